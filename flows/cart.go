@@ -218,7 +218,11 @@ func (c *Cart) MarkChanges(before Cart) {
 
 // settledProblem is the problem of a cart whose sale was settled at the club, outside this
 // registration. It can neither be paid again nor replaced.
-var settledProblem = CartProblem{Code: "settled", Message: "This cart was already settled at the club, so there is nothing more to pay. If you did not settle it, please ask the club's staff."}
+var settledProblem = CartProblem{
+	Code: "settled",
+	Message: "This cart was already settled at the club, so there is nothing more to pay. " +
+		"If you did not settle it, please ask the club's staff.",
+}
 
 // SettledError is the error for a change or payment of a cart that was settled at the club.
 func SettledError() error { return &Error{Code: CartInvalid, Detail: settledProblem.Message} }

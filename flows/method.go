@@ -32,7 +32,10 @@ func (r *Registration) CheckPayable(method Method) error {
 	case r.Cart.Settled():
 		return SettledError()
 	case r.Prospect != nil && !r.Prospect.Done:
-		return &Error{Code: CartInvalid, Detail: "Your account is not part of this registration yet. Please import it again, or enter your details."}
+		return &Error{
+			Code:   CartInvalid,
+			Detail: "Your account is not part of this registration yet. Please import it again, or enter your details.",
+		}
 	case r.CheckCurrency() != nil:
 		return r.CheckCurrency()
 	case r.NeedsMandate():
@@ -116,7 +119,10 @@ func (p MethodPolicy) Check(r *Registration, staff bool, method Method) error {
 }
 
 // noMethodProblem is the problem of a cart that its holder cannot settle by any method.
-var noMethodProblem = CartProblem{Code: "no_method", Message: "This cart cannot be paid for here. Please choose another offer, or ask the club."}
+var noMethodProblem = CartProblem{
+	Code:    "no_method",
+	Message: "This cart cannot be paid for here. Please choose another offer, or ask the club.",
+}
 
 // Restrict leaves in a view the methods that its holder, or staff for them, may use. Without one, the view has
 // another step than the one that pays.
@@ -198,7 +204,11 @@ func (p *Payment) Matches(in StartPayment) error {
 	if p.Method == in.Method && p.RequestDigest == in.RequestDigest() {
 		return nil
 	}
-	return &Error{Code: PaymentExists, Detail: "This registration has a payment in progress, with another method or other parameters. Follow it, or cancel it first (DELETE …/payment) while `next` has cancel_payment."}
+	return &Error{
+		Code: PaymentExists,
+		Detail: "This registration has a payment in progress, with another method or other parameters. " +
+			"Follow it, or cancel it first (DELETE …/payment) while `next` has cancel_payment.",
+	}
 }
 
 // CheckCart returns CartChanged if the buyer saw another cart than the one of this revision.

@@ -15,25 +15,37 @@ import (
 // AddItem serves POST /v1/registrations/{id}/items.
 func (s *Server) AddItem(ctx context.Context, request api.AddItemRequestObject) (api.AddItemResponseObject, error) {
 	view, err := s.cfg.Registrations.AddItem(ctx, request.Id, callerOf(ctx).token, itemOf(*request.Body))
-	return api.AddItem201JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.AddItem201JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // ClearItems serves DELETE /v1/registrations/{id}/items.
 func (s *Server) ClearItems(ctx context.Context, request api.ClearItemsRequestObject) (api.ClearItemsResponseObject, error) {
 	view, err := s.cfg.Registrations.ClearItems(ctx, request.Id, callerOf(ctx).token)
-	return api.ClearItems200JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.ClearItems200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // RemoveItem serves DELETE /v1/registrations/{id}/items/{itemId}.
 func (s *Server) RemoveItem(ctx context.Context, request api.RemoveItemRequestObject) (api.RemoveItemResponseObject, error) {
 	view, err := s.cfg.Registrations.RemoveItem(ctx, request.Id, callerOf(ctx).token, request.ItemId)
-	return api.RemoveItem200JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.RemoveItem200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // CheckCart serves POST /v1/registrations/{id}/check.
 func (s *Server) CheckCart(ctx context.Context, request api.CheckCartRequestObject) (api.CheckCartResponseObject, error) {
 	cart, err := s.cfg.Registrations.Check(ctx, request.Id, callerOf(ctx).token)
-	return api.CheckCart200JSONResponse{Valid: cart.Valid, Problems: problemsOf(ctx, cart)}, err
+	if err != nil {
+		return nil, err
+	}
+	return api.CheckCart200JSONResponse{Valid: cart.Valid, Problems: problemsOf(ctx, cart)}, nil
 }
 
 func itemOf(item api.NewItem) flows.NewItem {

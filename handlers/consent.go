@@ -11,13 +11,19 @@ import (
 // ListConsents serves GET /v1/me/consents.
 func (s *Server) ListConsents(ctx context.Context, _ api.ListConsentsRequestObject) (api.ListConsentsResponseObject, error) {
 	consents, receipts, err := s.cfg.Registrations.Contacts.Consents(ctx, *callerOf(ctx).contact)
-	return api.ListConsents200JSONResponse(consentsOf(consents, receipts)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.ListConsents200JSONResponse(consentsOf(consents, receipts)), nil
 }
 
 // ListBuyersConsents serves GET /v1/registrations/{id}/consents.
 func (s *Server) ListBuyersConsents(ctx context.Context, request api.ListBuyersConsentsRequestObject) (api.ListBuyersConsentsResponseObject, error) {
 	consents, receipts, err := s.cfg.Registrations.Consents(ctx, request.Id, callerOf(ctx).token)
-	return api.ListBuyersConsents200JSONResponse(consentsOf(consents, receipts)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.ListBuyersConsents200JSONResponse(consentsOf(consents, receipts)), nil
 }
 
 func consentsOf(consents []flows.Consent, receipts []flows.Receipt) api.ConsentList {
@@ -33,13 +39,19 @@ func consentsOf(consents []flows.Consent, receipts []flows.Receipt) api.ConsentL
 // ChangeConsents serves PATCH /v1/me/consents.
 func (s *Server) ChangeConsents(ctx context.Context, request api.ChangeConsentsRequestObject) (api.ChangeConsentsResponseObject, error) {
 	changes, receipt, err := s.cfg.Registrations.Contacts.ChangeConsents(ctx, *callerOf(ctx).contact, consentRequestsOf(request.Body), value(request.Body.Wording))
-	return api.ChangeConsents200JSONResponse(consentChangesOf(changes, receipt)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.ChangeConsents200JSONResponse(consentChangesOf(changes, receipt)), nil
 }
 
 // ChangeBuyersConsents serves PATCH /v1/registrations/{id}/consents.
 func (s *Server) ChangeBuyersConsents(ctx context.Context, request api.ChangeBuyersConsentsRequestObject) (api.ChangeBuyersConsentsResponseObject, error) {
 	changes, receipt, err := s.cfg.Registrations.ChangeConsents(ctx, request.Id, callerOf(ctx).token, consentRequestsOf(request.Body), value(request.Body.Wording))
-	return api.ChangeBuyersConsents200JSONResponse(consentChangesOf(changes, receipt)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.ChangeBuyersConsents200JSONResponse(consentChangesOf(changes, receipt)), nil
 }
 
 func consentRequestsOf(body *api.ChangeConsents) []registration.ConsentRequest {

@@ -17,25 +17,37 @@ func (s *Server) CreateMandate(ctx context.Context, request api.CreateMandateReq
 		mandate.Address = &flows.Address{Street: a.Street, PostalCode: a.PostalCode, City: a.City, Country: a.Country}
 	}
 	view, err := s.cfg.Registrations.CreateMandate(ctx, request.Id, callerOf(ctx).token, mandate)
-	return api.CreateMandate201JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.CreateMandate201JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // SignMandate serves POST /v1/registrations/{id}/mandate/signature.
 func (s *Server) SignMandate(ctx context.Context, request api.SignMandateRequestObject) (api.SignMandateResponseObject, error) {
 	view, err := s.cfg.Registrations.SignMandate(ctx, request.Id, callerOf(ctx).token, request.Body.Code)
-	return api.SignMandate201JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.SignMandate201JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // CancelSignature serves DELETE /v1/registrations/{id}/mandate/signature.
 func (s *Server) CancelSignature(ctx context.Context, request api.CancelSignatureRequestObject) (api.CancelSignatureResponseObject, error) {
 	view, err := s.cfg.Registrations.CancelSignature(ctx, request.Id, callerOf(ctx).token)
-	return api.CancelSignature200JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.CancelSignature200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // ResendCode serves POST /v1/registrations/{id}/mandate/signature/resend.
 func (s *Server) ResendCode(ctx context.Context, request api.ResendCodeRequestObject) (api.ResendCodeResponseObject, error) {
 	view, err := s.cfg.Registrations.ResendCode(ctx, request.Id, callerOf(ctx).token)
-	return api.ResendCode201JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.ResendCode201JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 func mandateOf(ctx context.Context, m *flows.Mandate) api.Mandate {

@@ -79,7 +79,10 @@ func (s *Server) GetPayment(ctx context.Context, request api.GetPaymentRequestOb
 // CancelPayment serves DELETE /v1/registrations/{id}/payment.
 func (s *Server) CancelPayment(ctx context.Context, request api.CancelPaymentRequestObject) (api.CancelPaymentResponseObject, error) {
 	view, err := s.cfg.Registrations.CancelPayment(ctx, request.Id, callerOf(ctx).token)
-	return api.CancelPayment200JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.CancelPayment200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // paymentStarted responds to a request for a payment. 202 means that the outcome is not known yet.

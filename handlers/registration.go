@@ -87,13 +87,19 @@ func versionOf(r api.Registration) string {
 // AbandonRegistration serves DELETE /v1/registrations/{id}.
 func (s *Server) AbandonRegistration(ctx context.Context, request api.AbandonRegistrationRequestObject) (api.AbandonRegistrationResponseObject, error) {
 	view, err := s.cfg.Registrations.Abandon(ctx, request.Id, callerOf(ctx).token)
-	return api.AbandonRegistration200JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.AbandonRegistration200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // PutPerson serves PUT /v1/registrations/{id}/person.
 func (s *Server) PutPerson(ctx context.Context, request api.PutPersonRequestObject) (api.PutPersonResponseObject, error) {
 	view, err := s.cfg.Registrations.PutPerson(ctx, request.Id, callerOf(ctx).token, personOf(*request.Body))
-	return api.PutPerson200JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.PutPerson200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // CorrectPerson serves PATCH /v1/registrations/{id}/person. The corrected person is checked by the
@@ -119,7 +125,10 @@ func (s *Server) CorrectPerson(ctx context.Context, request api.CorrectPersonReq
 		}
 		return personOf(person), nil
 	})
-	return api.CorrectPerson200JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.CorrectPerson200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 func personOf(p api.Person) flows.Person {
@@ -132,7 +141,10 @@ func personOf(p api.Person) flows.Person {
 // MigrateProspect serves POST /v1/registrations/{id}/prospect.
 func (s *Server) MigrateProspect(ctx context.Context, request api.MigrateProspectRequestObject) (api.MigrateProspectResponseObject, error) {
 	view, err := s.cfg.Registrations.Migrate(ctx, request.Id, callerOf(ctx).token, request.Body.AccessToken)
-	return api.MigrateProspect201JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return api.MigrateProspect201JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 func pathOf(id string) string { return "/v1/registrations/" + id }
@@ -155,11 +167,7 @@ var actionLinks = map[string]api.Action{
 	"abandon":          {Method: api.DELETE, Href: ""},
 }
 
-// registrationOf converts a registration; none, of a call that failed, becomes the zero value.
 func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Registration {
-	if view.Registration == nil {
-		return api.Registration{}
-	}
 	view = s.cfg.Methods.Restrict(view, callerOf(ctx).staff)
 	out := api.Registration{
 		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Step: api.Step(view.Step()), Final: view.Step().Final(),
@@ -220,7 +228,10 @@ func actionOf(id, action string) api.Action {
 // CreateResumeLink serves POST /v1/registrations/{id}/resume-link.
 func (s *Server) CreateResumeLink(ctx context.Context, request api.CreateResumeLinkRequestObject) (api.CreateResumeLinkResponseObject, error) {
 	link, err := s.cfg.Registrations.NewResumeLink(ctx, request.Id, callerOf(ctx).token)
-	return api.CreateResumeLink201JSONResponse{Url: link.URL, ExpiresAt: link.ExpiresAt.UTC()}, err
+	if err != nil {
+		return nil, err
+	}
+	return api.CreateResumeLink201JSONResponse{Url: link.URL, ExpiresAt: link.ExpiresAt.UTC()}, nil
 }
 
 // ResumeRegistration serves POST /v1/resumptions.

@@ -71,8 +71,15 @@ func inspectFlows(t *testing.T, visit func(ast.Node), more ...string) {
 	}
 }
 
-// text returns a literal's text, or an empty string for any other expression.
+// text returns the text of a literal, or of several that are joined, and an empty string for any other expression.
 func text(expression ast.Expr) string {
+	if joined, ok := expression.(*ast.BinaryExpr); ok {
+		first, second := text(joined.X), text(joined.Y)
+		if joined.Op != token.ADD || first == "" || second == "" {
+			return ""
+		}
+		return first + second
+	}
 	literal, ok := expression.(*ast.BasicLit)
 	if !ok || literal.Kind != token.STRING {
 		return ""

@@ -233,7 +233,8 @@ func (s *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 		offer, err := s.cfg.Catalogue.Offer(ctx, query, item.OfferID)
 		switch {
 		case flows.CodeOf(err) == flows.OfferNotAvailable:
-			failure.Code, failure.Detail = flows.OfferNotAvailable, "Club {clubId} has no offer {offerId} for this visitor; see GET /v1/clubs/{clubId}/products."
+			failure.Code = flows.OfferNotAvailable
+			failure.Detail = "Club {clubId} has no offer {offerId} for this visitor; see GET /v1/clubs/{clubId}/products."
 			failure.Params = map[string]string{"clubId": query.ClubID, "offerId": item.OfferID}
 			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/offerId", Code: flows.FieldNotOffered})
 		case err != nil:

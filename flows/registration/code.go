@@ -49,7 +49,11 @@ func notSendable(err error) error {
 		return failure
 	}
 	if upstream, ok := errors.AsType[*club.Error](err); ok && (upstream.Status == 400 || upstream.Status == 422) {
-		return &flows.Error{Code: flows.MobileUnreachable, Detail: "The club system cannot send a code to this mobile number. Please correct it.", Err: err}
+		return &flows.Error{
+			Code:   flows.MobileUnreachable,
+			Detail: "The club system cannot send a code to this mobile number. Please correct it.",
+			Err:    err,
+		}
 	}
 	return flows.ClubFailed(err, "The code could not be sent.")
 }

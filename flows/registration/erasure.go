@@ -53,10 +53,6 @@ type UnreadItem struct {
 	Why          string `json:"why"`
 }
 
-// eraseTries is how often an erasure that loses a race is tried again; only a client in a loop wins
-// more races in a row.
-const eraseTries = 4
-
 // keepPseudonyms is longer than a registration whose payment has ended is kept.
 const keepPseudonyms = 3 * 24 * time.Hour
 
@@ -150,7 +146,7 @@ func (s *Service) findPerson(ctx context.Context, request ErasureRequest) (ids [
 // eraseRegistration erases one registration, and before it what its contact has besides, because an erased registration no longer
 // names the contact to a repetition. It skips a registration that is gone, erased already or of another organisation.
 func (s *Service) eraseRegistration(ctx context.Context, clientToken, id string, report *ErasureReport) error {
-	for range eraseTries {
+	for range maxSaveAttempts {
 		r, p, err := s.cfg.Store.Registration(ctx, id)
 		switch {
 		case errors.Is(err, flows.ErrNotFound), err == nil && (r.ClientToken != clientToken || r.Erased):

@@ -10,10 +10,6 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// maxSaveAttempts is how often a change that loses a race is saved again; only a client in a loop
-// causes more losses in a row.
-const maxSaveAttempts = 4
-
 // sendCode stores that a code is requested, requests it, and stores the result.
 func (s *Service) sendCode(
 	ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club, allowed reservation,
@@ -164,7 +160,11 @@ func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View,
 	case !r.Mandate.Resendable():
 		return flows.View{}, &flows.Error{Code: flows.NoCode, Detail: "The signature was cancelled. Please enter the bank account again."}
 	case now.Before(r.Mandate.ResendAfter):
-		return flows.View{}, &flows.Error{Code: flows.SMSLimited, RetryAfter: r.Mandate.ResendAfter.Sub(now), Detail: "The last code was sent a moment ago. Please wait before you ask for another one."}
+		return flows.View{}, &flows.Error{
+			Code:       flows.SMSLimited,
+			RetryAfter: r.Mandate.ResendAfter.Sub(now),
+			Detail:     "The last code was sent a moment ago. Please wait before you ask for another one.",
+		}
 	}
 	allowed, err := s.codes.Reserve(ctx, at.IRI, smsSubjects(r, r.Mandate.Phone)...)
 	if err != nil {

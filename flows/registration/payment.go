@@ -110,7 +110,8 @@ func (s *Service) begin(
 			Detail: "This amount cannot be paid by card here. Choose another way to pay, or ask the club's staff."}
 	}
 	if in.Method == flows.ByCard && last.DeclinedTooOften() {
-		return nil, false, &flows.Error{Code: flows.MethodNotOffered, Detail: "Too many cards were declined. Choose another way to pay, or ask the club's staff."}
+		return nil, false, &flows.Error{Code: flows.MethodNotOffered,
+			Detail: "Too many cards were declined. Choose another way to pay, or ask the club's staff."}
 	}
 	if in.Desk != nil {
 		if err := in.Desk.Validate(r.Cart.Total); err != nil {

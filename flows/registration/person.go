@@ -173,7 +173,10 @@ func rejectedFields(err error, pointers map[string]string, at string) error {
 // is refused before anything is created at the club system.
 func (s *Service) attachContact(ctx context.Context, r *flows.Registration, identity flows.ContactIdentity) (club.Contact, error) {
 	if identity.ClubID != r.ClubID {
-		return club.Contact{}, &flows.Error{Code: flows.OtherClub, Detail: "Your account is at another club. Please register there, or move to this club first."}
+		return club.Contact{}, &flows.Error{
+			Code:   flows.OtherClub,
+			Detail: "Your account is at another club. Please register there, or move to this club first.",
+		}
 	}
 	profile, err := s.Contacts.Me(ctx, identity)
 	if err != nil {

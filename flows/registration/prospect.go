@@ -160,8 +160,12 @@ func accessTokenFailed(err error) error {
 	upstream, ok := errors.AsType[*club.Error](err)
 	refused := ok && upstream.Status == 403 && upstream.Outcome == club.Rejected // not the source contact's
 	if refused || errors.Is(err, club.ErrUnauthorized) || errors.Is(err, club.ErrBadToken) || errors.Is(err, club.ErrNoContactToken) {
-		return &flows.Error{Code: flows.AccessTokenRefused, Err: err, Detail: "The club system does not accept this access token. Please log in to your account again.",
-			Fields: []flows.FieldProblem{{Pointer: "/accessToken", Code: flows.FieldAccessToken}}}
+		return &flows.Error{
+			Code:   flows.AccessTokenRefused,
+			Detail: "The club system does not accept this access token. Please log in to your account again.",
+			Fields: []flows.FieldProblem{{Pointer: "/accessToken", Code: flows.FieldAccessToken}},
+			Err:    err,
+		}
 	}
 	return flows.ClubFailed(err, notImported)
 }

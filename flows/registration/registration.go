@@ -30,6 +30,9 @@ const (
 	// tokenRecalls is the maximum age of a token for which a missing registration is looked up at the
 	// processor. Redis keeps every registration for so long; an older one has expired.
 	tokenRecalls = flows.PayableFor + flows.KeepRegistration
+	// maxSaveAttempts is how often a change that loses a race is saved again; only a client in a loop
+	// causes more losses in a row.
+	maxSaveAttempts = 4
 	// eachItem is the pointer to an item in a request with several.
 	eachItem = "/items/%d"
 )
@@ -180,7 +183,10 @@ func (s *Service) CheckNotErased(ctx context.Context, id string) error {
 	case errors.Is(err, flows.ErrNotFound):
 		return nil
 	case err == nil && r.Erased:
-		return &flows.Error{Code: flows.RegistrationClosed, Detail: "The registration of this key was erased. Use a new key to start another one."}
+		return &flows.Error{
+			Code:   flows.RegistrationClosed,
+			Detail: "The registration of this key was erased. Use a new key to start another one.",
+		}
 	}
 	return flows.StorageFailed(err)
 }
@@ -313,7 +319,11 @@ func (s *Service) load(ctx context.Context, id, token string) (*flows.Registrati
 		return nil, nil, flows.StorageFailed(err)
 	}
 	if err != nil || !r.HasHolder(token, signed) {
-		return nil, nil, &flows.Error{Code: flows.NotFound, Detail: "There is no such registration, or the request has neither its token nor its session cookie, which browsers send only to the API's own host name."}
+		return nil, nil, &flows.Error{
+			Code: flows.NotFound,
+			Detail: "There is no such registration, or the request has neither its token nor its session cookie, " +
+				"which browsers send only to the API's own host name.",
+		}
 	}
 	return r, s.verifyDecline(ctx, p), nil
 }

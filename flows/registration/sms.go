@@ -120,7 +120,11 @@ func (c *codeSender) reserveFor(ctx context.Context, reserved *reservation, now 
 		return flows.StorageFailed(err)
 	case !allowed:
 		c.Release(ctx, *reserved)
-		return &flows.Error{Code: flows.SMSLimited, RetryAfter: next.Sub(now), Detail: "A code was sent recently. Please wait before you ask for another one: at most one a minute and a few a day are sent."}
+		return &flows.Error{
+			Code:       flows.SMSLimited,
+			RetryAfter: next.Sub(now),
+			Detail:     "A code was sent recently. Please wait before you ask for another one: at most one a minute and a few a day are sent.",
+		}
 	}
 	reserved.subjects = append(reserved.subjects, subject)
 	if next.After(reserved.ResendAfter) {
@@ -162,5 +166,8 @@ func (c *codeSender) CheckCountry(ctx context.Context, mobile, home string) erro
 	if mobile == "" || allowed[0] == "" || slices.ContainsFunc(flows.PhoneCountries(mobile, home), isAllowed) {
 		return nil
 	}
-	return &flows.Error{Code: flows.MobileUnreachable, Detail: "The club sends no codes to mobile numbers of this country. Please enter another number, or ask its staff."}
+	return &flows.Error{
+		Code:   flows.MobileUnreachable,
+		Detail: "The club sends no codes to mobile numbers of this country. Please enter another number, or ask its staff.",
+	}
 }

@@ -91,8 +91,10 @@ func (b *SMSBudget) limits() []flows.SMSLimit {
 }
 
 func (b *SMSBudget) organisationLimits() []flows.SMSLimit {
-	return []flows.SMSLimit{{Codes: cmp.Or(b.cfg.OrganisationHourly, clubsPerBudget*b.cfg.Hourly), Period: time.Hour},
-		{Codes: cmp.Or(b.cfg.OrganisationDaily, clubsPerBudget*b.cfg.Daily), Period: 24 * time.Hour}}
+	return []flows.SMSLimit{
+		{Codes: cmp.Or(b.cfg.OrganisationHourly, clubsPerBudget*b.cfg.Hourly), Period: time.Hour},
+		{Codes: cmp.Or(b.cfg.OrganisationDaily, clubsPerBudget*b.cfg.Daily), Period: 24 * time.Hour},
+	}
 }
 
 // conversion counts the recent codes of a subject and those of them that were entered. Fewer than a
@@ -132,11 +134,20 @@ func (b *SMSBudget) suspicious(ctx context.Context, network flows.ClientNetwork,
 	if err != nil || enough {
 		return err
 	}
-	return &flows.Error{Code: flows.SMSLimited, RetryAfter: smsPause, Detail: "Many codes requested from your network were never entered, so it gets no more for now. Try again later, or ask the club's staff."}
+	return &flows.Error{
+		Code:       flows.SMSLimited,
+		RetryAfter: smsPause,
+		Detail: "Many codes requested from your network were never entered, so it gets no more for now. " +
+			"Try again later, or ask the club's staff.",
+	}
 }
 
 func paused(wait time.Duration) error {
-	return &flows.Error{Code: flows.SMSPaused, RetryAfter: wait, Detail: "The club sends no codes at the moment. Please try again later, or ask its staff."}
+	return &flows.Error{
+		Code:       flows.SMSPaused,
+		RetryAfter: wait,
+		Detail:     "The club sends no codes at the moment. Please try again later, or ask its staff.",
+	}
 }
 
 // alarm logs that a club's codes are paused, at most once per smsAlarmEvery across all gateways.
