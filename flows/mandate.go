@@ -66,7 +66,7 @@ func (r *Registration) FirstDebit() (first string) {
 }
 
 func (r *Registration) mandateActions(now time.Time) []string {
-	m := r.Mandate
+	mandate := r.Mandate
 	if !r.NeedsMandate() {
 		return nil
 	}
@@ -74,10 +74,10 @@ func (r *Registration) mandateActions(now time.Time) []string {
 		return []string{"mandate"}
 	}
 	var actions []string
-	if m.AcceptsCode() && m.AttemptsLeft() > 0 {
+	if mandate.AcceptsCode() && mandate.AttemptsLeft() > 0 {
 		actions = append(actions, "sign")
 	}
-	if !now.Before(m.ResendAfter) {
+	if !now.Before(mandate.ResendAfter) {
 		actions = append(actions, "resend")
 	}
 	return append(actions, "cancel_signature", "mandate")

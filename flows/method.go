@@ -126,23 +126,23 @@ var noMethodProblem = CartProblem{
 
 // Restrict leaves in a view the methods that its holder, or staff for them, may use. Without one, the view has
 // another step than the one that pays.
-func (p MethodPolicy) Restrict(v View, staff bool) View {
-	v.Methods = slices.DeleteFunc(slices.Clone(v.Methods), func(method Method) bool {
-		if v.Phase == Paying { // the payment exists
+func (p MethodPolicy) Restrict(view View, staff bool) View {
+	view.Methods = slices.DeleteFunc(slices.Clone(view.Methods), func(method Method) bool {
+		if view.Phase == Paying { // the payment exists
 			return method == InPerson && !staff
 		}
-		return p.Check(v.Registration, staff, method) != nil
+		return p.Check(view.Registration, staff, method) != nil
 	})
-	if len(v.Methods) > 0 || !slices.Contains(v.Actions, "pay") {
-		return v
+	if len(view.Methods) > 0 || !slices.Contains(view.Actions, "pay") {
+		return view
 	}
-	if v.Step() == StepFixCart {
-		r := *v.Registration
+	if view.Step() == StepFixCart {
+		r := *view.Registration
 		r.Cart.Valid, r.Cart.Problems = false, append(slices.Clone(r.Cart.Problems), noMethodProblem)
-		v.Registration = &r
+		view.Registration = &r
 	}
-	v.Actions = mainFirst(v.Step(), slices.DeleteFunc(slices.Clone(v.Actions), func(action string) bool { return action == "pay" }))
-	return v
+	view.Actions = mainFirst(view.Step(), slices.DeleteFunc(slices.Clone(view.Actions), func(action string) bool { return action == "pay" }))
+	return view
 }
 
 // hasProcessor reports whether the method has a journal at a processor.

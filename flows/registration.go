@@ -244,39 +244,39 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 	shown := *r
 	shown.Cart = r.CartAfter(p)
 	r = &shown
-	v := View{Registration: r, Payment: p, Phase: r.Phase(p, now)}
+	view := View{Registration: r, Payment: p, Phase: r.Phase(p, now)}
 	if p != nil {
-		v.PaymentView = r.Shown(p, p, now).View
-		v.Message = v.PaymentView.Message
+		view.PaymentView = r.Shown(p, p, now).View
+		view.Message = view.PaymentView.Message
 	}
-	switch v.Phase {
+	switch view.Phase {
 	case Open:
-		v.Methods = r.methods()
+		view.Methods = r.methods()
 		if p.DeclinedTooOften() || p.CardRefused(r.Cart.Total) {
-			v.Methods = slices.DeleteFunc(v.Methods, func(method Method) bool { return method == ByCard })
+			view.Methods = slices.DeleteFunc(view.Methods, func(method Method) bool { return method == ByCard })
 		}
-		v.Actions = openActions(r, len(v.Methods) > 0, now)
-		if slices.Contains(v.Actions, "cancel_signature") && now.Before(r.Mandate.ResendAfter) {
-			v.ResendAt = r.Mandate.ResendAfter
+		view.Actions = openActions(r, len(view.Methods) > 0, now)
+		if slices.Contains(view.Actions, "cancel_signature") && now.Before(r.Mandate.ResendAfter) {
+			view.ResendAt = r.Mandate.ResendAfter
 		}
 	case Paying:
-		v.Actions = []string{"follow_payment"}
-		if v.PaymentView.Retry == "new" || p.State == Priced {
-			v.Actions, v.Methods = []string{"pay", "follow_payment"}, []Method{p.Method}
+		view.Actions = []string{"follow_payment"}
+		if view.PaymentView.Retry == "new" || p.State == Priced {
+			view.Actions, view.Methods = []string{"pay", "follow_payment"}, []Method{p.Method}
 			if p.NeverCreated() {
-				v.Methods = r.methods()
+				view.Methods = r.methods()
 			}
 		}
 		if p.open() {
-			v.Actions = append(v.Actions, "cancel_payment", "abandon")
+			view.Actions = append(view.Actions, "cancel_payment", "abandon")
 		}
 	case Expired:
 		if p == nil {
-			v.Message = MessageRegistrationExpired
+			view.Message = MessageRegistrationExpired
 		}
 	}
-	v.Actions = mainFirst(v.Step(), v.Actions)
-	return v
+	view.Actions = mainFirst(view.Step(), view.Actions)
+	return view
 }
 
 func openActions(r *Registration, payable bool, now time.Time) []string {

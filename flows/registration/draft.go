@@ -175,7 +175,7 @@ func (s *Service) fillDraft(ctx context.Context, r *flows.Registration, at catal
 	return sale, check, flows.ClubFailed(err, "The cart could not be read.")
 }
 
-func (s *Service) createSale(ctx context.Context, d *flows.Draft, at catalogue.Club, contact club.Contact) error {
+func (s *Service) createSale(ctx context.Context, draft *flows.Draft, at catalogue.Club, contact club.Contact) error {
 	sale, err := s.cfg.Club.CreateSale(ctx, at.Scope, club.NewSale{
 		Contact:    contact.IRI,
 		Club:       at.IRI,
@@ -188,9 +188,9 @@ func (s *Service) createSale(ctx context.Context, d *flows.Draft, at catalogue.C
 	if err != nil {
 		return flows.ClubFailed(err, "The cart could not be created.")
 	}
-	*d = flows.Draft{
-		Person:    d.Person,
-		Contact:   d.Contact,
+	*draft = flows.Draft{
+		Person:    draft.Person,
+		Contact:   draft.Contact,
 		Sale:      sale.IRI,
 		SaleState: sale.State,
 		Buyer:     contact.IRI,
@@ -219,35 +219,35 @@ func (c cart) accept() *flows.Item {
 
 // addArticle adds an item to a sale, and returns once it has arrived. The mark stays until accept. It is stored before
 // the article is sent, so that no payment begins meanwhile, and no article is sent after a payment has begun.
-func (s *Service) addArticle(ctx context.Context, r *flows.Registration, at catalogue.Club, c cart, item flows.NewItem,
+func (s *Service) addArticle(ctx context.Context, r *flows.Registration, at catalogue.Club, into cart, item flows.NewItem,
 	offer catalogue.Offer) error {
 	item.ID = cmp.Or(item.ID, uuid.NewString())
 	began := s.cfg.Now()
-	*c.write = &flows.Write{Item: flows.Item{NewItem: item, Offer: offer.IRI, Mandate: offer.Requires(catalogue.NeedsMandate)},
+	*into.write = &flows.Write{Item: flows.Item{NewItem: item, Offer: offer.IRI, Mandate: offer.Requires(catalogue.NeedsMandate)},
 		Until: began.Add(flows.ArriveWithin).Round(0)}
 	if err := s.save(ctx, r); err != nil {
 		return err
 	}
 	article := club.NewArticle{Offer: offer.IRI, StartDate: item.StartDate, RepaymentSchedule: item.Debit.Wire()}
-	err := s.cfg.Club.AddArticle(club.WithGate(ctx, s.sendSoon(began)), at.Scope, c.sale, article)
+	err := s.cfg.Club.AddArticle(club.WithGate(ctx, s.sendSoon(began)), at.Scope, into.sale, article)
 	ended := club.Ended(err)
 	if err == nil || ended {
-		(*c.write).Until = s.cfg.Now().Round(0)
+		(*into.write).Until = s.cfg.Now().Round(0)
 	}
-	(*c.write).Ended = true
+	(*into.write).Ended = true
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
 		return nil
 	case club.Unknown: // what became of it can be read
-		sale, unread := s.cfg.Club.GetSale(ctx, at.Scope, c.sale)
+		sale, unread := s.cfg.Club.GetSale(ctx, at.Scope, into.sale)
 		switch {
-		case unread == nil && flows.MoreOf(offer.IRI, sale, *c.items) > 0:
+		case unread == nil && flows.MoreOf(offer.IRI, sale, *into.items) > 0:
 			return nil
 		case unread == nil && ended:
-			*c.write = nil
+			*into.write = nil
 		}
 	default:
-		*c.write = nil
+		*into.write = nil
 	}
 	if upstream, ok := errors.AsType[*club.Error](err); ok && (upstream.Status == 400 || upstream.Status == 422) {
 		return &flows.Error{Code: flows.OfferNotAvailable, Detail: "The club does not offer this to you.", Err: err}
@@ -269,21 +269,21 @@ func (s *Service) sendSoon(began time.Time) club.Gate {
 
 // settleWrite ends the mark of a cart by its sale, just read, and returns the item if it has arrived. Its error says
 // when to try again, as long as that is not known.
-func (s *Service) settleWrite(c cart, sale club.Sale) (arrived *flows.Item, err error) {
-	write, now := *c.write, s.cfg.Now()
+func (s *Service) settleWrite(from cart, sale club.Sale) (arrived *flows.Item, err error) {
+	write, now := *from.write, s.cfg.Now()
 	if write == nil {
 		return nil, nil
 	}
 	if left := write.Pending(now); left > 0 {
 		return nil, onItsWay(left)
 	}
-	if flows.MoreOf(write.Item.Offer, sale, *c.items) > 0 {
-		return c.accept(), nil
+	if flows.MoreOf(write.Item.Offer, sale, *from.items) > 0 {
+		return from.accept(), nil
 	}
 	if left := write.Left(now); left > 0 && sale.IRI != "" {
 		return nil, onItsWay(left)
 	}
-	*c.write = nil
+	*from.write = nil
 	return nil, nil
 }
 

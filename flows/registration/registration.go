@@ -39,8 +39,8 @@ const (
 
 // Service has the visitor's journeys, and the services of known contacts.
 type Service struct {
-	Contacts  *Contacts
-	Transfers *Transfers
+	Contacts  *Contacts  // profile, consents and invitations of people whom the club knows
+	Transfers *Transfers // their moves to another club
 
 	cfg   Config
 	codes *codeSender

@@ -166,18 +166,18 @@ func (b *SMSBudget) countSent() {
 
 // Entered counts a code that signed, once per code sent. A failure lowers the share, which errs on the
 // side of an alarm.
-func (c *codeSender) Entered(ctx context.Context, at club.IRI, s flows.Signature) {
-	b := c.cfg.SMSBudget
-	if b == nil || s.SMS == "" {
+func (c *codeSender) Entered(ctx context.Context, at club.IRI, signature flows.Signature) {
+	budget := c.cfg.SMSBudget
+	if budget == nil || signature.SMS == "" {
 		return
 	}
-	b.validated.Add(1)
+	budget.validated.Add(1)
 	networks, _ := ctx.Value(networksKey{}).([]flows.ClientNetwork)
 	for _, network := range networks {
-		b.count(ctx, validatedFrom(network), s)
+		budget.count(ctx, validatedFrom(network), signature)
 	}
-	if !strings.HasSuffix(s.SMS, unsampled) {
-		b.count(ctx, validatedBy(at), s)
+	if !strings.HasSuffix(signature.SMS, unsampled) {
+		budget.count(ctx, validatedBy(at), signature)
 	}
 }
 
