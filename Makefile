@@ -41,7 +41,7 @@ contract: tools # linters of openapi.yaml and asyncapi.yaml, with the exceptions
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true e2e/web/node_modules/.bin/redocly lint openapi.yaml
 	e2e/web/node_modules/.bin/spectral lint openapi.yaml --ruleset e2e/web/spectral.yaml --fail-severity hint
 	e2e/web/node_modules/.bin/spectral lint asyncapi.yaml --ruleset e2e/web/spectral-asyncapi.yaml --fail-severity hint
-	go run github.com/oasdiff/oasdiff@v1.36.0 breaking e2e/web/testdata/openapi.yaml openapi.yaml --fail-on WARN --severity-levels e2e/web/oasdiff.txt --err-ignore e2e/web/oasdiff-ignore.txt
+	go run github.com/oasdiff/oasdiff@v1.37.0 breaking e2e/web/testdata/openapi.yaml openapi.yaml --fail-on WARN --severity-levels e2e/web/oasdiff.txt --err-ignore e2e/web/oasdiff-ignore.txt
 
 image: VERSION = $(shell git describe --tags --always --dirty)
 image: BUILDER = $(firstword $(foreach tool,docker podman buildah,$(shell command -v $(tool))))

@@ -15,7 +15,7 @@ func TestDirectoryProblems(t *testing.T) {
 	for file, wants := range map[string][]string{
 		"clubs: {11: {fone: 1, phone: 0140000000}}\nclub: {}": {"line 1: fone is not a known key", "line 2: club is not a known key"},
 		"clubs: [":      {"is neither YAML nor JSON"},
-		"clubs: [1, 2]": {"line 1: cannot unmarshal"},
+		"clubs: [1, 2]": {"line 1: cannot construct"},
 		`clubs:
   "11/..":
     timeZone: Paris

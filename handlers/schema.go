@@ -27,6 +27,11 @@ func fieldError(pointer string, code flows.FieldCode, params ...string) []flows.
 	return []flows.FieldProblem{problem}
 }
 
+// writtenDate accepts a day that its month does not have, such as 30 February. The tags and the services refuse it,
+// together with what only the club can know to be wrong.
+var writtenDate = openapi3.WithStringFormatValidator("date", openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringDate))
+
+// validateSchema checks a request against the contract.
 func validateSchema(c echo.Context, op operation) ([]flows.FieldProblem, error) {
 	path := map[string]string{}
 	for i, name := range c.ParamNames() {
@@ -38,6 +43,8 @@ func validateSchema(c echo.Context, op operation) ([]flows.FieldProblem, error) 
 			MultiError: true, KeepValidatedValue: true,
 			SkipSettingDefaults: true,                                  // they would change the address, which is part of the key of a cached response
 			AuthenticationFunc:  openapi3filter.NoopAuthenticationFunc, // the services check credentials
+
+			SchemaValidationOptions: []openapi3.SchemaValidationOption{writtenDate},
 		},
 	})
 	problems, ok := problemsIn(err, "")
@@ -129,7 +136,7 @@ func oneOfProblems(e *openapi3.SchemaError, pointer string) []flows.FieldProblem
 	if i < 0 {
 		return fieldError(pointer+"/"+member, flows.FieldOneOf, "allowed", strings.Join(slices.Sorted(maps.Keys(mapping)), ", "))
 	}
-	err := e.Schema.OneOf[i].Value.VisitJSON(object, openapi3.MultiErrors(), openapi3.VisitAsRequest())
+	err := e.Schema.OneOf[i].Value.VisitJSON(object, openapi3.MultiErrors(), openapi3.VisitAsRequest(), writtenDate)
 	problems, ok := problemsIn(err, pointer)
 	if !ok || len(problems) == 0 {
 		return fieldError(pointer, flows.FieldInvalid)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	dto "github.com/prometheus/client_model/go"
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"

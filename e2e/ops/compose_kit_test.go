@@ -17,7 +17,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	yaml "go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"frontdesk/e2e/frontdesktest"
 )

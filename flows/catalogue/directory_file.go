@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	yaml "github.com/oasdiff/yaml3" // which the reader of the contract brings along
+	"go.yaml.in/yaml/v4" // which the reader of the contract brings along
 
 	"frontdesk/flows"
 )
@@ -30,12 +30,12 @@ func ParseDirectory(file []byte) (*Directory, error) {
 	var read directoryFile
 	decoder := yaml.NewDecoder(bytes.NewReader(file))
 	decoder.KnownFields(true)
-	decoder.DisableTimestamps(true)
 	err := decoder.Decode(&read)
-	if mistyped, ok := errors.AsType[*yaml.TypeError](err); ok {
+	if mistyped, ok := errors.AsType[*yaml.LoadErrors](err); ok {
 		var problems []error
 		for _, problem := range mistyped.Errors {
-			problems = append(problems, errors.New(unknownKey.ReplaceAllString(problem, "$1: $2 is not a known key")))
+			text := unknownKey.ReplaceAllString(problem.Message, "$1 is not a known key")
+			problems = append(problems, fmt.Errorf("line %d: %s", problem.Mark.Line, text))
 		}
 		return nil, errors.Join(problems...)
 	}
@@ -69,7 +69,7 @@ func (d Details) located() Details {
 
 // The decoder's message, and the forms of values.
 var (
-	unknownKey = regexp.MustCompile(`^(line \d+): field (.*) not found in type .*$`)
+	unknownKey = regexp.MustCompile(`^field (.*) not found in type .*$`)
 	currencies = regexp.MustCompile(`^[A-Z]{3}$`)
 	countries  = regexp.MustCompile(`^[A-Z]{2}$`)
 	phones     = regexp.MustCompile(`^\+[1-9][0-9]{4,14}$`)
