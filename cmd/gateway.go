@@ -95,7 +95,6 @@ func (cfg Config) addPayments(built *services, metrics *ops.Metrics, log *slog.L
 	built.queue = background.NewQueue(built.clients.redis, built.store, time.Now)
 	built.payments = payment.New(payment.Config{
 		Store:          built.store,
-		Queue:          built.queue,
 		Club:           built.clients.club.Money(),
 		BackgroundClub: built.clients.club,
 		Cards:          built.clients.cards,
@@ -108,6 +107,7 @@ func (cfg Config) addPayments(built *services, metrics *ops.Metrics, log *slog.L
 		Now:            time.Now,
 		After:          time.After,
 		Log:            log,
+		Wake:           built.queue.Wake,
 	})
 }
 
@@ -123,7 +123,6 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 	built.smsBudget = cfg.newSMSBudget(built.store, log)
 	built.registrations = registration.New(registration.Config{
 		Store:       built.store,
-		Queue:       built.queue,
 		Club:        built.clients.club,
 		Catalogue:   built.catalogue,
 		Payments:    built.payments,

@@ -165,7 +165,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	processor := w.processorAt("http://"+cmp.Or(in.processor, in.outside), in.cards)
 	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: g.store, Now: w.clock.Now, Log: g.log})
 	g.Machine = payment.New(payment.Config{
-		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: cmp.Or(in.environment, "test"),
+		Store: g.store, Wake: g.queue.Wake, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: cmp.Or(in.environment, "test"),
 		Organisation: cmp.Or(in.organisation, "demo"), Rule: in.rule, Now: w.clock.Now, After: w.pause, Log: g.log,
 		OnProblem: in.onProblem,
 	})
@@ -174,7 +174,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 		g.sms = registration.NewSMSBudget(in.sms)
 	}
 	g.registrations = registration.New(registration.Config{
-		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Machine, Keys: in.keys, SMSBudget: g.sms,
+		Store: g.store, Club: client, Catalogue: g.catalogue, Payments: g.Machine, Keys: in.keys, SMSBudget: g.sms,
 		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log, AsksRepeats: func(string) bool { return in.asksRepeats },
 	})
 	return g

@@ -49,8 +49,8 @@ func edge(b *testing.B) *handlers.Server {
 	clubSystem := club.New(club.Config{BaseURL: outside.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
 	processor := frontdesktest.ProcessorClient(outside.URL)
 	offers := catalogue.New(catalogue.Config{Club: clubSystem, Now: time.Now, Log: log})
-	payments := payment.New(payment.Config{Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys, Environment: "test", Now: time.Now, After: time.After, Log: log})
-	registrations := registration.New(registration.Config{Store: records, Queue: queue, Club: clubSystem, Catalogue: offers, Payments: payments, Keys: keys, Now: time.Now, Log: log})
+	payments := payment.New(payment.Config{Store: records, Wake: queue.Wake, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys, Environment: "test", Now: time.Now, After: time.After, Log: log})
+	registrations := registration.New(registration.Config{Store: records, Club: clubSystem, Catalogue: offers, Payments: payments, Keys: keys, Now: time.Now, Log: log})
 	site := os.DirFS(filepath.Join(frontdesktest.Root(), "web-example"))
 	server, err := handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: offers, Store: records, Cards: processor, Changes: background.NewHub(records),

@@ -302,9 +302,15 @@ func (m *Machine) finish(ctx context.Context, p *flows.Payment) error {
 	return err
 }
 
-// wake requests an Advance. A failure is only logged, because the payment is due at the time that it was scheduled for.
+// Wake requests one Advance of a payment and does not wait for it. p is the payment if it was just read, else nil. StorageUnavailable if
+// no worker here is idle and Redis does not respond: the payment is then due at the time that it was scheduled for.
+func (m *Machine) Wake(ctx context.Context, id flows.PaymentID, p *flows.Payment) error {
+	return m.cfg.Wake(ctx, id, p)
+}
+
+// wake is Wake without an error. A failure is only logged, because the payment is due at the time that it was scheduled for.
 func (m *Machine) wake(ctx context.Context, id flows.PaymentID, p *flows.Payment) {
-	if err := m.cfg.Queue.Wake(ctx, id, p); err != nil {
+	if err := m.cfg.Wake(ctx, id, p); err != nil {
 		m.cfg.Log.WarnContext(ctx, "payment not woken", "payment", id, "error", err)
 	}
 }

@@ -58,11 +58,11 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 		return nil
 	case missing:
 		if err = m.restoreReversed(ctx, event.PaymentID); err == nil {
-			err = m.cfg.Queue.Wake(ctx, id, nil)
+			err = m.cfg.Wake(ctx, id, nil)
 		}
 	case flows.Unreadable(err): // it is listed; a gateway that can read it may have to act, so the processor sends the event again
 		unread := err
-		if err = m.cfg.Queue.Wake(ctx, id, nil); err == nil && event.Reversal {
+		if err = m.cfg.Wake(ctx, id, nil); err == nil && event.Reversal {
 			err = flows.StorageFailed(unread)
 		}
 	case err != nil:
@@ -74,7 +74,7 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	case p.State == flows.Refunded:
 		_, err = m.AdvanceLoaded(ctx, p) // no sweep would repeat it; after an error, the processor sends the event again
 	case !p.State.Final():
-		err = m.cfg.Queue.Wake(ctx, id, p)
+		err = m.cfg.Wake(ctx, id, p)
 	}
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (m *Machine) restoreReversed(ctx context.Context, processorID string) error
 // it wakes.
 func (m *Machine) RereadEvidence(ctx context.Context, p *flows.Payment) error {
 	if p.State != flows.InDoubt {
-		return m.cfg.Queue.Wake(ctx, p.ID, nil)
+		return m.cfg.Wake(ctx, p.ID, nil)
 	}
 	_, err := m.advance(ctx, p, ask{wish: protocol.Reread})
 	return err

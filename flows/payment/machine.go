@@ -65,16 +65,9 @@ type Machine struct {
 	unreadableSeen sync.Map // the processor's ids of records in its list that cannot be read
 }
 
-// Queue is what the machine needs from the background work.
-type Queue interface {
-	// Wake requests one Advance of a payment, in this process if it has capacity. p is the payment if it was just read, else nil.
-	Wake(ctx context.Context, id flows.PaymentID, p *flows.Payment) error
-}
-
 // Config is what the machine needs. Every field is required unless noted.
 type Config struct {
 	Store          *store.Store
-	Queue          Queue
 	Club           *club.Client
 	BackgroundClub *club.Client // for optional reads, with limits of its own so that they cannot delay a sale
 	Cards          *cards.Client
@@ -87,6 +80,10 @@ type Config struct {
 	Now            func() time.Time
 	After          func(time.Duration) <-chan time.Time
 	Log            *slog.Logger
+
+	// Wake requests one Advance of a payment, in this process if it has capacity, and does not wait for it. p is the payment if it
+	// was just read, else nil. It is a function because the queue, which has it, in turn calls the machine.
+	Wake func(ctx context.Context, id flows.PaymentID, p *flows.Payment) error
 }
 
 // New returns the machine.

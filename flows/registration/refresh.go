@@ -179,7 +179,7 @@ func (s *Service) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.P
 	case err == nil && first && p.State == flows.Intent:
 		return s.poll(ctx, p)
 	case err == nil && first:
-		err = s.cfg.Queue.Wake(ctx, p.ID, p)
+		err = s.cfg.Payments.Wake(ctx, p.ID, p)
 	}
 	if err != nil {
 		s.cfg.Log.WarnContext(ctx, "payment not woken", "payment", p.ID, "error", err)

@@ -46,16 +46,9 @@ type Service struct {
 	codes *codeSender
 }
 
-// Queue advances payments in the background.
-type Queue interface {
-	// Wake requests one Advance of a payment; p is the payment if it was just read, else nil.
-	Wake(ctx context.Context, id flows.PaymentID, p *flows.Payment) error
-}
-
 // Config is what the journeys need; every field is required unless noted.
 type Config struct {
 	Store     *store.Store
-	Queue     Queue
 	Club      *club.Client
 	Catalogue *catalogue.Catalogue
 	Payments  *payment.Machine

@@ -169,14 +169,14 @@ func (g *gateway) take() *gateway {
 func (g *gateway) fresh() *gateway {
 	s, other := g.env, *g
 	other.payments = payment.New(payment.Config{
-		Store: s.store, Queue: s.queue, Club: g.client.Money(), BackgroundClub: g.client, Cards: s.processor, Keys: s.keys,
+		Store: s.store, Wake: s.queue.Wake, Club: g.client.Money(), BackgroundClub: g.client, Cards: s.processor, Keys: s.keys,
 		Environment: "test", Organisation: clubsim.DemoClientToken,
 		// The simulator's sales show in this way that they were paid, as in every environment but the live one.
 		Rule: &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}},
 		Now:  s.Now, After: s.pause, Log: g.log,
 	})
 	other.registrations = registration.New(registration.Config{
-		Store: s.store, Queue: s.queue, Club: g.client, Catalogue: s.catalogue, Payments: other.payments, Keys: s.keys,
+		Store: s.store, Club: g.client, Catalogue: s.catalogue, Payments: other.payments, Keys: s.keys,
 		PublicURL: "https://club.example", Now: s.Now, Log: g.log,
 	})
 	return &other
