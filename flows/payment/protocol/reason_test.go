@@ -32,11 +32,12 @@ func TestTransitionsAreExplained(t *testing.T) {
 	explained := map[flows.PaymentState]map[flows.PaymentState]bool{}
 	for line := range strings.Lines(section) {
 		cells := strings.Split(line, "|")
-		if len(cells) != 5 {
+		if len(cells) != 4 {
 			continue
 		}
-		for _, from := range statesIn(cells[1]) {
-			for _, to := range statesIn(cells[2] + cells[3]) { // the third column has the states of payments without a processor
+		before, after, _ := strings.Cut(cells[1], "→")
+		for _, from := range statesIn(before) {
+			for _, to := range statesIn(after + cells[2]) { // the second column has the states of payments without a processor
 				if explained[from] == nil {
 					explained[from] = map[flows.PaymentState]bool{}
 				}
