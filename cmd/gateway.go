@@ -47,10 +47,7 @@ type services struct {
 	payments      *payment.Machine
 	smsBudget     *registration.SMSBudget // nil without rate limits
 	registrations *registration.Service
-	hub           *background.Hub
-	relay         *background.Relay
-	events        *background.Intake
-	worker        *background.Worker
+	background    *background.Worker
 	ready         func(context.Context) []flows.Check
 }
 
@@ -66,25 +63,23 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	cfg.addBackground(built, seen.traces, log)
 	built.ready = cfg.ready(built.clients, built.payments.Halted)
 	seen.metrics.RegisterCollector(ops.CollectorConfig{
-		Payments:  built.payments,
-		Worker:    built.worker,
-		Catalogue: built.catalogue,
-		Relay:     built.relay,
-		Queue:     built.queue,
-		SMS:       built.smsBudget,
-		Club:      built.clients.club,
-		Redis:     built.clients.redis,
-		Ready:     built.ready,
-		Traces:    seen.traces,
-		Now:       time.Now,
-		After:     time.After,
+		Payments:   built.payments,
+		Background: built.background,
+		Catalogue:  built.catalogue,
+		SMS:        built.smsBudget,
+		Club:       built.clients.club,
+		Redis:      built.clients.redis,
+		Ready:      built.ready,
+		Traces:     seen.traces,
+		Now:        time.Now,
+		After:      time.After,
 	})
 	if composed.public, err = cfg.newPublic(built, seen, stopping, panel, log); err != nil {
 		return composed, err
 	}
 	composed.ops = cfg.newOps(built, seen, log)
 	composed.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
-	composed.worker, composed.payments, composed.catalogue = built.worker, built.payments, built.catalogue
+	composed.worker, composed.payments, composed.catalogue = built.background, built.payments, built.catalogue
 	return composed, nil
 }
 
@@ -139,37 +134,21 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 // addBackground adds what runs without a request, and the events in and out. It needs what
 // addPayments and addJourneys add.
 func (cfg Config) addBackground(built *services, traces trace.TracerProvider, log *slog.Logger) {
-	built.hub = background.NewHub(built.store)
-	built.relay = background.NewRelay(background.RelayConfig{
-		Queue:       built.queue,
-		Keys:        built.keys,
-		Store:       built.store,
-		Client:      background.NewRelayClient(cfg.egress()),
-		Subscribers: must(cfg.subscribers()),
-		Now:         time.Now,
-		Log:         log,
-	})
-	built.events = background.NewIntake(background.IntakeConfig{
+	built.background = background.New(background.Config{
 		Store:           built.store,
 		Queue:           built.queue,
+		Payments:        built.payments,
 		Registrations:   built.registrations,
-		Relay:           built.relay,
+		Keys:            built.keys,
 		ClientToken:     cfg.ClubToken,
 		AnyOrganisation: cfg.Mode == "mock",
+		Subscribers:     must(cfg.subscribers()),
+		Client:          cfg.egress().NewClient(),
+		ClocksAgree:     built.store.ClocksAgree,
+		Traces:          traces,
 		Now:             time.Now,
+		After:           time.After,
 		Log:             log,
-	})
-	built.worker = background.NewWorker(background.WorkerConfig{
-		Store:       built.store,
-		Queue:       built.queue,
-		Payments:    built.payments,
-		Changes:     built.hub,
-		Events:      built.events,
-		Traces:      traces,
-		ClocksAgree: built.store.ClocksAgree,
-		Now:         time.Now,
-		After:       time.After,
-		Log:         log,
 	})
 }
 
@@ -199,14 +178,12 @@ func (cfg Config) newPublic(
 		Registrations:   built.registrations,
 		Payments:        built.payments,
 		Catalogue:       built.catalogue,
-		Changes:         built.hub,
-		ClubEvents:      built.events,
+		Background:      built.background,
 		WebhookSecrets:  cfg.WebhookSecret,
 		Identity:        built.clients.login,
 		Store:           built.store,
 		Cards:           built.clients.cards,
 		Ready:           built.ready,
-		Background:      built.queue.Workers(flows.OpenLane).InProgress,
 		Stopping:        stopping,
 		Contract:        cfg.assets.Contract,
 		Site:            site,
@@ -243,8 +220,7 @@ func (cfg Config) newOps(built *services, seen *telemetry, log *slog.Logger) htt
 	return ops.New(ops.Config{
 		Payments:      built.payments,
 		Registrations: built.registrations,
-		Relay:         built.relay,
-		Queue:         built.queue,
+		Background:    built.background,
 		Operators:     must(cfg.operators()),
 		ClientToken:   cfg.ClubToken,
 		Worlds:        cfg.Mode == "mock",

@@ -1,7 +1,6 @@
 package flows_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"path"
@@ -14,7 +13,6 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/background"
-	"frontdesk/flows/tracing"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -24,20 +22,15 @@ type eventHarness struct {
 	*background.Intake
 	w      *world
 	g      *gateway
+	cfg    background.Config // of what run runs
 	sweeps chan<- time.Time
-	clocks func(context.Context, func() time.Time) (bool, error) // of background.WorkerConfig
 }
 
 // eventHarness returns a gateway's intake of events. Nothing processes them yet.
-func (w *world) eventHarness(g *gateway, subscribers ...background.Subscriber) *eventHarness {
+func (w *world) eventHarness(g *gateway) *eventHarness {
 	w.Helper()
-	relayed := background.NewRelay(background.RelayConfig{
-		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: background.NewRelayClient(background.EgressPolicy{Loopback: true}),
-		Subscribers: subscribers, Now: time.Now, Log: g.log, // subscribers verify signatures against real time
-	})
-	return &eventHarness{w: w, g: g, Intake: background.NewIntake(background.IntakeConfig{
-		Store: g.store, Queue: g.queue, Registrations: g.registrations, Relay: relayed, ClientToken: "demo", Now: w.clock.Now, Log: g.log,
-	})}
+	cfg := w.backgroundOf(g)
+	return &eventHarness{w: w, g: g, cfg: cfg, Intake: background.New(cfg).Events}
 }
 
 // open processes events until the test ends.
@@ -288,20 +281,14 @@ func TestDeliveryOfAnUnknownKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	with := func(keys ...string) *background.Relay {
-		return background.NewRelay(background.RelayConfig{
-			Queue: g.queue, Keys: newKeyring(t, keys...), Store: g.store, Client: background.NewRelayClient(background.EgressPolicy{Loopback: true}),
-			Subscribers: []background.Subscriber{{Name: "crm", URL: "http://127.0.0.1:9/events", Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}}, Now: time.Now, Log: g.log,
-		})
-	}
-	if err := with("two", "one").Enqueue(t.Context(), []flows.Event{{ID: "evt_1", Type: "contact.updated"}}); err != nil {
+	cfg := w.relayTo(g, "http://127.0.0.1:9/events")
+	ahead := cfg
+	ahead.Keys = newKeyring(t, "two", "one")
+	if err := background.New(ahead).Relay.Enqueue(t.Context(), []flows.Event{{ID: "evt_1", Type: "contact.updated"}}); err != nil {
 		t.Fatal(err)
 	}
-	behind := with("one")
-	if err := behind.Start(tracing.IDOnlyProvider()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(behind.Stop)
+	w.runBackground(cfg)
+	behind := background.New(cfg).Relay
 	var failed []background.Delivery
 	frontdesktest.Eventually(t, "the delivery has failed", func() bool {
 		all, err := behind.Deliveries(t.Context(), "")

@@ -27,21 +27,39 @@ func (w *world) worker(g *gateway) chan<- time.Time {
 }
 
 // run runs the background work of the harness's gateway, as worker does.
-func (o *eventHarness) run() chan<- time.Time {
-	w, g, sweeps := o.w, o.g, make(chan time.Time)
-	after := func(d time.Duration) <-chan time.Time {
+func (o *eventHarness) run() chan<- time.Time { return o.w.runBackground(o.cfg) }
+
+// backgroundOf is what the background work of a gateway needs.
+func (w *world) backgroundOf(g *gateway, subscribers ...background.Subscriber) background.Config {
+	w.Helper()
+	return background.Config{
+		Store:         g.store,
+		Queue:         g.queue,
+		Payments:      g.Machine,
+		Registrations: g.registrations,
+		Keys:          newKeyring(w, "one"),
+		ClientToken:   "demo",
+		Subscribers:   subscribers,
+		Client:        background.EgressPolicy{Loopback: true}.NewClient(),
+		Traces:        tracing.IDOnlyProvider(),
+		Now:           w.clock.Now,
+		Log:           g.log,
+	}
+}
+
+// runBackground runs background work until the test ends. Each value sent to the returned channel starts the next sweep.
+func (w *world) runBackground(cfg background.Config) chan<- time.Time {
+	w.Helper()
+	sweeps := make(chan time.Time)
+	cfg.After = func(d time.Duration) <-chan time.Time {
 		if d <= time.Second { // between two verifications, or until the lanes are looked at again
 			return time.After(min(d, 20*time.Millisecond))
 		}
 		return sweeps
 	}
-	background := background.NewWorker(background.WorkerConfig{
-		Store: g.store, Queue: g.queue, Payments: g.Machine, Changes: background.NewHub(g.store), Events: o.Intake, Traces: tracing.IDOnlyProvider(),
-		Now: w.clock.Now, After: after, Log: g.log, ClocksAgree: o.clocks,
-	})
 	ctx, stop := context.WithCancel(w.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- background.Run(ctx) }()
+	go func() { ended <- background.New(cfg).Run(ctx) }()
 	w.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
@@ -97,7 +115,7 @@ func TestNoIdleWorker(t *testing.T) {
 	p := w.authorised(g)
 	w.clock.Advance(time.Minute) // both are due
 	w.handle(g, event(p))
-	if n := g.queue.Workers(flows.OpenLane).InProgress(); n != 0 || fmt.Sprint(w.woken()) != fmt.Sprintf("[%s]", p.ID) {
+	if n := g.queue.InProgress(); n != 0 || fmt.Sprint(w.woken()) != fmt.Sprintf("[%s]", p.ID) {
 		t.Errorf("%d payments are in progress without a worker, and %v are woken", n, w.woken())
 	}
 	first := must(t, func() ([]flows.PaymentID, error) {
@@ -212,7 +230,7 @@ func TestClockIsWrong(t *testing.T) {
 	w.clock.Advance(time.Minute)
 	var right atomic.Bool
 	o := w.eventHarness(g)
-	o.clocks = func(context.Context, func() time.Time) (bool, error) { return right.Load(), nil }
+	o.cfg.ClocksAgree = func(context.Context, func() time.Time) (bool, error) { return right.Load(), nil }
 	sweeps := o.run()
 	sweeps <- w.clock.Now() // the first sweep, at the start, is over
 	if due() != before || !strings.Contains(w.log.String(), "the clock differs") {
@@ -330,11 +348,11 @@ func TestEventBeforePayments(t *testing.T) {
 	w.setFaultInjector(&faultInjector{call: getCall, fail: 1e6, before: func() { <-turn }})
 	w.clock.Advance(time.Minute)
 	o.open()
-	frontdesktest.Eventually(t, "all workers wait", func() bool { return g.queue.Workers(flows.OpenLane).InProgress() == workers })
+	frontdesktest.Eventually(t, "all workers wait", func() bool { return g.queue.InProgress() == workers })
 	o.idle()
 	o.allowRefresh(3 * time.Second)
 	o.awaitCart(r.ID, "the cart is settled", settled)
-	if n := g.queue.Workers(flows.OpenLane).InProgress(); n != workers {
+	if n := g.queue.InProgress(); n != workers {
 		t.Errorf("meanwhile %d payments were in progress", n)
 	}
 }

@@ -16,21 +16,12 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/background"
-	"frontdesk/flows/tracing"
 )
 
-// relayTo returns a relay of a gateway to a subscriber called crm. It delivers nothing yet.
-func (w *world) relayTo(g *gateway, url string, timeout ...time.Duration) *background.Relay {
+// relayTo is what the background work of a gateway needs, with a subscriber called crm.
+func (w *world) relayTo(g *gateway, url string) background.Config {
 	w.Helper()
-	client := background.NewRelayClient(background.EgressPolicy{Loopback: true})
-	if len(timeout) > 0 {
-		client.Timeout = timeout[0]
-	}
-	return background.NewRelay(background.RelayConfig{
-		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: client,
-		Now: w.clock.Now, Log: g.log,
-		Subscribers: []background.Subscriber{{Name: "crm", URL: url, Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}},
-	})
+	return w.backgroundOf(g, background.Subscriber{Name: "crm", URL: url, Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
 }
 
 // classEvents returns events that concern no contact.
@@ -79,7 +70,9 @@ func testFailingSubscriber(t *testing.T, fail http.HandlerFunc) {
 		fail(rw, r)
 	}))
 	t.Cleanup(server.Close)
-	r := w.relayTo(w.gateway(), server.URL, time.Second)
+	cfg := w.relayTo(w.gateway(), server.URL)
+	cfg.Client.Timeout = time.Second
+	r := background.New(cfg).Relay
 	const count = 150 // more than one page of the queue
 	events := classEvents("first", count)
 	for i := range events {
@@ -88,10 +81,7 @@ func testFailingSubscriber(t *testing.T, fail http.HandlerFunc) {
 	if err := r.Enqueue(t.Context(), events); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Start(tracing.IDOnlyProvider()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(r.Stop)
+	w.runBackground(cfg)
 	inspector := asynq.NewInspectorFromRedisClient(w.redis)
 	// again retries at once what waits for its time. The clock stands, so that no pause ends.
 	again := func(what string, is func() bool) {
@@ -112,7 +102,7 @@ func testFailingSubscriber(t *testing.T, fail http.HandlerFunc) {
 	}
 	mu.Unlock()
 	w.clock.Advance(20 * time.Minute)
-	for name, one := range map[string]*background.Relay{"the gateway": r, "a gateway that has just started": w.relayTo(w.gateway(), server.URL)} {
+	for name, one := range map[string]*background.Relay{"the gateway": r, "a gateway that has just started": background.New(w.relayTo(w.gateway(), server.URL)).Relay} {
 		if age := time.Duration(w.crm(one).AgeMs) * time.Millisecond; age != 20*time.Minute {
 			t.Errorf("%s: the oldest delivery waits for %s", name, age)
 		}
@@ -128,7 +118,7 @@ func testFailingSubscriber(t *testing.T, fail http.HandlerFunc) {
 func TestFullQueueOfASubscriber(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	r := w.relayTo(w.gateway(), "http://127.0.0.1:1/events")
+	r := background.New(w.relayTo(w.gateway(), "http://127.0.0.1:1/events")).Relay
 	if err := r.Enqueue(t.Context(), classEvents("first", 1)); err != nil {
 		t.Fatal(err)
 	}

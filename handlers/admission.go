@@ -181,7 +181,12 @@ func (s *Server) returnAfter(kind class, outcome string) time.Duration {
 }
 
 // inProgress counts what is worked on: requests, and payments that are advanced in the background.
-func (s *Server) inProgress() int { return s.places.Inflight() + s.cfg.Background() }
+func (s *Server) inProgress() int {
+	if s.cfg.Background == nil {
+		return s.places.Inflight()
+	}
+	return s.places.Inflight() + s.cfg.Background.Queue.InProgress()
+}
 
 // overShare reports whether a class has its share of the places.
 func (s *Server) overShare(kind class) bool {

@@ -53,7 +53,7 @@ func edge(b *testing.B) *handlers.Server {
 	registrations := registration.New(registration.Config{Store: records, Club: clubSystem, Catalogue: offers, Payments: payments, Keys: keys, Now: time.Now, Log: log})
 	site := os.DirFS(filepath.Join(frontdesktest.Root(), "web-example"))
 	server, err := handlers.New(handlers.Config{
-		Registrations: registrations, Payments: payments, Catalogue: offers, Store: records, Cards: processor, Changes: background.NewHub(records),
+		Registrations: registrations, Payments: payments, Catalogue: offers, Store: records, Cards: processor, Background: background.New(background.Config{Store: records, Queue: queue}),
 		Identity: identity.New(identity.Config{Now: time.Now}), Site: site,
 		ClientToken: clubsim.DemoClientToken, PublicURL: "https://club.example", RateLimits: true,
 		Ready: func(context.Context) []flows.Check { return nil }, Now: time.Now, After: time.After, Log: log,

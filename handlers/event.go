@@ -22,7 +22,7 @@ const heartbeat = 15 * time.Second
 // section 9.2). It subscribes before it reads, so that it misses no change.
 func (s *Server) followRegistration(c echo.Context) error {
 	ctx, id := c.Request().Context(), c.Param("id")
-	changed, stop := s.cfg.Changes.Subscribe(id)
+	changed, stop := s.cfg.Background.Changes.Subscribe(id)
 	defer stop()
 	view, refreshed, err := s.cfg.Registrations.Load(ctx, id, callerOf(ctx).token)
 	if err != nil {

@@ -44,8 +44,7 @@ type Config struct {
 	Registrations *registration.Service
 	Payments      *payment.Machine
 	Catalogue     *catalogue.Catalogue
-	Changes       *background.Hub
-	ClubEvents    *background.Intake
+	Background    *background.Worker // nil: there is none, in a test of the edge alone
 	Identity      *identity.Verifier
 	Store         *store.Store
 	Cards         *cards.Client
@@ -69,7 +68,6 @@ type Config struct {
 	CardScriptURL  string             // where browsers load the card processor's library; empty when it has none
 
 	Ready           func(context.Context) []flows.Check // checks the gateway's dependencies
-	Background      func() int                          // counts the payments that are advanced in the background; nil: there are none
 	Stopping        <-chan struct{}                     // closed when the gateway must stop; may be nil
 	OnRequest       func(RequestInfo)                   // is called with every request below /v1; may be nil
 	OnRequestMetric func(RequestInfo)                   // is called with every request; may be nil
@@ -123,9 +121,6 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 	}
 	if cfg.Traces == nil {
 		cfg.Traces = tracing.IDOnlyProvider()
-	}
-	if cfg.Background == nil {
-		cfg.Background = func() int { return 0 }
 	}
 	if cfg.OnStream == nil {
 		cfg.OnStream = func(int) {}

@@ -34,7 +34,7 @@ func (s *Server) receiveClubWebhook(c echo.Context) error {
 		return echo.ErrNotFound
 	}
 	ctx := c.Request().Context()
-	if err := s.cfg.ClubEvents.Receive(ctx, exchangeOf(ctx).body); err != nil {
+	if err := s.cfg.Background.Events.Receive(ctx, exchangeOf(ctx).body); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusOK)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"maps"
 	"regexp"
 	"slices"
@@ -14,8 +13,6 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/flows"
-	"frontdesk/flows/registration"
-	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 	"frontdesk/upstream/club"
 )
@@ -34,25 +31,12 @@ const (
 	keepUnreadable = time.Hour
 )
 
-// Intake receives and processes the club system's events.
+// Intake receives and processes the club system's events. They arrive at most once, unsigned and in any order, so their
+// contents are not trusted: an event only triggers a re-read of its contact's registrations, and is relayed to subscribers.
 type Intake struct {
-	cfg IntakeConfig
+	cfg   Config
+	relay *Relay
 }
-
-// IntakeConfig is what events need; every field is required.
-type IntakeConfig struct {
-	Store           *store.Store
-	Queue           *Queue
-	Registrations   *registration.Service
-	Relay           *Relay
-	ClientToken     string // the organisation whose events count
-	AnyOrganisation bool   // events of every demo world count (mock mode)
-	Now             func() time.Time
-	Log             *slog.Logger
-}
-
-// NewIntake returns an intake.
-func NewIntake(cfg IntakeConfig) *Intake { return &Intake{cfg: cfg} }
 
 // Receive stores an event before anything is done with it, whatever the JSON is, because
 // the sender would not send it better. It fails with MalformedRequest, TooLarge or
@@ -64,7 +48,12 @@ func (i *Intake) Receive(ctx context.Context, body []byte) error {
 	case !json.Valid(body):
 		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON."}
 	}
-	event := flows.StoredEvent{ID: "evt_" + uuid.NewString(), At: i.cfg.Now().UTC().Truncate(time.Millisecond), Body: body, Trace: tracing.Traceparent(ctx)}
+	event := flows.StoredEvent{
+		ID:    "evt_" + uuid.NewString(),
+		At:    i.cfg.Now().UTC().Truncate(time.Millisecond),
+		Body:  body,
+		Trace: tracing.Traceparent(ctx),
+	}
 	waiting, err := i.cfg.Store.SaveClubEvent(ctx, event, i.kindOf(event))
 	if err != nil {
 		return flows.StorageFailed(err)
@@ -72,7 +61,7 @@ func (i *Intake) Receive(ctx context.Context, body []byte) error {
 	if waiting > 1 {
 		return nil // the job for the event before it processes this one too
 	}
-	if err := i.cfg.Queue.EnqueueEvents(ctx); err != nil {
+	if err := i.cfg.Queue.enqueueEvents(ctx); err != nil {
 		i.cfg.Log.WarnContext(ctx, "club events not enqueued; the next sweep retries", "error", err)
 	}
 	return nil
@@ -179,7 +168,7 @@ func (i *Intake) process(ctx context.Context, batch []flows.StoredEvent) error {
 	if unreadable > 0 {
 		i.cfg.Log.WarnContext(ctx, "club events dropped: sealed with an unknown key", "found", unreadable)
 	}
-	err := i.cfg.Relay.Enqueue(ctx, events)
+	err := i.relay.Enqueue(ctx, events)
 	return errors.Join(err, i.requestRefreshes(ctx, slices.Collect(maps.Keys(contacts))))
 }
 
@@ -191,5 +180,5 @@ func (i *Intake) requestRefreshes(ctx context.Context, contacts []club.IRI) erro
 	if err := i.cfg.Store.RequestRefresh(ctx, ids, i.cfg.Now().Add(refreshDelay)); err != nil {
 		return err
 	}
-	return i.cfg.Queue.EnqueueDueRefreshes(ctx, refreshDelay)
+	return i.cfg.Queue.enqueueDueRefreshes(ctx, refreshDelay)
 }

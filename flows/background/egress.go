@@ -67,15 +67,19 @@ const (
 	maxHeaders  = 16 << 10        // of a response of which only the status counts
 )
 
-// NewRelayClient returns the client for deliveries. It uses no proxy, which would dial in its
+// NewClient returns a client for deliveries to where the policy allows. It uses no proxy, which would dial in its
 // place, and follows no redirect, which would lead elsewhere.
-func NewRelayClient(to EgressPolicy) *http.Client {
-	dialer := &net.Dialer{Timeout: dialTimeout, Control: to.control}
+func (p EgressPolicy) NewClient() *http.Client {
+	dialer := &net.Dialer{Timeout: dialTimeout, Control: p.control}
 	return &http.Client{
 		Timeout: deliveryTimeout,
 		Transport: &http.Transport{
-			DialContext: dialer.DialContext, TLSHandshakeTimeout: dialTimeout, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: maxHeaders,
-			MaxIdleConnsPerHost: deliveryConcurrency, IdleConnTimeout: idleTimeout,
+			DialContext:            dialer.DialContext,
+			TLSHandshakeTimeout:    dialTimeout,
+			ForceAttemptHTTP2:      true,
+			MaxResponseHeaderBytes: maxHeaders,
+			MaxIdleConnsPerHost:    deliveryConcurrency,
+			IdleConnTimeout:        idleTimeout,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

@@ -47,7 +47,7 @@ func TestEgressPolicyAppliesWhenDialling(t *testing.T) {
 	t.Cleanup(inside.Close)
 	_, port, _ := strings.Cut(strings.TrimPrefix(inside.URL, "http://"), ":")
 	for _, address := range []string{"http://localhost:" + port, "http://127.0.0.1:" + port, "http://[::ffff:127.0.0.1]:" + port, "http://0.0.0.0:" + port, "http://0x7f.1:" + port} {
-		answer, err := background.NewRelayClient(background.EgressPolicy{}).Post(address, "application/json", strings.NewReader("{}"))
+		answer, err := background.EgressPolicy{}.NewClient().Post(address, "application/json", strings.NewReader("{}"))
 		if err == nil {
 			answer.Body.Close()
 		}
@@ -57,7 +57,7 @@ func TestEgressPolicyAppliesWhenDialling(t *testing.T) {
 	}
 	outside := httptest.NewServer(http.RedirectHandler(inside.URL, http.StatusTemporaryRedirect))
 	t.Cleanup(outside.Close)
-	answer, err := background.NewRelayClient(background.EgressPolicy{Loopback: true}).Post(outside.URL, "application/json", strings.NewReader("{}"))
+	answer, err := background.EgressPolicy{Loopback: true}.NewClient().Post(outside.URL, "application/json", strings.NewReader("{}"))
 	if err != nil || answer.StatusCode != http.StatusTemporaryRedirect || called {
 		t.Errorf("a redirect ends with %v, followed: %t", err, called)
 	}

@@ -8,11 +8,14 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/tracing"
 )
 
 const (
+	// sweepEvery, within a fifth either way, is how often events and registrations without a job are found, and losses of Redis.
+	sweepEvery = 15 * time.Second
 	// wholeEvery is how often the payments of payment.WholeWindow are compared.
 	wholeEvery = time.Hour
 	// recentEvery makes money that was just taken visible within ten minutes, even if the
@@ -26,8 +29,20 @@ const (
 type heartbeat struct {
 	gateway   string                    // identifies this run of the gateway in Redis
 	count     int64                     // of heartbeats so far
-	lastSweep atomic.Pointer[time.Time] // the latest tick in which the sweep and the heartbeat succeeded; zero: none yet
+	lastSweep atomic.Pointer[time.Time] // the latest tick in which the sweep and the heartbeat succeeded; nil: none yet
 	wake      chan struct{}             // tells runRebuilds that Redis can be reached
+}
+
+// runSweeps sweeps again and again until the context ends, first at once.
+func (w *Worker) runSweeps(ctx context.Context) {
+	for {
+		w.tick(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.cfg.After(flows.Jitter(sweepEvery)):
+		}
+	}
 }
 
 // tick sweeps, and finds out whether Redis lost something since the last tick. While this machine's clock is
@@ -51,10 +66,10 @@ func (w *Worker) tick(ctx context.Context) {
 		w.cfg.Log.WarnContext(ctx, "fingerprint not compared with redis", "error", err)
 	}
 	w.mayFill.Store(true)
-	if err := w.cfg.Events.Sweep(ctx); err != nil && ctx.Err() == nil {
+	if err := w.Events.sweep(ctx); err != nil && ctx.Err() == nil {
 		w.cfg.Log.WarnContext(ctx, "events and registrations not swept", "error", err)
 	}
-	if err := errors.Join(w.sweep(ctx), w.cfg.Store.NoteSealKeys(ctx, w.cfg.Now()), w.sendHeartbeat(ctx)); err != nil {
+	if err := errors.Join(w.fillLanes(ctx), w.cfg.Store.NoteSealKeys(ctx, w.cfg.Now()), w.sendHeartbeat(ctx)); err != nil {
 		w.cfg.Payments.OweRebuild() // Redis was away, and may come back with less
 		return
 	}
@@ -138,4 +153,9 @@ func (w *Worker) dueWindow(ctx context.Context) (due time.Duration) {
 
 // LastSweep returns the time of this worker's latest sweep in which Redis responded, even if it had lost
 // writes; zero if there was none yet.
-func (w *Worker) LastSweep() time.Time { return *w.heartbeat.lastSweep.Load() }
+func (w *Worker) LastSweep() time.Time {
+	if at := w.heartbeat.lastSweep.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}

@@ -10,7 +10,7 @@ import (
 // Hub hints to subscribers that a registration may have changed, on any gateway. Hints
 // may get lost, so subscribers also read the registration now and then without one.
 type Hub struct {
-	store *store.Store
+	records *store.Store
 
 	mu          sync.Mutex
 	closed      bool
@@ -18,14 +18,13 @@ type Hub struct {
 	active      sync.WaitGroup                        // the subscribers that have not stopped yet
 }
 
-// NewHub returns a hub. It delivers nothing until Run is called.
-func NewHub(store *store.Store) *Hub {
-	return &Hub{store: store, subscribers: map[string]map[chan struct{}]struct{}{}}
+func newHub(records *store.Store) *Hub {
+	return &Hub{records: records, subscribers: map[string]map[chan struct{}]struct{}{}}
 }
 
 // Subscribe returns a channel that holds at most one hint, however many changes there
-// were, and is closed when the gateway stops. The caller must call stop once, and Run
-// waits for it.
+// were, and is closed when the gateway stops. The caller must call stop once: the end of the
+// background work waits for it.
 func (h *Hub) Subscribe(registration string) (hints <-chan struct{}, stop func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -50,10 +49,10 @@ func (h *Hub) Subscribe(registration string) (hints <-chan struct{}, stop func()
 	}
 }
 
-// Run delivers hints until the context ends. Then it closes the channels, and waits for
+// run delivers hints until the context ends. Then it closes the channels, and waits for
 // the subscribers to stop.
-func (h *Hub) Run(ctx context.Context) {
-	for registration := range h.store.Changes(ctx) {
+func (h *Hub) run(ctx context.Context) {
+	for registration := range h.records.Changes(ctx) {
 		h.notify(registration)
 	}
 	h.close()

@@ -2,114 +2,154 @@ package background
 
 import (
 	"context"
+	"sync"
 	"time"
 
-	"go.opentelemetry.io/otel/trace"
-
 	"frontdesk/flows"
-	"frontdesk/flows/tracing"
+	"frontdesk/flows/store"
 )
 
-// lane is what this gateway does about one list of payments that gateways share.
+// request asks for work on one payment.
+type request struct {
+	id      flows.PaymentID
+	payment *flows.Payment // as just read; nil: it must be read
+	trace   string         // the traceparent header of the caller; empty: it is not known
+}
+
+// lane is this process's part in a list of payments that gateways share: its workers, and the payments that they have taken.
+// There are no workers before open.
 type lane struct {
 	name    flows.Lane
-	workers int
 	lease   time.Duration // after which a payment that a gateway took is due again, because that gateway may have died
-	work    func(context.Context, Request) *flows.Payment
+	store   *store.Store
+	now     func() time.Time
+	changed chan struct{}                // has a value when fill should be called at once, see signal
+	work    func(request) *flows.Payment // see open
+	running sync.WaitGroup
+
+	mu     sync.Mutex
+	idle   int                      // workers
+	wanted bool                     // more payments may be due than there were idle workers
+	closed bool                     // nothing new begins
+	busy   map[flows.PaymentID]bool // the payments in progress; true: another request came meanwhile
 }
 
-func (w *Worker) lanes() []lane {
-	return []lane{{flows.OpenLane, openWorkers, openLease, w.advance}, {flows.VerifyLane, verifiers, verifyLease, w.verify}}
+func newLane(name flows.Lane, lease time.Duration, records *store.Store, now func() time.Time) *lane {
+	return &lane{
+		name:    name,
+		lease:   lease,
+		store:   records,
+		now:     now,
+		changed: make(chan struct{}, 1),
+		busy:    map[flows.PaymentID]bool{},
+	}
 }
 
-// open lets this process work on a lane until close is called. That waits for what is in progress, for drainTimeout after the
-// end of the context at most.
-func (w *Worker) open(ctx context.Context, l lane) (closeLane func()) {
-	inProgress, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() {
-		select {
-		case <-inProgress.Done():
-		case <-w.cfg.After(drainTimeout):
-			cancel()
+// open adds idle workers. They do what was requested by calling work, which returns the payment as it is then, nil if that is
+// not known.
+func (l *lane) open(workers int, work func(request) *flows.Payment) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.idle, l.work = workers, work
+}
+
+// close lets nothing new begin, and waits for what is in progress. The caller has ended its calls of fill.
+func (l *lane) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.running.Wait()
+}
+
+// start has an idle worker do what is requested, and returns false without one. A payment that is already in progress here
+// is worked on again afterwards.
+func (l *lane) start(asked request) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, busy := l.busy[asked.id]; busy {
+		l.busy[asked.id] = true
+		return true
+	}
+	if l.idle == 0 || l.closed {
+		return false
+	}
+	l.idle--
+	l.begin(asked)
+	return true
+}
+
+// fill has all idle workers work on payments that are due. Without an idle worker it takes none, but still fails if Redis
+// cannot say what is due.
+func (l *lane) fill(ctx context.Context) error {
+	n := l.reserve()
+	ids, err := l.store.Due(ctx, l.name, l.now(), l.lease, n)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wanted = err == nil && len(ids) == n
+	for _, id := range ids {
+		if _, busy := l.busy[id]; busy {
+			l.busy[id] = true
+			continue
+		}
+		n--
+		l.begin(request{id: id})
+	}
+	l.idle += n
+	return err
+}
+
+// reserve makes all idle workers busy, and returns how many there were.
+func (l *lane) reserve() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return 0
+	}
+	n, l.idle = l.idle, 0
+	return n
+}
+
+// begin has a worker that does not count as idle do what is requested. The caller holds the lock.
+func (l *lane) begin(asked request) {
+	l.busy[asked.id] = false
+	l.running.Go(func() {
+		p := l.work(asked)
+		for l.finish(asked.id) {
+			if p == nil || !p.State.Final() || p.State == flows.Refunded { // a refund can fail after all
+				p = l.work(request{id: asked.id, trace: asked.trace})
+			}
 		}
 	})
-	workers := w.cfg.Queue.Workers(l.name)
-	workers.Open(l.workers, func(request Request) *flows.Payment { return l.work(inProgress, request) })
-	return func() {
-		workers.Close()
-		cancel()
-	}
 }
 
-// fill has the idle workers of a lane work on what is due.
-func (w *Worker) fill(ctx context.Context, l lane) error {
-	return w.cfg.Queue.Workers(l.name).Fill(func(n int) ([]flows.PaymentID, error) {
-		return w.cfg.Store.Due(ctx, l.name, w.cfg.Now(), l.lease, n)
-	})
+// finish ends the work on a payment, and makes its worker idle. It returns true, and does neither, if another request came
+// meanwhile.
+func (l *lane) finish(id flows.PaymentID) (again bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.busy[id] {
+		l.busy[id] = false
+		return true
+	}
+	delete(l.busy, id)
+	l.idle++
+	if l.wanted {
+		l.signal()
+	}
+	return false
 }
 
-// feed fills a lane again and again until the context ends, while the sweeps permit that. The next sweep reports what failed.
-func (w *Worker) feed(ctx context.Context, l lane) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.cfg.Queue.Workers(l.name).Changed():
-		case <-w.cfg.After(fillEvery):
-		}
-		if w.mayFill.Load() {
-			_ = w.fill(ctx, l)
-		}
-	}
-}
-
-// advance advances a payment, and returns it if it could be read. A failure is only logged, because the payment is due again.
-func (w *Worker) advance(ctx context.Context, request Request) (p *flows.Payment) {
-	ctx, cancel := context.WithTimeout(ctx, JobTimeout)
-	defer cancel()
-	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, request.Trace, "advance", trace.SpanKindConsumer)
-	defer span.End()
-	var err error
-	if request.Payment != nil {
-		p, err = w.cfg.Payments.AdvanceLoaded(ctx, request.Payment)
-	} else {
-		p, err = w.cfg.Payments.Advance(ctx, request.ID)
-	}
-	if flows.CodeOf(err) == flows.NotFound { // its start was not completed, or Redis lost it
-		if err = w.cfg.Payments.RebuildOnDemand(ctx); err == nil {
-			p, err = w.cfg.Payments.Advance(ctx, request.ID)
-		}
-	}
-	failed := "payment not advanced"
-	if flows.CodeOf(err) == flows.NotFound { // nor did the processor create it within payment.WholeWindow
-		err, failed = w.cfg.Store.Unschedule(ctx, request.ID), "payment not dropped from the open ones"
-	}
-	if err != nil {
-		w.cfg.Log.WarnContext(ctx, failed, "payment", request.ID, "error", err)
-	}
-	return p
-}
-
-// verify verifies a recorded payment, and then pauses.
-func (w *Worker) verify(ctx context.Context, request Request) *flows.Payment {
-	w.verifyOne(ctx, request.ID)
+// signal reports that a payment was woken, or that a worker is idle while more payments may be due.
+func (l *lane) signal() {
 	select {
-	case <-ctx.Done():
-	case <-w.cfg.After(verifyPause):
+	case l.changed <- struct{}{}:
+	default: // there is one already
 	}
-	return nil
 }
 
-func (w *Worker) verifyOne(ctx context.Context, id flows.PaymentID) {
-	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
-	defer cancel()
-	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "verify", trace.SpanKindInternal)
-	defer span.End()
-	err := w.cfg.Payments.Verify(ctx, id)
-	if flows.CodeOf(err) == flows.NotFound { // it expired, or Redis lost it: then a comparison lists it again
-		err = w.cfg.Store.Unschedule(ctx, id)
-	}
-	if err != nil {
-		w.cfg.Log.WarnContext(ctx, "recorded payment not verified", "payment", id, "error", err)
-	}
+// inProgress counts the payments that this process works on.
+func (l *lane) inProgress() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.busy)
 }

@@ -18,82 +18,120 @@ import (
 	"frontdesk/flows/tracing"
 )
 
-// The kinds of jobs. A job says "work on this if needed": to run it twice, late or on
-// several gateways at once is harmless.
+// The kinds of jobs.
 const (
-	EventsJob       = "club:events"          // process the events that wait
-	DueRefreshesJob = "registration:due"     // enqueue the registrations whose refresh is due
-	RefreshJob      = "registration:refresh" // refresh one registration
+	eventsJob       = "club:events"          // process the events that wait
+	dueRefreshesJob = "registration:due"     // enqueue the registrations whose refresh is due
+	refreshJob      = "registration:refresh" // refresh one registration
+	deliverJob      = "webhook:deliver"      // deliver one event to one subscriber
 )
 
-// JobTimeout covers a whole payment from authorised to recorded, with every call at its limit.
-const JobTimeout = 2 * time.Minute
+// eventsQueue is for the club system's events and for refreshes. Each subscriber has a queue of its own for its deliveries.
+const eventsQueue = "events"
 
-// Queue hands work to the gateways that share a Redis, at least once. Payments are in the lanes; asynq keeps the other jobs under
+// jobTimeout bounds a job of the events queue: a refresh with every call at its limit.
+const jobTimeout = 2 * time.Minute
+
+// Queue hands work to the gateways that share a Redis, at least once. Payments are in the lanes; asynq keeps the jobs under
 // asynq:*.
 type Queue struct {
 	client       *asynq.Client
+	inspector    *asynq.Inspector // reads and changes the state of the queues
 	redis        redis.UniversalClient
 	store        *store.Store
 	now          func() time.Time
-	open, verify *Workers
+	open, verify *lane
 }
 
-// NewQueue returns a queue.
-func NewQueue(redis redis.UniversalClient, store *store.Store, now func() time.Time) *Queue {
-	client := asynq.NewClientFromRedisClient(redis)
-	return &Queue{client: client, redis: redis, store: store, now: now, open: newWorkers(), verify: newWorkers()}
-}
-
-// Workers returns this process's workers on a lane.
-func (q *Queue) Workers(lane flows.Lane) *Workers {
-	if lane == flows.VerifyLane {
-		return q.verify
+// NewQueue returns a queue. What it is given is done by the gateways whose Worker runs.
+func NewQueue(redis redis.UniversalClient, records *store.Store, now func() time.Time) *Queue {
+	return &Queue{
+		client:    asynq.NewClientFromRedisClient(redis),
+		inspector: asynq.NewInspectorFromRedisClient(redis),
+		redis:     redis,
+		store:     records,
+		now:       now,
+		open:      newLane(flows.OpenLane, openLease, records, now),
+		verify:    newLane(flows.VerifyLane, verifyLease, records, now),
 	}
-	return q.open
 }
 
-// EnqueueEvents requests that the waiting events are processed.
-func (q *Queue) EnqueueEvents(ctx context.Context) error { return q.enqueue(ctx, EventsJob, "") }
+// Wake requests one Advance of a payment and does not wait for it: in this process if a worker is idle, because a
+// buyer may wait, else on the first gateway that has one. p is the payment if it was just read, else nil. If the process
+// dies, the payment is due again at the time that it was scheduled for. It fails with StorageUnavailable.
+func (q *Queue) Wake(ctx context.Context, id flows.PaymentID, p *flows.Payment) error {
+	if q.open.start(request{id, p, tracing.Traceparent(ctx)}) {
+		return nil
+	}
+	if err := q.store.Wake(ctx, id, q.now()); err != nil {
+		return flows.StorageFailed(err)
+	}
+	q.open.signal()
+	return nil
+}
 
-// EnqueueDueRefreshes requests the refreshes that are due after a delay. All requests
+// InProgress counts the payments that this process advances in the background.
+func (q *Queue) InProgress() int { return q.open.inProgress() }
+
+// enqueueEvents requests that the waiting events are processed.
+func (q *Queue) enqueueEvents(ctx context.Context) error { return q.enqueueJob(ctx, eventsJob, "") }
+
+// enqueueDueRefreshes requests the refreshes that are due after a delay. All requests
 // within the delay give one job, which runs at most a second late.
-func (q *Queue) EnqueueDueRefreshes(ctx context.Context, in time.Duration) error {
-	err := q.enqueue(ctx, DueRefreshesJob, "", asynq.ProcessIn(in+time.Second), asynq.Unique(in+time.Second))
+func (q *Queue) enqueueDueRefreshes(ctx context.Context, in time.Duration) error {
+	err := q.enqueueJob(ctx, dueRefreshesJob, "", asynq.ProcessIn(in+time.Second), asynq.Unique(in+time.Second))
 	if errors.Is(err, asynq.ErrDuplicateTask) {
 		return nil
 	}
 	return err
 }
 
-// EnqueueRefresh requests the refresh of a registration, which DueRefreshes put off to taken.
-func (q *Queue) EnqueueRefresh(ctx context.Context, id string, taken time.Time) error {
-	return q.enqueue(ctx, RefreshJob, fmt.Sprintf("%s %d", id, taken.UnixMilli()))
+// enqueueRefresh requests the refresh of a registration, which DueRefreshes put off to taken.
+func (q *Queue) enqueueRefresh(ctx context.Context, id string, taken time.Time) error {
+	return q.enqueueJob(ctx, refreshJob, fmt.Sprintf("%s %d", id, taken.UnixMilli()))
 }
 
-// enqueue adds a job in the trace of the context. The queue does not retry it: the sweep
+// enqueueJob adds a job to the events queue, in the trace of the context. asynq does not retry it: the sweep
 // finds what is left.
-func (q *Queue) enqueue(ctx context.Context, kind, payload string, options ...asynq.Option) error {
+func (q *Queue) enqueueJob(ctx context.Context, kind, payload string, options ...asynq.Option) error {
 	job := asynq.NewTaskWithHeaders(kind, []byte(payload), map[string]string{tracing.TraceHeader: tracing.Traceparent(ctx)})
-	return q.Enqueue(ctx, job, append(options, asynq.Queue(eventsQueue), asynq.MaxRetry(0), asynq.Timeout(JobTimeout))...)
+	return q.enqueue(ctx, job, append(options, asynq.Queue(eventsQueue), asynq.MaxRetry(0), asynq.Timeout(jobTimeout))...)
 }
 
-// Enqueue adds a job. It fails with StorageUnavailable.
-func (q *Queue) Enqueue(ctx context.Context, job *asynq.Task, options ...asynq.Option) error {
+// enqueue adds a job. It fails with StorageUnavailable.
+func (q *Queue) enqueue(ctx context.Context, job *asynq.Task, options ...asynq.Option) error {
 	if _, err := q.client.EnqueueContext(ctx, job, options...); err != nil {
 		return &flows.Error{Code: flows.StorageUnavailable, Err: err}
 	}
 	return nil
 }
 
-// NewServer returns a server that runs jobs once it is started: those of the gateways' own queue, unless cfg names
-// others. It logs to log.
-func (q *Queue) NewServer(log *slog.Logger, cfg asynq.Config) *asynq.Server {
-	cfg.Logger = asynqLogger{log}
-	if cfg.Queues == nil {
-		cfg.Queues = map[string]int{eventsQueue: 1}
+// serveJobs runs jobs, each by its kind and in the trace of the request for it; a job without one begins its own. When the
+// context ends, it takes no more jobs and returns once those in progress are finished, or after the ShutdownTimeout. settings
+// has the queues, the number of workers, and the pauses.
+func (cfg Config) serveJobs(ctx context.Context, settings asynq.Config, jobs map[string]asynq.HandlerFunc) error {
+	settings.Logger = asynqLogger{cfg.Log}
+	server, mux := asynq.NewServerFromRedisClient(pausingClient{cfg.Queue.redis}, settings), asynq.NewServeMux()
+	mux.Use(func(next asynq.Handler) asynq.Handler {
+		return asynq.HandlerFunc(func(ctx context.Context, job *asynq.Task) error {
+			ctx, span := tracing.StartTrace(ctx, cfg.Traces, job.Headers()[tracing.TraceHeader], "job "+job.Type(), trace.SpanKindConsumer)
+			defer span.End()
+			err := next.ProcessTask(ctx, job)
+			if err != nil {
+				span.SetStatus(status.Error, "") // the error's text goes to the log, which redacts
+			}
+			return err
+		})
+	})
+	for kind, do := range jobs {
+		mux.Handle(kind, do)
 	}
-	return asynq.NewServerFromRedisClient(pausingClient{q.redis}, cfg)
+	if err := server.Start(mux); err != nil {
+		return fmt.Errorf("background work cannot start: %w", err)
+	}
+	<-ctx.Done()
+	server.Shutdown()
+	return nil
 }
 
 // errorPause is about the pause of a server whose queue is empty. A Redis that fails gets no more calls than one
@@ -134,27 +172,6 @@ func (l asynqLogger) Warn(args ...any)  { l.log.Warn("queue: warning", "error", 
 func (l asynqLogger) Error(args ...any) { l.log.Warn("queue: failed", "error", fmt.Sprint(args...)) }
 func (l asynqLogger) Fatal(args ...any) { l.log.Error("queue: " + fmt.Sprint(args...)) }
 
-// NewMux returns a mux whose jobs continue the trace of the request for them. A job
-// without one begins its own.
-func NewMux(traces trace.TracerProvider) *asynq.ServeMux {
-	mux := asynq.NewServeMux()
-	mux.Use(func(next asynq.Handler) asynq.Handler {
-		return asynq.HandlerFunc(func(ctx context.Context, job *asynq.Task) error {
-			ctx, span := tracing.StartTrace(ctx, traces, job.Headers()[tracing.TraceHeader], "job "+job.Type(), trace.SpanKindConsumer)
-			defer span.End()
-			err := next.ProcessTask(ctx, job)
-			if err != nil {
-				span.SetStatus(status.Error, "") // the error's text goes to the log, which redacts
-			}
-			return err
-		})
-	})
-	return mux
-}
-
-// NewInspector returns the client that reads and changes the state of the queues.
-func (q *Queue) NewInspector() *asynq.Inspector { return asynq.NewInspectorFromRedisClient(q.redis) }
-
 // QueueState is the state of one queue of background work.
 type QueueState struct {
 	Name      string `json:"name"`
@@ -170,26 +187,22 @@ type QueueState struct {
 	LatencyMs int64  `json:"latencyMs"` // of the oldest pending job
 }
 
-// eventsQueue is for the club system's events and for refreshes.
-const eventsQueue = "events"
-
 // Queues returns the states of the lanes, and then of all queues. What is active in a lane is what this gateway works on.
 func (q *Queue) Queues(ctx context.Context) ([]QueueState, error) {
 	states := []QueueState{}
-	for _, lane := range []flows.Lane{flows.OpenLane, flows.VerifyLane} {
+	for _, lane := range []*lane{q.open, q.verify} {
 		now := q.now()
-		waiting, err := q.store.Waiting(ctx, lane, now)
+		waiting, err := q.store.Waiting(ctx, lane.name, now)
 		if err != nil {
 			return nil, flows.StorageFailed(err)
 		}
-		state := QueueState{Name: string(lane), Pending: waiting.Due, Active: q.Workers(lane).InProgress(), Scheduled: waiting.Later}
+		state := QueueState{Name: string(lane.name), Pending: waiting.Due, Active: lane.inProgress(), Scheduled: waiting.Later}
 		if waiting.Due > 0 {
 			state.LatencyMs = max(0, now.Sub(waiting.Oldest).Milliseconds())
 		}
 		states = append(states, state)
 	}
-	inspector := q.NewInspector()
-	names, err := inspector.Queues()
+	names, err := q.inspector.Queues()
 	if err != nil {
 		return nil, flows.StorageFailed(err)
 	}
@@ -198,13 +211,23 @@ func (q *Queue) Queues(ctx context.Context) ([]QueueState, error) {
 		states = append(states, QueueState{Name: eventsQueue}) // its first job creates it
 	}
 	for _, name := range names {
-		info, err := inspector.GetQueueInfo(name)
+		info, err := q.inspector.GetQueueInfo(name)
 		if err != nil {
 			return nil, flows.StorageFailed(err)
 		}
-		states = append(states, QueueState{Name: name, Paused: info.Paused, Pending: info.Pending, Active: info.Active, Scheduled: info.Scheduled,
-			Retry: info.Retry, Archived: info.Archived, Completed: info.Completed, Processed: info.Processed, Failed: info.Failed,
-			LatencyMs: info.Latency.Milliseconds()})
+		states = append(states, QueueState{
+			Name:      name,
+			Paused:    info.Paused,
+			Pending:   info.Pending,
+			Active:    info.Active,
+			Scheduled: info.Scheduled,
+			Retry:     info.Retry,
+			Archived:  info.Archived,
+			Completed: info.Completed,
+			Processed: info.Processed,
+			Failed:    info.Failed,
+			LatencyMs: info.Latency.Milliseconds(),
+		})
 	}
 	return states, nil
 }

@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"path"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -21,8 +19,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
-	"frontdesk/flows/keyring"
-	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 )
 
@@ -65,32 +61,16 @@ const (
 	maxResponse = 4 << 10
 )
 
-// deliverJob delivers one event to one subscriber.
-const deliverJob = "webhook:deliver"
-
-// Relay passes the club system's events on to subscribers: signed, at least once, in no
-// order, and only their names and identifiers.
+// Relay passes the club system's events on to subscribers: only their names and identifiers, signed as Standard Webhooks, at
+// least once, in no order. What fails is retried; what fails for good is kept for operators.
 type Relay struct {
-	cfg       RelayConfig
+	cfg       Config
 	inspector *asynq.Inspector
-	servers   []*asynq.Server
 	streaks   map[string]*streak // by subscriber
 }
 
-// RelayConfig is what a relay needs; every field is required unless noted.
-type RelayConfig struct {
-	Queue       *Queue
-	Keys        *keyring.Keyring
-	Store       *store.Store
-	Client      *http.Client // sends deliveries; see NewRelayClient
-	Subscribers []Subscriber // checked by EgressPolicy.Check; may be empty
-	Now         func() time.Time
-	Log         *slog.Logger
-}
-
-// NewRelay returns a relay. It delivers nothing until Start is called.
-func NewRelay(cfg RelayConfig) *Relay {
-	r := &Relay{cfg: cfg, inspector: cfg.Queue.NewInspector(), streaks: map[string]*streak{}}
+func newRelay(cfg Config) *Relay {
+	r := &Relay{cfg: cfg, inspector: cfg.Queue.inspector, streaks: map[string]*streak{}}
 	for _, s := range cfg.Subscribers {
 		r.streaks[s.Name] = &streak{}
 	}
@@ -139,8 +119,9 @@ func (r *Relay) enqueue(ctx context.Context, s Subscriber, event flows.Event, fu
 		return err
 	}
 	id := deliveryID(event.ID, s.Name)
-	job := asynq.NewTaskWithHeaders(deliverJob, r.cfg.Keys.Seal(id, text), map[string]string{"event": event.ID, "type": event.Type, tracing.TraceHeader: event.Trace})
-	err = r.cfg.Queue.Enqueue(ctx, job, asynq.Queue(s.queue()), asynq.TaskID(id), asynq.MaxRetry(len(retryPauses)),
+	headers := map[string]string{"event": event.ID, "type": event.Type, tracing.TraceHeader: event.Trace}
+	job := asynq.NewTaskWithHeaders(deliverJob, r.cfg.Keys.Seal(id, text), headers)
+	err = r.cfg.Queue.enqueue(ctx, job, asynq.Queue(s.queue()), asynq.TaskID(id), asynq.MaxRetry(len(retryPauses)),
 		asynq.Timeout(deliveryTimeout), asynq.Retention(keepDelivered))
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
@@ -153,30 +134,20 @@ func (r *Relay) enqueue(ctx context.Context, s Subscriber, event flows.Event, fu
 	return err
 }
 
-// Start starts the deliveries, with separate workers for each subscriber.
-func (r *Relay) Start(traces trace.TracerProvider) error {
-	for _, s := range r.cfg.Subscribers {
-		server := r.cfg.Queue.NewServer(r.cfg.Log, asynq.Config{
-			Concurrency: deliveryConcurrency, Queues: map[string]int{s.queue(): 1}, TaskCheckInterval: pollRelay, ShutdownTimeout: relayDrainTimeout,
-			RetryDelayFunc: r.pauseAfter(s), IsFailure: func(err error) bool { return !errors.Is(err, errPaused) }, LogLevel: asynq.ErrorLevel,
-		})
-		mux := NewMux(traces)
-		mux.HandleFunc(deliverJob, func(ctx context.Context, job *asynq.Task) error { return r.deliver(ctx, s, job) })
-		if err := server.Start(mux); err != nil {
-			return fmt.Errorf("deliveries to %s cannot start: %w", s.Name, err)
-		}
-		r.servers = append(r.servers, server)
+// run makes the deliveries to a subscriber until the context ends. Those that do not finish in time are repeated elsewhere.
+func (r *Relay) run(ctx context.Context, s Subscriber) error {
+	settings := asynq.Config{
+		Queues:            map[string]int{s.queue(): 1},
+		Concurrency:       deliveryConcurrency,
+		TaskCheckInterval: pollRelay,
+		ShutdownTimeout:   relayDrainTimeout,
+		RetryDelayFunc:    r.pauseAfter(s),
+		IsFailure:         func(err error) bool { return !errors.Is(err, errPaused) },
+		LogLevel:          asynq.ErrorLevel,
 	}
-	return nil
-}
-
-// Stop ends the deliveries. Those that do not finish in time are repeated elsewhere.
-func (r *Relay) Stop() {
-	var stopping sync.WaitGroup
-	for _, server := range r.servers {
-		stopping.Go(server.Shutdown)
-	}
-	stopping.Wait()
+	return r.cfg.serveJobs(ctx, settings, map[string]asynq.HandlerFunc{
+		deliverJob: func(ctx context.Context, job *asynq.Task) error { return r.deliver(ctx, s, job) },
+	})
 }
 
 // deliver makes one attempt. Operators see its error in plain text, so that it names

@@ -1,122 +1,98 @@
-// Package background is all work that no request waits for. Two kinds of it are independent of each other.
+// Package background is all work that no request waits for. Worker has its parts, and Worker.Run starts and stops them: start
+// reading there.
 //
-// Payments wait in two lanes in Redis, each at the time when it is due: those that are open, and those that were recorded and
-// are verified. Queue.Wake has a payment advanced at once, here or on another gateway.
+// Payments wait in two lanes in Redis, each payment until the time when it is due: the open ones, which are advanced, and the
+// recorded ones, which are verified (lane.go, payment.go). Queue.Wake has an open payment advanced at once, in this process if
+// a worker is idle, else on the first gateway that has one.
 //
-// Events of the club system arrive at Intake, which stores them. A job reads the registrations again that they concern, and
-// passes them to Relay, which delivers them to subscribers. Jobs are asynq's; a lost one is found by the next sweep.
+// Events of the club system arrive at Intake, which stores them. A job passes them to Relay, which delivers them to
+// subscribers, and reads the registrations again that they concern. Jobs are in queues of the library asynq. They say "work on
+// this if needed", so that a job may run twice, late, or on several gateways at once; the next sweep replaces a lost job.
 //
-// Worker.Run starts and stops all of it, the Hub for the visitors' event streams included. The Worker also notices that Redis
-// lost writes, by its heartbeat, and then rebuilds the payments from the card processor. Start reading there.
+// The sweeps also leave a heartbeat in Redis. If it is gone, Redis lost writes, and the payments are rebuilt from the card
+// processor (heartbeat.go).
+//
+// Hub tells the visitors' event streams which registrations have changed, on any gateway.
 package background
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"sync"
+	"net/http"
 	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/hibiken/asynq"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/errgroup"
 
-	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/registration"
 	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 )
 
-const (
-	// pollQueue is how long an event of the club system waits for an idle worker at most.
-	pollQueue = 250 * time.Millisecond
-	// eventWorkers and openWorkers are not bounded by the processor: both wait for other systems.
-	eventWorkers, openWorkers = 10, 40
-	// fillEvery is how long a payment that is due waits for an idle worker at most.
-	fillEvery = time.Second
-	// openLease is how long a payment is delayed by a gateway that dies with it. It is below what an advance takes at most: a
-	// second one at the same time is harmless.
-	openLease = 30 * time.Second
-	// drainTimeout is above the 30 s that a POST in progress takes at most.
-	drainTimeout = 35 * time.Second
-	// sweepEvery, within a fifth either way, is how often events and registrations without a job are found, and losses of Redis.
-	sweepEvery = 15 * time.Second
-	// verifiers verify recorded payments, at most ten a second together, because no buyer waits for that. There are
-	// several, so that one slow club system does not hold up the payments of another.
-	verifiers, verifyPause = 4, 400 * time.Millisecond
-	// verifyLease is the pause after a reading that failed, or whose gateway died.
-	verifyLease = 5 * time.Minute
-)
+// Config is what the background work of a gateway needs; every field is required unless noted.
+type Config struct {
+	Store           *store.Store
+	Queue           *Queue
+	Payments        *payment.Machine
+	Registrations   *registration.Service
+	Keys            *keyring.Keyring // seal deliveries
+	ClientToken     string           // the organisation whose events count
+	AnyOrganisation bool             // events of every demo world count (mock mode)
+	Subscribers     []Subscriber     // receive the events; checked by EgressPolicy.Check; may be empty
+	Client          *http.Client     // sends deliveries; see EgressPolicy.NewClient
+	// ClocksAgree reports whether a clock shows the time of the other gateways; nil: not checked.
+	ClocksAgree func(ctx context.Context, now func() time.Time) (bool, error)
+	Traces      trace.TracerProvider // of jobs, deliveries, sweeps and rebuilds
+	Now         func() time.Time
+	After       func(time.Duration) <-chan time.Time
+	Log         *slog.Logger
+}
 
-// Worker runs the background work of one gateway.
+// Worker is the background work of one gateway.
 type Worker struct {
-	cfg       WorkerConfig
-	server    *asynq.Server
+	Queue   *Queue  // wakes payments, and shows operators what waits
+	Changes *Hub    // tells event streams which registrations have changed
+	Events  *Intake // receives the club system's events
+	Relay   *Relay  // delivers them to subscribers
+
+	cfg       Config
 	heartbeat heartbeat
 	mayFill   atomic.Bool // the latest sweep found this machine's clock and the owner of Redis right
 }
 
-// WorkerConfig is what a worker needs; every field is required unless noted.
-type WorkerConfig struct {
-	Store    *store.Store
-	Queue    *Queue
-	Payments *payment.Machine
-	Changes  *Hub
-	Events   *Intake
-	Traces   trace.TracerProvider // of jobs, sweeps and rebuilds
-	Now      func() time.Time
-	After    func(time.Duration) <-chan time.Time
-	Log      *slog.Logger
-	// ClocksAgree reports whether a clock shows the time of the other gateways; nil: not checked.
-	ClocksAgree func(ctx context.Context, now func() time.Time) (bool, error)
+// New returns the background work of a gateway. Until Run is called, events are stored and payments become due, but nothing is
+// done about them here, and no event stream is told anything.
+func New(cfg Config) *Worker {
+	relay := newRelay(cfg)
+	return &Worker{
+		Queue:     cfg.Queue,
+		Changes:   newHub(cfg.Store),
+		Events:    &Intake{cfg: cfg, relay: relay},
+		Relay:     relay,
+		cfg:       cfg,
+		heartbeat: heartbeat{gateway: uuid.NewString(), wake: make(chan struct{}, 1)},
+	}
 }
 
-// NewWorker returns a worker. It does nothing until Run is called.
-func NewWorker(cfg WorkerConfig) *Worker {
-	w := &Worker{cfg: cfg, heartbeat: heartbeat{gateway: uuid.NewString(), wake: make(chan struct{}, 1)}, server: cfg.Queue.NewServer(cfg.Log, asynq.Config{
-		Concurrency: eventWorkers, TaskCheckInterval: pollQueue, ShutdownTimeout: drainTimeout, LogLevel: asynq.WarnLevel,
-	})}
-	w.heartbeat.lastSweep.Store(&time.Time{})
-	cfg.Payments.OweRebuild() // Redis may have lost something before the start
-	return w
-}
-
-// Run works until the context ends, and then finishes what is in progress.
+// Run works until the context ends, and then finishes what is in progress. It fails if a queue of jobs cannot be served.
 func (w *Worker) Run(ctx context.Context) error {
-	mux := NewMux(w.cfg.Traces)
-	if err := w.cfg.Events.Start(mux, w.cfg.Traces); err != nil {
-		return err
+	w.cfg.Payments.OweRebuild() // Redis may have lost something before the start
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return w.Events.run(ctx) })
+	for _, s := range w.cfg.Subscribers {
+		group.Go(func() error { return w.Relay.run(ctx, s) })
 	}
-	if err := w.server.Start(mux); err != nil {
-		return fmt.Errorf("background work cannot start: %w", err)
-	}
-	var loops, feeding, draining sync.WaitGroup
-	loops.Go(func() { w.cfg.Changes.Run(ctx) })
-	loops.Go(func() { w.runRebuilds(ctx) })
-	loops.Go(func() { w.renewReceipts(ctx) })
-	var closeLanes []func()
-	for _, l := range w.lanes() {
-		closeLanes = append(closeLanes, w.open(ctx, l))
-		feeding.Go(func() { w.feed(ctx, l) })
-	}
-	for {
-		w.tick(ctx)
-		select {
-		case <-ctx.Done():
-			feeding.Wait()
-			for _, closeLane := range closeLanes {
-				draining.Go(closeLane)
-			}
-			loops.Wait() // before the rest: event streams keep the gateway's server from stopping
-			draining.Go(w.cfg.Events.Stop)
-			w.server.Shutdown()
-			draining.Wait()
+	for _, run := range []func(context.Context){w.Changes.run, w.runPayments, w.runRebuilds, w.renewReceipts} {
+		group.Go(func() error {
+			run(ctx)
 			return nil
-		case <-w.cfg.After(flows.Jitter(sweepEvery)):
-		}
+		})
 	}
+	return group.Wait()
 }
 
 // renewReceipts makes receipts of consents independent of older keys, because receipts
@@ -128,16 +104,4 @@ func (w *Worker) renewReceipts(ctx context.Context) {
 	if err := w.cfg.Store.RenewReceipts(ctx); err != nil && ctx.Err() == nil {
 		w.cfg.Log.WarnContext(ctx, "receipts of consents not sealed with the current key", "error", err)
 	}
-}
-
-// sweep takes payments that are due, so that it is known whether their lists can be read.
-func (w *Worker) sweep(ctx context.Context) error {
-	var failed error
-	for _, l := range w.lanes() {
-		failed = errors.Join(failed, w.fill(ctx, l))
-	}
-	if failed != nil && !errors.Is(failed, context.Canceled) {
-		w.cfg.Log.WarnContext(ctx, "open payments not swept", "error", failed)
-	}
-	return failed
 }

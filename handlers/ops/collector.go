@@ -24,18 +24,16 @@ import (
 
 // CollectorConfig lists the sources of the gauges. Every field is required unless noted.
 type CollectorConfig struct {
-	Payments  *payment.Machine
-	Worker    *background.Worker
-	Catalogue *catalogue.Catalogue
-	Relay     *background.Relay
-	Queue     *background.Queue
-	SMS       *registration.SMSBudget // nil: codes are not counted
-	Club      *club.Client
-	Redis     redis.UniversalClient
-	Ready     func(context.Context) []flows.Check
-	Traces    trace.TracerProvider // exports the spans of scrapes
-	Now       func() time.Time
-	After     func(time.Duration) <-chan time.Time
+	Payments   *payment.Machine
+	Background *background.Worker
+	Catalogue  *catalogue.Catalogue
+	SMS        *registration.SMSBudget // nil: codes are not counted
+	Club       *club.Client
+	Redis      redis.UniversalClient
+	Ready      func(context.Context) []flows.Check
+	Traces     trace.TracerProvider // exports the spans of scrapes
+	Now        func() time.Time
+	After      func(time.Duration) <-chan time.Time
 }
 
 const (
@@ -111,7 +109,7 @@ func oneIf(yes bool) float64 {
 
 // processMetrics reads what this process knows without Redis.
 func (c *collector) processMetrics(to *metrics) {
-	if lived := c.s.Worker.LastSweep(); !lived.IsZero() {
+	if lived := c.s.Background.LastSweep(); !lived.IsZero() {
 		to.gauge("frontdesk_worker_sweep_timestamp_seconds", "When the background work last swept everything and found Redis well.", float64(lived.UnixMilli())/1000)
 	}
 	if age, ok := c.s.Club.TokenAge(); ok {
@@ -170,7 +168,7 @@ func (c *collector) read(ctx context.Context, to *metrics) error {
 	if err := c.budget(ctx, to); err != nil {
 		return err
 	}
-	queues, err := c.s.Queue.Queues(ctx)
+	queues, err := c.s.Background.Queue.Queues(ctx)
 	if err != nil {
 		return err
 	}
@@ -180,7 +178,7 @@ func (c *collector) read(ctx context.Context, to *metrics) error {
 		}
 		to.gauge("frontdesk_queue_latency_seconds", "How long the oldest job has been waiting that could run.", float64(q.LatencyMs)/1000, "queue", q.Name)
 	}
-	deliveries, err := c.s.Relay.Deliveries(ctx, "")
+	deliveries, err := c.s.Background.Relay.Deliveries(ctx, "")
 	if err != nil {
 		return err
 	}

@@ -36,8 +36,7 @@ import (
 type Config struct {
 	Payments      *payment.Machine
 	Registrations *registration.Service
-	Relay         *background.Relay
-	Queue         *background.Queue
+	Background    *background.Worker
 	Operators     []Operator   // may call what is below /ops
 	ClientToken   string       // the organisation at the club system
 	Worlds        bool         // X-Frontdesk-World may name another demo world (mock mode)
