@@ -147,7 +147,7 @@ func (m *Machine) release(ctx context.Context, p *flows.Payment) error {
 }
 
 // releaseByOperator writes an operator's decision that a claim had no effect, and then the release as the claim's holder would write
-// it, which may have tried; none for claim 0, which nobody held. It returns the processor's payment after both.
+// it, which may have tried. Claim 0 had no holder, so it has no release. It returns the processor's payment after both.
 func (m *Machine) releaseByOperator(ctx context.Context, p *flows.Payment, claim int, attempt string) (cards.Payment, error) {
 	paid, err := m.writeEntry(ctx, p, journalKey("released_by", p, claim), protocol.ByOperator, "operator")
 	if err != nil || claim == 0 {

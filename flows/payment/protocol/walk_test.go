@@ -173,7 +173,8 @@ func (j *journey) perform(a protocol.Action, then func(next *journey)) {
 // failures are the ways in which a call to the processor fails.
 var failures = []protocol.Outcome{protocol.KeyReused, protocol.KeyUsedUp, protocol.Refused, protocol.WrongState, protocol.Failed}
 
-// posted are the ways in which a POST ends. Without a proof, a limit of the API gateway does not count as one: perhaps the payment was recorded.
+// posted are the ways in which a POST ends. Without a proof, a limit of the API gateway does not count as one, because the payment may
+// have been recorded.
 var posted = []struct {
 	name string
 	protocol.Posted
