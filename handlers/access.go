@@ -60,7 +60,11 @@ func (s *Server) resolveCaller(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who := caller{clientToken: s.organisation(c.Request())}
 		if who.clientToken != s.cfg.ClientToken && !IsWorld(who.clientToken) {
-			return &flows.Error{Code: flows.MalformedRequest, Detail: "X-Frontdesk-World (or the cookie frontdesk-world) must be demo, or demo- followed by letters, digits, dots, underscores and hyphens."}
+			return &flows.Error{
+				Code: flows.MalformedRequest,
+				Detail: "X-Frontdesk-World (or the cookie frontdesk-world) must be demo, or demo- " +
+					"followed by letters, digits, dots, underscores and hyphens.",
+			}
 		}
 		exchangeOf(c.Request().Context()).World = who.clientToken
 		if credentials, ok := bearerToken(c.Request()); ok {

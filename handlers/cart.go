@@ -62,25 +62,47 @@ func cartOf(ctx context.Context, cart flows.Cart, club catalogue.Details) api.Ca
 		return singleLine(club.OfferName(line.Offer.ID(), textsOf(ctx).Tag, line.Name))
 	}
 	out := api.Cart{
-		Items: make([]api.CartItem, len(cart.Lines)), DueNow: money(cart.Total, cart.Currency), Revision: cart.Revision(), Valid: cart.Valid,
-		Problems: problemsOf(ctx, cart), Changes: []api.CartChange{},
+		Items:    make([]api.CartItem, len(cart.Lines)),
+		DueNow:   money(cart.Total, cart.Currency),
+		Revision: cart.Revision(),
+		Valid:    cart.Valid,
+		Problems: problemsOf(ctx, cart),
+		Changes:  []api.CartChange{},
 	}
 	for i, line := range cart.Lines {
 		id, name, price := lineID(cmp.Or(line.ID, strconv.Itoa(i))), nameOf(line), money(line.Price, cart.Currency)
-		out.Items[i] = api.CartItem{Id: id, ParentId: otherLine(line.Parent), Origin: itemOrigin(line), OfferId: publicID(line.Offer.ID()),
-			Name: name, Price: price, StartDate: optional(line.StartDate)}
+		out.Items[i] = api.CartItem{
+			Id:        id,
+			ParentId:  otherLine(line.Parent),
+			Origin:    itemOrigin(line),
+			OfferId:   publicID(line.Offer.ID()),
+			Name:      name,
+			Price:     price,
+			StartDate: optional(line.StartDate),
+		}
 		if debit := line.Debit; debit != nil {
 			out.Items[i].Debit = &api.Debit{Day: debit.Day, WeekDay: debit.WeekDay, From: optional(debit.From)}
 		}
 		if line.Was != nil {
-			out.Changes = append(out.Changes, api.CartChange{Kind: api.Repriced, ItemId: &id, Name: name, Price: price, Was: new(money(*line.Was, cart.Currency))})
+			out.Changes = append(out.Changes, api.CartChange{
+				Kind:   api.Repriced,
+				ItemId: &id,
+				Name:   name,
+				Price:  price,
+				Was:    new(money(*line.Was, cart.Currency)),
+			})
 		}
 		if line.Added {
 			out.Changes = append(out.Changes, api.CartChange{Kind: api.Added, ItemId: &id, Name: name, Price: price})
 		}
 	}
 	for _, line := range cart.Gone {
-		out.Changes = append(out.Changes, api.CartChange{Kind: api.Removed, ItemId: otherLine(line.ID), Name: nameOf(line), Price: money(line.Price, cart.Currency)})
+		out.Changes = append(out.Changes, api.CartChange{
+			Kind:   api.Removed,
+			ItemId: otherLine(line.ID),
+			Name:   nameOf(line),
+			Price:  money(line.Price, cart.Currency),
+		})
 	}
 	out.Changes = firstN(out.Changes, maxChanges)
 	return out
@@ -125,6 +147,10 @@ func itemOrigin(line flows.Line) api.CartItemOrigin {
 func problemsOf(ctx context.Context, cart flows.Cart) []api.CartProblem {
 	texts := textsOf(ctx)
 	return each(firstN(cart.Problems, maxProblems), func(problem flows.CartProblem) api.CartProblem {
-		return api.CartProblem{Code: problem.Code, Message: cmp.Or(texts.Cart[problem.Code], problem.Message), ItemId: otherLine(problem.Line)}
+		return api.CartProblem{
+			Code:    problem.Code,
+			Message: cmp.Or(texts.Cart[problem.Code], problem.Message),
+			ItemId:  otherLine(problem.Line),
+		}
 	})
 }

@@ -23,8 +23,12 @@ func (s *Server) ListClubs(ctx context.Context, _ api.ListClubsRequestObject) (a
 				continue
 			}
 			list.Items = append(list.Items, api.Club{
-				Id: club.IRI.ID(), Name: singleLine(club.Name), Alias: optional(singleLine(club.Alias)),
-				Path: each(firstN(club.Path, maxParents), singleLine), Address: postalAddressOf(club.Address), Location: (*api.Location)(club.Location),
+				Id:       club.IRI.ID(),
+				Name:     singleLine(club.Name),
+				Alias:    optional(singleLine(club.Alias)),
+				Path:     each(firstN(club.Path, maxParents), singleLine),
+				Address:  postalAddressOf(club.Address),
+				Location: (*api.Location)(club.Location),
 			})
 		}
 		return list, nil
@@ -40,19 +44,38 @@ func (s *Server) GetClub(ctx context.Context, request api.GetClubRequestObject) 
 	now := exchangeOf(ctx).At
 	return s.cacheResponse(ctx, flows.Buyer{}, read, club.DayEnds(now), func(stale *bool) (any, error) {
 		out := api.ClubDetails{
-			Stale: stale,
-			Id:    club.IRI.ID(), Name: singleLine(club.Name), Alias: optional(singleLine(club.Alias)), Path: each(firstN(club.Path, maxParents), singleLine),
-			Address: postalAddressOf(club.Address), Location: (*api.Location)(club.Location), TimeZone: optional(club.TimeZone), Currency: optional(currencyCode(club.Currency)),
-			Phone: optional(flows.SingleLine(club.Phone, maxPhoneText)), Email: optional(flows.SingleLine(club.Email, maxEmail)), Url: optional(club.URL),
+			Stale:    stale,
+			Id:       club.IRI.ID(),
+			Name:     singleLine(club.Name),
+			Alias:    optional(singleLine(club.Alias)),
+			Path:     each(firstN(club.Path, maxParents), singleLine),
+			Address:  postalAddressOf(club.Address),
+			Location: (*api.Location)(club.Location),
+			TimeZone: optional(club.TimeZone),
+			Currency: optional(currencyCode(club.Currency)),
+			Phone:    optional(flows.SingleLine(club.Phone, maxPhoneText)),
+			Email:    optional(flows.SingleLine(club.Email, maxEmail)),
+			Url:      optional(club.URL),
 			OpeningHours: each(club.OpeningHours, func(hours catalogue.OpeningHours) api.OpeningHours {
-				return api.OpeningHours{Days: each(hours.Days, func(day string) api.OpeningHoursDays { return api.OpeningHoursDays(day) }), Opens: hours.Opens, Closes: hours.Closes}
+				return api.OpeningHours{
+					Days:   each(hours.Days, func(day string) api.OpeningHoursDays { return api.OpeningHoursDays(day) }),
+					Opens:  hours.Opens,
+					Closes: hours.Closes,
+				}
 			}),
 			Images: each(club.Images, func(image catalogue.Image) api.Image { return s.imageOf(ctx, image) }),
 		}
 		out.StartDates.Earliest, out.StartDates.Latest = club.StartDates(now, "")
 		if t := club.Trader; t != nil {
-			out.Trader = &api.Trader{Name: t.Name, LegalForm: optional(t.LegalForm), RegistrationNumber: optional(t.RegistrationNumber), VatId: optional(t.VATID),
-				Address: postalAddressOf(t.Address), Phone: optional(t.Phone), Email: optional(t.Email)}
+			out.Trader = &api.Trader{
+				Name:               t.Name,
+				LegalForm:          optional(t.LegalForm),
+				RegistrationNumber: optional(t.RegistrationNumber),
+				VatId:              optional(t.VATID),
+				Address:            postalAddressOf(t.Address),
+				Phone:              optional(t.Phone),
+				Email:              optional(t.Email),
+			}
 		}
 		return out, nil
 	})
@@ -62,7 +85,11 @@ func postalAddressOf(a catalogue.Address) *api.PostalAddress {
 	if a.City == "" {
 		return nil
 	}
-	out := &api.PostalAddress{Street: optional(singleLine(a.Street)), PostalCode: optional(singleLine(a.PostalCode)), City: singleLine(a.City)}
+	out := &api.PostalAddress{
+		Street:     optional(singleLine(a.Street)),
+		PostalCode: optional(singleLine(a.PostalCode)),
+		City:       singleLine(a.City),
+	}
 	if country := strings.ToUpper(a.Country); isCode(country, 2) { // ISO 3166-1 alpha-2
 		out.Country = &country
 	}

@@ -15,12 +15,16 @@ import (
 // GetConfig serves GET /v1/config.
 func (s *Server) GetConfig(context.Context, api.GetConfigRequestObject) (api.GetConfigResponseObject, error) {
 	out := api.Config{
-		Mode: api.ConfigMode(s.cfg.Mode), Version: s.document.Info.Version, Languages: each(languages, func(l *texts) string { return l.Tag }),
-		Person: personFields(s.document),
+		Mode:      api.ConfigMode(s.cfg.Mode),
+		Version:   s.document.Info.Version,
+		Languages: each(languages, func(l *texts) string { return l.Tag }),
+		Person:    personFields(s.document),
 		Card: api.CardConfig{
 			Processor: s.cfg.Cards.Name(), PublishableKey: optional(s.cfg.PublishableKey), ScriptUrl: optional(s.cfg.CardScriptURL),
 		},
-		Cart: api.CartConfig{RevisionRequired: s.cfg.RequireCart}, MobileCountries: optionalList(s.cfg.SMSCountries), Features: []api.Feature{},
+		Cart:            api.CartConfig{RevisionRequired: s.cfg.RequireCart},
+		MobileCountries: optionalList(s.cfg.SMSCountries),
+		Features:        []api.Feature{},
 	}
 	clubs, now := s.cfg.Catalogue.Details(""), s.cfg.Now() // the days of the clubs without a time zone of their own
 	out.StartDates.Earliest, out.StartDates.Latest = clubs.StartDates(now, "")

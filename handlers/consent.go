@@ -18,7 +18,9 @@ func (s *Server) ListConsents(ctx context.Context, _ api.ListConsentsRequestObje
 }
 
 // ListBuyersConsents serves GET /v1/registrations/{id}/consents.
-func (s *Server) ListBuyersConsents(ctx context.Context, request api.ListBuyersConsentsRequestObject) (api.ListBuyersConsentsResponseObject, error) {
+func (s *Server) ListBuyersConsents(
+	ctx context.Context, request api.ListBuyersConsentsRequestObject,
+) (api.ListBuyersConsentsResponseObject, error) {
 	consents, receipts, err := s.cfg.Registrations.Consents(ctx, request.Id, callerOf(ctx).token)
 	if err != nil {
 		return nil, err
@@ -38,7 +40,8 @@ func consentsOf(consents []flows.Consent, receipts []flows.Receipt) api.ConsentL
 
 // ChangeConsents serves PATCH /v1/me/consents.
 func (s *Server) ChangeConsents(ctx context.Context, request api.ChangeConsentsRequestObject) (api.ChangeConsentsResponseObject, error) {
-	changes, receipt, err := s.cfg.Registrations.Contacts.ChangeConsents(ctx, *callerOf(ctx).contact, consentRequestsOf(request.Body), value(request.Body.Wording))
+	requests, wording := consentRequestsOf(request.Body), value(request.Body.Wording)
+	changes, receipt, err := s.cfg.Registrations.Contacts.ChangeConsents(ctx, *callerOf(ctx).contact, requests, wording)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +49,11 @@ func (s *Server) ChangeConsents(ctx context.Context, request api.ChangeConsentsR
 }
 
 // ChangeBuyersConsents serves PATCH /v1/registrations/{id}/consents.
-func (s *Server) ChangeBuyersConsents(ctx context.Context, request api.ChangeBuyersConsentsRequestObject) (api.ChangeBuyersConsentsResponseObject, error) {
-	changes, receipt, err := s.cfg.Registrations.ChangeConsents(ctx, request.Id, callerOf(ctx).token, consentRequestsOf(request.Body), value(request.Body.Wording))
+func (s *Server) ChangeBuyersConsents(
+	ctx context.Context, request api.ChangeBuyersConsentsRequestObject,
+) (api.ChangeBuyersConsentsResponseObject, error) {
+	requests, wording := consentRequestsOf(request.Body), value(request.Body.Wording)
+	changes, receipt, err := s.cfg.Registrations.ChangeConsents(ctx, request.Id, callerOf(ctx).token, requests, wording)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +81,13 @@ func consentChangesOf(changes []registration.ConsentChange, receipt *flows.Recei
 }
 
 func consentOf(consent flows.Consent) api.Consent {
-	return api.Consent{Id: consent.ID, Channel: singleLine(consent.Channel), Type: singleLine(consent.Type), Authorized: consent.Authorized, Locked: consent.Locked()}
+	return api.Consent{
+		Id:         consent.ID,
+		Channel:    singleLine(consent.Channel),
+		Type:       singleLine(consent.Type),
+		Authorized: consent.Authorized,
+		Locked:     consent.Locked(),
+	}
 }
 
 func receiptOf(receipt flows.Receipt) api.ConsentReceipt {

@@ -43,9 +43,12 @@ func (s *Server) allowedOrigin(origin string) bool {
 // cors admits the configured front ends of other origins.
 func (s *Server) cors() echo.MiddlewareFunc {
 	return middleware.CORSWithConfig(middleware.CORSConfig{
-		AllowOriginFunc:  func(origin string) (bool, error) { return s.allowedOrigin(origin), nil },
-		AllowMethods:     []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
-		AllowHeaders:     []string{"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "X-Frontdesk-Session", captchaHeader, staffHeader, "X-Frontdesk-World", "traceparent"},
+		AllowOriginFunc: func(origin string) (bool, error) { return s.allowedOrigin(origin), nil },
+		AllowMethods:    []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
+		AllowHeaders: []string{
+			"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID",
+			"X-Frontdesk-Session", captchaHeader, staffHeader, "X-Frontdesk-World", "traceparent",
+		},
 		ExposeHeaders:    []string{"ETag", "Location", "Retry-After", "Idempotent-Replayed", "RateLimit", "RateLimit-Policy"},
 		AllowCredentials: true,
 		MaxAge:           600, // seconds; one preflight for a page, and a new configuration soon applies
@@ -66,8 +69,13 @@ func (s *Server) secure() bool { return strings.HasPrefix(s.cfg.PublicURL, "http
 // sessionCookie hides a registration's token from scripts. A browser deletes one that has expired.
 func (s *Server) sessionCookie(registration, token string, expires time.Time) string {
 	cookie := http.Cookie{ // #nosec G124 -- without Secure on plain http alone, which live mode refuses
-		Name: s.cookieName(registration), Value: token, Expires: expires,
-		Path: "/", HttpOnly: true, Secure: s.secure(), SameSite: http.SameSiteLaxMode,
+		Name:     s.cookieName(registration),
+		Value:    token,
+		Expires:  expires,
+		Path:     "/",
+		HttpOnly: true,
+		Secure:   s.secure(),
+		SameSite: http.SameSiteLaxMode,
 	}
 	return cookie.String()
 }

@@ -19,6 +19,9 @@ func (s *Server) ListDebitDays(ctx context.Context, request api.ListDebitDaysReq
 	days = firstN(days, maxDays)
 	until := s.cfg.Catalogue.Details(request.ClubId).DayEnds(exchangeOf(ctx).At)
 	return s.cacheResponse(ctx, flows.Buyer{}, read, until, func(stale *bool) (any, error) {
-		return api.DebitDayList{Stale: stale, Items: each(days, func(day catalogue.DebitDay) api.DebitDay { return api.DebitDay{Day: day.Day, Date: day.Date} })}, nil
+		return api.DebitDayList{
+			Stale: stale,
+			Items: each(days, func(day catalogue.DebitDay) api.DebitDay { return api.DebitDay{Day: day.Day, Date: day.Date} }),
+		}, nil
 	})
 }

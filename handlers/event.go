@@ -49,7 +49,8 @@ func (s *Server) followRegistration(c echo.Context) error {
 		}
 		end = s.reload(ctx, stream, id)
 	}
-	_ = stream.write(fmt.Sprintf("event: end\nretry: %d\ndata: {\"reason\":%q}\n\n", s.backoff().Milliseconds(), end)) // for a client that is still there
+	last := fmt.Sprintf("event: end\nretry: %d\ndata: {\"reason\":%q}\n\n", s.backoff().Milliseconds(), end)
+	_ = stream.write(last) // for a client that is still there
 	return nil
 }
 
@@ -101,7 +102,11 @@ func (s *Server) sendState(ctx context.Context, stream *eventStream, view flows.
 	}
 	stream.version = registration.Version
 	data, err := json.Marshal(registration)
-	return err == nil && stream.write(fmt.Sprintf("event: registration\nid: %s\nretry: %d\ndata: %s\n\n", stream.version, s.backoff().Milliseconds(), data)) == nil
+	if err != nil {
+		return false
+	}
+	event := fmt.Sprintf("event: registration\nid: %s\nretry: %d\ndata: %s\n\n", stream.version, s.backoff().Milliseconds(), data)
+	return stream.write(event) == nil
 }
 
 // comment shows that a stream is alive; clients ignore it.
@@ -184,7 +189,8 @@ func (s *Server) admitStream(c echo.Context, id string) (leave func(), err error
 	if s.buckets != nil {
 		limits = append(limits, streamLimit{"registration " + id, maxStreams, "Too many event streams are open for this registration."})
 		for _, network := range s.clientNetworks(c.Request()) {
-			limits = append(limits, streamLimit{"address " + network.Name, maxStreamsPerAddress * network.Share, "Too many event streams are open from this address."})
+			limits = append(limits, streamLimit{"address " + network.Name, maxStreamsPerAddress * network.Share,
+				"Too many event streams are open from this address."})
 		}
 	}
 	if err := s.streams.enter(limits); err != nil {

@@ -99,7 +99,9 @@ func (b *buckets) take(networks []flows.ClientNetwork, at time.Time) store.RateS
 
 // tightest counts a request against each network of its caller until one refuses, and returns the
 // status with the fewest requests left.
-func tightest(networks []flows.ClientNetwork, take func(flows.ClientNetwork) (store.RateStatus, error)) (least store.RateStatus, err error) {
+func tightest(
+	networks []flows.ClientNetwork, take func(flows.ClientNetwork) (store.RateStatus, error),
+) (least store.RateStatus, err error) {
 	for i, network := range networks {
 		taken, err := take(network)
 		if err != nil {
@@ -166,7 +168,9 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // take counts a request under a limit, if that limit counts the caller.
-func (s *Server) take(c echo.Context, l limit, networks []flows.ClientNetwork, staff bool) (taken store.RateStatus, counted bool, err error) {
+func (s *Server) take(
+	c echo.Context, l limit, networks []flows.ClientNetwork, staff bool,
+) (taken store.RateStatus, counted bool, err error) {
 	ctx := c.Request().Context()
 	switch l.per {
 	case perAddress:

@@ -11,7 +11,11 @@ import (
 // CreateMandate serves POST /v1/registrations/{id}/mandate.
 func (s *Server) CreateMandate(ctx context.Context, request api.CreateMandateRequestObject) (api.CreateMandateResponseObject, error) {
 	mandate := flows.NewMandate{
-		Holder: request.Body.Holder, IBAN: request.Body.Iban, BIC: value(request.Body.Bic), Bank: value(request.Body.Bank), ValidFrom: value(request.Body.ValidFrom),
+		Holder:    request.Body.Holder,
+		IBAN:      request.Body.Iban,
+		BIC:       value(request.Body.Bic),
+		Bank:      value(request.Body.Bank),
+		ValidFrom: value(request.Body.ValidFrom),
 	}
 	if a := request.Body.Address; a != nil {
 		mandate.Address = &flows.Address{Street: a.Street, PostalCode: a.PostalCode, City: a.City, Country: a.Country}

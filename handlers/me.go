@@ -14,8 +14,11 @@ func (s *Server) GetMe(ctx context.Context, _ api.GetMeRequestObject) (api.GetMe
 		return nil, err
 	}
 	me := api.GetMe200JSONResponse{
-		ClubId: known.HomeClub.IRI.ID(), Number: singleLine(known.Number), Status: singleLine(known.Status),
-		Tags: []api.Tag{}, Debt: money(known.Debt, known.HomeClub.Currency),
+		ClubId: known.HomeClub.IRI.ID(),
+		Number: singleLine(known.Number),
+		Status: singleLine(known.Status),
+		Tags:   []api.Tag{},
+		Debt:   money(known.Debt, known.HomeClub.Currency),
 	}
 	for _, tag := range firstN(known.Tags, maxTags) {
 		me.Tags = append(me.Tags, api.Tag{Name: singleLine(tag.Name), ValidFrom: day(tag.ValidFrom), ValidThrough: day(tag.ValidThrough)})

@@ -109,10 +109,15 @@ func (s *Server) noteRoute(next echo.HandlerFunc) echo.HandlerFunc {
 // recover turns a handler's panic into an error, and logs it with its stack. Echo itself would write
 // to standard output.
 func (s *Server) recover() echo.MiddlewareFunc {
-	return middleware.RecoverWithConfig(middleware.RecoverConfig{DisableStackAll: true, DisableErrorHandler: true, LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
+	logged := func(c echo.Context, err error, stack []byte) error {
 		s.cfg.Log.ErrorContext(c.Request().Context(), "handler panicked", "route", c.Path(), "error", err, "stack", string(stack))
 		return err
-	}})
+	}
+	return middleware.RecoverWithConfig(middleware.RecoverConfig{
+		DisableStackAll:     true,
+		DisableErrorHandler: true,
+		LogErrorFunc:        logged,
+	})
 }
 
 // publicPath fills the parameters of a route that are not secret, unlike those of webhooks.

@@ -47,7 +47,10 @@ func (s *Server) showCardPage(c echo.Context) error {
 	}
 	texts, view := languageOf(c.Request()), payment.View
 	page := cardPage{
-		texts: texts, State: view.State, Club: singleLine(payment.Description), Return: payment.ReturnURL,
+		texts:  texts,
+		State:  view.State,
+		Club:   singleLine(payment.Description),
+		Return: payment.ReturnURL,
 		Amount: texts.amount(payment.Amount, currencyCode(payment.Currency)),
 	}
 	message, _, _ := texts.message(view.Message, payment.Payment)

@@ -109,8 +109,13 @@ var payAgain = map[string]api.PayAgain{"never": api.PayAgainNo, "same_key": api.
 func (s *Server) paymentOf(ctx context.Context, payment flows.ShownPayment) api.Payment {
 	view := payment.View
 	out := api.Payment{
-		Id: string(payment.ID), Method: api.PaymentMethod(payment.Method), State: api.PaymentState(view.State), PayAgain: payAgain[view.Retry], Retry: api.PaymentRetry(view.Retry),
-		Amount: money(payment.Amount, payment.Currency), DueDate: optional(payment.DueDate),
+		Id:       string(payment.ID),
+		Method:   api.PaymentMethod(payment.Method),
+		State:    api.PaymentState(view.State),
+		PayAgain: payAgain[view.Retry],
+		Retry:    api.PaymentRetry(view.Retry),
+		Amount:   money(payment.Amount, payment.Currency),
+		DueDate:  optional(payment.DueDate),
 	}
 	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(view.Message, payment.Payment)
 	if payment.Method == flows.ByCard {

@@ -57,7 +57,11 @@ func (s *Server) productQuery(ctx context.Context, clubID string, channel *api.C
 	query = catalogue.ProductQuery{ClientToken: who.clientToken, ClubID: clubID, Channel: webChannel}
 	if channel != nil && *channel != webChannel {
 		if !who.staff {
-			return query, &flows.Error{Code: flows.StaffOnly, Detail: "Only the club's staff can list what is sold at the club.", Fields: fieldError("query/channel", flows.FieldStaffKey)}
+			return query, &flows.Error{
+				Code:   flows.StaffOnly,
+				Detail: "Only the club's staff can list what is sold at the club.",
+				Fields: fieldError("query/channel", flows.FieldStaffKey),
+			}
 		}
 		query.Channel = string(*channel)
 	}
@@ -68,7 +72,9 @@ func (s *Server) productQuery(ctx context.Context, clubID string, channel *api.C
 }
 
 // pageOf returns a page of a catalogue. Its cursor is the index of its first product.
-func (s *Server) pageOf(ctx context.Context, products []catalogue.Product, stale *bool, cursor string, club catalogue.Details) (any, error) {
+func (s *Server) pageOf(
+	ctx context.Context, products []catalogue.Product, stale *bool, cursor string, club catalogue.Details,
+) (any, error) {
 	from, _ := strconv.Atoi(cursor)
 	if cursor != "" && (from < 1 || from >= len(products) || strconv.Itoa(from) != cursor || from%productsPerPage != 0) {
 		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("query/cursor", flows.FieldCursor)}
@@ -89,9 +95,11 @@ func (s *Server) pageOf(ctx context.Context, products []catalogue.Product, stale
 func (s *Server) productOf(ctx context.Context, product catalogue.Product, club catalogue.Details) api.Product {
 	id, language := product.IRI.ID(), textsOf(ctx).Tag
 	out := api.Product{
-		Id: id, Name: singleLine(club.ProductName(id, language, product.Name)),
+		Id:          id,
+		Name:        singleLine(club.ProductName(id, language, product.Name)),
 		Description: optional(multiLine(club.ProductDescription(id, language, product.Description))),
-		Type:        api.ProductType(product.Type), Offers: make([]api.Offer, 0, len(product.Offers)),
+		Type:        api.ProductType(product.Type),
+		Offers:      make([]api.Offer, 0, len(product.Offers)),
 	}
 	for _, offer := range product.Offers {
 		if isPublicID(offer.IRI.ID()) {
@@ -107,13 +115,26 @@ func (s *Server) offerOf(ctx context.Context, offer catalogue.Offer, club catalo
 	due := schedule.Due(schedule.Terms{Offer: listed,
 		Extras: offer.ExtraPrices(), Today: schedule.DateOf(club.Today(now)), Start: schedule.DateOf(club.FirstStart(now, id))})
 	out := api.Offer{
-		Id: id, Name: singleLine(club.OfferName(id, language, offer.Name)), DueNow: money(offer.DueNow, offer.Currency), Prorated: offer.Prorated,
-		DueToday:   api.DueToday{Date: due.Date.String(), Amount: due.Amount, Currency: currencyCode(offer.Currency), Basis: api.ScheduleBasis(due.Basis)},
-		Commitment: optional(durationText(offer.Commitment)), Needs: each(offer.Needs, func(need string) api.OfferNeeds { return api.OfferNeeds(need) }),
+		Id:       id,
+		Name:     singleLine(club.OfferName(id, language, offer.Name)),
+		DueNow:   money(offer.DueNow, offer.Currency),
+		Prorated: offer.Prorated,
+		DueToday: api.DueToday{
+			Date:     due.Date.String(),
+			Amount:   due.Amount,
+			Currency: currencyCode(offer.Currency),
+			Basis:    api.ScheduleBasis(due.Basis),
+		},
+		Commitment:  optional(durationText(offer.Commitment)),
+		Needs:       each(offer.Needs, func(need string) api.OfferNeeds { return api.OfferNeeds(need) }),
 		DebitChoice: api.DebitChoice(offer.DebitChoice()),
 	}
 	if offer.RegistrationFee != 0 {
-		out.RegistrationFee = &api.RegistrationFee{Name: optional(singleLine(club.Label(language, offer.FeeName))), Amount: offer.RegistrationFee, Currency: currencyCode(offer.Currency)}
+		out.RegistrationFee = &api.RegistrationFee{
+			Name:     optional(singleLine(club.Label(language, offer.FeeName))),
+			Amount:   offer.RegistrationFee,
+			Currency: currencyCode(offer.Currency),
+		}
 	}
 	if offer.Billing != nil {
 		out.Billing = billingOf(*offer.Billing, offer.Currency)
@@ -144,7 +165,11 @@ func (s *Server) offerOf(ctx context.Context, offer catalogue.Offer, club catalo
 func extrasOf(offer catalogue.Offer, club catalogue.Details, language string) *[]api.OfferExtra {
 	return optionalList(each(offer.Extras, func(extra catalogue.Offer) api.OfferExtra {
 		id := extra.IRI.ID()
-		return api.OfferExtra{OfferId: id, Name: singleLine(club.OfferName(id, language, extra.Name)), Price: money(extra.DueNow, extra.Currency)}
+		return api.OfferExtra{
+			OfferId: id,
+			Name:    singleLine(club.OfferName(id, language, extra.Name)),
+			Price:   money(extra.DueNow, extra.Currency),
+		}
 	}))
 }
 

@@ -15,13 +15,27 @@ import (
 )
 
 // StartRegistration serves POST /v1/registrations.
-func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistrationRequestObject) (api.StartRegistrationResponseObject, error) {
+func (s *Server) StartRegistration(
+	ctx context.Context, request api.StartRegistrationRequestObject,
+) (api.StartRegistrationResponseObject, error) {
 	attempt := exchangeOf(ctx).attempt
-	start := registration.StartRequest{ID: attempt.ID, Again: attempt.Again,
-		ClientToken: callerOf(ctx).clientToken, ClubID: request.Body.ClubId, Channel: webChannel,
-		Contact: callerOf(ctx).contact, Staff: callerOf(ctx).staff, Invitation: value(request.Body.Invitation)}
+	start := registration.StartRequest{
+		ID:          attempt.ID,
+		Again:       attempt.Again,
+		ClientToken: callerOf(ctx).clientToken,
+		ClubID:      request.Body.ClubId,
+		Channel:     webChannel,
+		Contact:     callerOf(ctx).contact,
+		Staff:       callerOf(ctx).staff,
+		Invitation:  value(request.Body.Invitation),
+	}
 	if a := request.Body.Attribution; a != nil {
-		start.Attribution = &flows.Attribution{Source: value(a.Source), Medium: value(a.Medium), Campaign: value(a.Campaign), Content: value(a.Content)}
+		start.Attribution = &flows.Attribution{
+			Source:   value(a.Source),
+			Medium:   value(a.Medium),
+			Campaign: value(a.Campaign),
+			Content:  value(a.Content),
+		}
 	}
 	if request.Body.Channel != nil {
 		start.Channel = string(*request.Body.Channel)
@@ -41,7 +55,9 @@ func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistr
 }
 
 // withToken returns a registration with its token: in a cookie, or in the body.
-func (s *Server) withToken(ctx context.Context, view flows.View, token string, cookie bool) (api.Registration, api.StartRegistration201ResponseHeaders) {
+func (s *Server) withToken(
+	ctx context.Context, view flows.View, token string, cookie bool,
+) (api.Registration, api.StartRegistration201ResponseHeaders) {
 	body, headers := s.registrationOf(ctx, view), api.StartRegistration201ResponseHeaders{Location: new(pathOf(view.ID))}
 	if cookie {
 		headers.SetCookie = new(s.sessionCookie(view.ID, token, view.ExpiresAt.Add(flows.KeepRegistration)))
@@ -85,7 +101,9 @@ func versionOf(r api.Registration) string {
 }
 
 // AbandonRegistration serves DELETE /v1/registrations/{id}.
-func (s *Server) AbandonRegistration(ctx context.Context, request api.AbandonRegistrationRequestObject) (api.AbandonRegistrationResponseObject, error) {
+func (s *Server) AbandonRegistration(
+	ctx context.Context, request api.AbandonRegistrationRequestObject,
+) (api.AbandonRegistrationResponseObject, error) {
 	view, err := s.cfg.Registrations.Abandon(ctx, request.Id, callerOf(ctx).token)
 	if err != nil {
 		return nil, err
@@ -107,8 +125,12 @@ func (s *Server) PutPerson(ctx context.Context, request api.PutPersonRequestObje
 func (s *Server) CorrectPerson(ctx context.Context, request api.CorrectPersonRequestObject) (api.CorrectPersonResponseObject, error) {
 	view, err := s.cfg.Registrations.CorrectPerson(ctx, request.Id, callerOf(ctx).token, func(p flows.Person) (flows.Person, error) {
 		person := api.Person{
-			GivenName: p.GivenName, FamilyName: p.FamilyName, BirthDate: p.BirthDate, Email: p.Email, Mobile: p.Mobile,
-			Address: api.Address{Street: p.Street, PostalCode: p.PostalCode, City: p.City, Country: p.Country},
+			GivenName:  p.GivenName,
+			FamilyName: p.FamilyName,
+			BirthDate:  p.BirthDate,
+			Email:      p.Email,
+			Mobile:     p.Mobile,
+			Address:    api.Address{Street: p.Street, PostalCode: p.PostalCode, City: p.City, Country: p.Country},
 		}
 		if p.Gender != "" {
 			person.Gender = new(api.PersonGender(p.Gender))
@@ -133,8 +155,16 @@ func (s *Server) CorrectPerson(ctx context.Context, request api.CorrectPersonReq
 
 func personOf(p api.Person) flows.Person {
 	return flows.Person{
-		GivenName: p.GivenName, FamilyName: p.FamilyName, BirthDate: p.BirthDate, Email: p.Email, Mobile: p.Mobile,
-		Gender: string(value(p.Gender)), Street: p.Address.Street, PostalCode: p.Address.PostalCode, City: p.Address.City, Country: p.Address.Country,
+		GivenName:  p.GivenName,
+		FamilyName: p.FamilyName,
+		BirthDate:  p.BirthDate,
+		Email:      p.Email,
+		Mobile:     p.Mobile,
+		Gender:     string(value(p.Gender)),
+		Street:     p.Address.Street,
+		PostalCode: p.Address.PostalCode,
+		City:       p.Address.City,
+		Country:    p.Address.Country,
 	}
 }
 
@@ -170,15 +200,27 @@ var actionLinks = map[string]api.Action{
 func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Registration {
 	view = s.cfg.Methods.Restrict(view, callerOf(ctx).staff)
 	out := api.Registration{
-		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Step: api.Step(view.Step()), Final: view.Step().Final(),
-		Cart: cartOf(ctx, view.Cart, s.cfg.Catalogue.Details(view.ClubID)), Next: make([]api.Action, 0, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(), ForgottenAt: view.KeptUntil(view.Payment).UTC(),
+		Id:          view.ID,
+		ClubId:      view.ClubID,
+		State:       api.RegistrationState(view.Phase),
+		Step:        api.Step(view.Step()),
+		Final:       view.Step().Final(),
+		Cart:        cartOf(ctx, view.Cart, s.cfg.Catalogue.Details(view.ClubID)),
+		Next:        make([]api.Action, 0, len(view.Actions)),
+		ExpiresAt:   view.ExpiresAt.UTC(),
+		ForgottenAt: view.KeptUntil(view.Payment).UTC(),
 	}
 	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(view.Message, view.Payment)
 	if view.Stale {
 		out.Cart.Stale = &view.Stale
 	}
 	if a := view.Attribution; a != nil {
-		out.Attribution = &api.Attribution{Source: optional(a.Source), Medium: optional(a.Medium), Campaign: optional(a.Campaign), Content: optional(a.Content)}
+		out.Attribution = &api.Attribution{
+			Source:   optional(a.Source),
+			Medium:   optional(a.Medium),
+			Campaign: optional(a.Campaign),
+			Content:  optional(a.Content),
+		}
 	}
 	if view.Contact != nil {
 		out.Contact = &api.Contact{Number: singleLine(view.Contact.Number), Status: singleLine(view.Contact.Status),
@@ -215,8 +257,12 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 
 func maskedOf(m flows.Masked) *api.MaskedPerson {
 	return &api.MaskedPerson{
-		FamilyName: optional(singleLine(m.FamilyName)), BirthYear: optional(m.BirthYear), Email: optional(singleLine(m.Email)),
-		Street: optional(singleLine(m.Street)), PostalCode: optional(singleLine(m.PostalCode)), City: optional(singleLine(m.City)),
+		FamilyName: optional(singleLine(m.FamilyName)),
+		BirthYear:  optional(m.BirthYear),
+		Email:      optional(singleLine(m.Email)),
+		Street:     optional(singleLine(m.Street)),
+		PostalCode: optional(singleLine(m.PostalCode)),
+		City:       optional(singleLine(m.City)),
 	}
 }
 
@@ -226,7 +272,9 @@ func actionOf(id, action string) api.Action {
 }
 
 // CreateResumeLink serves POST /v1/registrations/{id}/resume-link.
-func (s *Server) CreateResumeLink(ctx context.Context, request api.CreateResumeLinkRequestObject) (api.CreateResumeLinkResponseObject, error) {
+func (s *Server) CreateResumeLink(
+	ctx context.Context, request api.CreateResumeLinkRequestObject,
+) (api.CreateResumeLinkResponseObject, error) {
 	link, err := s.cfg.Registrations.NewResumeLink(ctx, request.Id, callerOf(ctx).token)
 	if err != nil {
 		return nil, err
@@ -235,7 +283,9 @@ func (s *Server) CreateResumeLink(ctx context.Context, request api.CreateResumeL
 }
 
 // ResumeRegistration serves POST /v1/resumptions.
-func (s *Server) ResumeRegistration(ctx context.Context, request api.ResumeRegistrationRequestObject) (api.ResumeRegistrationResponseObject, error) {
+func (s *Server) ResumeRegistration(
+	ctx context.Context, request api.ResumeRegistrationRequestObject,
+) (api.ResumeRegistrationResponseObject, error) {
 	view, token, err := s.cfg.Registrations.Resume(ctx, callerOf(ctx).clientToken, request.Body.Resume)
 	if err != nil {
 		return nil, err
@@ -259,5 +309,6 @@ func (s *Server) EndSession(ctx context.Context, request api.EndSessionRequestOb
 			return nil, err
 		}
 	}
-	return api.EndSession204Response{Headers: api.EndSession204ResponseHeaders{SetCookie: new(s.sessionCookie(request.Id, "", time.Unix(0, 0)))}}, nil
+	expired := s.sessionCookie(request.Id, "", time.Unix(0, 0))
+	return api.EndSession204Response{Headers: api.EndSession204ResponseHeaders{SetCookie: &expired}}, nil
 }

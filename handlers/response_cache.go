@@ -141,11 +141,14 @@ func (s *Server) cacheControl(r *http.Request, stale bool) string {
 // cacheResponse returns the response that is made of a version of the catalogue, once for all equal
 // requests. response receives its member stale. buyer is whose response it is; the zero value is every
 // visitor. until is when it changes with the club's day.
-func (s *Server) cacheResponse(ctx context.Context, buyer flows.Buyer, version *catalogue.Version, until time.Time, response func(stale *bool) (any, error)) (cachedResponse, error) {
+func (s *Server) cacheResponse(
+	ctx context.Context, buyer flows.Buyer, version *catalogue.Version, until time.Time, response func(stale *bool) (any, error),
+) (cachedResponse, error) {
 	x, language := exchangeOf(ctx), textsOf(ctx).Tag
 	stale := version.Stale(x.At)
 	var failed error
-	cached, _ := s.responses.Compute(cacheKey{callerOf(ctx).clientToken, addressOf(x.request), language, callerOf(ctx).staff, buyer}, func(old any, found bool) (any, otter.ComputeOp) {
+	key := cacheKey{callerOf(ctx).clientToken, addressOf(x.request), language, callerOf(ctx).staff, buyer}
+	cached, _ := s.responses.Compute(key, func(old any, found bool) (any, otter.ComputeOp) {
 		if e, _ := old.(*cacheEntry); found && e.version == version && e.stale == stale && x.At.Before(e.until) {
 			return old, otter.CancelOp
 		}

@@ -36,7 +36,7 @@ var routes = map[string]route{
 	"POST /v1/registrations/:id/items":                    {holder | staff, []limit{requests, writes}},
 	"DELETE /v1/registrations/:id/items":                  {holder | staff, []limit{requests, writes}},
 	"DELETE /v1/registrations/:id/items/:itemId":          {holder | staff, []limit{requests, writes}},
-	"POST /v1/registrations/:id/check":                    {holder, []limit{requests, writes}}, // writes nothing there, but is as expensive for the club system
+	"POST /v1/registrations/:id/check":                    {holder, []limit{requests, writes}}, // as expensive for the club system as a write
 	"POST /v1/registrations/:id/resume-link":              {holder, []limit{requests, writes}},
 	"POST /v1/resumptions":                                {anyone | staff, []limit{requests, starts}},
 	"DELETE /v1/registrations/:id/session":                {holder, []limit{requests, writes}},
@@ -56,7 +56,7 @@ var routes = map[string]route{
 	"GET /v1/me/transfer":                                 {identified, []limit{requests}},
 	"POST /v1/me/transfer":                                {identified, []limit{requests, writes}},
 	"POST /v1/me/transfer/signature":                      {identified, []limit{requests, writes}},
-	"POST /v1/webhooks/card":                              {webhook, nil}, // a refused event may never come again; a forged one fails at its signature
+	"POST /v1/webhooks/card":                              {webhook, nil}, // a refused event may never come again; a forged one fails
 	"POST /v1/webhooks/club/:secret":                      {webhook, nil}, // likewise; the secret is in the path
 	"GET /healthz":                                        {anyone, nil},  // load balancers call it all the time
 	"GET /readyz":                                         {anyone, nil},

@@ -15,7 +15,11 @@ func (s *Server) GetSchedule(ctx context.Context, request api.GetScheduleRequest
 		return nil, err
 	}
 	terms, err := s.cfg.Catalogue.ScheduleTerms(ctx, catalogue.ScheduleQuery{
-		ProductQuery: query, OfferID: request.OfferId, StartDate: value(request.Params.StartDate), DebitDay: request.Params.DebitDay, Now: s.cfg.Now(),
+		ProductQuery: query,
+		OfferID:      request.OfferId,
+		StartDate:    value(request.Params.StartDate),
+		DebitDay:     request.Params.DebitDay,
+		Now:          s.cfg.Now(),
 	})
 	if err != nil {
 		return nil, err
@@ -27,27 +31,52 @@ func (s *Server) GetSchedule(ctx context.Context, request api.GetScheduleRequest
 func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language string) api.Schedule {
 	start := schedule.DateOf(terms.Start)
 	computed := schedule.Of(schedule.Terms{
-		Offer: schedule.OfferOf(terms.Offer.Listed, terms.Offer.Commitment), Extras: terms.Offer.ExtraPrices(), Today: schedule.DateOf(terms.Today), Start: start,
-		DebitDay: terms.DebitDay, DebitDayOpen: terms.DebitDayOpen,
+		Offer:        schedule.OfferOf(terms.Offer.Listed, terms.Offer.Commitment),
+		Extras:       terms.Offer.ExtraPrices(),
+		Today:        schedule.DateOf(terms.Today),
+		Start:        start,
+		DebitDay:     terms.DebitDay,
+		DebitDayOpen: terms.DebitDayOpen,
 	})
 	currency := terms.Offer.Currency
 	out := api.Schedule{
-		OfferId: terms.Offer.IRI.ID(), StartDate: start.String(), DebitDay: optional(terms.DebitDay),
-		DueNow: dueNowOf(computed.DueNow, terms.Offer, club, language), Basis: api.ScheduleBasis(computed.Basis), Rules: rulesOf(computed.Verdict),
+		OfferId:   terms.Offer.IRI.ID(),
+		StartDate: start.String(),
+		DebitDay:  optional(terms.DebitDay),
+		DueNow:    dueNowOf(computed.DueNow, terms.Offer, club, language),
+		Basis:     api.ScheduleBasis(computed.Basis),
+		Rules:     rulesOf(computed.Verdict),
 		Debits: each(computed.Debits, func(d schedule.Debit) api.ScheduleDebit {
-			return api.ScheduleDebit{Date: d.Date.String(), Amount: money(d.Amount, currency), Basis: api.ScheduleBasis(d.Basis), Rules: rulesOf(d.Verdict)}
+			return api.ScheduleDebit{
+				Date:   d.Date.String(),
+				Amount: money(d.Amount, currency),
+				Basis:  api.ScheduleBasis(d.Basis),
+				Rules:  rulesOf(d.Verdict),
+			}
 		}),
 		FirstStatement: each(computed.FirstStatement, func(m schedule.Movement) api.ScheduleMovement {
 			kind := api.ScheduleMovementKindDueNow
 			if m.Debit {
 				kind = api.ScheduleMovementKindDebit
 			}
-			return api.ScheduleMovement{Date: m.Date.String(), Kind: kind, Amount: money(m.Amount, currency), Basis: api.ScheduleBasis(m.Basis), Rules: rulesOf(m.Verdict)}
+			return api.ScheduleMovement{
+				Date:   m.Date.String(),
+				Kind:   kind,
+				Amount: money(m.Amount, currency),
+				Basis:  api.ScheduleBasis(m.Basis),
+				Rules:  rulesOf(m.Verdict),
+			}
 		}),
 	}
 	if r := computed.Recurrence; r != nil {
-		out.Recurrence = &api.ScheduleRecurrence{From: r.From.String(), Every: durationText(r.Every), Day: optional(r.Day), Amount: money(r.Amount, currency),
-			Basis: api.ScheduleBasis(r.Basis), Rules: rulesOf(r.Verdict)}
+		out.Recurrence = &api.ScheduleRecurrence{
+			From:   r.From.String(),
+			Every:  durationText(r.Every),
+			Day:    optional(r.Day),
+			Amount: money(r.Amount, currency),
+			Basis:  api.ScheduleBasis(r.Basis),
+			Rules:  rulesOf(r.Verdict),
+		}
 	}
 	if computed.Total != nil {
 		out.Total = new(money(*computed.Total, currency))
@@ -57,7 +86,10 @@ func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language 
 
 func dueNowOf(due schedule.DueNow, offer catalogue.Offer, club catalogue.Details, language string) api.ScheduleDueNow {
 	return api.ScheduleDueNow{
-		Date: due.Date.String(), Amount: money(due.Amount, offer.Currency), Basis: api.ScheduleBasis(due.Basis), Rules: rulesOf(due.Verdict),
+		Date:   due.Date.String(),
+		Amount: money(due.Amount, offer.Currency),
+		Basis:  api.ScheduleBasis(due.Basis),
+		Rules:  rulesOf(due.Verdict),
 		Extras: extrasOf(offer, club, language),
 		Parts: each(due.Parts, func(part schedule.Part) api.SchedulePart {
 			out := api.SchedulePart{Kind: api.SchedulePartKind(part.Kind), Amount: money(part.Amount, offer.Currency)}

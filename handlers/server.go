@@ -126,17 +126,26 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 		cfg.OnStream = func(int) {}
 	}
 	e := echo.New()
-	s := &Server{cfg: cfg, router: e, document: document, operations: operations, tags: newValidator(cfg.Now), responses: newResponseCache(),
-		places:  adaptivelimiter.NewBuilder[any]().WithLimits(minPlaces, maxPlaces, maxPlaces).Build(),
-		streams: openStreams{count: map[string]int{}}, keyedTimeout: requestTimeout}
+	s := &Server{
+		cfg:          cfg,
+		router:       e,
+		document:     document,
+		operations:   operations,
+		tags:         newValidator(cfg.Now),
+		responses:    newResponseCache(),
+		places:       adaptivelimiter.NewBuilder[any]().WithLimits(minPlaces, maxPlaces, maxPlaces).Build(),
+		streams:      openStreams{count: map[string]int{}},
+		keyedTimeout: requestTimeout,
+	}
 	s.handler = s.observe(s.setSecurityHeaders(s.serveCached(e)))
 	e.HTTPErrorHandler = s.writeProblem
 	e.IPExtractor = newIPExtractor(cfg.TrustedProxies)
 	if cfg.RateLimits {
 		s.buckets = newBuckets()
 	}
-	e.Use(s.noteRoute, s.recover(), s.cors(), s.announceLanguage, s.announceDeprecation, middleware.BodyLimit(maxBody), s.admit, s.limit, withTimeout,
-		s.resolveCaller, s.authenticate, s.validate, s.idempotent, s.requireCaptcha)
+	e.Use(s.noteRoute, s.recover(), s.cors(), s.announceLanguage, s.announceDeprecation)
+	e.Use(middleware.BodyLimit(maxBody), s.admit, s.limit, withTimeout)
+	e.Use(s.resolveCaller, s.authenticate, s.validate, s.idempotent, s.requireCaptcha)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)

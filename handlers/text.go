@@ -66,7 +66,9 @@ func languageOf(r *http.Request) *texts {
 func textsOf(ctx context.Context) *texts { return languageOf(exchangeOf(ctx).request) }
 
 // message returns a message with its code and parameters; nil without one. payment may be nil.
-func (l *texts) message(code flows.MessageCode, payment *flows.Payment) (message *api.Words, named *api.MessageCode, params *api.TextParams) {
+func (l *texts) message(
+	code flows.MessageCode, payment *flows.Payment,
+) (message *api.Words, named *api.MessageCode, params *api.TextParams) {
 	if code == flows.MessageLaterRecorded {
 		params = &api.TextParams{"dueDate": payment.DueDate}
 	}
