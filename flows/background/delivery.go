@@ -140,8 +140,10 @@ func (r *Relay) oldestRetry(s Subscriber, retrying int) (oldest time.Duration, e
 
 func (r *Relay) list(s Subscriber, state DeliveryState) (items []Delivery, err error) {
 	lists := map[DeliveryState][]func(string, ...asynq.ListOption) ([]*asynq.TaskInfo, error){
-		DeliveryWaiting:  {r.inspector.ListPendingTasks, r.inspector.ListActiveTasks},
-		DeliveryRetrying: {r.inspector.ListRetryTasks}, DeliveryDead: {r.inspector.ListArchivedTasks}, DeliveryDelivered: {r.inspector.ListCompletedTasks},
+		DeliveryWaiting:   {r.inspector.ListPendingTasks, r.inspector.ListActiveTasks},
+		DeliveryRetrying:  {r.inspector.ListRetryTasks},
+		DeliveryDead:      {r.inspector.ListArchivedTasks},
+		DeliveryDelivered: {r.inspector.ListCompletedTasks},
 	}
 	for _, list := range lists[state] {
 		jobs, err := list(s.queue(), asynq.PageSize(maxDeliveries))
@@ -156,7 +158,14 @@ func (r *Relay) list(s Subscriber, state DeliveryState) (items []Delivery, err e
 }
 
 func deliveryOf(s Subscriber, job *asynq.TaskInfo) Delivery {
-	d := Delivery{ID: job.ID, Subscriber: s.Name, Event: job.Headers["type"], State: DeliveryWaiting, Failures: job.Retried, LastError: job.LastErr}
+	d := Delivery{
+		ID:         job.ID,
+		Subscriber: s.Name,
+		Event:      job.Headers["type"],
+		State:      DeliveryWaiting,
+		Failures:   job.Retried,
+		LastError:  job.LastErr,
+	}
 	switch job.State {
 	case asynq.TaskStateRetry:
 		d.State, d.Next = DeliveryRetrying, &job.NextProcessAt

@@ -24,10 +24,11 @@ func TestEgressPolicy(t *testing.T) {
 		}
 	}
 	for _, address := range []string{
-		"127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "::ffff:10.0.0.1", "fd00::1",
-		"169.254.169.254", "fe80::1", "fe80::1%lo", "100.64.0.1", "100.127.255.255", "224.0.0.1", "239.1.2.3", "ff02::1", "0.0.0.0", "::", "0.1.2.3",
-		"255.255.255.255", "240.0.0.1", "192.0.0.8", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1",
-		"64:ff9b::7f00:1", "64:ff9b:1::a00:1", "2002:7f00:1::", "2001::1", "2001:db8::1", "::7f00:1", "fec0::1",
+		"127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1",
+		"::ffff:10.0.0.1", "fd00::1", "169.254.169.254", "fe80::1", "fe80::1%lo", "100.64.0.1", "100.127.255.255",
+		"224.0.0.1", "239.1.2.3", "ff02::1", "0.0.0.0", "::", "0.1.2.3", "255.255.255.255", "240.0.0.1", "192.0.0.8",
+		"192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "64:ff9b::7f00:1", "64:ff9b:1::a00:1", "2002:7f00:1::",
+		"2001::1", "2001:db8::1", "::7f00:1", "fec0::1",
 	} {
 		if live.Allows(netip.MustParseAddr(address)) {
 			t.Errorf("%s is a destination", address)
@@ -46,7 +47,8 @@ func TestEgressPolicyAppliesWhenDialling(t *testing.T) {
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
 	t.Cleanup(inside.Close)
 	_, port, _ := strings.Cut(strings.TrimPrefix(inside.URL, "http://"), ":")
-	for _, address := range []string{"http://localhost:" + port, "http://127.0.0.1:" + port, "http://[::ffff:127.0.0.1]:" + port, "http://0.0.0.0:" + port, "http://0x7f.1:" + port} {
+	for _, host := range []string{"localhost", "127.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "0x7f.1"} {
+		address := "http://" + host + ":" + port
 		answer, err := background.EgressPolicy{}.NewClient().Post(address, "application/json", strings.NewReader("{}"))
 		if err == nil {
 			answer.Body.Close()
@@ -65,9 +67,15 @@ func TestEgressPolicyAppliesWhenDialling(t *testing.T) {
 
 func TestSubscribersAreChecked(t *testing.T) {
 	t.Parallel()
-	good := background.Subscriber{Name: "crm", URL: "https://crm.example/hooks?key=1", Secret: goodSecret, Events: []string{"contact.*", "class_event.canceled"}}
+	good := background.Subscriber{
+		Name:   "crm",
+		URL:    "https://crm.example/hooks?key=1",
+		Secret: goodSecret,
+		Events: []string{"contact.*", "class_event.canceled"},
+	}
 	live, developer := background.EgressPolicy{}, background.EgressPolicy{Loopback: true}
-	if problems := live.Check([]background.Subscriber{good, {Name: "b-2", URL: "https://b.example:8443", Secret: goodSecret}}); len(problems) != 0 {
+	another := background.Subscriber{Name: "b-2", URL: "https://b.example:8443", Secret: goodSecret}
+	if problems := live.Check([]background.Subscriber{good, another}); len(problems) != 0 {
 		t.Errorf("good ones: %v", problems)
 	}
 	turning := good
@@ -84,16 +92,24 @@ func TestSubscribersAreChecked(t *testing.T) {
 		t.Errorf("twice the same: %v", problems)
 	}
 	for name, change := range map[string]func(*background.Subscriber){
-		"no name": func(s *background.Subscriber) { s.Name = "" }, "a name with more": func(s *background.Subscriber) { s.Name = "crm:{x}" },
-		"no address": func(s *background.Subscriber) { s.URL = "" }, "no https": func(s *background.Subscriber) { s.URL = "http://crm.example" },
-		"another scheme": func(s *background.Subscriber) { s.URL = "gopher://crm.example" }, "a user": func(s *background.Subscriber) { s.URL = "https://a:b@crm.example" },
-		"a fragment": func(s *background.Subscriber) { s.URL = "https://crm.example/#x" }, "a private address": func(s *background.Subscriber) { s.URL = "https://10.0.0.1/" },
-		"this machine": func(s *background.Subscriber) { s.URL = "https://[::1]/" }, "a port": func(s *background.Subscriber) { s.URL = "https://crm.example:6379/" },
-		"no secret": func(s *background.Subscriber) { s.Secret = "" }, "a short secret": func(s *background.Subscriber) { s.Secret = "whsec_c2hvcnQ=" },
+		"no name":                func(s *background.Subscriber) { s.Name = "" },
+		"a name with more":       func(s *background.Subscriber) { s.Name = "crm:{x}" },
+		"no address":             func(s *background.Subscriber) { s.URL = "" },
+		"no https":               func(s *background.Subscriber) { s.URL = "http://crm.example" },
+		"another scheme":         func(s *background.Subscriber) { s.URL = "gopher://crm.example" },
+		"a user":                 func(s *background.Subscriber) { s.URL = "https://a:b@crm.example" },
+		"a fragment":             func(s *background.Subscriber) { s.URL = "https://crm.example/#x" },
+		"a private address":      func(s *background.Subscriber) { s.URL = "https://10.0.0.1/" },
+		"this machine":           func(s *background.Subscriber) { s.URL = "https://[::1]/" },
+		"a port":                 func(s *background.Subscriber) { s.URL = "https://crm.example:6379/" },
+		"no secret":              func(s *background.Subscriber) { s.Secret = "" },
+		"a short secret":         func(s *background.Subscriber) { s.Secret = "whsec_c2hvcnQ=" },
 		"three secrets":          func(s *background.Subscriber) { s.Secret = strings.Repeat(goodSecret+",", 2) + goodSecret },
-		"an empty second secret": func(s *background.Subscriber) { s.Secret = goodSecret + "," }, "a short first secret": func(s *background.Subscriber) { s.Secret = "whsec_c2hvcnQ=," + goodSecret },
-		"no base64": func(s *background.Subscriber) { s.Secret = "whsec_" + strings.Repeat("!", 40) },
-		"no event":  func(s *background.Subscriber) { s.Events = []string{"sale.paid"} }, "no pattern": func(s *background.Subscriber) { s.Events = []string{"contact.["} },
+		"an empty second secret": func(s *background.Subscriber) { s.Secret = goodSecret + "," },
+		"a short first secret":   func(s *background.Subscriber) { s.Secret = "whsec_c2hvcnQ=," + goodSecret },
+		"no base64":              func(s *background.Subscriber) { s.Secret = "whsec_" + strings.Repeat("!", 40) },
+		"no event":               func(s *background.Subscriber) { s.Events = []string{"sale.paid"} },
+		"no pattern":             func(s *background.Subscriber) { s.Events = []string{"contact.["} },
 	} {
 		bad := good
 		change(&bad)

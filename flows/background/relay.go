@@ -24,9 +24,11 @@ import (
 
 // Subscriber receives the club system's events. The club system itself sends them to one address only.
 type Subscriber struct {
-	Name   string   `json:"name"`             // for operators: lower-case letters, digits, hyphens
-	URL    string   `json:"url"`              // where deliveries go
-	Secret string   `json:"secret"`           // signs them (Standard Webhooks): whsec_ and base64; during a change two, comma-separated, the new one first
+	Name string `json:"name"` // for operators: lower-case letters, digits, hyphens
+	URL  string `json:"url"`  // where deliveries go
+	// Secret signs deliveries (Standard Webhooks): whsec_ and base64. During a change there are two, comma-separated, the new
+	// one first.
+	Secret string   `json:"secret"`
 	Events []string `json:"events,omitempty"` // patterns such as contact.*; empty: every event
 }
 
