@@ -85,14 +85,14 @@ func (r *Relay) deliveries(ctx context.Context, states []DeliveryState) (all Del
 	if all.Pending, err = r.cfg.Store.ClubEventsWaiting(ctx); err != nil {
 		return all, err
 	}
-	for _, s := range r.cfg.Subscribers {
-		subscription, err := r.subscription(s)
+	for _, subscriber := range r.cfg.Subscribers {
+		subscription, err := r.subscription(subscriber)
 		if err != nil {
 			return all, err
 		}
 		all.Subscribers = append(all.Subscribers, subscription)
 		for _, state := range states {
-			items, err := r.list(s, state)
+			items, err := r.list(subscriber, state)
 			if err != nil {
 				return all, err
 			}
@@ -102,28 +102,28 @@ func (r *Relay) deliveries(ctx context.Context, states []DeliveryState) (all Del
 	return all, nil
 }
 
-func (r *Relay) subscription(s Subscriber) (Subscription, error) {
-	view := Subscription{Name: s.Name, Events: s.Events}
-	if u, err := url.Parse(s.URL); err == nil {
+func (r *Relay) subscription(subscriber Subscriber) (Subscription, error) {
+	view := Subscription{Name: subscriber.Name, Events: subscriber.Events}
+	if u, err := url.Parse(subscriber.URL); err == nil {
 		view.Host = u.Host
 	}
-	info, err := r.info(s)
+	info, err := r.info(subscriber)
 	if err != nil {
 		return view, err
 	}
 	view.Gone, view.Waiting, view.Retrying = info.Paused, info.Pending+info.Active+info.Scheduled, info.Retry
 	view.Dead, view.Delivered, view.LatencyMs = info.Archived, info.Completed, info.Latency.Milliseconds()
-	age, err := r.oldestRetry(s, info.Retry)
+	age, err := r.oldestRetry(subscriber, info.Retry)
 	view.AgeMs = max(view.LatencyMs, age.Milliseconds())
 	return view, err
 }
 
 // oldestRetry returns the age of the oldest event whose delivery is retrying. Of many it reads those with the latest next
 // attempt: what has failed most often is among them.
-func (r *Relay) oldestRetry(s Subscriber, retrying int) (oldest time.Duration, err error) {
+func (r *Relay) oldestRetry(subscriber Subscriber, retrying int) (oldest time.Duration, err error) {
 	last := (retrying + maxDeliveries - 1) / maxDeliveries
 	for page := last; page > max(0, last-2); page-- { // the last one may have a single delivery
-		jobs, err := r.inspector.ListRetryTasks(s.queue(), asynq.PageSize(maxDeliveries), asynq.Page(page))
+		jobs, err := r.inspector.ListRetryTasks(subscriber.queue(), asynq.PageSize(maxDeliveries), asynq.Page(page))
 		if err != nil {
 			return 0, err
 		}
@@ -138,7 +138,7 @@ func (r *Relay) oldestRetry(s Subscriber, retrying int) (oldest time.Duration, e
 	return oldest, nil
 }
 
-func (r *Relay) list(s Subscriber, state DeliveryState) (items []Delivery, err error) {
+func (r *Relay) list(subscriber Subscriber, state DeliveryState) (items []Delivery, err error) {
 	lists := map[DeliveryState][]func(string, ...asynq.ListOption) ([]*asynq.TaskInfo, error){
 		DeliveryWaiting:   {r.inspector.ListPendingTasks, r.inspector.ListActiveTasks},
 		DeliveryRetrying:  {r.inspector.ListRetryTasks},
@@ -146,21 +146,21 @@ func (r *Relay) list(s Subscriber, state DeliveryState) (items []Delivery, err e
 		DeliveryDelivered: {r.inspector.ListCompletedTasks},
 	}
 	for _, list := range lists[state] {
-		jobs, err := list(s.queue(), asynq.PageSize(maxDeliveries))
+		jobs, err := list(subscriber.queue(), asynq.PageSize(maxDeliveries))
 		if err != nil && !errors.Is(err, asynq.ErrQueueNotFound) {
 			return nil, err
 		}
 		for _, job := range jobs {
-			items = append(items, deliveryOf(s, job))
+			items = append(items, deliveryOf(subscriber, job))
 		}
 	}
 	return items, nil
 }
 
-func deliveryOf(s Subscriber, job *asynq.TaskInfo) Delivery {
-	d := Delivery{
+func deliveryOf(subscriber Subscriber, job *asynq.TaskInfo) Delivery {
+	delivery := Delivery{
 		ID:         job.ID,
-		Subscriber: s.Name,
+		Subscriber: subscriber.Name,
 		Event:      job.Headers["type"],
 		State:      DeliveryWaiting,
 		Failures:   job.Retried,
@@ -168,44 +168,44 @@ func deliveryOf(s Subscriber, job *asynq.TaskInfo) Delivery {
 	}
 	switch job.State {
 	case asynq.TaskStateRetry:
-		d.State, d.Next = DeliveryRetrying, &job.NextProcessAt
+		delivery.State, delivery.Next = DeliveryRetrying, &job.NextProcessAt
 	case asynq.TaskStateArchived:
-		if d.State = DeliveryDead; job.LastFailedAt.IsZero() {
-			d.LastError = "too many deliveries were waiting"
+		if delivery.State = DeliveryDead; job.LastFailedAt.IsZero() {
+			delivery.LastError = "too many deliveries were waiting"
 		} else {
-			d.Failures++ // the last failure is not retried
+			delivery.Failures++ // the last failure is not retried
 		}
 	case asynq.TaskStateCompleted:
-		d.State = DeliveryDelivered
+		delivery.State = DeliveryDelivered
 	}
 	if !job.LastFailedAt.IsZero() {
-		d.LastFailed = &job.LastFailedAt
+		delivery.LastFailed = &job.LastFailedAt
 	}
-	return d
+	return delivery
 }
 
 // Delivery returns one delivery with its body. It fails with NotFound.
 func (r *Relay) Delivery(_ context.Context, id string) (Delivery, error) {
-	s, job, err := r.job(id)
+	subscriber, job, err := r.job(id)
 	if err != nil {
 		return Delivery{}, err
 	}
-	d := deliveryOf(s, job)
+	delivery := deliveryOf(subscriber, job)
 	if text, err := r.cfg.Keys.Open(id, job.Payload); err == nil {
-		d.Body = string(text)
+		delivery.Body = string(text)
 	}
-	return d, nil
+	return delivery, nil
 }
 
 // job returns the job of a delivery. It fails with NotFound.
 func (r *Relay) job(delivery string) (Subscriber, *asynq.TaskInfo, error) {
 	_, name, _ := strings.Cut(delivery, "@")
-	s, err := r.subscriber(name)
+	subscriber, err := r.subscriber(name)
 	if err != nil {
-		return s, nil, deliveryFailed(asynq.ErrTaskNotFound)
+		return subscriber, nil, deliveryFailed(asynq.ErrTaskNotFound)
 	}
-	job, err := r.inspector.GetTaskInfo(s.queue(), delivery)
-	return s, job, deliveryFailed(err)
+	job, err := r.inspector.GetTaskInfo(subscriber.queue(), delivery)
+	return subscriber, job, deliveryFailed(err)
 }
 
 func deliveryFailed(err error) error {
@@ -221,7 +221,7 @@ func (r *Relay) Replay(ctx context.Context, id, by string) (Delivery, error) {
 	if err := (flows.Decision{Operator: by}).Validate(); err != nil {
 		return Delivery{}, err
 	}
-	s, job, err := r.job(id)
+	subscriber, job, err := r.job(id)
 	switch {
 	case err != nil:
 		return Delivery{}, err
@@ -231,7 +231,7 @@ func (r *Relay) Replay(ctx context.Context, id, by string) (Delivery, error) {
 	if err := r.audit(ctx, flows.AuditReplay, by); err != nil {
 		return Delivery{}, err
 	}
-	if err := r.inspector.RunTask(s.queue(), id); err != nil {
+	if err := r.inspector.RunTask(subscriber.queue(), id); err != nil {
 		return Delivery{}, deliveryFailed(err)
 	}
 	return r.Delivery(ctx, id)
@@ -244,43 +244,43 @@ type Replayed struct {
 }
 
 // ReplayAll makes all dead deliveries of a subscriber again.
-func (r *Relay) ReplayAll(ctx context.Context, subscriber, by string) (Replayed, error) {
-	s, err := r.operate(ctx, flows.AuditReplayAll, subscriber, by)
+func (r *Relay) ReplayAll(ctx context.Context, name, by string) (Replayed, error) {
+	subscriber, err := r.operate(ctx, flows.AuditReplayAll, name, by)
 	if err != nil {
 		return Replayed{}, err
 	}
-	info, err := r.info(s)
+	info, err := r.info(subscriber)
 	if err != nil || info.Archived == 0 {
-		return Replayed{Subscriber: s.Name}, flows.StorageFailed(err)
+		return Replayed{Subscriber: subscriber.Name}, flows.StorageFailed(err)
 	}
-	n, err := r.inspector.RunAllArchivedTasks(s.queue())
-	return Replayed{s.Name, n}, flows.StorageFailed(err)
+	n, err := r.inspector.RunAllArchivedTasks(subscriber.queue())
+	return Replayed{subscriber.Name, n}, flows.StorageFailed(err)
 }
 
 // Enable delivers again to a subscriber that returned 410 (Gone).
-func (r *Relay) Enable(ctx context.Context, subscriber, by string) (Subscription, error) {
-	s, err := r.operate(ctx, flows.AuditEnable, subscriber, by)
+func (r *Relay) Enable(ctx context.Context, name, by string) (Subscription, error) {
+	subscriber, err := r.operate(ctx, flows.AuditEnable, name, by)
 	if err != nil {
 		return Subscription{}, err
 	}
-	if queue, err := r.info(s); err == nil && queue.Paused {
-		if err := r.inspector.UnpauseQueue(s.queue()); err != nil {
+	if queue, err := r.info(subscriber); err == nil && queue.Paused {
+		if err := r.inspector.UnpauseQueue(subscriber.queue()); err != nil {
 			return Subscription{}, flows.StorageFailed(err)
 		}
 	}
-	view, err := r.subscription(s)
+	view, err := r.subscription(subscriber)
 	return view, flows.StorageFailed(err)
 }
 
-func (r *Relay) operate(ctx context.Context, action flows.AuditAction, subscriber, by string) (Subscriber, error) {
-	s, err := r.subscriber(subscriber)
+func (r *Relay) operate(ctx context.Context, action flows.AuditAction, name, by string) (Subscriber, error) {
+	subscriber, err := r.subscriber(name)
 	if err == nil {
 		err = (flows.Decision{Operator: by}).Validate()
 	}
 	if err == nil {
 		err = r.audit(ctx, action, by)
 	}
-	return s, err
+	return subscriber, err
 }
 
 func (r *Relay) audit(ctx context.Context, action flows.AuditAction, by string) error {
@@ -288,9 +288,9 @@ func (r *Relay) audit(ctx context.Context, action flows.AuditAction, by string) 
 }
 
 func (r *Relay) subscriber(name string) (Subscriber, error) {
-	for _, s := range r.cfg.Subscribers {
-		if s.Name == name {
-			return s, nil
+	for _, subscriber := range r.cfg.Subscribers {
+		if subscriber.Name == name {
+			return subscriber, nil
 		}
 	}
 	return Subscriber{}, &flows.Error{Code: flows.NotFound, Detail: "There is no such subscriber."}

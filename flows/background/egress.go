@@ -105,22 +105,22 @@ var subscriberName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 func (p EgressPolicy) Check(subscribers []Subscriber) (problems []error) {
 	events := flows.KnownEvents()
 	seen := map[string]bool{}
-	for i, s := range subscribers {
+	for i, subscriber := range subscribers {
 		wrong := func(format string, args ...any) {
-			problems = append(problems, fmt.Errorf("subscriber %d (%q): "+format, append([]any{i + 1, s.Name}, args...)...))
+			problems = append(problems, fmt.Errorf("subscriber %d (%q): "+format, append([]any{i + 1, subscriber.Name}, args...)...))
 		}
-		if !subscriberName.MatchString(s.Name) || seen[s.Name] {
+		if !subscriberName.MatchString(subscriber.Name) || seen[subscriber.Name] {
 			wrong("name: small letters, digits and hyphens, at most 32, and of no other subscriber")
 		}
-		seen[s.Name] = true
-		if problem := p.checkURL(s.URL); problem != "" {
+		seen[subscriber.Name] = true
+		if problem := p.checkURL(subscriber.URL); problem != "" {
 			wrong("url: %s", problem)
 		}
-		if secrets := s.secrets(); len(secrets) > maxSecrets || slices.ContainsFunc(secrets, invalidSecret) {
+		if secrets := subscriber.secrets(); len(secrets) > maxSecrets || slices.ContainsFunc(secrets, invalidSecret) {
 			wrong("secret: whsec_ and the base64 of 24 to 64 random bytes, such as from: openssl rand -base64 32; " +
 				"at most two, with a comma between them")
 		}
-		for _, pattern := range s.Events {
+		for _, pattern := range subscriber.Events {
 			if !slices.ContainsFunc(events, Subscriber{Events: []string{pattern}}.matches) {
 				wrong("events: no event is called %q; a pattern is such as contact.* or contact.updated", pattern)
 			}

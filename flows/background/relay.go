@@ -73,8 +73,8 @@ type Relay struct {
 
 func newRelay(cfg Config) *Relay {
 	r := &Relay{cfg: cfg, inspector: cfg.Queue.inspector, streaks: map[string]*streak{}}
-	for _, s := range cfg.Subscribers {
-		r.streaks[s.Name] = &streak{}
+	for _, subscriber := range cfg.Subscribers {
+		r.streaks[subscriber.Name] = &streak{}
 	}
 	return r
 }
@@ -92,17 +92,17 @@ func deliveryID(event, subscriber string) string { return event + "@" + subscrib
 // Enqueue delivers events to the subscribers that match them. It does nothing for a
 // delivery that is in progress, or was made within the last hour.
 func (r *Relay) Enqueue(ctx context.Context, events []flows.Event) error {
-	for _, s := range r.cfg.Subscribers {
-		queue, err := r.info(s)
+	for _, subscriber := range r.cfg.Subscribers {
+		queue, err := r.info(subscriber)
 		if err == nil && queue.Paused { // gone; while the queue cannot be read, nothing can be enqueued either
 			continue
 		}
 		full := err == nil && queue.Pending+queue.Active+queue.Scheduled+queue.Retry >= maxWaiting
 		for _, event := range events {
-			if !s.matches(event.Type) {
+			if !subscriber.matches(event.Type) {
 				continue
 			}
-			if err := r.enqueue(ctx, s, event, full); err != nil {
+			if err := r.enqueue(ctx, subscriber, event, full); err != nil {
 				return err
 			}
 		}
@@ -111,7 +111,7 @@ func (r *Relay) Enqueue(ctx context.Context, events []flows.Event) error {
 }
 
 // enqueue adds a delivery. If the subscriber's queue is full, it is dead at once, unless a worker was quicker.
-func (r *Relay) enqueue(ctx context.Context, s Subscriber, event flows.Event, full bool) error {
+func (r *Relay) enqueue(ctx context.Context, subscriber Subscriber, event flows.Event, full bool) error {
 	body := payload{Type: event.Type, Timestamp: event.At, Data: map[string]string{}}
 	for member, iri := range event.Object {
 		body.Data[member] = iri.ID()
@@ -120,62 +120,62 @@ func (r *Relay) enqueue(ctx context.Context, s Subscriber, event flows.Event, fu
 	if err != nil {
 		return err
 	}
-	id := deliveryID(event.ID, s.Name)
+	id := deliveryID(event.ID, subscriber.Name)
 	headers := map[string]string{"event": event.ID, "type": event.Type, tracing.TraceHeader: event.Trace}
 	job := asynq.NewTaskWithHeaders(deliverJob, r.cfg.Keys.Seal(id, text), headers)
-	err = r.cfg.Queue.enqueue(ctx, job, asynq.Queue(s.queue()), asynq.TaskID(id), asynq.MaxRetry(len(retryPauses)),
+	err = r.cfg.Queue.enqueue(ctx, job, asynq.Queue(subscriber.queue()), asynq.TaskID(id), asynq.MaxRetry(len(retryPauses)),
 		asynq.Timeout(deliveryTimeout), asynq.Retention(keepDelivered))
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
 	}
 	if err == nil && full {
-		if err := r.inspector.ArchiveTask(s.queue(), id); err != nil {
-			r.cfg.Log.DebugContext(ctx, "delivery beyond the limit not archived", "subscriber", s.Name, "error", err)
+		if err := r.inspector.ArchiveTask(subscriber.queue(), id); err != nil {
+			r.cfg.Log.DebugContext(ctx, "delivery beyond the limit not archived", "subscriber", subscriber.Name, "error", err)
 		}
 	}
 	return err
 }
 
 // run makes the deliveries to a subscriber until the context ends. Those that do not finish in time are repeated elsewhere.
-func (r *Relay) run(ctx context.Context, s Subscriber) error {
+func (r *Relay) run(ctx context.Context, subscriber Subscriber) error {
 	settings := asynq.Config{
-		Queues:            map[string]int{s.queue(): 1},
+		Queues:            map[string]int{subscriber.queue(): 1},
 		Concurrency:       deliveryConcurrency,
 		TaskCheckInterval: pollRelay,
 		ShutdownTimeout:   relayDrainTimeout,
-		RetryDelayFunc:    r.pauseAfter(s),
+		RetryDelayFunc:    r.pauseAfter(subscriber),
 		IsFailure:         func(err error) bool { return !errors.Is(err, errPaused) },
 		LogLevel:          asynq.ErrorLevel,
 	}
 	return r.cfg.serveJobs(ctx, settings, map[string]asynq.HandlerFunc{
-		deliverJob: func(ctx context.Context, job *asynq.Task) error { return r.deliver(ctx, s, job) },
+		deliverJob: func(ctx context.Context, job *asynq.Task) error { return r.deliver(ctx, subscriber, job) },
 	})
 }
 
 // deliver makes one attempt. Operators see its error in plain text, so that it names
 // neither the address, which may hold a password, nor what was sent.
-func (r *Relay) deliver(ctx context.Context, s Subscriber, job *asynq.Task) error {
+func (r *Relay) deliver(ctx context.Context, subscriber Subscriber, job *asynq.Task) error {
 	event, span := job.Headers()["event"], trace.SpanFromContext(ctx)
 	failures, _ := asynq.GetRetryCount(ctx)
-	streak := r.streaks[s.Name]
+	streak := r.streaks[subscriber.Name]
 	if failures == 0 && !streak.admit(r.cfg.Now()) {
 		return errPaused
 	}
-	span.SetAttributes(attribute.String("subscriber", s.Name), attribute.Int("attempt", failures+1))
-	text, err := r.cfg.Keys.Open(deliveryID(event, s.Name), job.Payload())
+	span.SetAttributes(attribute.String("subscriber", subscriber.Name), attribute.Int("attempt", failures+1))
+	text, err := r.cfg.Keys.Open(deliveryID(event, subscriber.Name), job.Payload())
 	if err != nil {
 		return errors.New("sealed by an unknown key; a gateway that has the key can deliver it")
 	}
-	response, err := r.post(ctx, s, event, text)
+	response, err := r.post(ctx, subscriber, event, text)
 	streak.report(r.cfg.Now(), err == nil && response.ok())
 	span.SetAttributes(attribute.Int("status", response.status))
 	switch {
 	case err != nil:
 		return err
 	case response.status == http.StatusGone: // the subscriber wants no more (Standard Webhooks, section Retries)
-		r.cfg.Log.WarnContext(ctx, "subscriber gone; deliveries paused until an operator enables it", "subscriber", s.Name)
-		if err := r.inspector.PauseQueue(s.queue()); err != nil {
-			r.cfg.Log.DebugContext(ctx, "deliveries already paused", "subscriber", s.Name, "error", err)
+		r.cfg.Log.WarnContext(ctx, "subscriber gone; deliveries paused until an operator enables it", "subscriber", subscriber.Name)
+		if err := r.inspector.PauseQueue(subscriber.queue()); err != nil {
+			r.cfg.Log.DebugContext(ctx, "deliveries already paused", "subscriber", subscriber.Name, "error", err)
 		}
 		return fmt.Errorf("status 410, no more events are sent: %w", asynq.SkipRetry)
 	case !response.ok():
@@ -185,13 +185,13 @@ func (r *Relay) deliver(ctx context.Context, s Subscriber, job *asynq.Task) erro
 }
 
 // post sends a signed delivery. Network errors name addresses, so only the log gets them.
-func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byte) (deliveryResponse, error) {
+func (r *Relay) post(ctx context.Context, subscriber Subscriber, event string, text []byte) (deliveryResponse, error) {
 	now := r.cfg.Now()
-	signature, err := s.sign(event, now, text)
+	signature, err := subscriber.sign(event, now, text)
 	if err != nil {
 		return deliveryResponse{}, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, subscriber.URL, bytes.NewReader(text))
 	if err != nil {
 		return deliveryResponse{}, errors.New("the address is invalid")
 	}
@@ -207,7 +207,7 @@ func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byt
 	case err != nil && ctx.Err() != nil:
 		return deliveryResponse{}, errors.New("no response in time")
 	case err != nil:
-		r.cfg.Log.DebugContext(ctx, "delivery failed", "subscriber", s.Name, "error", err)
+		r.cfg.Log.DebugContext(ctx, "delivery failed", "subscriber", subscriber.Name, "error", err)
 		return deliveryResponse{}, errors.New("the subscriber could not be reached or did not respond")
 	}
 	defer response.Body.Close()
@@ -216,10 +216,10 @@ func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byt
 }
 
 // info returns the state of a subscriber's queue, which does not exist before its first job.
-func (r *Relay) info(s Subscriber) (*asynq.QueueInfo, error) {
+func (r *Relay) info(subscriber Subscriber) (*asynq.QueueInfo, error) {
 	queues, err := r.inspector.Queues()
-	if err != nil || !slices.Contains(queues, s.queue()) {
+	if err != nil || !slices.Contains(queues, subscriber.queue()) {
 		return &asynq.QueueInfo{}, err
 	}
-	return r.inspector.GetQueueInfo(s.queue())
+	return r.inspector.GetQueueInfo(subscriber.queue())
 }

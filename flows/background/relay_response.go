@@ -46,10 +46,10 @@ func readResponse(response *http.Response, now func() time.Time) deliveryRespons
 }
 
 // pauseAfter returns the pause after the n-th failure (from 0) of a delivery to a subscriber, or before its first attempt.
-func (r *Relay) pauseAfter(s Subscriber) asynq.RetryDelayFunc {
+func (r *Relay) pauseAfter(subscriber Subscriber) asynq.RetryDelayFunc {
 	return func(n int, failure error, _ *asynq.Task) time.Duration {
 		if errors.Is(failure, errPaused) {
-			return r.streaks[s.Name].wait(r.cfg.Now())
+			return r.streaks[subscriber.Name].wait(r.cfg.Now())
 		}
 		pause := flows.Jitter(retryPauses[min(n, len(retryPauses)-1)])
 		if response, ok := errors.AsType[deliveryResponse](failure); ok {
