@@ -45,11 +45,13 @@ const (
 )
 
 // RegisterCollector adds gauges that are read at each scrape. It must be called once.
-func (m *Metrics) RegisterCollector(s CollectorConfig) { m.registry.MustRegister(&collector{s: s}) }
+func (m *Metrics) RegisterCollector(cfg CollectorConfig) {
+	m.registry.MustRegister(&collector{cfg: cfg})
+}
 
 // collector implements prometheus.Collector.
 type collector struct {
-	s      CollectorConfig
+	cfg    CollectorConfig
 	flight singleflight.Group
 	until  time.Time
 	cached metrics // of Redis
@@ -74,7 +76,7 @@ func (c *collector) redisMetrics() metrics {
 	select {
 	case result := <-found:
 		return result.Val.(metrics)
-	case <-c.s.After(redisTimeout):
+	case <-c.cfg.After(redisTimeout):
 		var down metrics
 		down.gauge("frontdesk_redis_up", upHelp, 0)
 		return down
@@ -83,18 +85,18 @@ func (c *collector) redisMetrics() metrics {
 
 // refresh reads Redis, unless that was done a moment ago. One call runs at a time.
 func (c *collector) refresh() metrics {
-	if c.s.Now().Before(c.until) {
+	if c.cfg.Now().Before(c.until) {
 		return c.cached
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*redisTimeout)
 	defer cancel()
-	ctx, span := tracing.StartTrace(ctx, c.s.Traces, "", "scrape", trace.SpanKindInternal)
+	ctx, span := tracing.StartTrace(ctx, c.cfg.Traces, "", "scrape", trace.SpanKindInternal)
 	defer span.End()
 	var found metrics
-	up := c.s.Redis.Ping(ctx).Err() == nil && c.read(ctx, &found) == nil
+	up := c.cfg.Redis.Ping(ctx).Err() == nil && c.read(ctx, &found) == nil
 	found.gauge("frontdesk_redis_up", upHelp, oneIf(up))
 	c.checks(ctx, &found)
-	c.cached, c.until = found, c.s.Now().Add(cacheTTL)
+	c.cached, c.until = found, c.cfg.Now().Add(cacheTTL)
 	return found
 }
 
@@ -109,27 +111,31 @@ func oneIf(yes bool) float64 {
 
 // processMetrics reads what this process knows without Redis.
 func (c *collector) processMetrics(to *metrics) {
-	if lived := c.s.Background.LastSweep(); !lived.IsZero() {
-		to.gauge("frontdesk_worker_sweep_timestamp_seconds", "When the background work last swept everything and found Redis well.", float64(lived.UnixMilli())/1000)
+	if lived := c.cfg.Background.LastSweep(); !lived.IsZero() {
+		to.gauge("frontdesk_worker_sweep_timestamp_seconds",
+			"When the background work last swept everything and found Redis well.", float64(lived.UnixMilli())/1000)
 	}
-	if age, ok := c.s.Club.TokenAge(); ok {
+	if age, ok := c.cfg.Club.TokenAge(); ok {
 		to.gauge("frontdesk_club_token_age_seconds", "How old the club system's access token is.", age.Seconds())
 	}
-	for kind, count := range c.s.Catalogue.Counts() {
+	for kind, count := range c.cfg.Catalogue.Counts() {
 		for result, n := range map[string]uint64{"hit": count.Hits, "miss": count.Misses} {
-			to.counter("frontdesk_catalogue_reads_total", "Reads of the catalogue: from memory (hit), or the other gateways or the club system (miss).", float64(n), "kind", kind, "result", result)
+			to.counter("frontdesk_catalogue_reads_total",
+				"Reads of the catalogue: from memory (hit), or the other gateways or the club system (miss).",
+				float64(n), "kind", kind, "result", result)
 		}
 	}
-	if c.s.SMS != nil {
-		counts := c.s.SMS.Counts()
+	if c.cfg.SMS != nil {
+		counts := c.cfg.SMS.Counts()
 		for what, n := range map[string]int64{"sent": counts.Sent, "validated": counts.Validated} {
-			to.counter("frontdesk_sms_codes_total", "SMS codes that the club system was asked to send, and that were entered.", float64(n), "what", what)
+			to.counter("frontdesk_sms_codes_total",
+				"SMS codes that the club system was asked to send, and that were entered.", float64(n), "what", what)
 		}
 		for why, n := range map[string]int64{"budget": counts.OverBudget, "few_entered": counts.LowConversion} {
 			to.counter("frontdesk_sms_paused_total", "SMS codes that were not sent, to protect a club.", float64(n), "why", why)
 		}
 	}
-	pool := c.s.Redis.PoolStats()
+	pool := c.cfg.Redis.PoolStats()
 	idle := min(pool.IdleConns, pool.TotalConns)
 	for state, n := range map[string]uint32{"idle": idle, "busy": pool.TotalConns - idle} {
 		to.gauge("frontdesk_redis_connections", "Connections to Redis.", float64(n), "state", state)
@@ -141,18 +147,19 @@ func (c *collector) processMetrics(to *metrics) {
 func (c *collector) checks(ctx context.Context, to *metrics) {
 	type check struct{ part, aspect string }
 	fine := map[check]bool{}
-	for _, d := range c.s.Ready(ctx) {
+	for _, d := range c.cfg.Ready(ctx) {
 		of := check{label(d.Part), label(d.Aspect)}
 		before, known := fine[of]
 		fine[of] = d.Verdict == flows.OK && (before || !known)
 	}
 	for of, ok := range fine {
-		to.gauge("frontdesk_check_ok", "1 if a check of the gateway's dependencies passed; see frontdesk doctor.", oneIf(ok), "part", of.part, "aspect", of.aspect)
+		to.gauge("frontdesk_check_ok",
+			"1 if a check of the gateway's dependencies passed; see frontdesk doctor.", oneIf(ok), "part", of.part, "aspect", of.aspect)
 	}
 }
 
 func (c *collector) read(ctx context.Context, to *metrics) error {
-	counts, err := c.s.Payments.Counts(ctx)
+	counts, err := c.cfg.Payments.Counts(ctx)
 	if err != nil {
 		return err
 	}
@@ -160,33 +167,44 @@ func (c *collector) read(ctx context.Context, to *metrics) error {
 	if err := c.brakes(ctx, to); err != nil {
 		return err
 	}
-	compared, err := c.s.Payments.LastComparison(ctx)
+	compared, err := c.cfg.Payments.LastComparison(ctx)
 	if err != nil {
 		return err
 	}
-	to.gauge("frontdesk_rebuild_timestamp_seconds", "When the latest complete comparison of Redis with the card processor began; 0: never.", max(0, float64(compared.UnixMilli())/1000))
+	to.gauge("frontdesk_rebuild_timestamp_seconds",
+		"When the latest complete comparison of Redis with the card processor began; 0: never.", max(0, float64(compared.UnixMilli())/1000))
 	if err := c.budget(ctx, to); err != nil {
 		return err
 	}
-	queues, err := c.s.Background.Queue.Queues(ctx)
+	queues, err := c.cfg.Background.Queue.Queues(ctx)
 	if err != nil {
 		return err
 	}
-	for _, q := range queues {
-		for state, jobs := range map[string]int{"pending": q.Pending, "active": q.Active, "scheduled": q.Scheduled, "retry": q.Retry, "archived": q.Archived} {
-			to.gauge("frontdesk_queue_jobs", "Jobs in a queue of the background work.", float64(jobs), "queue", q.Name, "state", state)
+	for _, queue := range queues {
+		for state, jobs := range map[string]int{
+			"pending":   queue.Pending,
+			"active":    queue.Active,
+			"scheduled": queue.Scheduled,
+			"retry":     queue.Retry,
+			"archived":  queue.Archived,
+		} {
+			to.gauge("frontdesk_queue_jobs", "Jobs in a queue of the background work.", float64(jobs), "queue", queue.Name, "state", state)
 		}
-		to.gauge("frontdesk_queue_latency_seconds", "How long the oldest job has been waiting that could run.", float64(q.LatencyMs)/1000, "queue", q.Name)
+		to.gauge("frontdesk_queue_latency_seconds",
+			"How long the oldest job has been waiting that could run.", float64(queue.LatencyMs)/1000, "queue", queue.Name)
 	}
-	deliveries, err := c.s.Background.Relay.Deliveries(ctx, "")
+	deliveries, err := c.cfg.Background.Relay.Deliveries(ctx, "")
 	if err != nil {
 		return err
 	}
 	c.relay(to, deliveries)
-	memory, err := c.s.Redis.Info(ctx, "memory").Result()
+	memory, err := c.cfg.Redis.Info(ctx, "memory").Result()
 	if err == nil {
 		fields := store.ParseInfo(memory)
-		for name, help := range map[string]string{"used_memory": "Memory that Redis uses.", "maxmemory": "Memory that Redis may use; 0: no limit."} {
+		for name, help := range map[string]string{
+			"used_memory": "Memory that Redis uses.",
+			"maxmemory":   "Memory that Redis may use; 0: no limit.",
+		} {
 			if bytes, err := strconv.ParseFloat(fields[name], 64); err == nil {
 				to.gauge("frontdesk_redis_"+name+"_bytes", help, bytes)
 			}
@@ -197,10 +215,10 @@ func (c *collector) read(ctx context.Context, to *metrics) error {
 
 // brakes reports whether payments are held back. In live mode all gateways have one organisation.
 func (c *collector) brakes(ctx context.Context, to *metrics) error {
-	held, err := c.s.Payments.Brakes(ctx)
+	held, err := c.cfg.Payments.Brakes(ctx)
 	age := 0.0
 	for _, brake := range held {
-		age = max(age, c.s.Now().Sub(brake.Since).Seconds())
+		age = max(age, c.cfg.Now().Sub(brake.Since).Seconds())
 	}
 	to.gauge("frontdesk_brake_engaged", "Organisations whose payments are held back, because the club system records none.",
 		float64(len(held)))
@@ -210,19 +228,22 @@ func (c *collector) brakes(ctx context.Context, to *metrics) error {
 
 // budget reports the codes that clubs pay for, and those that were used.
 func (c *collector) budget(ctx context.Context, to *metrics) error {
-	if c.s.SMS == nil {
+	if c.cfg.SMS == nil {
 		return nil
 	}
-	uses, err := c.s.SMS.Usage(ctx)
+	uses, err := c.cfg.SMS.Usage(ctx)
 	for _, use := range uses {
 		within := "day"
 		if use.Period == time.Hour {
 			within = "hour"
 		}
 		to.gauge("frontdesk_sms_budget_codes", "SMS codes that the visitors of a club may be sent.", float64(use.Budget), "within", within)
-		to.gauge("frontdesk_sms_budget_used_codes", "SMS codes that were sent to the visitors of the club that has used the most.", float64(use.Used), "within", within)
-		to.gauge("frontdesk_sms_organisation_budget_codes", "SMS codes that the visitors of all clubs may be sent.", float64(use.OrganisationBudget), "within", within)
-		to.gauge("frontdesk_sms_organisation_budget_used_codes", "SMS codes that were sent to the visitors of all clubs.", float64(use.OrganisationUsed), "within", within)
+		to.gauge("frontdesk_sms_budget_used_codes",
+			"SMS codes that were sent to the visitors of the club that has used the most.", float64(use.Used), "within", within)
+		to.gauge("frontdesk_sms_organisation_budget_codes",
+			"SMS codes that the visitors of all clubs may be sent.", float64(use.OrganisationBudget), "within", within)
+		to.gauge("frontdesk_sms_organisation_budget_used_codes",
+			"SMS codes that were sent to the visitors of all clubs.", float64(use.OrganisationUsed), "within", within)
 	}
 	return err
 }
@@ -234,12 +255,13 @@ func (c *collector) payments(to *metrics, counts map[flows.PaymentState]store.St
 		if state.Final() {
 			continue
 		}
-		s, age := counts[state], 0.0
-		if s.Payments > 0 {
-			age = max(0, c.s.Now().Sub(s.Oldest).Seconds())
+		count, age := counts[state], 0.0
+		if count.Payments > 0 {
+			age = max(0, c.cfg.Now().Sub(count.Oldest).Seconds())
 		}
-		to.gauge("frontdesk_payments", help, float64(s.Payments), "state", string(state))
-		to.gauge("frontdesk_payment_oldest_age_seconds", "How long the oldest payment has been in a state; 0 without one.", age, "state", string(state))
+		to.gauge("frontdesk_payments", help, float64(count.Payments), "state", string(state))
+		to.gauge("frontdesk_payment_oldest_age_seconds",
+			"How long the oldest payment has been in a state; 0 without one.", age, "state", string(state))
 	}
 }
 
@@ -248,18 +270,27 @@ func (c *collector) relay(to *metrics, deliveries background.Deliveries) {
 	maps.Copy(received, deliveries.Received)
 	for kind, count := range received {
 		if n, err := strconv.ParseFloat(count, 64); err == nil {
-			to.counter("frontdesk_club_events_total", "Events of the club system that all gateways took, by name, and those that were unknown, foreign, unreadable or dropped.", n, "event", kind)
+			to.counter("frontdesk_club_events_total",
+				"Events of the club system that all gateways took, by name, and those that were unknown, foreign, unreadable or dropped.",
+				n, "event", kind)
 		}
 	}
 	to.gauge("frontdesk_club_events_waiting", "Events that were stored and not worked on yet.", float64(deliveries.Pending))
-	for _, s := range deliveries.Subscribers {
-		for state, n := range map[background.DeliveryState]int{background.DeliveryWaiting: s.Waiting, background.DeliveryRetrying: s.Retrying, background.DeliveryDead: s.Dead, background.DeliveryDelivered: s.Delivered} {
-			to.gauge("frontdesk_relay_deliveries", "Deliveries to a subscriber; delivered ones are those of the last hour.", float64(n), "subscriber", s.Name, "state", string(state))
+	for _, subscriber := range deliveries.Subscribers {
+		for state, count := range map[background.DeliveryState]int{
+			background.DeliveryWaiting:   subscriber.Waiting,
+			background.DeliveryRetrying:  subscriber.Retrying,
+			background.DeliveryDead:      subscriber.Dead,
+			background.DeliveryDelivered: subscriber.Delivered,
+		} {
+			to.gauge("frontdesk_relay_deliveries",
+				"Deliveries to a subscriber; delivered ones are those of the last hour.",
+				float64(count), "subscriber", subscriber.Name, "state", string(state))
 		}
 		to.gauge("frontdesk_relay_oldest_age_seconds",
 			"How long the oldest delivery to a subscriber has been waiting, at least; 0 without one.",
-			float64(s.AgeMs)/1000, "subscriber", s.Name)
-		to.gauge("frontdesk_relay_gone", "1 when a subscriber refused all further events.", oneIf(s.Gone), "subscriber", s.Name)
+			float64(subscriber.AgeMs)/1000, "subscriber", subscriber.Name)
+		to.gauge("frontdesk_relay_gone", "1 when a subscriber refused all further events.", oneIf(subscriber.Gone), "subscriber", subscriber.Name)
 	}
 }
 

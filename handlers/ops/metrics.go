@@ -68,23 +68,35 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	}
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	}
 	m := &Metrics{
-		registry:    prometheus.NewRegistry(),
-		requests:    counter("frontdesk_http_requests_total", "Requests with a response; code is that of the problem document, or none.", "method", "route", "status", "code"),
-		durations:   histogram("frontdesk_http_request_duration_seconds", "How long responses took, without event streams.", requestBuckets, "method", "route"),
-		calls:       counter("frontdesk_upstream_calls_total", "Calls to the club system and the card processor, by outcome.", "upstream", "operation", "outcome"),
+		registry: prometheus.NewRegistry(),
+		requests: counter("frontdesk_http_requests_total",
+			"Requests with a response; code is that of the problem document, or none.", "method", "route", "status", "code"),
+		durations: histogram("frontdesk_http_request_duration_seconds",
+			"How long responses took, without event streams.", requestBuckets, "method", "route"),
+		calls: counter("frontdesk_upstream_calls_total",
+			"Calls to the club system and the card processor, by outcome.", "upstream", "operation", "outcome"),
 		waits:       histogram("frontdesk_upstream_call_duration_seconds", "How long they took.", callBuckets, "upstream", "operation"),
 		transitions: counter("frontdesk_payment_transitions_total", "Transitions of payments.", "from", "to"),
 		problems: counter("frontdesk_card_problems_total",
 			"Problems with the card processor: payments that it misses, refused creations, unreadable records.", "problem"),
-		redisCalls:  counter("frontdesk_redis_calls_total", "Calls of Redis: answered, refused by it, or failed.", "outcome"),
-		redisTimes:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "frontdesk_redis_call_duration_seconds", Help: "How long calls to Redis took.", Buckets: redisBuckets}),
-		streams:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_event_streams_open", Help: "Streams of events that front ends hold open."}),
-		admissions:  counter("frontdesk_admissions_total", "Requests by class, and whether they were admitted, queued first, or turned away and why.", "class", "outcome"),
-		places:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_admission_limit", Help: "How many requests are worked on at once before others are turned away."}),
-		placesTaken: prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_admission_in_progress", Help: "How many of these places were taken at the latest decision."}),
+		redisCalls: counter("frontdesk_redis_calls_total", "Calls of Redis: answered, refused by it, or failed.", "outcome"),
+		redisTimes: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "frontdesk_redis_call_duration_seconds",
+			Help:    "How long calls to Redis took.",
+			Buckets: redisBuckets,
+		}),
+		streams: gauge("frontdesk_event_streams_open", "Streams of events that front ends hold open."),
+		admissions: counter("frontdesk_admissions_total",
+			"Requests by class, and whether they were admitted, queued first, or turned away and why.", "class", "outcome"),
+		places:      gauge("frontdesk_admission_limit", "How many requests are worked on at once before others are turned away."),
+		placesTaken: gauge("frontdesk_admission_in_progress", "How many of these places were taken at the latest decision."),
 	}
-	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "frontdesk_build_info", Help: "What runs; always 1."}, []string{"version", "mode"})
+	build := prometheus.GaugeOpts{Name: "frontdesk_build_info", Help: "What runs; always 1."}
+	info := prometheus.NewGaugeVec(build, []string{"version", "mode"})
 	info.WithLabelValues(cfg.Version, cfg.Mode).Set(1)
 	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, m.problems, m.redisCalls, m.redisTimes,
 		m.streams, m.admissions, m.places, m.placesTaken, info, collectors.NewGoCollector(),
@@ -128,7 +140,15 @@ func (m *Metrics) openSeries() {
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.served.ServeHTTP(w, r) }
 
 // methods become labels. Callers may make up others.
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+var methods = []string{
+	http.MethodGet,
+	http.MethodHead,
+	http.MethodPost,
+	http.MethodPut,
+	http.MethodPatch,
+	http.MethodDelete,
+	http.MethodOptions,
+}
 
 // CountRequest counts a request. Event streams have no duration.
 func (m *Metrics) CountRequest(r handlers.RequestInfo) {

@@ -31,7 +31,8 @@ func (s *Server) identify(r *http.Request) (name string, err error) {
 	s.cfg.Log.WarnContext(r.Context(), "operator not identified", "path", r.Pattern, "tokenSent", token != "")
 	detail := "The operator's token is missing. Send it as Authorization: Bearer; the command line reads it from FRONTDESK_OPERATOR_TOKEN."
 	if token != "" {
-		detail = "The operator's token is not known here. Set FRONTDESK_OPERATOR_TOKEN to the token of an operator in this gateway's FRONTDESK_OPERATORS; frontdesk operators add creates one."
+		detail = "The operator's token is not known here. Set FRONTDESK_OPERATOR_TOKEN to the token of an operator in this gateway's " +
+			"FRONTDESK_OPERATORS; frontdesk operators add creates one."
 	}
 	return "", &flows.Error{Code: flows.NotIdentified, Detail: detail}
 }

@@ -55,9 +55,10 @@ type rejection struct {
 
 func (s *Server) confirmNotRecorded(r *http.Request, operator string, in rejection) (any, error) {
 	if in.Override != "" && in.Override != "sale" {
-		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/override", Message: "must be sale, or absent"}}}
+		return nil, flows.Invalid(flows.FieldProblem{Pointer: "/override", Message: "must be sale, or absent"})
 	}
-	return s.cfg.Payments.ConfirmNotRecorded(r.Context(), paymentID(r), in.Then, flows.Decision{Operator: operator, Reason: in.Why, Override: in.Override == "sale"})
+	decision := flows.Decision{Operator: operator, Reason: in.Why, Override: in.Override == "sale"}
+	return s.cfg.Payments.ConfirmNotRecorded(r.Context(), paymentID(r), in.Then, decision)
 }
 
 func (s *Server) endPayment(r *http.Request, operator string, _ struct{}) (any, error) {

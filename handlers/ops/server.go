@@ -124,12 +124,14 @@ func New(cfg Config) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	handler, pattern := s.mux.Handler(r)
-	ctx, span := tracing.StartTrace(r.Context(), s.cfg.Traces, r.Header.Get(tracing.TraceHeader), cmp.Or(pattern, "operators"), trace.SpanKindServer)
+	parent := r.Header.Get(tracing.TraceHeader)
+	ctx, span := tracing.StartTrace(r.Context(), s.cfg.Traces, parent, cmp.Or(pattern, "operators"), trace.SpanKindServer)
 	defer span.End()
 	r = r.WithContext(ctx)
 	// A page can send a POST without a preflight, but not one of JSON.
 	if !isAddress(r.Host) || r.Header.Get("Origin") != "" || r.Method == http.MethodPost && !isJSON(r) {
-		s.writeProblem(w, r, &flows.Error{Code: flows.ForbiddenOrigin, Detail: "Only operators' tools may call this listener: by IP address or localhost, without an Origin header, and with application/json in a POST."})
+		s.writeProblem(w, r, &flows.Error{Code: flows.ForbiddenOrigin, Detail: "Only operators' tools may call this listener: " +
+			"by IP address or localhost, without an Origin header, and with application/json in a POST."})
 		return
 	}
 	if pattern != "" {
@@ -208,7 +210,8 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 		problem.Detail = new(redisDown)
 	}
 	if problem.Status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
-		s.cfg.Log.Log(r.Context(), handlers.FailureLevel(problem.Code), "operator's request failed", "path", r.Pattern, "code", problem.Code, "error", err)
+		level := handlers.FailureLevel(problem.Code)
+		s.cfg.Log.Log(r.Context(), level, "operator's request failed", "path", r.Pattern, "code", problem.Code, "error", err)
 	}
 	if retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
@@ -221,7 +224,8 @@ func (s *Server) write(ctx context.Context, w http.ResponseWriter, status int, k
 	text, err := json.Marshal(body)
 	if err != nil {
 		s.cfg.Log.ErrorContext(ctx, "response not encoded", "error", err)
-		status, kind, text = http.StatusInternalServerError, "application/problem+json", []byte(`{"title":"Something went wrong","status":500,"code":"internal"}`)
+		status, kind = http.StatusInternalServerError, "application/problem+json"
+		text = []byte(`{"title":"Something went wrong","status":500,"code":"internal"}`)
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "no-store")
