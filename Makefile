@@ -30,7 +30,7 @@ test:
 	@.ci/tools test
 	go vet ./...
 	go test -race -p 3 -parallel 8 -timeout 90m -skip '$(LONG)' $$(go list ./... | grep -v /e2e)
-	go test -parallel 8 -timeout 90m -run '$(LONG)' ./flows ./handlers
+	go test -parallel 8 -timeout 90m -run '$(LONG)' ./flows/payment ./handlers
 	FULL_CHROMIUM=1 $(E2E) -parallel 4 -run '$(MAIN)' ./e2e/journey ./e2e/site
 
 check: tools contract

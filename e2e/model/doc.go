@@ -77,7 +77,7 @@
 // the same minute may be wrong where staff act in it. The processor is linearizable, keeps its keys for
 // a day, and forgets no metadata. The list of open payments is complete. A second payment of one
 // generation cannot occur, so settling duplicates is not modelled. Only a captured payment is blocked as missing;
-// flows/lifted_test.go covers other states, and what a rebuild does meanwhile is not shown. Carts, prices and
+// flows/payment/lifted_test.go covers other states, and what a rebuild does meanwhile is not shown. Carts, prices and
 // everything before the payment are left out, and with them an article that is on its way while the buyer begins to pay: the
 // simulation makes such articles hang. What a buyer reads is compared only for payments that have ended.
 // Methods without a processor have no witness: TestWhatRestsOnRedisAlone shows what a single rollback

@@ -2,13 +2,14 @@ package background_test
 
 import (
 	"errors"
-	"frontdesk/flows/background"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
 	"time"
+
+	"frontdesk/flows/background"
 )
 
 // goodSecret is the signing secret of the tests' subscribers.

@@ -1,0 +1,49 @@
+package flowstest
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/flows/background"
+	"frontdesk/flows/tracing"
+)
+
+// Background is what the background work of a gateway needs, which relays events to subscribers.
+func (w *World) Background(g *Gateway, subscribers ...background.Subscriber) background.Config {
+	w.Helper()
+	return background.Config{
+		Store:         g.Store,
+		Queue:         g.Queue,
+		Payments:      g.Machine,
+		Registrations: g.Registrations,
+		Keys:          NewKeyring(w, "one"),
+		ClientToken:   "demo",
+		Subscribers:   subscribers,
+		Client:        background.EgressPolicy{Loopback: true}.NewClient(),
+		Traces:        tracing.IDOnlyProvider(),
+		Now:           w.Clock.Now,
+		Log:           g.Log,
+	}
+}
+
+// RunBackground runs background work until the test ends. Each value sent to the returned channel starts the next sweep.
+func (w *World) RunBackground(cfg background.Config) chan<- time.Time {
+	w.Helper()
+	sweeps := make(chan time.Time)
+	cfg.After = func(d time.Duration) <-chan time.Time {
+		if d <= time.Second { // between two verifications, or until the lanes are looked at again
+			return time.After(min(d, 20*time.Millisecond))
+		}
+		return sweeps
+	}
+	ctx, stop := context.WithCancel(w.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- background.New(cfg).Run(ctx) }()
+	w.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			w.Errorf("the worker ended with %v", err)
+		}
+	})
+	return sweeps
+}

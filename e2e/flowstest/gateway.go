@@ -1,0 +1,179 @@
+package flowstest
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+	"frontdesk/flows/background"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/keyring"
+	"frontdesk/flows/payment"
+	"frontdesk/flows/registration"
+	"frontdesk/flows/store"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// Gateway is one gateway's services, run in the test's process.
+type Gateway struct {
+	*payment.Machine
+	Registrations *registration.Service
+	SMS           *registration.SMSBudget
+	Catalogue     *catalogue.Catalogue
+	Store         *store.Store
+	Queue         *background.Queue
+	Log           *slog.Logger
+}
+
+// Options says how a gateway reaches the world; zero values mean directly, with the default settings.
+type Options struct {
+	Outside      string // address of the club system and the processor
+	Processor    string // address of the processor, if it is another one
+	OnProblem    func(string)
+	RedisURL     string
+	RefusedKeys  []string     // how the keys begin whose commands fail in Redis
+	Cards        cards.Config // of the processor's client, if it is not the default
+	Keys         *keyring.Keyring
+	Limits       club.Limits
+	Organisation string
+	Environment  string
+	Rule         *flows.Rule
+	AsksRepeats  bool
+	SMS          registration.SMSBudgetConfig // no hourly budget: no guard
+}
+
+// Gateway starts a gateway; options make it differ from the others.
+func (w *World) Gateway(how ...Options) *Gateway {
+	w.Helper()
+	in := Options{}
+	if len(how) > 0 {
+		in = how[0]
+	}
+	in.Outside, in.RedisURL = cmp.Or(in.Outside, w.Address), cmp.Or(in.RedisURL, w.redisURL)
+	if in.Keys == nil {
+		in.Keys = NewKeyring(w, "one")
+	}
+	connection := w.connect(in.RedisURL, in.RefusedKeys...)
+	g := &Gateway{Store: store.New(store.Config{Redis: connection, Keys: in.Keys}), Log: slog.New(w.Journal)}
+	g.Queue = background.NewQueue(connection, g.Store, w.Clock.Now)
+	client := w.clubClient(in.Outside, cmp.Or(in.Limits, oneAttempt))
+	processor := w.processorAt("http://"+cmp.Or(in.Processor, in.Outside), in.Cards)
+	g.Catalogue = catalogue.New(catalogue.Config{Club: client, Shared: g.Store, Now: w.Clock.Now, Log: g.Log})
+	g.Machine = payment.New(payment.Config{
+		Store:          g.Store,
+		Wake:           g.Queue.Wake,
+		Club:           client.Money(),
+		BackgroundClub: client,
+		Cards:          processor,
+		Keys:           in.Keys,
+		Environment:    cmp.Or(in.Environment, "test"),
+		Organisation:   cmp.Or(in.Organisation, "demo"),
+		Rule:           in.Rule,
+		Now:            w.Clock.Now,
+		After:          w.pause,
+		Log:            g.Log,
+		OnProblem:      in.OnProblem,
+	})
+	if in.SMS.Hourly > 0 {
+		in.SMS.Store, in.SMS.Now, in.SMS.Log = g.Store, w.Clock.Now, g.Log
+		g.SMS = registration.NewSMSBudget(in.SMS)
+	}
+	g.Registrations = registration.New(registration.Config{
+		Store:       g.Store,
+		Club:        client,
+		Catalogue:   g.Catalogue,
+		Payments:    g.Machine,
+		Keys:        in.Keys,
+		SMSBudget:   g.SMS,
+		PublicURL:   "https://club.example",
+		Now:         w.Clock.Now,
+		Log:         g.Log,
+		AsksRepeats: func(string) bool { return in.AsksRepeats },
+	})
+	return g
+}
+
+// NewKeyring returns a ring with one key per name, the current one first.
+func NewKeyring(t testing.TB, names ...string) *keyring.Keyring {
+	t.Helper()
+	secrets := make([][]byte, len(names))
+	for i, name := range names {
+		secret := sha256.Sum256([]byte(name))
+		secrets[i] = secret[:]
+	}
+	ring, err := keyring.New(secrets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ring
+}
+
+// Pay starts the card payment of a registration as its holder does.
+func (g *Gateway) Pay(ctx context.Context, registration string) (*flows.Payment, error) {
+	return g.PayWith(ctx, registration, HolderToken, flows.StartPayment{Method: "card"})
+}
+
+// PayWith starts a payment as the holder of a token does.
+func (g *Gateway) PayWith(ctx context.Context, registration, token string, in flows.StartPayment) (*flows.Payment, error) {
+	shown, err := g.Registrations.Pay(ctx, registration, token, in)
+	return shown.Payment, err
+}
+
+// Advance lets a gateway advance a payment, and returns the payment as stored afterwards.
+func (w *World) Advance(g *Gateway, p *flows.Payment) *flows.Payment {
+	w.Helper()
+	if _, err := g.Advance(w.Context(), p.ID); err != nil {
+		w.Logf("advance: %v", err)
+	}
+	return w.Stored(g, p.ID)
+}
+
+// Stored returns a payment as Redis has it.
+func (w *World) Stored(g *Gateway, id flows.PaymentID) *flows.Payment {
+	w.Helper()
+	return Must(w, func() (*flows.Payment, error) { return g.Store.Payment(w.Context(), id) })
+}
+
+// Put stores a payment in a state, as if its history had led there.
+func (w *World) Put(g *Gateway, id flows.PaymentID, state flows.PaymentState, edits ...func(*flows.Payment)) *flows.Payment {
+	w.Helper()
+	p := w.Stored(g, id)
+	next := *p
+	next.State, next.Reason, next.UpdatedAt = state, "put there by the test", w.Clock.Now()
+	for _, edit := range edits {
+		edit(&next)
+	}
+	move := flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString()}
+	if err := g.Store.Commit(w.Context(), move); err != nil {
+		w.Fatal(err)
+	}
+	return &next
+}
+
+// Handle delivers an event of the card processor to a gateway.
+func (w *World) Handle(g *Gateway, about cards.Event) {
+	w.Helper()
+	if err := g.HandleEvent(w.Context(), about); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// Event is the processor's event about a payment.
+func Event(p *flows.Payment) cards.Event {
+	generation := map[string]string{"fd_registration": p.Registration, "fd_generation": "1", "fd_environment": "test", "fd_sale": string(p.Sale)}
+	return cards.Event{ID: uuid.NewString(), Type: "payment_intent.amount_capturable_updated", PaymentID: p.ProcessorID, Metadata: generation}
+}
+
+// Woken lists the payments that were woken and that no gateway has taken yet.
+func (w *World) Woken() []string {
+	w.Helper()
+	woken := redis.ZRangeArgs{Key: "fd:payments:open", Start: "-inf", Stop: "(0", ByScore: true}
+	return Must(w, w.Redis.ZRangeArgs(w.Context(), woken).Result)
+}

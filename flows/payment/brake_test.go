@@ -1,0 +1,253 @@
+package payment_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
+)
+
+// outages are the ways in which the recording route fails without saying whether it recorded.
+var outages = map[string]clubsim.Fault{
+	"bad gateway":       {Match: recording, Kind: "error_before", Status: 502},
+	"too many requests": {Match: recording, Kind: "error_before", Status: 429},
+	"a firewall's page": {Match: recording, Kind: "foreign_page"},
+	"no response":       {Match: recording, Kind: "drop_after"},
+}
+
+// buyers has some buyers authorise their payments, one after the other.
+func (w *world) buyers(g *gateway, number int) (payments []*flows.Payment) {
+	w.Helper()
+	for range number {
+		p := w.Authorised(g)
+		payments = append(payments, w.Advance(g, p))
+	}
+	return payments
+}
+
+// advanceAll advances payments, and returns them as stored afterwards.
+func (w *world) advanceAll(g *gateway, payments []*flows.Payment) (stored []*flows.Payment) {
+	w.Helper()
+	for _, p := range payments {
+		stored = append(stored, w.Advance(g, p))
+	}
+	return stored
+}
+
+// taken counts the payments of which the processor holds money.
+func (w *world) taken() (n int) {
+	for _, p := range w.HeldAll() {
+		if p.Captured > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// in counts the payments in a state.
+func in(state flows.PaymentState, payments []*flows.Payment) (n int) {
+	for _, p := range payments {
+		if p.State == state {
+			n++
+		}
+	}
+	return n
+}
+
+// engaged has three buyers run into an outage, and a fourth one as the first probe.
+func (w *world) engaged(g *gateway) {
+	w.Helper()
+	w.Fault(outages["bad gateway"])
+	if doubts := in(flows.InDoubt, w.buyers(g, 4)); doubts != 4 {
+		w.Fatalf("%d doubts", doubts)
+	}
+}
+
+// TestBrake has twenty buyers pay while the club system records no payment. Three and a probe are charged; the
+// others wait, unharmed, and are recorded once the club system records again.
+func TestBrake(t *testing.T) {
+	t.Parallel()
+	for name, outage := range outages {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			w.Fault(outage)
+			payments := w.buyers(g, 20)
+			if doubts, taken := in(flows.InDoubt, payments), w.taken(); doubts != 4 || taken != 4 || w.Posted() != 4 {
+				t.Fatalf("%d doubts, money of %d payments is taken, and %d requests were sent", doubts, taken, w.Posted())
+			}
+			waiting := payments[4:]
+			for _, p := range w.advanceAll(g, waiting) {
+				w.expectView(p, "processing", "never")
+				if p.View().Message != flows.MessagePaymentOnHold || w.Held(p).State != cards.Authorised {
+					t.Errorf("%s (%s): the buyer sees %+v", p.State, p.Reason, p.View())
+				}
+			}
+			w.Clock.Advance(61 * time.Second)
+			waiting = w.advanceAll(g, waiting)
+			if w.taken() != 5 || in(flows.Authorised, waiting) != 15 {
+				t.Fatalf("after the first pause, money of %d payments is taken and %d wait", w.taken(), in(flows.Authorised, waiting))
+			}
+			w.Fault()
+			w.Clock.Advance(2 * time.Minute)
+			waiting = w.advanceAll(g, waiting)
+			if recorded := in(flows.Recorded, waiting); recorded != 15 {
+				t.Errorf("%d of 15 are recorded: %v", recorded, waiting)
+			}
+			for _, p := range waiting {
+				w.ExpectSound(p)
+			}
+			if brakes := must(w, func() ([]string, error) { return w.Redis.HKeys(t.Context(), "fd:brakes").Result() }); len(brakes) != 1 {
+				t.Errorf("the released brake keeps %v", brakes)
+			}
+		})
+	}
+}
+
+// TestBrakeOfALongOutage: while an outage lasts, few payments probe. The others are cancelled after an hour, and their
+// buyers learn why.
+func TestBrakeOfALongOutage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	w.engaged(g)
+	waiting := w.buyers(g, 20)
+	for range 125 {
+		w.Clock.Advance(30 * time.Second)
+		waiting = w.advanceAll(g, waiting)
+	}
+	doubts, cancelled := in(flows.InDoubt, waiting), in(flows.Cancelled, waiting)
+	if doubts > 7 || doubts+cancelled != 20 || w.taken() != 4+doubts {
+		t.Fatalf("%d doubts, %d cancelled, and money of %d payments is taken", doubts, cancelled, w.taken())
+	}
+	for _, p := range waiting {
+		w.ExpectSound(p)
+		if p.State != flows.Cancelled {
+			continue
+		}
+		w.expectView(p, "cancelled", "new")
+		if p.View().Message != flows.MessagePaymentNotConfirmed || w.Held(p).State != cards.Cancelled {
+			t.Errorf("the buyer of a cancelled payment sees %+v", p.View())
+		}
+	}
+}
+
+// TestOneProbeAtATime has all gateways advance all waiting payments at once: one of them probes. If its gateway
+// dies before it sends, another one probes when the lease is over.
+func TestOneProbeAtATime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	gateways := []*gateway{w.Gateway(), w.Gateway()}
+	w.engaged(gateways[0])
+	waiting := w.buyers(gateways[0], 6)
+	all := func() {
+		var group sync.WaitGroup
+		for _, g := range gateways {
+			for _, p := range waiting {
+				group.Go(func() { _, _ = g.Advance(t.Context(), p.ID) })
+			}
+		}
+		group.Wait()
+	}
+	w.Clock.Advance(61 * time.Second)
+	all()
+	if w.taken() != 5 {
+		t.Fatalf("money of %d payments is taken", w.taken())
+	}
+	w.Fault()
+	w.Clock.Advance(2 * time.Minute)
+	w.FailCalls(captureCall, 100)
+	all() // the probe is stuck before its capture
+	w.Inject(callFault{})
+	probe := must(w, func() (string, error) { return w.Redis.HGet(t.Context(), "fd:brakes", "demo probe").Result() })
+	for _, p := range waiting {
+		if string(p.ID) != probe && w.taken() == 5 {
+			w.Advance(gateways[1], p)
+		}
+	}
+	if w.taken() != 5 {
+		t.Fatal("another payment probes as well")
+	}
+	w.Clock.Advance(121 * time.Second)
+	for _, p := range waiting {
+		if string(p.ID) != probe {
+			w.Advance(gateways[1], p)
+		}
+	}
+	for _, p := range w.advanceAll(gateways[0], waiting) {
+		if p.State != flows.Recorded && p.State != flows.InDoubt {
+			t.Errorf("%s (%s)", p.State, p.Reason)
+		}
+		w.ExpectSound(p)
+	}
+}
+
+// TestBrakeHoldsCapturedPayments: a payment whose money was taken before the brake is not sent into the outage with
+// all others. It probes in its turn, and is sent after half an hour at the latest.
+func TestBrakeHoldsCapturedPayments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401})
+	var captured []*flows.Payment
+	for range 5 {
+		captured = append(captured, w.buyers(g, 1)...)
+		w.ForgetKeys("fd:brakes") // as if others were recorded in between
+	}
+	if in(flows.Captured, captured) != 5 {
+		t.Fatalf("%v", captured)
+	}
+	w.engaged(g)
+	sent := w.Posted()
+	w.Clock.Advance(16 * time.Second) // the pause before their next claim
+	captured = w.advanceAll(g, captured)
+	if w.Posted() != sent || in(flows.Captured, captured) != 5 {
+		t.Fatalf("%d requests were sent into the outage", w.Posted()-sent)
+	}
+	w.Clock.Advance(45 * time.Second)
+	if captured = w.advanceAll(g, captured); w.Posted() != sent+1 || in(flows.InDoubt, captured) != 1 {
+		t.Fatalf("%d requests instead of a probe", w.Posted()-sent)
+	}
+	w.Clock.Advance(29 * time.Minute)
+	if captured = w.advanceAll(g, captured); in(flows.InDoubt, captured) != 5 {
+		t.Errorf("after half an hour %d are in doubt", in(flows.InDoubt, captured))
+	}
+	for _, p := range captured {
+		w.ExpectSound(p)
+	}
+}
+
+// TestBrakeIsLost: the brake of a Redis that lost everything is released. At most three more payments are in doubt.
+func TestBrakeIsLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	w.engaged(g)
+	w.Redis.Del(t.Context(), "fd:brakes")
+	if doubts := in(flows.InDoubt, w.buyers(g, 6)); doubts != 4 {
+		t.Errorf("%d more doubts", doubts)
+	}
+}
+
+// TestStuckProbe: the processor does not capture the probe. Its lease ends, and another payment probes and releases the brake.
+func TestStuckProbe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	w.engaged(g)
+	w.Fault()
+	waiting := w.buyers(g, 4)
+	w.Clock.Advance(61 * time.Second)
+	w.FailCalls(captureCall.Of(waiting[0]), 1000)
+	for range 40 {
+		waiting = w.advanceAll(g, waiting)
+		w.Clock.Advance(15 * time.Second)
+	}
+	if recorded := in(flows.Recorded, waiting); recorded != 3 {
+		t.Errorf("%d of the 3 others are recorded", recorded)
+	}
+}

@@ -1,0 +1,197 @@
+package payment_test
+
+import (
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/clubsim"
+)
+
+// TestSettledAtTheClub: staff take the money in the club system's own screen while the buyer is at the
+// processor. The buyer is not charged and not asked again.
+func TestSettledAtTheClub(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.Started(g)
+	get := func() flows.View {
+		return must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), p.Registration, holderToken) })
+	}
+	w.PayAtDesk(p)
+	w.Confirm(p, goodCard)
+	if p = w.Advance(g, p); p.State != flows.Cancelled || w.Held(p).Captured != 0 {
+		t.Fatalf("the payment is %s (%s)", p.State, p.Reason)
+	}
+	w.ExpectSettledCart(get())
+	ctx, id := t.Context(), p.Registration
+	for _, method := range []flows.Method{flows.ByCard, flows.Deferred} {
+		if _, err := g.PayWith(ctx, id, holderToken, flows.StartPayment{Method: method, DueDate: w.Clock.Now().AddDate(0, 0, 30).Format(time.DateOnly)}); flows.CodeOf(err) != flows.CartInvalid {
+			t.Errorf("paid by %s: %v", method, err)
+		}
+	}
+	for name, change := range map[string]func() (flows.View, error){
+		"an item": func() (flows.View, error) { return g.Registrations.AddItem(ctx, id, holderToken, badge) },
+		"clear":   func() (flows.View, error) { return g.Registrations.ClearItems(ctx, id, holderToken) },
+		"person":  func() (flows.View, error) { return g.Registrations.PutPerson(ctx, id, holderToken, flows.Person{}) },
+	} {
+		if _, err := change(); flows.CodeOf(err) != flows.CartInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	w.ExpectSettledCart(get())
+	if view, err := g.Registrations.Abandon(ctx, id, holderToken); err != nil || view.Phase != flows.Abandoned {
+		t.Errorf("abandoned: %s, %v", view.Phase, err)
+	}
+	if lines := w.Lines(p); len(lines) != 1 {
+		t.Errorf("the ledger holds %+v", lines)
+	}
+}
+
+// TestSettledAfterTheCapture: staff take the money while a captured payment waits for its next claim or is in
+// doubt. The buyer gets the money back and is not asked to pay again.
+func TestSettledAfterTheCapture(t *testing.T) {
+	t.Parallel()
+	override := ada
+	override.Override = true
+	for name, settle := range map[string]func(*world, *gateway) *flows.Payment{
+		"between two claims": func(w *world, g *gateway) *flows.Payment {
+			p := w.Authorised(g)
+			w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: new(2)})
+			p = w.Advance(g, p)
+			w.PayAtDesk(p)
+			w.Clock.Advance(time.Minute)
+			return w.Advance(g, p)
+		},
+		"in doubt": func(w *world, g *gateway) *flows.Payment {
+			p := w.Doubtful(g, "error_before")
+			w.PayAtDesk(p)
+			w.Clock.Advance(16 * time.Minute)
+			p = w.Advance(g, p)
+			must(w, func() (payment.ResolutionResult, error) {
+				return g.ConfirmNotRecorded(w.Context(), p.ID, payment.Refund, override)
+			})
+			return w.Advance(g, p)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			p := settle(w, g)
+			if p.State != flows.Refunded {
+				t.Fatalf("%s (%s)", p.State, p.Reason)
+			}
+			w.ExpectSettledCart(must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), p.Registration, holderToken) }))
+		})
+	}
+}
+
+// TestSettledAndRebuilt: staff settle the sale of a payment that Redis forgot. The buyer is not charged, or an operator
+// decides on their money, and they are not asked to start again.
+func TestSettledAndRebuilt(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]flows.PaymentState{"before the capture": flows.Cancelled, "after the capture": flows.InDoubt} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			p := w.Authorised(g)
+			if want == flows.InDoubt {
+				w.captureAtProcessor(p)
+			}
+			w.PayAtDesk(p)
+			w.Wipe()
+			w.rebuild(g)
+			w.Clock.Advance(time.Minute)
+			p = w.Advance(g, p)
+			if view := p.View(); p.State != want || view.Message == flows.MessagePaymentCancelledRestart {
+				t.Errorf("%s (%s) is shown as %+v", p.State, p.Reason, view)
+			}
+			r, _, err := g.Store.Registration(t.Context(), p.Registration)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if step := r.View(p, w.Clock.Now()).Step(); step != flows.StepWithStaff {
+				t.Errorf("the screen is %s", step)
+			}
+		})
+	}
+}
+
+// TestSettledBeforeThePayment: the first request that reads the sale finds it settled, and starts nothing.
+func TestSettledBeforeThePayment(t *testing.T) {
+	t.Parallel()
+	for name, read := range map[string]func(*world, *gateway, *flows.Registration) error{
+		"pay": func(w *world, g *gateway, r *flows.Registration) error {
+			return errorOf(g.Pay(w.Context(), r.ID))
+		},
+		"add": func(w *world, g *gateway, r *flows.Registration) error { _, err := w.AddItem(g, r, badge); return err },
+		"clear": func(w *world, g *gateway, r *flows.Registration) error {
+			return errorOf(g.Registrations.ClearItems(w.Context(), r.ID, holderToken))
+		},
+		"remove": func(w *world, g *gateway, r *flows.Registration) error {
+			return errorOf(g.Registrations.RemoveItem(w.Context(), r.ID, holderToken, r.Items[0].ID))
+		},
+		"person": func(w *world, g *gateway, r *flows.Registration) error {
+			return errorOf(g.Registrations.PutPerson(w.Context(), r.ID, holderToken, flows.Person{GivenName: "Grace", FamilyName: "Martin"}))
+		},
+		"check": func(w *world, g *gateway, r *flows.Registration) error {
+			cart, err := g.Registrations.Check(w.Context(), r.ID, holderToken)
+			if err == nil && !cart.Valid {
+				return &flows.Error{Code: flows.CartInvalid}
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			r := w.Registered(g)
+			w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+			if err := read(w, g, r); flows.CodeOf(err) != flows.CartInvalid {
+				t.Errorf("it ended with %v", err)
+			}
+			w.ExpectSettledCart(must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) }))
+		})
+	}
+}
+
+// TestSettledMeanwhile: a visitor whose sale another payment has just settled gets that payment. The gateway
+// reads it from Redis and does not ask the processor.
+func TestSettledMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	slow, quick := w.Gateway(), w.Gateway()
+	later := w.settlementCases()[flows.Deferred].start
+	for range 2 { // a second comparison with the processor would be refused
+		r := w.Registered(quick)
+		w.InjectFault("GET /sim/demo/sales/*", func() {
+			must(w, func() (*flows.Payment, error) { return quick.PayWith(w.Context(), r.ID, holderToken, later) })
+		}, nil)
+		p := must(w, func() (*flows.Payment, error) { return slow.PayWith(w.Context(), r.ID, holderToken, later) })
+		if p.State != flows.Recorded || w.Listed() != 0 {
+			t.Errorf("%s (%s) after %d lists of the processor's payments", p.State, p.Reason, w.Listed())
+		}
+		w.expectSettled(p)
+	}
+}
+
+// TestSettledUnseen: if the club system does not report the state of a sale, the sale does not count as
+// settled.
+func TestSettledUnseen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Mute = true
+	g := w.Gateway()
+	r := w.Registered(g)
+	cart := must(t, func() (flows.Cart, error) { return g.Registrations.Check(t.Context(), r.ID, holderToken) })
+	if !cart.Valid || len(cart.Problems) != 0 {
+		t.Errorf("the cart is %+v", cart)
+	}
+	if p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) }); p.State != flows.Intent {
+		t.Errorf("the payment is %s", p.State)
+	}
+}

@@ -1,0 +1,115 @@
+package payment_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/clubsim"
+)
+
+// known returns a value that must be known.
+func known[T any](t testing.TB, what string, value *T) (v T) {
+	t.Helper()
+	if value == nil {
+		t.Errorf("%s is not known", what)
+		return v
+	}
+	return *value
+}
+
+func TestSnapshotBeforeCapture(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.Advance(g, w.Authorised(g))
+	seen := p.Snapshot
+	if seen == nil || !seen.At.Equal(w.Clock.Now()) {
+		t.Fatalf("the snapshot is %+v", seen)
+	}
+	if known(t, "the state", seen.SaleState) != "building" || known(t, "the total", seen.Total) != p.Amount || !known(t, "the check", seen.Valid) ||
+		known(t, "the status", seen.ContactStatus) != "temp" || known(t, "the debt", seen.Debt) != 0 {
+		t.Errorf("the snapshot is %+v", seen)
+	}
+	if p.Contact != "" || p.Payer != nil {
+		t.Errorf("of a payment that ended, %s is kept", p.Contact)
+	}
+}
+
+// TestSnapshotIsOptional: apart from the sale, no read of the snapshot keeps a payment from being captured
+// and recorded, however it fails.
+func TestSnapshotIsOptional(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]clubsim.Fault{
+		"refused": {Kind: "error_before", Status: 403}, "down": {Kind: "error_before", Status: 503}, "silent": {Kind: "hang"}, "garbage": {Kind: "malformed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			p := w.Authorised(g)
+			status, debt := fault, fault
+			status.Match = clubsim.FaultMatch{Method: "GET", Path: "/contacts/*"}
+			debt.Match = clubsim.FaultMatch{Method: "GET", Path: "/stats/accounts/contacts/*"}
+			w.Fault(status, debt)
+			end := w.Advance(g, p)
+			if end.State != flows.Recorded || end.Snapshot == nil || end.Snapshot.ContactStatus != nil || end.Snapshot.Debt != nil {
+				t.Errorf("%s (%s) with snapshot %+v", end.State, end.Reason, end.Snapshot)
+			}
+			for _, f := range w.Sim.Faults() {
+				if f.Hits == 0 {
+					t.Errorf("%s did not happen", f.Match.Path)
+				}
+			}
+		})
+	}
+}
+
+// TestRule: a rule concludes that a payment was recorded, or concludes nothing. A reading that fails is noted and retried; once it
+// succeeds it is too late for the rule to decide, because staff may have settled the sale meanwhile. Operators see what the rule says.
+func TestRule(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		kind       string
+		unreadable bool // at first
+		end        flows.PaymentState
+		readings   int
+	}{
+		"recorded":     {"drop_after", false, flows.Recorded, 1},
+		"not recorded": {"error_before", false, flows.InDoubt, 2},
+		"too late":     {"drop_after", true, flows.InDoubt, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway(gatewayOptions{Rule: simulatorsRule()})
+			p := w.Doubtful(g, test.kind)
+			if test.unreadable {
+				w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
+			}
+			w.Clock.Advance(31 * time.Second)
+			p = w.Advance(g, p)
+			w.Fault()
+			w.Clock.Advance(2 * time.Minute)
+			p = w.Advance(g, p)
+			if p.State != test.end || p.State == flows.Recorded && !strings.Contains(p.Reason, "sale_state went from building to settled") {
+				t.Errorf("%s (%s)", p.State, p.Reason)
+			}
+			if journalled := w.Held(p).Metadata["fd_done_1"] != ""; journalled != (test.end == flows.Recorded) {
+				t.Errorf("journalled: %t", journalled)
+			}
+			if len(p.Readings) != test.readings || (p.Readings[0].Failures > 0) != test.unreadable {
+				t.Fatalf("the readings are %+v", p.Readings)
+			}
+			last := p.Readings[test.readings-1]
+			if settled := known(t, "the state", last.SaleState) == "settled"; settled != (test.kind == "drop_after") {
+				t.Errorf("the last reading is %+v", last)
+			}
+			if late := strings.Contains(strings.Join(w.shown(g, p).Advice, " "), "too long after the attempt"); late != test.unreadable {
+				t.Errorf("operators are advised: %s", w.shown(g, p).Advice)
+			}
+			w.ExpectSound(p)
+		})
+	}
+}

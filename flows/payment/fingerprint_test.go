@@ -1,0 +1,196 @@
+package payment_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+)
+
+// stranger starts a gateway with another account's key, on the world's Redis. That is another double of the processor, with an account of its own.
+func (w *world) stranger(how ...func(other *world)) *gateway {
+	w.Helper()
+	other := newWorld(w.T)
+	for _, change := range how {
+		change(other)
+	}
+	return w.Gateway(gatewayOptions{Processor: other.Address})
+}
+
+func (w *world) expectStranger(g *gateway, what string) {
+	w.Helper()
+	foreign, ok := errors.AsType[*payment.FingerprintError](g.CheckFingerprint(w.Context()))
+	if !ok || !strings.Contains(foreign.Error(), what) {
+		w.Errorf("the stranger gets %v, which does not name %q", foreign, what)
+	}
+	if page := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) }); !strings.Contains(page.Halted, what) {
+		w.Errorf("its operators read that it is halted by %q", page.Halted)
+	}
+}
+
+// TestAnotherAccountsKey: for a while, one gateway has another account's key. It blocks no payment in any state, and
+// every payment continues at the right gateway.
+func TestAnotherAccountsKey(t *testing.T) {
+	t.Parallel()
+	for name, denied := range map[string][]func(*world){"which can be read": nil, "which may not be read": {denyAccount}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			for _, deny := range denied {
+				deny(w)
+			}
+			g := w.Gateway()
+			recorded := w.Settle(g, w.Authorised(g))
+			authorised := w.Authorised(g)
+			captured := w.Put(g, w.Authorised(g).ID, flows.Captured)
+			doubt := w.Started(g)
+			doubt = w.Put(g, doubt.ID, flows.InDoubt)
+			refunding := w.Put(g, w.Started(g).ID, flows.Refunding)
+			if err := g.CheckFingerprint(t.Context()); err != nil { // as each heartbeat does
+				t.Fatal(err)
+			}
+			w.FailCalls(createCall, 1)
+			unborn := w.Registered(g)
+			if _, err := g.Pay(t.Context(), unborn.ID); err == nil {
+				t.Fatal("it was created")
+			}
+			wrong := w.stranger(denied...)
+			for _, later := range []time.Duration{0, 31 * time.Minute} { // what is not found blocks after half an hour
+				w.Clock.Advance(later)
+				for _, p := range []*flows.Payment{authorised, captured, doubt, refunding, recorded} {
+					before := w.Stored(g, p.ID)
+					after := w.Advance(wrong, p)
+					if err := wrong.Verify(t.Context(), p.ID); err == nil {
+						t.Errorf("it verified a payment that is %s", before.State)
+					}
+					if after.State != before.State || !after.MissingSince.IsZero() {
+						t.Errorf("a gateway with another account's key moved a payment from %s to %s (%s)", before.State, after.State, after.Reason)
+					}
+				}
+			}
+			if p, err := wrong.Cancel(t.Context(), flows.NewPaymentID(unborn.ID, 1)); err == nil {
+				t.Errorf("it cancelled a payment that only the other account could show: %s", p.State)
+			}
+			if err := wrong.RebuildOnDemand(t.Context()); err == nil {
+				t.Error("it compared Redis with its own account on demand")
+			}
+			w.expectStranger(wrong, "the card processor's account")
+			if err := wrong.Rebuild(t.Context(), payment.WholeWindow); err == nil {
+				t.Error("it compared Redis with its own account")
+			}
+			_, err := wrong.ConfirmNotRecorded(t.Context(), doubt.ID, payment.Refund, flows.Decision{Operator: "ada"})
+			if flows.CodeOf(err) != flows.ProcessorUnavailable {
+				t.Errorf("a decision there: %v", err)
+			}
+			w.ExpectSound(w.Settle(g, authorised))
+		})
+	}
+}
+
+// TestAnotherOrganisationOrMode: the gateway of another organisation, or of another mode, is not one of these either.
+func TestAnotherOrganisationOrMode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := w.Gateway().CheckFingerprint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.expectStranger(w.Gateway(gatewayOptions{Organisation: "other"}), "FRONTDESK_CLUB_TOKEN) is other, but Redis holds the payments of demo")
+	w.expectStranger(w.Gateway(gatewayOptions{Environment: "live"}), "FRONTDESK_MODE) is live, but Redis holds the payments of test")
+}
+
+// TestFingerprintAfterALoss: Redis loses everything. The gateway that was right stores its fingerprint again, also if a
+// stranger was faster; the stranger learns of it. An operator's decision stays.
+func TestFingerprintAfterALoss(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	check := func(g *gateway) {
+		t.Helper()
+		if err := g.CheckFingerprint(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	check(g)
+	wrong := w.stranger()
+	w.expectStranger(wrong, "account")
+	w.Clock.Advance(flows.FirstPoll)
+	w.Wipe()
+	check(wrong) // the first that finds Redis empty
+	w.Clock.Advance(flows.FirstPoll)
+	check(g)
+	w.expectStranger(wrong, "account")
+	w.Wipe()
+	check(g)
+	w.expectStranger(wrong, "account")
+
+	if _, err := wrong.AdoptFingerprint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check(wrong)
+	w.expectStranger(g, "account")
+	w.Clock.Advance(flows.FirstPoll)
+	w.Wipe()
+	check(w.Gateway()) // a restart of the former one
+	check(wrong)
+	w.expectStranger(g, "account")
+}
+
+// TestSettledWithoutTheProcessor: the card processor is away when a gateway starts. What needs no processor is settled,
+// decided and verified. Cards wait for the account, and another organisation's payments are touched in no case.
+func TestSettledWithoutTheProcessor(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(*world){
+		"Redis has a fingerprint": func(w *world) {
+			if err := w.Gateway().CheckFingerprint(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"Redis has none yet": func(*world) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			begin(w)
+			card := w.Registered(w.Gateway())
+			away := gatewayOptions{Processor: "127.0.0.1:1"} // nothing listens
+			g := w.Gateway(away)
+			for _, method := range withoutProcessor {
+				p := must(t, func() (*flows.Payment, error) { return w.settles(g, method) })
+				w.expectSettled(p)
+				if p.State != flows.Recorded {
+					t.Errorf("%s: %s (%s)", method, p.State, p.Reason)
+				}
+				w.Clock.Advance(2 * time.Minute)
+				w.verify(g, p)
+				if verified := w.Stored(g, p.ID); verified.SaleVerdict == "" {
+					t.Errorf("%s is not verified", method)
+				}
+				doubt := w.Put(g, w.priced(g, method).ID, flows.InDoubt, func(p *flows.Payment) { p.DoubtSince = w.Clock.Now() })
+				w.Clock.Advance(time.Hour)
+				if ended, err := g.ConfirmNotRecorded(t.Context(), doubt.ID, payment.Cancel, flows.Decision{Operator: "ada"}); err != nil || w.Stored(g, doubt.ID).State != flows.Cancelled {
+					t.Errorf("%s, a decision: %+v, %v", method, ended, err)
+				}
+			}
+			if _, err := g.Pay(t.Context(), card.ID); flows.CodeOf(err) != flows.ProcessorUnavailable || len(w.HeldAll()) != 0 {
+				t.Errorf("a card: %v", err)
+			}
+			if name == "Redis has none yet" {
+				return
+			}
+			waiting, away := w.priced(g, flows.InPerson), gatewayOptions{Processor: away.Processor, Organisation: "other"}
+			sent := w.Posted()
+			if p := w.Advance(w.Gateway(away), waiting); p.State != flows.Priced || w.Posted() != sent {
+				t.Errorf("another organisation's gateway made it %s (%s)", p.State, p.Reason)
+			}
+		})
+	}
+}
+
+// denyAccount makes a world's processor refuse to say which account it is, as to a restricted key.
+func denyAccount(w *world) {
+	w.Inject(callFault{Call: "GET /sandbox/v1/account", Fail: 100, Status: http.StatusForbidden})
+}

@@ -1,0 +1,534 @@
+package payment_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
+)
+
+var ada = flows.Decision{Operator: "ada", Reason: "looked at the sale"}
+
+// confirmRecorded has an operator confirm that the club system holds a payment.
+func (w *world) confirmRecorded(g *gateway, p *flows.Payment) payment.ResolutionResult {
+	w.Helper()
+	return must(w, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(w.Context(), p.ID, ada) })
+}
+
+// doubtWithoutProcessor makes a payment in doubt that is unknown to the processor.
+func (w *world) doubtWithoutProcessor(g *gateway) *flows.Payment {
+	w.Helper()
+	p := w.Started(g)
+	return w.Put(g, p.ID, flows.InDoubt, func(next *flows.Payment) {
+		next.Method, next.DueDate = flows.Deferred, w.Clock.Now().AddDate(0, 0, 14).Format(time.DateOnly)
+		next.Claim, next.DoubtSince = 1, w.Clock.Now()
+	})
+}
+
+func (w *world) mustDecide(g *gateway, p *flows.Payment, then payment.Resolution) payment.ResolutionResult {
+	w.Helper()
+	return must(w, func() (payment.ResolutionResult, error) { return g.ConfirmNotRecorded(w.Context(), p.ID, then, ada) })
+}
+
+// expectRefusal checks that a decision was refused and changed nothing.
+func (w *world) expectRefusal(g *gateway, p *flows.Payment, err error, code flows.Code, detail string) {
+	w.Helper()
+	var failure *flows.Error
+	if !errors.As(err, &failure) || failure.Code != code || !strings.Contains(failure.Detail, detail) {
+		w.Errorf("refused with %v, want %s: %s", err, code, detail)
+	}
+	if now := w.Stored(g, p.ID); now.Version != p.Version {
+		w.Errorf("%s (%s) after a decision that was refused", now.State, now.Reason)
+	}
+}
+
+func TestConfirmRecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.Doubtful(g, "drop_after")
+	decided := w.confirmRecorded(g, p)
+	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 0 {
+		t.Errorf("decided: %+v", decided)
+	}
+	end := w.Stored(g, p.ID)
+	w.ExpectSound(end)
+	last := end.History[len(end.History)-1]
+	if last.Operator != "ada" || last.OperatorReason != ada.Reason || last.State != flows.Recorded {
+		t.Errorf("the history ends with %+v", last)
+	}
+	metadata := w.Held(p).Metadata
+	if metadata["fd_done_1"] != p.AttemptID || !strings.HasSuffix(metadata["fd_op_1"], "confirm-recorded by ada") {
+		t.Errorf("the journal is %v", metadata)
+	}
+	entries := w.Redis.XRange(t.Context(), "fd:audit", "-", "+").Val()
+	if len(entries) != 1 || entries[0].Values["what"] != "confirm-recorded" || entries[0].Values["payment"] != string(p.ID) ||
+		entries[0].Values["from"] != "in_doubt" || entries[0].Values["to"] != "recorded" || strings.Contains(fmt.Sprint(entries), ada.Reason) {
+		t.Errorf("the audit stream holds %v", entries)
+	}
+}
+
+// TestConfirmRecordedOfAnUnsettledSale: the response warns an operator who confirms a payment whose sale is unsettled.
+func TestConfirmRecordedOfAnUnsettledSale(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.Doubtful(g, "error_before")
+	decided := w.confirmRecorded(g, p)
+	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 1 || !strings.Contains(decided.Warnings[0], "shows sale "+string(p.Sale)+" as not settled") {
+		t.Errorf("decided: %+v", decided)
+	}
+}
+
+// TestDecisionIsRecordedBeforeTheSaleIsRead: a gateway that dies while the club system is slow has written the
+// decision to the processor's journal and the audit stream, and an operator reads that the sale is unknown.
+func TestDecisionIsRecordedBeforeTheSaleIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.Doubtful(g, "drop_after")
+	reads := 0
+	w.Inject(callFault{Call: "GET /sim/demo/sales/*", Fail: 100, Before: func() {
+		reads++
+		if journal := w.Held(p).Metadata; journal["fd_done_1"] != p.AttemptID || !strings.HasSuffix(journal["fd_op_1"], "confirm-recorded by ada") {
+			t.Errorf("the journal is %v when the sale is read", journal)
+		}
+		if n := w.Redis.XLen(t.Context(), "fd:audit").Val(); n != 1 {
+			t.Errorf("the audit stream has %d entries when the sale is read", n)
+		}
+	}})
+	decided := w.confirmRecorded(g, p)
+	if reads == 0 || decided.Payment.State != flows.Recorded || len(decided.Warnings) != 1 || !strings.Contains(decided.Warnings[0], "could not be read") {
+		t.Errorf("%d reads; decided: %+v", reads, decided)
+	}
+}
+
+// TestContactAfterADecision: as long as money may have to go back, operators see whose it is.
+func TestContactAfterADecision(t *testing.T) {
+	t.Parallel()
+	for _, then := range []payment.Resolution{payment.SendAgain, payment.Refund} {
+		w := newWorld(t)
+		g := w.Gateway()
+		p := w.Doubtful(g, "error_before")
+		w.Clock.Advance(16 * time.Minute)
+		if decided := w.mustDecide(g, p, then); decided.Payment.ContactNumber == "" {
+			t.Errorf("after %s it is %s of no contact", then, decided.Payment.State)
+		}
+	}
+}
+
+// TestDecisionsRefused brings a doubt into a situation in which a decision must be refused, and has an
+// operator make that decision. What the journal and the sale forbid is proven beside the protocol; here are requests that say too
+// little, calls that fail, and what happens in the very moment of the decision.
+func TestDecisionsRefused(t *testing.T) {
+	t.Parallel()
+	type decide func(*world, *gateway, *flows.Payment) error
+	not := func(then payment.Resolution, word flows.Decision) decide {
+		return func(w *world, g *gateway, p *flows.Payment) error {
+			return errorOf(g.ConfirmNotRecorded(w.Context(), p.ID, then, word))
+		}
+	}
+	const old = 16 * time.Minute
+	for name, test := range map[string]struct {
+		wait      time.Duration
+		situation func(*world, *gateway, *flows.Payment)
+		decide    decide
+		code      flows.Code
+		detail    string
+	}{
+		"too early":             {14 * time.Minute, nil, not(payment.Refund, ada), flows.TooEarly, "possible from"},
+		"no operator":           {old, nil, not(payment.Refund, flows.Decision{}), flows.InvalidRequest, ""},
+		"an address for a name": {old, nil, not(payment.Refund, flows.Decision{Operator: "ada@example.com"}), flows.InvalidRequest, ""},
+		"a novel":               {old, nil, not(payment.Refund, flows.Decision{Operator: "ada", Reason: strings.Repeat("x", 501)}), flows.InvalidRequest, ""},
+		"more than a line":      {old, nil, not(payment.Refund, flows.Decision{Operator: "ada", Reason: "a\x1b[2Jb"}), flows.InvalidRequest, ""},
+		"what then":             {old, nil, not("keep", ada), flows.InvalidRequest, ""},
+		"accepted in the very moment": {old, func(w *world, _ *gateway, p *flows.Payment) {
+			w.InjectFault(metadataCall, func() { w.note(p, "fd_done_1", p.AttemptID) }, nil)
+		}, not(payment.Refund, ada), flows.NotDecidable, "acceptance"},
+		"another's release in the very moment": {old, anotherReleases, not(payment.SendAgain, ada), flows.NotDecidable, "names another attempt"},
+		"processor down": {old, func(w *world, _ *gateway, _ *flows.Payment) { w.FailCalls(getCall, 1) },
+			not(payment.Refund, ada), flows.ProcessorUnavailable, ""},
+		"processor down for the release": {old, func(w *world, _ *gateway, _ *flows.Payment) {
+			w.FailCalls(metadataCall, 1)
+		},
+			not(payment.Refund, ada), flows.ProcessorUnavailable, ""},
+		"a younger claim that Redis forgot": {old, func(w *world, _ *gateway, p *flows.Payment) {
+			w.note(p, "fd_release_1", p.AttemptID, "fd_post_2", fmt.Sprintf("%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.Clock.Now().Add(-time.Minute).UnixMilli()))
+		}, not(payment.SendAgain, ada), flows.TooEarly, "possible from"},
+		"club system down": {old, func(w *world, _ *gateway, _ *flows.Payment) {
+			w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
+		}, not(payment.SendAgain, ada), flows.ClubSystemUnavailable, "could not be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			p := w.Doubtful(g, "error_before")
+			w.Clock.Advance(test.wait)
+			if test.situation != nil {
+				test.situation(w, g, p)
+			}
+			w.expectRefusal(g, p, test.decide(w, g, p), test.code, test.detail)
+		})
+	}
+}
+
+func anotherReleases(w *world, _ *gateway, p *flows.Payment) {
+	w.InjectFault(metadataCall, func() {
+		key := fmt.Sprintf("release:%s:1", p.ProcessorID)
+		must(w, func() (cards.Payment, error) {
+			return w.Processor.UpdateMetadata(w.Context(), key, p.ProcessorID, map[string]string{"fd_release_1": "another"})
+		})
+	}, nil)
+}
+
+func refundBegan(w *world, p *flows.Payment) {
+	w.note(p, "fd_release_1", p.AttemptID, "fd_post_2", fmt.Sprintf("refund-%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.Clock.Now().UnixMilli()))
+}
+
+// TestNotes: an operator leaves a note on a payment in any state, which changes nothing else. What a newer version of Frontdesk wrote,
+// and what does not exist, cannot be decided.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.Started(g)
+	for _, state := range flows.PaymentStates {
+		now := w.Put(g, p.ID, state)
+		if _, err := g.AddNote(t.Context(), p.ID, "ada", "seen in "+string(state)); err != nil {
+			t.Errorf("a note on a payment that is %s: %v", state, err)
+		}
+		if after := w.Stored(g, p.ID); after.Version != now.Version {
+			t.Errorf("the note changed the record of a payment that is %s", state)
+		}
+	}
+	newer := w.Put(g, p.ID, flows.InDoubt, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
+	_, err := g.ConfirmRecorded(t.Context(), p.ID, ada)
+	w.expectRefusal(g, newer, err, flows.NotDecidable, "newer version of Frontdesk")
+	d := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), p.ID) })
+	if len(d.Notes) != len(flows.PaymentStates) || d.Notes[0].Operator != "ada" || d.Notes[0].Text != "seen in priced" {
+		t.Errorf("the notes are %+v", d.Notes)
+	}
+	for _, id := range []flows.PaymentID{"", "x", "none-1", "x-0"} {
+		if _, err := g.Show(t.Context(), id); flows.CodeOf(err) != flows.NotFound {
+			t.Errorf("%q: %v", id, err)
+		}
+		if _, err := g.ConfirmRecorded(t.Context(), id, ada); flows.CodeOf(err) != flows.NotFound {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+// TestNoteWhileSending: an operator's note does not disturb the gateway that is recording the payment.
+func TestNoteWhileSending(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.Authorised(g)
+	w.InjectFault("POST /sim/demo/sales/*/payments", func() {
+		if _, err := w.Gateway().AddNote(t.Context(), p.ID, "ada", "what is taking so long?"); err != nil {
+			t.Error(err)
+		}
+	}, nil)
+	if end := w.Advance(g, p); end.State != flows.Recorded {
+		t.Errorf("%s (%s)", end.State, end.Reason)
+	}
+}
+
+// TestTwoOperators: two operators decide at the same moment, in all combinations. One wins, and the other gets
+// a conflict.
+func TestTwoOperators(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	other := w.Gateway()
+	for name, test := range map[string]struct {
+		first, second payment.Resolution // empty: recorded
+		end           flows.PaymentState
+		loser         flows.Code
+	}{
+		"refund, and recorded meanwhile":   {payment.Refund, "", flows.Recorded, flows.NotDecidable}, // the journal shows it
+		"recorded, and refund meanwhile":   {"", payment.Refund, flows.Refunded, flows.Conflict},
+		"refund, and sent again meanwhile": {payment.Refund, payment.SendAgain, flows.Recorded, flows.Conflict},
+	} {
+		kind := "error_before"
+		if test.end == flows.Recorded && test.second == "" {
+			kind = "drop_after"
+		}
+		p := w.Doubtful(g, kind)
+		w.Clock.Advance(16 * time.Minute)
+		decide := func(g *gateway, then payment.Resolution) (err error) {
+			if then == "" {
+				_, err = g.ConfirmRecorded(t.Context(), p.ID, ada)
+			} else {
+				_, err = g.ConfirmNotRecorded(t.Context(), p.ID, then, ada)
+			}
+			return err
+		}
+		w.InjectFault(getCall, func() {
+			if err := decide(other, test.second); err != nil {
+				t.Errorf("%s: the first to decide got %v", name, err)
+			}
+		}, nil)
+		if err := decide(g, test.first); flows.CodeOf(err) != test.loser {
+			t.Errorf("%s: the second one got %v", name, err)
+		}
+		end := w.Settle(g, p)
+		w.ExpectSound(end)
+		if end.State != test.end {
+			t.Errorf("%s: %s (%s)", name, end.State, end.Reason)
+		}
+	}
+}
+
+func TestManyOperators(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	gateways := []*gateway{w.Gateway(), w.Gateway()}
+	p := w.Doubtful(gateways[0], "error_before")
+	w.Clock.Advance(16 * time.Minute)
+	errs := make(chan error, 16)
+	var group sync.WaitGroup
+	for i := range cap(errs) {
+		group.Go(func() {
+			_, err := gateways[i%2].ConfirmNotRecorded(t.Context(), p.ID, []payment.Resolution{payment.Refund, payment.SendAgain}[i/2%2], flows.Decision{Operator: fmt.Sprint("op", i)})
+			errs <- err
+		})
+	}
+	group.Wait()
+	close(errs)
+	won := 0
+	for err := range errs {
+		switch code := flows.CodeOf(err); {
+		case err == nil:
+			won++
+		case code != flows.Conflict && code != flows.NotDecidable:
+			t.Errorf("an operator got %v", err)
+		}
+	}
+	end := w.Settle(gateways[1], p)
+	w.ExpectSound(end)
+	if entries := w.Redis.XLen(t.Context(), "fd:audit").Val(); won != 1 || entries != 1 || w.Held(p).Metadata["fd_op_2"] != "" {
+		t.Errorf("%d have decided, and the audit stream holds %d entries", won, entries)
+	}
+}
+
+// TestRedisForgetsDecision returns Redis to the doubt after a decision was carried out.
+func TestRedisForgetsDecision(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		kind  string
+		then  payment.Resolution
+		end   flows.PaymentState // after Redis fell back, without another decision
+		again flows.Code         // what an operator who then requests a refund gets
+	}{
+		"recorded":   {"drop_after", "", flows.Recorded, flows.NotDecidable},
+		"sent again": {"error_before", payment.SendAgain, flows.Recorded, flows.NotDecidable},
+		"refunded":   {"error_before", payment.Refund, flows.Blocked, flows.NotDecidable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			p := w.Doubtful(g, test.kind)
+			doubt := w.dump(p.Registration)
+			w.Clock.Advance(16 * time.Minute)
+			if test.then == "" {
+				w.confirmRecorded(g, p)
+			} else {
+				w.mustDecide(g, p, test.then)
+			}
+			w.ExpectSound(w.Settle(g, p))
+			before := w.Held(p)
+			w.restore(p.Registration, doubt)
+			w.Clock.Advance(time.Hour)
+			if before.Metadata["fd_op_1"] == "" {
+				t.Error("the decision is not mirrored")
+			}
+			_, err := w.Gateway().ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
+			if flows.CodeOf(err) != test.again {
+				t.Errorf("an operator got %v", err)
+			}
+			end := w.Settle(w.Gateway(), p)
+			w.ExpectSound(end)
+			if after := w.Held(p); end.State != test.end || after.Refunded != before.Refunded {
+				t.Errorf("%s (%s), refunded %d and then %d", end.State, end.Reason, before.Refunded, after.Refunded)
+			}
+		})
+	}
+}
+
+// TestRefundLostByRedis: a gateway ends between a refund's claim and the refund, and Redis falls back to the
+// doubt. After the comparison, operators see a payment that they can refund, once.
+func TestRefundLostByRedis(t *testing.T) {
+	t.Parallel()
+	const made, released = true, true
+	for name, test := range map[string]struct{ made, released bool }{
+		"before the refund": {},
+		"after the refund":  {made: made},
+		"before the refund, and another gave its number up": {released: released},
+		"after the refund, and another gave its number up":  {made, released},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			p := w.Doubtful(g, "error_before")
+			refundBegan(w, p)
+			if test.made {
+				w.refundAtProcessor(p, p.Amount)
+			}
+			if test.released { // a recording that Redis fell back to, and that could not be claimed
+				w.note(p, "fd_release_2", "another")
+			}
+			if p = w.Advance(g, p); p.State != flows.Blocked {
+				t.Fatalf("%s (%s)", p.State, p.Reason)
+			}
+			w.mustDecide(g, p, payment.Refund)
+			if p = w.Advance(g, p); p.State != flows.Refunded || w.Held(p).Refunded != p.Amount {
+				t.Errorf("%s (%s), refunded %d", p.State, p.Reason, w.Held(p).Refunded)
+			}
+		})
+	}
+}
+
+// TestRefundedByHand: the money is refunded in the processor's dashboard. Afterwards an operator can end the
+// payment, and nothing is refunded again.
+func TestRefundedByHand(t *testing.T) {
+	t.Parallel()
+	refund := func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) }
+	for name, bring := range map[string]func(*world, *gateway) *flows.Payment{
+		"in doubt": func(w *world, g *gateway) *flows.Payment {
+			p := w.Doubtful(g, "error_before")
+			refund(w, g, p)
+			return p
+		},
+		"before the claim": func(w *world, g *gateway) *flows.Payment {
+			p := w.Authorised(g)
+			w.InjectFault(captureCall, nil, func() { refund(w, g, p) })
+			return w.Advance(g, p)
+		},
+		"at the moment of the claim": func(w *world, g *gateway) *flows.Payment {
+			p := w.Authorised(g)
+			w.InjectFault(metadataCall, func() { refund(w, g, p) }, nil)
+			return w.Advance(g, p)
+		},
+		"in doubt, and Redis forgot": func(w *world, g *gateway) *flows.Payment {
+			p := w.Doubtful(g, "error_before")
+			refund(w, g, p)
+			w.Wipe()
+			w.rebuild(g)
+			return w.Stored(g, p.ID)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			p := bring(w, g)
+			w.Clock.Advance(16 * time.Minute)
+			if commands := w.shown(g, p).Commands; !slices.Contains(commands, "frontdesk payments confirm-not-recorded "+string(p.ID)+" --refund") {
+				t.Errorf("%s (%s): offered %v", p.State, p.Reason, commands)
+			}
+			w.mustDecide(g, p, payment.Refund)
+			w.takeDue(g)
+			p = w.Stored(g, p.ID)
+			if held := w.Held(p); p.State != flows.Refunded || held.Refunded != p.Amount || w.Posted() > 1 || len(w.Lines(p)) != 0 {
+				t.Errorf("%s (%s), refunded %d, the ledger holds %+v", p.State, p.Reason, held.Refunded, w.Lines(p))
+			}
+			if open := w.open(); len(open) != 0 {
+				t.Errorf("still listed: %v", open)
+			}
+			w.bankReturns(p)
+			w.expectRefundedAgain(g, p.ID)
+		})
+	}
+}
+
+// TestDecisionAboutLatestClaim: Redis falls back to the first doubt while the second claim is in doubt. The
+// decision applies to the second claim.
+func TestDecisionAboutLatestClaim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.Doubtful(g, "error_before")
+	first := w.dump(p.Registration)
+	w.Clock.Advance(16 * time.Minute)
+	w.mustDecide(g, p, payment.SendAgain)
+	second := w.DoubtAgain(g, p, "error_before")
+	if second.Claim != 2 {
+		t.Fatalf("claim %d is in doubt", second.Claim)
+	}
+	w.restore(p.Registration, first)
+	p = w.Stored(g, p.ID)
+	w.Clock.Advance(14 * time.Minute)
+	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
+	w.expectRefusal(g, p, err, flows.TooEarly, "")
+	w.Clock.Advance(2 * time.Minute)
+	w.mustDecide(g, p, payment.SendAgain)
+	if got := w.Held(p).Metadata["fd_release_2"]; got != second.AttemptID {
+		t.Errorf("the release of the second claim names %q", got)
+	}
+	end := w.Settle(g, p)
+	w.ExpectSound(end)
+	if end.State != flows.Recorded || end.Claim != 3 {
+		t.Errorf("%s (%s) under claim %d", end.State, end.Reason, end.Claim)
+	}
+}
+
+// TestDecisionWithoutCommit: the claim is released, but Redis does not accept the decision. The operator can
+// decide again.
+func TestDecisionWithoutCommit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.Doubtful(g, "error_before")
+	w.Clock.Advance(16 * time.Minute)
+	w.InjectFault(metadataCall, nil, func() {
+		w.Put(g, p.ID, flows.InDoubt) // as another reading does
+	})
+	if _, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada); flows.CodeOf(err) != flows.Conflict {
+		t.Fatalf("the operator got %v", err)
+	}
+	if held := w.Held(p); held.Metadata["fd_release_1"] != p.AttemptID || held.Metadata["fd_op_1"] != "" {
+		t.Errorf("the journal is %v", held.Metadata)
+	}
+	w.mustDecide(g, p, payment.Refund)
+	end := w.Settle(g, p)
+	w.ExpectSound(end)
+	if end.State != flows.Refunded {
+		t.Errorf("%s (%s)", end.State, end.Reason)
+	}
+}
+
+// TestDecisionRecordFails: a decision that could not be mirrored remains valid, and the result has warnings.
+func TestDecisionRecordFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.Doubtful(g, "drop_after")
+	w.FailCalls(metadataCall, 6) // the acceptance and the mirror, three attempts each
+	decided := w.confirmRecorded(g, p)
+	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 2 {
+		t.Errorf("decided: %+v", decided)
+	}
+}
+
+// takeDue has a gateway advance the payments that are due.
+func (w *world) takeDue(g *gateway) {
+	w.Helper()
+	due := must(w, func() ([]flows.PaymentID, error) {
+		return g.Store.Due(w.Context(), flows.OpenLane, w.Clock.Now(), 30*time.Second, 40)
+	})
+	for _, id := range due {
+		w.Advance(g, w.Stored(g, id))
+	}
+}

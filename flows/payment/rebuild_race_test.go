@@ -1,0 +1,246 @@
+package payment_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+)
+
+// TestChangingRegistrationDelaysNoOther: a registration that changes at each attempt to rebuild its payment does not keep
+// the payments of others from being rebuilt.
+func TestChangingRegistrationDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
+	slow, other := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire)}), w.Gateway()
+	innocent := w.Authorised(other)
+	r := w.Registered(other)
+	hot := "fd:{" + r.ID + "}:registration"
+	priced := w.Redis.Dump(w.Context(), hot).Val()
+	if _, err := other.Pay(w.Context(), r.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.Wipe()
+	w.Redis.Restore(w.Context(), hot, 0, priced)
+	saves := 0
+	wire.OnMessage = func(message []byte) {
+		if !bytes.Contains(message, []byte(hot)) || !bytes.Contains(message, []byte("}:payment:1\r\n")) {
+			return
+		}
+		saved, _, err := other.Store.Registration(w.Context(), r.ID)
+		if err == nil {
+			err = other.Store.SaveRegistration(w.Context(), saved)
+		}
+		if saves++; err != nil {
+			t.Errorf("not saved: %v", err)
+		}
+	}
+	err := slow.Rebuild(w.Context(), wholeWindow)
+	if !w.Knows(innocent) {
+		t.Errorf("after %d saves of another registration, the payment is still missing: %v", saves, err)
+	}
+}
+
+// TestLoserOfARebuild: two gateways rebuild at once. The one that loses the race for the payment that counts does not make
+// a later one count that the winner has not stored yet.
+func TestLoserOfARebuild(t *testing.T) {
+	t.Parallel()
+	for at, reached := 1, true; reached && at < 30; at++ {
+		t.Run(fmt.Sprintf("the winner sleeps before message %d", at), func(t *testing.T) {
+			w := newWorld(t)
+			g := w.Gateway()
+			first := w.Abandoned(g)
+			second := must(t, func() (*flows.Payment, error) { return g.Pay(w.Context(), first.Registration) })
+			if second.Generation != 2 {
+				t.Fatalf("%+v", second)
+			}
+			twin := w.Duplicate(first)
+			w.Confirm(twin, goodCard)
+			w.captureAtProcessor(twin)
+			w.Wipe()
+			loserWire, winnerWire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{}), frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
+			loser, winner := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(loserWire)}), w.Gateway(gatewayOptions{RedisURL: w.RedisOver(winnerWire)})
+			stores := func(message []byte) bool {
+				return bytes.Contains(message, []byte("}:registration")) && bytes.Contains(message, []byte("}:payment:1\r\n"))
+			}
+			sleeps, loserDone, winnerDone := make(chan bool), make(chan bool), make(chan bool)
+			var n atomic.Int32
+			stored := atomic.Bool{}
+			var sleepOnce sync.Once
+			winnerWire.OnMessage = func(message []byte) {
+				if stores(message) {
+					stored.Store(true)
+					return
+				}
+				if stored.Load() && n.Add(1) == int32(at) {
+					sleepOnce.Do(func() { close(sleeps) })
+					<-loserDone
+				}
+			}
+			var begin sync.Once
+			loserWire.OnMessage = func(message []byte) {
+				if !stores(message) {
+					return
+				}
+				begin.Do(func() {
+					go func() { defer close(winnerDone); w.rebuild(winner) }()
+					select {
+					case <-sleeps:
+					case <-winnerDone:
+					}
+				})
+			}
+			w.rebuild(loser)
+			close(loserDone)
+			<-winnerDone
+			reached = n.Load() >= int32(at)
+			r, latest, err := g.Store.Registration(w.Context(), first.Registration)
+			if err != nil || latest == nil || latest.ProcessorID != twin.ProcessorID {
+				t.Errorf("the registration has %+v, the latest payment is %+v, %v", r, latest, err)
+			}
+		})
+	}
+}
+
+// TestOvertakenPaymentStaysADuplicate: the processor holds an open payment, and an earlier one of the sale whose capture came
+// late. Whatever is rebuilt, and however often, the captured one counts.
+func TestOvertakenPaymentStaysADuplicate(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(*world, *flows.Payment){
+		"nothing": func(*world, *flows.Payment) {},
+		"the open payment": func(w *world, second *flows.Payment) {
+			w.Redis.Del(w.Context(), "fd:{"+second.Registration+"}:payment:2")
+		},
+		"everything": func(w *world, _ *flows.Payment) { w.Wipe() },
+	} {
+		t.Run("Redis loses "+name, func(t *testing.T) {
+			w := newWorld(t)
+			g := w.Gateway()
+			first := w.Abandoned(g)
+			second := must(t, func() (*flows.Payment, error) { return g.Pay(w.Context(), first.Registration) })
+			twin := w.Duplicate(first)
+			w.Confirm(twin, goodCard)
+			w.captureAtProcessor(twin)
+			w.Wipe()
+			w.rebuild(g)
+			lose(w, second)
+			for range 2 {
+				w.rebuild(g)
+				if r, latest, err := g.Store.Registration(w.Context(), first.Registration); err != nil || latest == nil || latest.ProcessorID != twin.ProcessorID {
+					t.Fatalf("the registration has %+v, the latest payment is %+v, %v", r, latest, err)
+				}
+				w.settleAll(g)
+			}
+			p := w.Stored(g, first.ID)
+			if p.State != flows.Recorded || len(w.Lines(p)) != 1 || w.Held(second).State != cards.Cancelled {
+				t.Errorf("%s, %d lines, the other is %s", p.State, len(w.Lines(p)), w.Held(second).State)
+			}
+		})
+	}
+}
+
+// TestTwoRebuildsAtOnce: gateways that rebuild at the same time restore the payment once.
+func TestTwoRebuildsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	gateways := []*gateway{w.Gateway(), w.Gateway(), w.Gateway()}
+	for range 20 {
+		w.rebuildAtOnce(gateways, false)
+	}
+	w.rebuildAtOnce(gateways, true)
+}
+
+func (w *world) rebuildAtOnce(gateways []*gateway, twins bool) {
+	t := w.T
+	t.Helper()
+	posted := w.Posted()
+	p := w.Authorised(gateways[0])
+	all := []*flows.Payment{p}
+	if twins {
+		all = append(all, w.Duplicate(p))
+	}
+	w.Wipe()
+	var group sync.WaitGroup
+	for range 4 {
+		for _, g := range gateways {
+			group.Go(func() {
+				if err := g.Rebuild(t.Context(), wholeWindow); err != nil {
+					t.Errorf("rebuild: %v", err)
+				}
+				g.Advance(t.Context(), p.ID)
+			})
+		}
+	}
+	group.Wait()
+	w.rebuild(gateways[0])
+	w.settleAll(gateways[0])
+	if keys := w.Redis.Keys(t.Context(), "fd:{"+p.Registration+"}:payment:*").Val(); len(keys) != len(all) {
+		t.Errorf("Redis holds %v for %d payments", keys, len(all))
+	}
+	for _, each := range all {
+		if held := w.Held(each); held.State != cards.Captured && held.State != cards.Cancelled {
+			t.Errorf("a payment is %s", held.State)
+		}
+	}
+	end := w.Stored(gateways[0], p.ID)
+	if n := strings.Count(w.Journal.String(), `msg="payment rebuilt" payment=`+string(p.ID)+" "); n != 1 || w.Posted() != posted+1 {
+		t.Errorf("rebuilt %d times, and %s after %d calls", n, end.State, w.Posted()-posted)
+	}
+	w.ExpectSound(end)
+}
+
+// TestManyPayments rebuilds a thousand payments, then finds nothing to do.
+func TestManyPayments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	const many = 1000
+	var group sync.WaitGroup
+	for part := range 8 {
+		group.Go(func() {
+			for i := part; i < many; i += 8 {
+				metadata := w.signed("2", uuid.NewString(), i)
+				if _, err := w.Processor.Create(t.Context(), fmt.Sprint(i), cards.NewPayment{Amount: 100, Currency: "EUR", Metadata: metadata}); err != nil {
+					t.Errorf("create: %v", err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	w.rebuild(g)
+	if n := len(w.open()); n != many {
+		t.Errorf("%d of %d are open", n, many)
+	}
+	logged := strings.Count(w.Journal.String(), "payment rebuilt")
+	w.rebuild(g)
+	if again := strings.Count(w.Journal.String(), "payment rebuilt"); logged != many || again != logged {
+		t.Errorf("%d rebuilt, and then %d", logged, again-logged)
+	}
+}
+
+// signed is a payment's metadata as a gateway of some version signs it.
+func (w *world) signed(version, registration string, sale int) map[string]string {
+	metadata := map[string]string{
+		"fd_version": version, "fd_environment": "test", "fd_registration": registration, "fd_sale": "/demo/sales/" + strconv.Itoa(sale+1000),
+		"fd_amount": "100", "fd_currency": "EUR", "fd_club": "/demo/clubs/11", "fd_generation": "1",
+		"fd_node": "/demo/network_nodes/3", "fd_sale_state": "building", "fd_cart": strings.Repeat("0", 64),
+	}
+	text := ""
+	for _, key := range []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation",
+		"fd_node", "fd_sale_state", "fd_cart"} {
+		text += key + "=" + metadata[key] + "\n"
+	}
+	metadata["fd_mac"] = hex.EncodeToString(newKeyring(w, "one").Sign([]byte(text)))
+	return metadata
+}

@@ -1,0 +1,120 @@
+package payment_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
+)
+
+// refunded makes a payment that the club system rejected, so that the buyer got the money back.
+func (w *world) refunded(g *gateway) *flows.Payment {
+	w.Helper()
+	p := w.Authorised(g)
+	w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: new(1)})
+	if p = w.Advance(g, p); p.State != flows.Refunded {
+		w.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	return p
+}
+
+// bankReturns has the bank return a refund, and returns the processor's event.
+func (w *world) bankReturns(p *flows.Payment) cards.Event {
+	w.Helper()
+	w.SettleRefund(p, false)
+	return w.EventOf(p, "refund.failed")
+}
+
+// expectRefundedAgain expects a payment that waits for an operator, who then has it refunded.
+func (w *world) expectRefundedAgain(g *gateway, id flows.PaymentID) {
+	w.Helper()
+	p, err := g.Advance(w.Context(), id)
+	if err != nil || p.State != flows.Blocked || w.Held(p).State != cards.Captured {
+		w.Fatalf("after the bank returned the money: %v, %+v", err, p)
+	}
+	if listed := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) }); len(listed.Items) != 1 || listed.Items[0].ID != id {
+		w.Errorf("operators are shown %+v", listed.Items)
+	}
+	w.mustDecide(g, p, payment.Refund)
+	if p = w.Advance(g, p); p.State != flows.Refunded || w.Held(p).State != cards.Refunded {
+		w.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, w.Held(p).State)
+	}
+}
+
+// TestRefundFailsAfterItsRecordIsGone: a bank returns the money after Redis has forgotten the payment.
+func TestRefundFailsAfterItsRecordIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.refunded(g)
+	w.rebuild(g)
+	w.Clock.Advance(40 * 24 * time.Hour)
+	w.ForgetKeys("fd:{*}*", "fd:payments:*") // as when their time to live ends
+	w.rebuild(g)
+	w.Handle(g, w.bankReturns(p))
+	w.expectRefundedAgain(g, p.ID)
+}
+
+// TestRefundFailsWhileTheProcessorIsAway: the event is refused, so that the processor sends it again.
+func TestRefundFailsWhileTheProcessorIsAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.refunded(g)
+	ev := w.bankReturns(p)
+	w.FailCalls(getCall, 1)
+	if err := g.HandleEvent(t.Context(), ev); flows.CodeOf(err) != flows.ProcessorUnavailable {
+		t.Errorf("the processor is answered with %v", err)
+	}
+	w.Handle(g, ev)
+	if p = w.Stored(g, p.ID); p.State != flows.Blocked {
+		t.Errorf("%s (%s)", p.State, p.Reason)
+	}
+}
+
+// TestRefundOfADuplicateFails: the event finds the payment by its own id, whatever happened to the one that
+// has its number.
+func TestRefundOfADuplicateFails(t *testing.T) {
+	t.Parallel()
+	for name, numbered := range map[string]func(*world, *gateway, *flows.Payment){
+		"the numbered payment is kept": func(*world, *gateway, *flows.Payment) {},
+		"the numbered payment is gone": func(w *world, _ *gateway, p *flows.Payment) { w.Redis.Del(w.Context(), redisKey(p)) },
+		"the numbered payment is created": func(w *world, g *gateway, p *flows.Payment) {
+			w.Put(g, p.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID = "" })
+			w.Redis.Del(w.Context(), "fd:payments:open", "fd:{fd:payments:open}:states")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			p := w.Authorised(g)
+			w.Clock.Advance(time.Second)
+			twin := w.Duplicate(p)
+			w.Confirm(twin, goodCard)
+			w.captureAtProcessor(p)
+			w.captureAtProcessor(twin)
+			w.Put(g, p.ID, flows.Captured)
+			w.rebuild(g)
+			w.settleAll(g)
+			for _, key := range w.Redis.Keys(t.Context(), "fd:{"+p.Registration+"}:payment:*").Val() {
+				if key != redisKey(p) {
+					twin = w.Stored(g, flows.PaymentID(p.Registration+"-"+key[strings.LastIndexByte(key, ':')+1:]))
+				}
+			}
+			if twin.State != flows.Refunded || twin.ID == p.ID {
+				t.Fatalf("%s is %s (%s)", twin.ID, twin.State, twin.Reason)
+			}
+			numbered(w, g, p)
+			w.Handle(g, w.bankReturns(twin))
+			if now := w.Stored(g, twin.ID); now.State != flows.Blocked {
+				t.Errorf("after the event it is %s (%s)", now.State, now.Reason)
+			}
+			w.expectRefundedAgain(g, twin.ID)
+		})
+	}
+}

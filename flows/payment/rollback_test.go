@@ -1,0 +1,471 @@
+package payment_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
+)
+
+// dump is what Redis held of a registration at some moment.
+type dump map[string]string
+
+func (w *world) dump(registration string) dump {
+	ctx := context.Background() // handlers and loggers call this too, not only the test
+	held := dump{}
+	for _, key := range must(w, func() ([]string, error) { return w.Redis.Keys(ctx, "fd:{"+registration+"}:*").Result() }) {
+		held[key] = must(w, w.Redis.Dump(ctx, key).Result)
+	}
+	return held
+}
+
+// restore makes Redis forget everything since the dump, as a failover or an old backup would.
+func (w *world) restore(registration string, old dump) {
+	w.Helper()
+	ctx := w.Context()
+	for key := range w.dump(registration) {
+		w.Redis.Del(ctx, key)
+	}
+	for key, value := range old {
+		if err := w.Redis.RestoreReplace(ctx, key, 0, value).Err(); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+// outcomes are the ways in which the recording can end before Redis forgets it.
+var outcomes = map[string][]clubsim.Fault{
+	"accepted":          nil,
+	"answer lost":       {{Match: recording, Kind: "drop_after", Times: new(1)}},
+	"not applied, 503":  {{Match: recording, Kind: "error_before", Status: 503, Times: new(1)}},
+	"refused at first":  {{Match: recording, Kind: "error_before", Status: 401, Times: new(2)}},
+	"rejected":          {{Match: recording, Kind: "error_before", Status: 422, Times: new(1)}},
+	"rejected, applied": {{Match: recording, Kind: "error_after", Status: 400, Times: new(1)}},
+}
+
+// TestRedisForgets lets a payment advance, then restores each of its earlier states in Redis: at once, and
+// after the processor has also forgotten its idempotency keys.
+func TestRedisForgets(t *testing.T) {
+	t.Parallel()
+	for name, faults := range outcomes {
+		for _, later := range []time.Duration{0, 25 * time.Hour} {
+			t.Run(fmt.Sprintf("%s, %s later", name, later), func(t *testing.T) {
+				t.Parallel()
+				states := newWorld(t).statesOf(faults)
+				for i, state := range states {
+					t.Run(fmt.Sprintf("%d %s", i, state), func(t *testing.T) { newWorld(t).forget(faults, i, later) })
+				}
+			})
+		}
+	}
+}
+
+// live runs a payment to its end under faults, and returns what Redis held after each step.
+func (w *world) live(faults []clubsim.Fault) (p *flows.Payment, dumps []dump, states []flows.PaymentState) {
+	w.Helper()
+	g := w.Gateway()
+	keep := func(registration string, state flows.PaymentState) {
+		dumps, states = append(dumps, w.dump(registration)), append(states, state)
+	}
+	w.Journal.Listen(func(id flows.PaymentID, m move) {
+		registration, _ := id.Split()
+		keep(registration, m.To)
+	})
+	r := w.Registered(g)
+	w.InjectFault(createCall, func() { keep(r.ID, flows.Priced) }, nil)
+	p = must(w, func() (*flows.Payment, error) { return g.Pay(w.Context(), r.ID) })
+	w.Confirm(p, goodCard)
+	w.Fault(faults...)
+	w.Settle(g, p)
+	w.Journal.Listen(nil)
+	w.Fault()
+	return p, dumps, states
+}
+
+func (w *world) statesOf(faults []clubsim.Fault) []flows.PaymentState {
+	_, _, states := w.live(faults)
+	return states
+}
+
+// forget runs a payment, restores Redis to its state after a step, and continues with another gateway.
+func (w *world) forget(faults []clubsim.Fault, step int, later time.Duration) {
+	p, dumps, _ := w.live(faults)
+	before := w.Held(p)
+	w.Clock.Advance(later)
+	w.restore(p.Registration, dumps[step])
+	end := w.Settle(w.Gateway(), p)
+	end.ProcessorID = p.ProcessorID // even if Redis has forgotten it
+	w.ExpectSound(end)
+	if after := w.Held(p); before.State == cards.Refunded && after.State != cards.Refunded {
+		w.Errorf("the processor went from %s to %s", before.State, after.State)
+	}
+	if n := len(w.HeldAll()); n != 1 {
+		w.Errorf("the processor holds %d payments of one sale", n)
+	}
+	if len(w.Lines(p)) == 1 && w.Held(p).Refunded > 0 {
+		w.Error("the money went back for a payment that is recorded")
+	}
+}
+
+// TestForgottenRegistration restores the registration to before its payment: a visitor paying again gets the
+// same payment.
+func TestForgottenRegistration(t *testing.T) {
+	t.Parallel()
+	for name, faults := range outcomes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			r := w.Registered(g)
+			old := w.dump(r.ID)
+			first := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
+			w.Confirm(first, goodCard)
+			w.Fault(faults...)
+			ended := w.Settle(g, first)
+			w.Fault()
+			w.restore(r.ID, old)
+			second, err := w.Gateway().Pay(t.Context(), r.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if second.ProcessorID != first.ProcessorID {
+				t.Errorf("payment %s besides %s", second.ProcessorID, first.ProcessorID)
+			}
+			end := w.Settle(w.Gateway(), second)
+			w.ExpectSound(end)
+			if ended.State == flows.Recorded && end.State != flows.Recorded {
+				t.Errorf("%s (%s) after it had been recorded", end.State, end.Reason)
+			}
+		})
+	}
+}
+
+// TestTwoHistoriesClaim: Redis loses data while a gateway is claiming. A second gateway reads no claim, cannot
+// confirm its own, and releases a claim that it never held. That must not count as a release of the first
+// gateway's claim.
+func TestTwoHistoriesClaim(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		faults []clubsim.Fault
+		// meanwhile runs in Redis before the first gateway continues.
+		meanwhile func(w *world, second *gateway, p *flows.Payment, sending dump)
+		end       flows.PaymentState
+		posts     int
+	}{
+		"the second one tries again": {nil, func(w *world, second *gateway, p *flows.Payment, _ dump) {
+			w.Clock.Advance(8 * time.Second) // the first one may still send
+			w.Put(second, p.ID, flows.Captured, func(next *flows.Payment) { next.NotBefore = time.Time{} })
+			w.Advance(second, p)
+		}, flows.Recorded, 1},
+		"the first one is refused, and its history is back": {
+			[]clubsim.Fault{{Match: recording, Kind: "error_before", Status: 401, Times: new(2)}},
+			func(w *world, _ *gateway, p *flows.Payment, sending dump) { w.restore(p.Registration, sending) },
+			flows.InDoubt, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			first, second := w.Gateway(), w.Gateway()
+			var captured dump
+			w.Journal.Listen(func(id flows.PaymentID, m move) {
+				if m.To == flows.Captured && captured == nil {
+					registration, _ := id.Split()
+					captured = w.dump(registration)
+				}
+			})
+			p := w.Authorised(first)
+			w.Fault(test.faults...)
+			w.InjectFault(metadataCall, func() {
+				sending, claim := w.dump(p.Registration), w.Stored(first, p.ID)
+				w.restore(p.Registration, captured)
+				arrives := func() { w.claim(claim) }
+				w.Inject(callFault{Call: metadataCall, Before: arrives, Fail: 3})
+				w.Advance(second, p)
+				test.meanwhile(w, second, p, sending)
+			}, nil)
+			w.Advance(first, p)
+			if journal := w.Held(p).Metadata; journal["fd_release_1"] == "" || journal["fd_release_1"] == journal["fd_post_1"] {
+				t.Fatalf("the second gateway did not release another's claim: %v", journal)
+			}
+			end := w.Settle(w.Gateway(), p)
+			w.ExpectSound(end)
+			if end.State != test.end || w.Posted() != test.posts {
+				t.Errorf("%s (%s) after %d calls", end.State, end.Reason, w.Posted())
+			}
+		})
+	}
+}
+
+// TestCaptureOfADayAgo: a gateway falls asleep after receiving the capture's response. Meanwhile another
+// gateway records the payment, Redis forgets that, and the processor forgets the key of the claim. Only the
+// processor's journal stops the first gateway from recording again.
+func TestCaptureOfADayAgo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sleeper, other := w.Gateway(), w.Gateway()
+	p := w.Authorised(sleeper)
+	w.InjectFault(captureCall, nil, func() {
+		capturing := w.dump(p.Registration)
+		w.InjectFault(metadataCall, nil, func() { w.FailCalls(metadataCall, 1) }) // the acceptance is not journalled
+		if p := w.Advance(other, p); p.State != flows.Recorded {
+			t.Errorf("the other gateway left it %s (%s)", p.State, p.Reason)
+		}
+		w.restore(p.Registration, capturing)
+		w.Clock.Advance(25 * time.Hour)
+	})
+	end := w.Advance(sleeper, p)
+	if end.State != flows.InDoubt || w.Posted() != 1 {
+		t.Errorf("%s (%s) after %d calls", end.State, end.Reason, w.Posted())
+	}
+	w.ExpectSound(end)
+}
+
+// claim makes a gateway's claim arrive at the processor.
+func (w *world) claim(p *flows.Payment) {
+	w.Helper()
+	key, entry := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim), map[string]string{fmt.Sprintf("fd_post_%d", p.Claim): p.AttemptID}
+	must(w, func() (cards.Payment, error) {
+		return w.Processor.UpdateMetadata(w.Context(), key, p.ProcessorID, entry)
+	})
+}
+
+// TestCapturedInAnotherHistory: captured money is recorded, and not abandoned because the club system is
+// briefly silent.
+func TestCapturedInAnotherHistory(t *testing.T) {
+	t.Parallel()
+	for name, state := range map[string]flows.PaymentState{"intent": flows.Intent, "authorised": flows.Authorised} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			p := w.Authorised(g)
+			w.captureAtProcessor(p)
+			w.Put(g, p.ID, state)
+			w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
+			w.Advance(g, p)
+			w.Fault()
+			if end := w.Settle(g, p); end.State != flows.Recorded {
+				t.Errorf("%s (%s)", end.State, end.Reason)
+			}
+		})
+	}
+}
+
+// TestGatewaysThatDiffer: during a release, gateways differ in their address and in their current key.
+// Whichever calls the processor sends the same request.
+func TestGatewaysThatDiffer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	old := w.Gateway(gatewayOptions{Cards: cards.Config{WebhookURL: "https://old.club.example/v1/webhooks/card"}})
+	p := w.Started(old)
+	w.Put(old, p.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID = "" })
+	released := w.Gateway(gatewayOptions{Cards: cards.Config{WebhookURL: "https://club.example/v1/webhooks/card"}, Keys: newKeyring(t, "two", "one")})
+	again := w.Advance(released, p)
+	if again.State != flows.Intent || again.ProcessorID != p.ProcessorID {
+		t.Fatalf("%s (%s) with payment %s besides %s", again.State, again.Reason, again.ProcessorID, p.ProcessorID)
+	}
+	w.Confirm(p, goodCard)
+	if end := w.Advance(released, p); end.State != flows.Recorded {
+		t.Errorf("%s (%s)", end.State, end.Reason)
+	}
+}
+
+// TestRefundUnderWay: Redis falls back to before the recording while a refund is in progress. The gateway that
+// continues finds the refund's claim and records nothing.
+func TestRefundUnderWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g, other := w.Gateway(), w.Gateway()
+	p := w.Authorised(g)
+	var before dump
+	w.Journal.Listen(func(_ flows.PaymentID, m move) {
+		if m.To == flows.Captured && before == nil {
+			before = w.dump(p.Registration)
+		}
+	})
+	w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: new(1)})
+	w.InjectFault(refundCall, func() {
+		w.restore(p.Registration, before)
+		w.FailCalls(getCall, 1)
+		w.Advance(other, p)
+		w.Clock.Advance(time.Minute)
+		w.Advance(other, p)
+	}, nil)
+	w.Advance(g, p)
+	if held := w.Held(p); held.Refunded != quarterPassPrice || len(w.Lines(p)) != 0 {
+		t.Errorf("refunded %d, and the ledger holds %+v", held.Refunded, w.Lines(p))
+	}
+}
+
+// TestAcceptanceJournaledLate: the gateway that recorded a payment dies before it writes that to the journal.
+// The next comparison writes it, so that the payment is not in doubt once Redis has forgotten it.
+func TestAcceptanceJournaledLate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	p := w.Authorised(g)
+	w.InjectFault("POST /sim/demo/sales/*/payments", nil, func() { w.FailCalls(metadataCall, 1) })
+	if p = w.Advance(g, p); p.State != flows.Recorded || w.Held(p).Metadata["fd_done_1"] != "" {
+		t.Fatalf("%s (%s), and the journal holds %v", p.State, p.Reason, w.Held(p).Metadata)
+	}
+	w.rebuild(g)
+	w.Clock.Advance(31 * 24 * time.Hour) // a final record is kept for 30 days
+	w.Wipe()
+	w.rebuild(g)
+	if now, err := g.Store.Payment(t.Context(), p.ID); err == nil && now.State != flows.Recorded {
+		t.Errorf("it came back as %s (%s)", now.State, now.Reason)
+	}
+	listed := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) })
+	if len(listed.Items) != 0 {
+		t.Errorf("operators are shown %+v", listed.Items)
+	}
+}
+
+// TestCreatedBefore: Redis fell back, and the processor refuses to create the payment again with other
+// parameters. The payment that it already holds continues as agreed.
+func TestCreatedBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	r := w.Registered(g)
+	before := w.dump(r.ID)
+	first := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
+	w.restore(r.ID, before)
+	w.Clock.Advance(time.Hour)
+	another := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two", "one")}) // its signature is another
+	p := must(t, func() (*flows.Payment, error) { return another.Pay(t.Context(), r.ID) })
+	if p.State != flows.Intent || p.ProcessorID != first.ProcessorID || p.ClientSecret != first.ClientSecret {
+		t.Fatalf("%s (%s), %s at the processor and not %s", p.State, p.Reason, p.ProcessorID, first.ProcessorID)
+	}
+	w.Confirm(p, goodCard)
+	w.ExpectSound(w.Advance(another, p))
+}
+
+// TestTooOldToBeCreated: the processor is down for hours. If the payment was created after all, it continues;
+// otherwise it ends, so that the buyer can try again.
+func TestTooOldToBeCreated(t *testing.T) {
+	t.Parallel()
+	for created, want := range map[bool]flows.PaymentState{true: flows.Intent, false: flows.Cancelled} {
+		w := newWorld(t)
+		g := w.Gateway()
+		r := w.Registered(g)
+		if created {
+			var abort func()
+			abort = func() { // also the repetition by the client of net/http, which knows the connection
+				w.InjectFault(createCall, nil, abort)
+				panic(http.ErrAbortHandler)
+			}
+			w.InjectFault(createCall, nil, abort)
+		} else {
+			w.FailCalls(createCall, 9)
+		}
+		if _, err := g.Pay(t.Context(), r.ID); err == nil {
+			t.Fatal("the processor answered")
+		}
+		p := w.Stored(g, flows.NewPaymentID(r.ID, 1))
+		if p.State != flows.Priced || p.Schema != flows.PaymentSchema {
+			t.Fatalf("%s (%s) of layout %d", p.State, p.Reason, p.Schema)
+		}
+		w.Clock.Advance(3*time.Hour + time.Minute)
+		if p = w.Advance(g, p); !p.HasBeen(want) || p.State == flows.Blocked {
+			t.Errorf("created: %t; %s (%s)", created, p.State, p.Reason)
+		}
+	}
+}
+
+// TestBlockedIsListed: after Redis fell back and the sale changed, the processor refuses the payment that
+// reuses an earlier one's number. If the lists lose that payment too, the comparison with the processor lists
+// it again.
+func TestBlockedIsListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	r := w.Registered(g)
+	before := w.dump(r.ID)
+	if _, err := g.Pay(t.Context(), r.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.restore(r.ID, before)
+	w.addArticle(&flows.Payment{Sale: r.Sale})
+	another := w.Gateway()
+	if _, err := another.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.CartChanged {
+		t.Fatal(err)
+	}
+	p := must(t, func() (*flows.Payment, error) { return another.Pay(t.Context(), r.ID) })
+	if p.State != flows.Blocked {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	w.Redis.Del(t.Context(), "fd:payments:open", "fd:{fd:payments:open}:states") // as when the earlier payment ends late
+	w.rebuild(another)
+	listed := must(t, func() (payment.Page, error) { return another.List(t.Context(), payment.ListOptions{}) })
+	if !slices.ContainsFunc(listed.Items, func(s payment.Summary) bool { return s.ID == p.ID }) {
+		t.Errorf("the list for operators holds %+v", listed.Items)
+	}
+}
+
+// TestGivenUpAndCaptured: the buyer gives a card payment up before it exists at the processor. Redis forgets that, the payment is
+// created and captured, and then Redis shows again what it had before: cancelled, without the processor's id. The comparison with the
+// processor finds the money.
+func TestGivenUpAndCaptured(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]flows.PaymentState{"accepted": flows.Recorded, "answer lost": flows.InDoubt, "refused at first": flows.Refunded} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			r := w.Registered(g)
+			w.FailCalls(createCall, 1000)
+			if _, err := g.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
+				t.Fatalf("started: %v", err)
+			}
+			before := w.dump(r.ID)
+			if _, err := g.Registrations.CancelPayment(t.Context(), r.ID, holderToken); err != nil {
+				t.Fatal(err)
+			}
+			givenUp := w.dump(r.ID)
+			w.restore(r.ID, before)
+			w.Inject(callFault{})
+			p := w.Advance(g, &flows.Payment{ID: flows.NewPaymentID(r.ID, 1)})
+			w.Confirm(p, goodCard)
+			w.Fault(outcomes[name]...)
+			p = w.Advance(g, p)
+			w.restore(r.ID, givenUp)
+			if shown := w.Stored(g, p.ID); p.ProcessorID == "" || shown.State != flows.Cancelled || shown.ProcessorID != "" {
+				t.Fatalf("paid as %q, and Redis shows %s %q", p.ProcessorID, shown.State, shown.ProcessorID)
+			}
+			w.rebuild(g)
+			w.settleAll(g)
+			found := w.paidWith(g, p)
+			if found.State != want {
+				t.Errorf("%s (%s), want %s", found.State, found.Reason, want)
+			}
+			w.ExpectSound(found)
+		})
+	}
+}
+
+// paidWith finds the record of a registration that has the processor's payment of another.
+func (w *world) paidWith(g *gateway, p *flows.Payment) *flows.Payment {
+	w.Helper()
+	for key := range w.dump(p.Registration) {
+		_, number, isPayment := strings.Cut(key, ":payment:")
+		generation, err := strconv.Atoi(number)
+		if !isPayment || err != nil {
+			continue
+		}
+		if found := w.Stored(g, flows.NewPaymentID(p.Registration, generation)); found.ProcessorID == p.ProcessorID {
+			return found
+		}
+	}
+	w.Fatalf("Redis has no record of %s", p.ProcessorID)
+	return nil
+}

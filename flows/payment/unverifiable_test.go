@@ -1,0 +1,219 @@
+package payment_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/flows/registration"
+	"frontdesk/flows/store"
+	"frontdesk/upstream/cards"
+)
+
+// capturedAndLost makes a payment whose money is taken, and which Redis has lost.
+func (w *world) capturedAndLost(g *gateway) *flows.Payment {
+	w.Helper()
+	p := w.Authorised(g)
+	if _, err := w.Processor.Capture(w.Context(), "the test's", p.ProcessorID, p.Amount); err != nil {
+		w.Fatal(err)
+	}
+	w.Wipe()
+	return p
+}
+
+func (w *world) expectListed(g *gateway, want ...string) []payment.Summary {
+	w.Helper()
+	page := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) })
+	var got []string
+	for _, item := range page.Items {
+		got = append(got, string(item.ID)+" "+string(item.State))
+	}
+	if strings.Join(got, ", ") != strings.Join(want, ", ") {
+		w.Errorf("listed: %q, not %q", got, want)
+	}
+	counts := must(w, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(w.Context()) })
+	if n := counts[flows.Unverifiable].Payments; n != strings.Count(strings.Join(want, ", "), string(flows.Unverifiable)) {
+		w.Errorf("%d unverifiable payments are counted", n)
+	}
+	return page.Items
+}
+
+// TestUnverifiablePayment: the key that signed a payment is removed, and Redis loses the record. Operators see the payment
+// and can end it by the processor's id. It stays ended, whatever Redis loses and whichever key comes back.
+func TestUnverifiablePayment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.capturedAndLost(w.Gateway())
+	id := flows.PaymentID(p.ProcessorID)
+	g := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
+	w.rebuild(g)
+	w.expectListed(g, p.ProcessorID+" unverifiable")
+	detail := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), id) })
+	if detail.AtProcessor.State != cards.Captured || len(detail.Commands) != 1 ||
+		detail.Commands[0] != "frontdesk payments end "+p.ProcessorID {
+		t.Errorf("shown: %+v", detail)
+	}
+	ended := must(t, func() (payment.ResolutionResult, error) { return g.EndUnverifiable(t.Context(), id, "ada") })
+	if len(ended.Warnings) > 0 || !strings.Contains(ended.Payment.Reason, "ada") {
+		t.Errorf("%+v", ended)
+	}
+	entries := w.Redis.XRevRangeN(t.Context(), "fd:audit", "+", "-", 1).Val()
+	if len(entries) != 1 || entries[0].Values["what"] != "end" || entries[0].Values["payment"] != p.ProcessorID {
+		t.Errorf("audit: %+v", entries)
+	}
+	w.expectListed(g)
+	for _, keys := range [][]string{{"two"}, {"two", "one"}} {
+		w.Wipe()
+		again := w.Gateway(gatewayOptions{Keys: newKeyring(t, keys...)})
+		w.rebuild(again)
+		w.settleAll(again)
+		w.expectListed(again)
+	}
+	if w.Posted() != 0 || w.Held(p).State != cards.Captured {
+		t.Errorf("an ended payment was recorded %d times, and is %s", w.Posted(), w.Held(p).State)
+	}
+	if _, err := g.EndUnverifiable(t.Context(), id, "bob"); flows.CodeOf(err) != flows.NotFound {
+		t.Errorf("ended twice: %v", err)
+	}
+}
+
+// TestKeyReturns: once the key is configured again, the payment continues and leaves the list.
+func TestKeyReturns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.capturedAndLost(w.Gateway())
+	w.rebuild(w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")}))
+	g := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two", "one")})
+	w.rebuild(g)
+	w.expectListed(g)
+	w.ExpectSound(w.Settle(g, p))
+}
+
+// TestNotUnverifiable: what another organisation's gateways left in the same account, or what was refunded by hand, needs no
+// operator.
+func TestNotUnverifiable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.capturedAndLost(w.Gateway())
+	others := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two"), Organisation: "other"})
+	w.rebuild(others)
+	w.expectListed(others)
+	w.Wipe()
+	if _, err := w.Processor.Refund(t.Context(), "by hand", p.ProcessorID, p.Amount); err != nil {
+		t.Fatal(err)
+	}
+	g := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
+	w.rebuild(g)
+	w.expectListed(g)
+}
+
+// TestUnverifiableAndOpen: a payment that its buyer can still pay is ended by cancelling it at the processor. What was
+// settled long ago, under keys of then, is not listed.
+func TestUnverifiableAndOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.Gateway()
+	w.ExpectSound(w.Settle(first, w.Authorised(first)))
+	w.Abandoned(first)
+	open := w.Authorised(first)
+	w.Wipe()
+	g := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
+	w.rebuild(g)
+	w.expectListed(g, open.ProcessorID+" unverifiable")
+	if _, err := g.EndUnverifiable(t.Context(), flows.PaymentID(open.ProcessorID), "ada"); flows.CodeOf(err) != flows.NotDecidable {
+		t.Errorf("ended: %v", err)
+	}
+	must(t, func() (cards.Payment, error) {
+		return w.Processor.Cancel(t.Context(), "the dashboard's", open.ProcessorID)
+	})
+	w.rebuild(g)
+	w.expectListed(g)
+}
+
+// TestMissingSealKey: a seal key is removed while Redis holds what it sealed. Every list and command works, and names the
+// key.
+func TestMissingSealKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.Gateway()
+	if err := first.Store.NoteSealKeys(t.Context(), w.Clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	id := newKeyring(t, "one").IDs()[0]
+	names := func(what, text string) {
+		t.Helper()
+		if !strings.Contains(text, "the key "+id+", which is not configured") {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+	recorded := w.Settle(first, w.Authorised(first))
+	p := w.Put(first, w.Started(first).ID, flows.InDoubt)
+	g := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
+	if _, err := g.Advance(t.Context(), p.ID); err == nil {
+		t.Error("a payment was advanced without its record")
+	}
+	items := w.expectListed(g, string(p.ID)+" blocked")
+	names("the list", items[0].Reason)
+	_, err := g.Show(t.Context(), p.ID)
+	known, _ := errors.AsType[*flows.Error](err)
+	names("what operators are shown", known.Operator)
+	if known.Detail != "" {
+		t.Errorf("visitors read %q", known.Detail)
+	}
+	w.rebuild(g)
+	if c := must(t, func() (payment.Calibration, error) { return g.Calibrate(t.Context(), "ada") }); c.Failed != 1 {
+		t.Errorf("calibrated: %+v", c)
+	}
+	erase := func(request registration.ErasureRequest) registration.ErasureReport {
+		request.ClientToken = "demo"
+		return must(t, func() (registration.ErasureReport, error) { return g.Registrations.Erase(t.Context(), request, "ada") })
+	}
+	if report := erase(registration.ErasureRequest{Registration: recorded.Registration}); len(report.Unread) != 1 {
+		t.Errorf("erased: %+v", report)
+	} else {
+		names("the erasure of a registration", report.Unread[0].Why)
+	}
+	if report := erase(registration.ErasureRequest{Email: "ada@example.com"}); len(report.Unread) != 1 || !strings.Contains(report.Unread[0].Why, id) {
+		t.Errorf("erased: %+v", report)
+	}
+}
+
+// TestUnverifiableForLong: nobody looks at an unverifiable payment until the comparisons no longer reach it. It still
+// leaves the list once it is settled at the processor, and continues once its key is back.
+func TestUnverifiableForLong(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		end   func(*world, *flows.Payment)
+		keys  []string
+		state flows.PaymentState
+	}{
+		"refunded there": {func(w *world, p *flows.Payment) {
+			must(w, func() (cards.Payment, error) {
+				return w.Processor.Refund(w.Context(), "the dashboard's", p.ProcessorID, p.Amount)
+			})
+		}, []string{"two"}, ""},
+		"the key is back": {func(*world, *flows.Payment) {}, []string{"two", "one"}, flows.Recorded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := w.capturedAndLost(w.Gateway())
+			for range 9 {
+				w.rebuild(w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")}))
+				w.Clock.Advance(24 * time.Hour)
+			}
+			test.end(w, p)
+			g := w.Gateway(gatewayOptions{Keys: newKeyring(t, test.keys...)})
+			w.rebuild(g)
+			w.expectListed(g)
+			if test.state != "" {
+				if p = w.Advance(g, p); p.State != test.state || w.Posted() != 1 {
+					t.Errorf("%s (%s) after %d requests", p.State, p.Reason, w.Posted())
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,167 @@
+package registration_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/registration"
+	"frontdesk/upstream/clubsim"
+)
+
+// made counts the contacts and the sales that a test has made at the club system.
+func (w *world) made() (count func() (contacts, sales int)) {
+	contacts, sales := len(w.Sim.Contacts()), len(w.Sim.Sales())
+	return func() (int, int) { return len(w.Sim.Contacts()) - contacts, len(w.Sim.Sales()) - sales }
+}
+
+// creations are the calls that create something, each with the faults that one call can meet. The response that names a
+// new sale is the only one that cannot be found again.
+var creations = []struct {
+	path, kind string
+	sales      int // at most, after four failures
+}{
+	{"/contacts", "error_before", 1}, {"/contacts", "drop_after", 1}, {"/contacts", "error_after", 1}, {"/contacts", "malformed", 1},
+	{"/sales", "error_before", 1}, {"/sales", "error_after", 5},
+	{"/sales/*/articles", "error_before", 1}, {"/sales/*/articles", "error_after", 1}, {"/sales/*/articles", "drop_after", 1},
+	{"/sales/*/articles", "too_many", 1},
+}
+
+// TestOneIntention repeats a request four times while a creation fails, each time on another gateway: it makes one
+// contact and one sale.
+func TestOneIntention(t *testing.T) {
+	t.Parallel()
+	for _, creation := range creations {
+		t.Run(creation.path+" "+creation.kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			start := w.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+			in := registration.StartRequest{ID: uuid.NewString(), ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
+				Items: []flows.NewItem{{OfferID: "201", StartDate: start}, badge}}
+			count := w.made()
+			var view flows.View
+			var token string
+			failures := w.repeat(creation.path, creation.kind, func(g *gateway) (err error) {
+				view, token, err = g.Registrations.Start(t.Context(), in)
+				in.Again = true
+				return err
+			})
+			w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+			if contacts, sales := count(); contacts != 1 || sales > creation.sales {
+				t.Errorf("after %d failures there are %d contacts and %d sales", failures, contacts, sales)
+			}
+			if failures == 0 && creation.kind == "error_before" {
+				t.Error("nothing failed")
+			}
+
+			// The same holds for other details, and for a new cart.
+			count = w.made()
+			id, other := view.ID, visitor
+			other.FamilyName = "Lovelace"
+			w.repeat(creation.path, creation.kind, func(g *gateway) (err error) {
+				view, err = g.Registrations.PutPerson(t.Context(), id, token, other)
+				return err
+			})
+			w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+			if contacts, sales := count(); contacts != 1 || sales > creation.sales {
+				t.Errorf("other details made %d contacts and %d sales", contacts, sales)
+			}
+			count = w.made()
+			kept, removed := view.Items[0].ID, view.Items[1].ID
+			w.repeat(creation.path, creation.kind, func(g *gateway) (err error) {
+				view, err = g.Registrations.RemoveItem(t.Context(), id, token, removed)
+				return err
+			})
+			w.expectCart(view, "Quarter Pass, paid once")
+			if contacts, sales := count(); contacts != 0 || sales > creation.sales || view.Items[0].ID != kept {
+				t.Errorf("removing an item made %d contacts and %d sales, and left %+v", contacts, sales, view.Items)
+			}
+		})
+	}
+}
+
+// repeat sends a request until it succeeds, four times while calls of a path fail, and returns how often it failed.
+func (w *world) repeat(path, kind string, request func(*gateway) error) (failures int) {
+	w.Helper()
+	w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: path}, Kind: kind})
+	defer w.Fault()
+	for n := range 6 {
+		if n == 4 {
+			w.Fault()
+		}
+		err := request(w.Gateway())
+		if err == nil {
+			return failures
+		}
+		failures++
+		var failure *flows.Error
+		if !errors.As(err, &failure) || failure.Code != flows.ClubSystemFailed && failure.Code != flows.ClubSystemUnavailable {
+			w.Fatalf("attempt %d: %v", n+1, err)
+		}
+		w.Clock.Advance(failure.RetryAfter)
+	}
+	w.Fatal("it never succeeds")
+	return failures
+}
+
+// TestStartAgain has the gateway die at each message of a start. The repetition makes no other contact, and no other sale
+// unless the response that names it was lost.
+func TestStartAgain(t *testing.T) {
+	t.Parallel()
+	for _, plan := range []frontdesktest.Fault{{Permanent: true}, {Permanent: true, DropResponse: true}} {
+		for plan.Message = 1; ; plan.Message++ {
+			w := newWorld(t)
+			start := w.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+			in := registration.StartRequest{ID: uuid.NewString(), ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
+				Items: []flows.NewItem{{OfferID: "201", StartDate: start}}}
+			wire := frontdesktest.NewMessageProxy(w, plan)
+			doomed := w.Gateway(gatewayOptions{Outside: wire.Forward(w.Address), RedisURL: w.RedisOver(wire)})
+			count := w.made()
+			_, _, err := doomed.Registrations.Start(t.Context(), in)
+			in.Again = true
+			w.Clock.Advance(flows.ArriveWithin + time.Second)
+			view, token, again := w.Gateway().Registrations.Start(t.Context(), in)
+			if again != nil {
+				t.Fatalf("%+v: %v, then %v", plan, err, again)
+			}
+			if view, err = w.Gateway().Registrations.Get(t.Context(), view.ID, token); err != nil || len(view.Items) != 1 {
+				t.Errorf("%+v: the new token gets %v", plan, err)
+			}
+			if contacts, sales := count(); contacts != 1 || sales > 2 {
+				t.Errorf("%+v: there are %d contacts and %d sales", plan, contacts, sales)
+			}
+			w.expectCart(view, "Quarter Pass, paid once")
+			if !wire.Triggered() {
+				break
+			}
+		}
+		if plan.Message < 10 {
+			t.Errorf("there are only %d messages", plan.Message)
+		}
+	}
+}
+
+// TestSamePersonAgain: a browser repeats the buyer's details while the contact cannot be read. That neither makes another
+// contact and sale, nor drops the mandate that the buyer has signed.
+func TestSamePersonAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	id, token := w.debtor(g, visitor.Mobile)
+	must(t, func() (flows.View, error) { return g.Registrations.CreateMandate(t.Context(), id, token, account) })
+	w.expectSignature(g, id, token, flows.SignatureSigned)
+	count := w.made()
+	again := func() (flows.View, error) { return g.Registrations.PutPerson(t.Context(), id, token, visitor) }
+	w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/contacts/*"}, Kind: "error_before", Times: new(1)})
+	if _, err := again(); flows.CodeOf(err) != flows.ClubSystemUnavailable {
+		t.Errorf("the contact cannot be read: %v", err)
+	}
+	view := must(t, again)
+	if contacts, sales := count(); contacts != 0 || sales != 0 || view.Mandate == nil || view.Mandate.State != flows.SignatureSigned {
+		t.Errorf("%d contacts and %d sales were made, and the mandate is %+v", contacts, sales, view.Mandate)
+	}
+}

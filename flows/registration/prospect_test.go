@@ -1,0 +1,199 @@
+package registration_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+func (w *world) migrate(g *gateway, r *flows.Registration, accessToken string) (flows.View, error) {
+	return g.Registrations.Migrate(w.Context(), r.ID, holderToken, accessToken)
+}
+
+// expectProspect checks that the registration and the sale belong to the known contact.
+func (w *world) expectProspect(view flows.View) {
+	w.Helper()
+	known := w.Persona("prospect")
+	sale := must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), bastille, view.Sale) })
+	if string(view.Contact.IRI) != known.ContactID || view.Contact.Status != "prospect" || string(sale.Contact) != known.ContactID || sale.FamilyName != known.FamilyName {
+		w.Errorf("the registration is %+v's, the sale %s's; want %s", view.Contact, sale.Contact, known.ContactID)
+	}
+	if known.ClubID != "/demo/clubs/11" || !view.Cart.Valid {
+		w.Errorf("the prospect is of %s, the cart %+v", known.ClubID, view.Cart)
+	}
+}
+
+// TestProspect attaches a known contact to a registration, whichever of the two contacts the club system
+// keeps, and the contact pays.
+func TestProspect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	r := w.Registered(g)
+	view, err := w.migrate(g, r, w.Persona("prospect").AccessToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.expectProspect(view)
+	if got := strings.Join(view.Actions, " "); got != "pay check add_item clear_items consents abandon" {
+		t.Errorf("they can %s", got)
+	}
+	if found := w.FoundByEmail(g, w.Persona("prospect")); len(found) != 1 || found[0] != r.ID {
+		t.Errorf("an erasure by the account's e-mail address finds %v", found)
+	}
+	if again, err := w.migrate(g, r, "another"); err != nil || again.Contact.IRI != view.Contact.IRI {
+		t.Errorf("again: %v", err)
+	}
+	if _, err := g.Registrations.PutPerson(t.Context(), r.ID, holderToken, visitor); flows.CodeOf(err) != flows.PersonKnown {
+		t.Errorf("their details are changed: %v", err)
+	}
+	p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
+	w.Confirm(p, goodCard)
+	if p = w.Advance(g, p); p.State != flows.Recorded {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	done := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
+	if done.Contact.Status != "customer" {
+		t.Errorf("in the end they are a %s", done.Contact.Status)
+	}
+	if strings.Contains(w.Journal.String(), "eyJ") {
+		t.Error("a token is in the log")
+	}
+}
+
+func TestProspectKeptAsTarget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	if err := w.Sim.Configure(func(s *clubsim.Settings) { s.MigrationKeeps = "target" }); err != nil {
+		t.Fatal(err)
+	}
+	r := w.Registered(g)
+	view, err := w.migrate(g, r, w.Persona("prospect").AccessToken)
+	if err != nil || view.Contact.IRI != r.Contact.IRI || view.Contact.Status != "prospect" || !view.Prospect.Done {
+		t.Errorf("the registration is %+v's (%v)", view.Contact, err)
+	}
+}
+
+// TestProspectRefused: a refusal says why the contact cannot be attached, and leaves
+// the registration unchanged.
+func TestProspectRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	own := must(t, func() (string, error) { return w.Persona("minor").AccessToken, nil })
+	for name, test := range map[string]struct {
+		token string
+		code  flows.Code
+	}{
+		"no token at all":       {"what is this", flows.AccessTokenRefused},
+		"an unknown token":      {"bm9ib2R5.x", flows.AccessTokenRefused},
+		"a header in it":        {"x\r\nX-User-Club-Id: /demo/clubs/11", flows.AccessTokenRefused},
+		"known at this club":    {own, flows.MigrationClub},
+		"a former member":       {w.Persona("former").AccessToken, flows.MigrationContact},
+		"a member of this club": {w.Persona("customer").AccessToken, flows.MigrationClub},
+	} {
+		r := w.Registered(g)
+		_, err := w.migrate(g, r, test.token)
+		if flows.CodeOf(err) != test.code || strings.Contains(err.Error(), test.token) {
+			t.Errorf("%s: %v", name, err)
+		}
+		view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
+		if view.Prospect != nil || view.Contact.IRI != r.Contact.IRI || !strings.Contains(strings.Join(view.Actions, " "), "person prospect") {
+			t.Errorf("%s: left behind %+v, %v", name, view.Prospect, view.Actions)
+		}
+	}
+	bare := w.Registered(g)
+	if _, err := g.Registrations.ClearItems(t.Context(), bare.ID, holderToken); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.migrate(g, bare, own); flows.CodeOf(err) != flows.CartEmpty {
+		t.Errorf("without a cart: %v", err)
+	}
+}
+
+// TestProspectPromised: a success without effect in front of the club system is not a migration. The visitor reads
+// so, and can do without the account.
+func TestProspectPromised(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{200, 204} {
+		w := newWorld(t)
+		g := w.Gateway()
+		r := w.Registered(g)
+		w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "PUT", Path: "/contacts/*/migrate"}, Kind: "empty_success", Status: status})
+		for range 2 {
+			if _, err := w.migrate(g, r, w.Persona("prospect").AccessToken); flows.CodeOf(err) != flows.ClubSystemFailed {
+				t.Errorf("%d: the visitor got %v", status, err)
+			}
+		}
+		view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
+		if view.Contact.IRI != r.Contact.IRI || !slices.Contains(view.Actions, "person") || !slices.Contains(view.Actions, "prospect") {
+			t.Errorf("%d: %+v, %v", status, view.Contact, view.Actions)
+		}
+		if w.Persona("prospect").ClubID != "/demo/clubs/13" {
+			t.Errorf("%d: the prospect is of club %s", status, w.Persona("prospect").ClubID)
+		}
+		w.Fault()
+		w.expectProspect(must(t, func() (flows.View, error) { return w.migrate(g, r, w.Persona("prospect").AccessToken) }))
+	}
+}
+
+// TestProspectHalfDone loses each call in each way: repeating the request completes it, and never does
+// anything twice.
+func TestProspectHalfDone(t *testing.T) {
+	t.Parallel()
+	for _, at := range []clubsim.FaultMatch{
+		{Method: "GET", Path: "/optins"}, {Method: "PUT", Path: "/contacts/*/migrate"}, {Method: "PUT", Path: "/sale/*/update_contact"},
+		{Method: "GET", Path: "/sales/*"}, {Method: "GET", Path: "/contacts/*"},
+	} {
+		for _, kind := range []string{"error_before", "error_after", "drop_after", "malformed", "foreign_page", "foreign_json", "empty_success"} {
+			t.Run(at.Path[1:]+" "+kind, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				g := w.Gateway()
+				r := w.Registered(g)
+				token := w.Persona("prospect").AccessToken
+				w.Fault(clubsim.Fault{Match: at, Kind: kind, Times: new(1)})
+				view, err := w.migrate(g, r, token)
+				if err != nil {
+					if code := flows.CodeOf(err); code != flows.ClubSystemFailed && code != flows.ClubSystemUnavailable {
+						t.Errorf("the visitor got %v", err)
+					}
+					if view, err = w.migrate(g, r, token); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.expectProspect(view)
+				migrated := 0
+				for _, request := range w.Sim.Requests() {
+					if strings.HasSuffix(request.Path, "/migrate") && request.Status == 204 {
+						migrated++
+					}
+				}
+				if migrated > 1 {
+					t.Errorf("%d migrations", migrated)
+				}
+			})
+		}
+	}
+}
+
+// TestProspectForeignAnswer: something in front of the club system answers the migration with 200, and nothing was
+// migrated. The person reads so, and the repetition migrates.
+func TestProspectForeignAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	r := w.Registered(g)
+	token := w.Persona("prospect").AccessToken
+	w.Inject(callFault{Call: "PUT /sim/demo/contacts/*/migrate", Fail: 1, Status: http.StatusOK})
+	if _, err := w.migrate(g, r, token); flows.CodeOf(err) != flows.ClubSystemFailed {
+		t.Errorf("the foreign answer: %v", err)
+	}
+	w.expectProspect(must(t, func() (flows.View, error) { return w.migrate(g, r, token) }))
+}

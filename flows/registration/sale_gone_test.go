@@ -1,0 +1,202 @@
+package registration_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/flows"
+	"frontdesk/flows/registration"
+	"frontdesk/upstream/clubsim"
+)
+
+// sales counts the sales that were created.
+func (w *world) sales() (n int) {
+	for _, request := range w.Sim.Requests() {
+		if request.Method == http.MethodPost && request.Path == "/sales" {
+			n++
+		}
+	}
+	return n
+}
+
+// TestRemovedSale: the club system removes the sale of an unpaid cart. Half an hour later, whatever the visitor does next
+// creates a new sale of the same items, which can be paid.
+func TestRemovedSale(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		next  func(*world, *gateway, *flows.Registration) error
+		names []string
+	}{
+		"pay": {func(*world, *gateway, *flows.Registration) error { return nil }, []string{"Quarter Pass, paid once"}},
+		"check": {func(w *world, g *gateway, r *flows.Registration) error {
+			cart, err := g.Registrations.Check(w.Context(), r.ID, holderToken)
+			if err == nil && !cart.Valid {
+				w.Errorf("the cart is %+v", cart)
+			}
+			return err
+		}, []string{"Quarter Pass, paid once"}},
+		"add": {func(w *world, g *gateway, r *flows.Registration) error {
+			return errorOf(w.AddItem(g, r, badge))
+		}, []string{"Quarter Pass, paid once", "Access Badge"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.Gateway()
+			r := w.Registered(g)
+			w.RemoveSale(r.Sale)
+			if _, err := g.Registrations.Check(t.Context(), r.ID, holderToken); flows.CodeOf(err) != flows.ClubSystemFailed {
+				t.Fatalf("at once: %v", err)
+			}
+			w.Clock.Advance(flows.GoneAfter)
+			if err := test.next(w, g, r); err != nil {
+				t.Fatal(err)
+			}
+			p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
+			view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
+			if p.Sale == r.Sale || view.Sale != p.Sale || w.sales() != 2 {
+				t.Errorf("%s is paid, the cart is %s, after %s; %d sales were created", p.Sale, view.Sale, r.Sale, w.sales())
+			}
+			w.expectCart(view, test.names...)
+			w.Confirm(p, goodCard)
+			if p = w.Advance(g, p); p.State != flows.Recorded || len(w.Lines(p)) != 1 {
+				t.Errorf("%s (%s), the ledger holds %+v", p.State, p.Reason, w.Lines(p))
+			}
+		})
+	}
+}
+
+// changes are what a visitor can do with an unpaid cart.
+var changes = map[string]func(*world, *gateway, *flows.Registration) error{
+	"pay": func(w *world, g *gateway, r *flows.Registration) error {
+		_, err := g.Pay(w.Context(), r.ID)
+		return err
+	},
+	"check": func(w *world, g *gateway, r *flows.Registration) error {
+		_, err := g.Registrations.Check(w.Context(), r.ID, holderToken)
+		return err
+	},
+	"add": func(w *world, g *gateway, r *flows.Registration) error { _, err := w.AddItem(g, r, badge); return err },
+	"clear": func(w *world, g *gateway, r *flows.Registration) error {
+		_, err := g.Registrations.ClearItems(w.Context(), r.ID, holderToken)
+		return err
+	},
+	"remove": func(w *world, g *gateway, r *flows.Registration) error {
+		_, err := g.Registrations.RemoveItem(w.Context(), r.ID, holderToken, r.Items[0].ID)
+		return err
+	},
+	"person": func(w *world, g *gateway, r *flows.Registration) error {
+		_, err := g.Registrations.PutPerson(w.Context(), r.ID, holderToken, visitor)
+		return err
+	},
+}
+
+// TestFalselyRemovedSale: something in front of the club system, or a copy that lags, does not find the sale of an unpaid
+// cart, now and then. The sale is not replaced, whatever the visitor does. They pay for it, unless staff have settled it.
+func TestFalselyRemovedSale(t *testing.T) {
+	t.Parallel()
+	for name, change := range changes {
+		for _, settled := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, settled: %t", name, settled), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				g := w.Gateway()
+				r := w.Registered(g)
+				if settled {
+					w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+				}
+				for range 3 { // each time it is found again in between
+					w.RemoveSale(r.Sale)
+					for range 3 {
+						if err := change(w, w.Gateway(), r); err == nil {
+							t.Fatal("it succeeds without the sale")
+						}
+						w.Clock.Advance(9 * time.Minute)
+					}
+					w.Fault()
+					if cart, err := g.Registrations.Check(t.Context(), r.ID, holderToken); err != nil || cart.Valid == settled {
+						t.Fatalf("the cart is %+v, %v", cart, err)
+					}
+				}
+				if n := w.sales(); n != 1 {
+					t.Errorf("%d sales were created", n)
+				}
+				if settled {
+					if err := change(w, g, r); name != "check" && flows.CodeOf(err) != flows.CartInvalid {
+						t.Errorf("the settled sale: %v", err)
+					}
+					return
+				}
+				p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
+				w.Confirm(p, goodCard)
+				if p = w.Advance(g, p); p.State != flows.Recorded || p.Sale != r.Sale || len(w.Lines(p)) != 1 {
+					t.Errorf("%s (%s) of %s, the ledger holds %+v", p.State, p.Reason, p.Sale, w.Lines(p))
+				}
+			})
+		}
+	}
+}
+
+// TestLaggingCopy: reads do not find what was just created. Repeating the start makes one contact and one sale.
+func TestLaggingCopy(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/contacts/*", "/sales/*", "/sales/*/check"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			start := w.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+			in := registration.StartRequest{ID: uuid.NewString(), ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
+				Items: []flows.NewItem{{OfferID: "201", StartDate: start}, badge}}
+			count := w.made()
+			lag := clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: path}, Kind: "error_before", Status: http.StatusNotFound}
+			refuse := clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "error_before", Times: new(1)}
+			w.Fault(lag, refuse) // the start is repeated, and has to read what it has made
+			var view flows.View
+			for n := range 6 {
+				if n == 4 {
+					w.Fault()
+				}
+				var err error
+				if view, _, err = w.Gateway().Registrations.Start(t.Context(), in); err == nil {
+					break
+				}
+				in.Again = true
+				var failure *flows.Error
+				if !errors.As(err, &failure) || failure.Code != flows.ClubSystemFailed && failure.Code != flows.ClubSystemUnavailable {
+					t.Fatalf("attempt %d: %v", n+1, err)
+				}
+				w.Clock.Advance(max(failure.RetryAfter, time.Minute))
+			}
+			w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+			if contacts, sales := count(); contacts != 1 || sales != 1 {
+				t.Errorf("there are %d contacts and %d sales", contacts, sales)
+			}
+		})
+	}
+}
+
+// TestRemovedSettledSale: a sale that was settled before it was removed is not replaced by one to pay.
+func TestRemovedSettledSale(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	r := w.Registered(g)
+	w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+	must(t, func() (flows.Cart, error) { return g.Registrations.Check(t.Context(), r.ID, holderToken) })
+	w.RemoveSale(r.Sale)
+	if p, err := g.Pay(t.Context(), r.ID); err == nil {
+		t.Errorf("it is paid again: %+v", p)
+	}
+	if _, err := w.AddItem(g, r, badge); flows.CodeOf(err) != flows.CartInvalid {
+		t.Errorf("an item is added: %v", err)
+	}
+	if n := w.sales(); n != 1 {
+		t.Errorf("%d sales were created", n)
+	}
+	w.ExpectSettledCart(must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) }))
+}

@@ -1,0 +1,106 @@
+package registration_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"frontdesk/flows"
+	"frontdesk/flows/registration"
+	"frontdesk/flows/store"
+)
+
+// TestNothingIsReadableInRedis runs a whole journey and searches all of Redis after each step.
+func TestNothingIsReadableInRedis(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	ctx := t.Context()
+	token := ""
+	search := func(when string) {
+		t.Helper()
+		secrets := []string{
+			visitor.GivenName, visitor.FamilyName, visitor.BirthDate, visitor.Email, visitor.Mobile, visitor.Street, "98765432",
+			"/demo/", "clubs/11", "sales/5", "Quarter Pass", "PARIS11", goodCard,
+		}
+		if token != "" {
+			secrets = append(secrets, token)
+		}
+		all := w.everything()
+		if len(all) == 0 {
+			t.Fatalf("%s Redis is empty", when)
+		}
+		for key, value := range all {
+			for _, secret := range secrets {
+				if strings.Contains(key+"\n"+value, secret) {
+					t.Errorf("%s %q is in %s: %q", when, secret, key, value)
+				}
+			}
+		}
+	}
+	w.Journal.Listen(func(_ flows.PaymentID, m move) { search("at " + string(m.To)) })
+
+	view, token, err := g.Registrations.Start(ctx, registration.StartRequest{
+		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
+		Items: []flows.NewItem{{OfferID: "201", StartDate: w.Clock.Now().Format("2006-01-02")}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := store.Response{Status: 201, Header: map[string]string{"Location": "/v1/registrations/" + view.ID}, Body: []byte(`{"token":"` + token + `"}`)}
+	if _, _, err := g.Store.BeginRequest(ctx, token, "key", "print", "owner"); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Store.SaveResponse(ctx, token, "key", "owner", answer, store.KeepResponse); err != nil {
+		t.Fatal(err)
+	}
+	search("after the start")
+	p, err := g.PayWith(ctx, view.ID, token, flows.StartPayment{Method: "card"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Confirm(p, goodCard)
+	w.Handle(g, event(p))
+	if _, err := g.Registrations.Get(ctx, view.ID, token); err != nil {
+		t.Fatal(err)
+	}
+	search("with the queue full")
+	if p = w.Advance(g, p); p.State != flows.Recorded {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	if _, err := g.Registrations.Get(ctx, view.ID, token); err != nil {
+		t.Fatal(err)
+	}
+	search("in the end")
+	text := w.Journal.String()
+	for _, secret := range []string{visitor.FamilyName, visitor.Email, token, "/demo/"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("%q is in the log", secret)
+		}
+	}
+}
+
+// everything returns all of Redis as text.
+func (w *world) everything() map[string]string {
+	ctx := context.Background()
+	all := map[string]string{}
+	for _, key := range w.Redis.Keys(ctx, "*").Val() {
+		switch kind := w.Redis.Type(ctx, key).Val(); kind {
+		case "hash":
+			all[key] = fmt.Sprint(w.Redis.HGetAll(ctx, key).Val())
+		case "zset":
+			all[key] = fmt.Sprint(w.Redis.ZRangeWithScores(ctx, key, 0, -1).Val())
+		case "set":
+			all[key] = fmt.Sprint(w.Redis.SMembers(ctx, key).Val())
+		case "list":
+			all[key] = fmt.Sprint(w.Redis.LRange(ctx, key, 0, -1).Val())
+		case "string":
+			all[key] = w.Redis.Get(ctx, key).Val()
+		case "none": // it has just expired
+		default:
+			w.Errorf("%s is a %s, which is not looked into", key, kind)
+		}
+	}
+	return all
+}
