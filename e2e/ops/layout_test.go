@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"iter"
 	"maps"
 	"os"
 	"os/exec"
@@ -95,13 +96,65 @@ func mayImport(allowed, imported string) bool {
 	})
 }
 
-// TestFileSizesAndDocs checks that files and functions are short enough to read, and exported functions
-// documented.
-func TestFileSizesAndDocs(t *testing.T) {
+// interfaces are those that the code declares, by folder and name or, without a name, by method. What has one implementation is used by
+// its type: its contract is then at its methods, and a reader finds them in one step. The value is what implements the interface.
+var interfaces = map[string]string{
+	"cmd SetWriteBuffer":           "net.TCPConn and net.UnixConn; a connection of another kind keeps its buffer",
+	"e2e/campaign/harness Storage": "a single Redis, one with a failover, and a cluster",
+	"upstream/club checker":        "the results of the club system with required or bounded fields",
+	"upstream/clubsim row":         "the records of the simulator's tables",
+}
+
+// TestInterfacesHaveSeveralImplementations compares every interface outside the tests with the table.
+func TestInterfacesHaveSeveralImplementations(t *testing.T) {
 	t.Parallel()
-	const mostLines, mostFunction, documentedPercent = 600, 80, 90
-	exported, documented := 0, 0
-	err := filepath.WalkDir(frontdesktest.Root(), func(path string, entry os.DirEntry, err error) error {
+	unseen := maps.Clone(interfaces)
+	eachGoFile(t, func(path string, _ *token.FileSet, file *ast.File) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		for name := range declaredInterfaces(file) {
+			name = filepath.ToSlash(filepath.Dir(path)) + " " + name
+			if _, listed := interfaces[name]; !listed {
+				t.Errorf("%s is an interface: use the type that implements it, or say in the table what its several implementations are", name)
+			}
+			delete(unseen, name)
+		}
+	})
+	for name := range unseen {
+		t.Errorf("%s is in the table, but not in the repository", name)
+	}
+}
+
+// declaredInterfaces returns the interfaces of a file that are not empty: each by its name, or by its first method.
+func declaredInterfaces(file *ast.File) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		named := map[ast.Expr]string{}
+		for node := range ast.Preorder(file) {
+			switch node := node.(type) {
+			case *ast.TypeSpec:
+				named[node.Type] = node.Name.Name
+			case *ast.InterfaceType:
+				if len(node.Methods.List) == 0 {
+					continue
+				}
+				name := named[node]
+				if methods := node.Methods.List[0].Names; name == "" && len(methods) > 0 {
+					name = methods[0].Name
+				}
+				if !yield(name) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// eachGoFile parses each Go file that is not generated. Its path is relative to the root of the repository.
+func eachGoFile(t *testing.T, visit func(path string, files *token.FileSet, file *ast.File)) {
+	t.Helper()
+	root := frontdesktest.Root()
+	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, ".gen.go") {
 			return err
 		}
@@ -110,6 +163,24 @@ func TestFileSizesAndDocs(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		relative, err := filepath.Rel(root, path)
+		if err == nil {
+			visit(relative, files, file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFileSizesAndDocs checks that files and functions are short enough to read, and exported functions
+// documented.
+func TestFileSizesAndDocs(t *testing.T) {
+	t.Parallel()
+	const mostLines, mostFunction, documentedPercent = 600, 80, 90
+	exported, documented := 0, 0
+	eachGoFile(t, func(path string, files *token.FileSet, file *ast.File) {
 		if lines := files.File(file.Pos()).LineCount(); lines > mostLines {
 			t.Errorf("%s has %d lines, at most %d can be read", path, lines, mostLines)
 		}
@@ -128,11 +199,7 @@ func TestFileSizesAndDocs(t *testing.T) {
 				}
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if documented*100 < exported*documentedPercent {
 		t.Errorf("%d of %d exported functions are documented", documented, exported)
 	}
