@@ -1,9 +1,12 @@
 package protocol_test
 
 import (
+	"cmp"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +15,7 @@ import (
 	"testing"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 )
 
 // page reads docs/explanation/exactly-once.md.
@@ -49,6 +53,69 @@ func TestTransitionsAreExplained(t *testing.T) {
 		for _, to := range flows.PaymentStates {
 			if may := from.CanBecome(to); may != explained[from][to] {
 				t.Errorf("%s may become %s: %t, and the page says %t", from, to, may, explained[from][to])
+			}
+		}
+	}
+}
+
+// TestDecisionsAreExplained: the page has exactly the decisions that an operator can make, and the states to which each leads.
+func TestDecisionsAreExplained(t *testing.T) {
+	t.Parallel()
+	choices := map[string]protocol.Choice{"recorded": protocol.ConfirmRecorded, "recorded by hand": protocol.ConfirmRecorded,
+		"settled by hand": protocol.ConfirmRecorded, "not recorded, send again": protocol.SendAgain, "not recorded, refund": protocol.GiveBack,
+		"refund": protocol.GiveBack, "refund with an override, if it is disputed or missing": protocol.GiveBack,
+		"not recorded, cancel": protocol.CallOff, "cancel": protocol.CallOff}
+	_, section, _ := strings.Cut(page(t), "## What an operator may decide")
+	explained, about := map[string]bool{}, ""
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 6 {
+			continue
+		}
+		about = cmp.Or(strings.TrimSpace(cells[1]), about)
+		for _, to := range statesIn(cells[3]) {
+			explained[fmt.Sprintf("%s: %s, which leads to %s", about, choices[strings.TrimSpace(cells[2])], to)] = true
+		}
+	}
+	possible := map[string]bool{}
+	for state, about := range map[flows.PaymentState]string{flows.InDoubt: "in doubt", flows.Blocked: "blocked",
+		flows.Recorded: "recorded, with a finding"} {
+		for _, s := range starts(state) {
+			if state == flows.Recorded {
+				s.p.SaleVerdict = protocol.SaleOpen
+			}
+			for what, to := range decisionsOf(s) {
+				possible[fmt.Sprintf("%s: %s, which leads to %s", about, what, to)] = true
+			}
+		}
+	}
+	for each := range explained {
+		if !possible[each] {
+			t.Errorf("the page has a decision that is never possible: %s", each)
+		}
+	}
+	for each := range possible {
+		if !explained[each] {
+			t.Errorf("the page lacks a decision: %s", each)
+		}
+	}
+}
+
+// decisionsOf returns the decisions about a payment that are carried out, and where they lead, whatever the other systems show.
+func decisionsOf(s *start) iter.Seq2[protocol.Choice, flows.PaymentState] {
+	return func(yield func(protocol.Choice, flows.PaymentState) bool) {
+		for _, choice := range []protocol.Choice{protocol.ConfirmRecorded, protocol.SendAgain, protocol.GiveBack, protocol.CallOff} {
+			for _, override := range []bool{false, true} {
+				for _, r := range s.readings {
+					for _, sale := range s.sales {
+						f := protocol.Facts{Remote: r.Remote, Sale: sale.Sale, Latest: &protocol.Latest{Payment: s.p}}
+						decides(choice, override)(&f)
+						_, change := protocol.Next(s.p, f, now)
+						if change != nil && !yield(choice, change.Record.State) {
+							return
+						}
+					}
+				}
 			}
 		}
 	}
