@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -90,6 +91,10 @@ func TestPrepare(t *testing.T) {
 			want: "wait 15s"},
 		{name: "the brake has held for long", with: all(seen(time.Second), since(31*time.Minute)), facts: and(taken, withID),
 			want: "→ sending: about to be recorded, owned for 1m0s"},
+		{name: "the brake holds what was taken long ago, and sent in vain since", with: all(seen(time.Second), takenBefore(flows.Sending)),
+			facts: and(taken, withID), want: "→ sending: about to be recorded, owned for 1m0s"},
+		{name: "the brake holds what an operator has sent again", with: all(seen(time.Second), takenBefore(flows.Sending, flows.InDoubt)),
+			facts: taken, want: "ask_brake"},
 		{name: "the sale was never seen", facts: ready, want: "recheck_sale"},
 		{name: "the sale was seen a minute ago", with: seen(51 * time.Second), facts: ready, want: "recheck_sale"},
 	})
@@ -172,6 +177,19 @@ func TestAgreeToRecord(t *testing.T) {
 		{name: "changed, captured since Redis lost it", with: all(rebuilt, been(flows.Capturing)), facts: ready(other, nil),
 			want: "→ refund_due: " + changed},
 	})
+}
+
+// takenBefore makes a payment one that was captured forty minutes ago, and again a minute ago, after the states in between.
+func takenBefore(between ...flows.PaymentState) func(p *flows.Payment) {
+	return func(p *flows.Payment) {
+		for i, state := range slices.Concat([]flows.PaymentState{flows.Captured}, between, []flows.PaymentState{flows.Captured}) {
+			p.UpdatedAt = now.Add(time.Duration(i-40) * time.Minute)
+			if i > len(between) {
+				p.UpdatedAt = now.Add(-time.Minute)
+			}
+			p.History = append(p.History, flows.Transition{State: state, At: p.UpdatedAt})
+		}
+	}
 }
 
 // notSeenSettled checks that a sale that was not found does not count as settled.
