@@ -207,6 +207,43 @@ func TestConcurrentPaymentMethods(t *testing.T) {
 	}
 }
 
+// TestDeskWhileTheBrakeHolds: staff take money three times while the club system records nothing, so the brake engages. Two more
+// members of staff take money: one payment is the probe, and the other waits until that was accepted. Each is recorded once.
+func TestDeskWhileTheBrakeHolds(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	pay := func(holder *frontdesktest.Client, registration api.Registration) *frontdesktest.Response {
+		return holder.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey())
+	}
+	booked := func() int { return len(s.Upstreams.Sim.Ledger()) }
+	s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 502, Times: frontdesktest.Times(3)})
+	for range 3 {
+		var doubt api.Payment
+		if pay(c, c.Register()).Into(http.StatusAccepted, &doubt); doubt.State != api.InDoubt {
+			t.Fatalf("the payment is %+v", doubt)
+		}
+	}
+	probe, first := *c, c.Register()
+	probe.Token = c.Token
+	waiting, second := *c, c.Register()
+	waiting.Token = c.Token
+	s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 20_000, Times: frontdesktest.Times(1)})
+	var group sync.WaitGroup
+	group.Go(func() { pay(&probe, first) })
+	frontdesktest.Eventually(t, "the club system has booked the probe, and its response is on its way", func() bool { return booked() == 1 })
+	var held api.Payment
+	if pay(&waiting, second).Into(http.StatusCreated, &held); held.State != api.Processing || booked() != 1 {
+		t.Errorf("the payment is %+v, and %d are booked", held, booked())
+	}
+	group.Wait()
+	probe.AwaitPayment(first.Id, api.Recorded)
+	waiting.AwaitPayment(second.Id, api.Recorded)
+	if audit := s.Upstreams.Sim.Audit(); booked() != 2 || !audit.OK {
+		t.Errorf("%d payments are booked, and the audit finds %+v", booked(), audit)
+	}
+}
+
 // TestDueDateIsBounded checks that a payment cannot be deferred for years, and that every offered date
 // is accepted.
 func TestDueDateIsBounded(t *testing.T) {
