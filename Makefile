@@ -6,7 +6,7 @@
 #   the image, licences, and short fault campaigns. About eleven minutes on two cores.
 # make image: the image frontdesk, with docker, podman or buildah, and its bill of materials, artefacts/frontdesk.cdx.json.
 # make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/explanation/performance.md is missed.
-# make campaign: the long form of the fault campaigns, two to three hours on two cores, for docs/explanation/reliability.md.
+# make campaign: the long form of the fault campaigns, two to three hours on two cores, into docs/explanation/reliability.txt.
 #   It continues a run of the same commit that was interrupted.
 
 # golangci-lint includes gosec. On its own, gosec finds nothing more and takes as long again:
@@ -63,7 +63,7 @@ campaign: tools
 	mkdir -p artefacts
 	go build -o artefacts/campaigns ./e2e/campaign/run
 	artefacts/campaigns all --out artefacts/campaigns.yaml; found=$$?; \
-	artefacts/campaigns document artefacts/campaigns.yaml > docs/explanation/reliability.md && exit $$found
+	artefacts/campaigns document artefacts/campaigns.yaml > docs/explanation/reliability.txt && exit $$found
 
 bench: tools
 	@mkdir -p artefacts

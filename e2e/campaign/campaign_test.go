@@ -1,7 +1,11 @@
 package campaign_test
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -138,13 +142,44 @@ func TestDocument(t *testing.T) {
 	t.Parallel()
 	report := &campaign.Report{Campaign: "kill", Journeys: 300, Faults: map[string]int{"killed": 2}}
 	killed := &campaign.Report{Campaign: "kill", Mutation: "no-sweep", ViolationCount: 1, Violations: []campaign.Violation{{Invariant: campaign.AppliedTwice}}}
-	var page strings.Builder
-	if err := (campaign.Results{Reports: []campaign.Result{{Report: report, Killed: []*campaign.Report{killed}}}}).Document(&page); err != nil {
+	var output strings.Builder
+	if err := (campaign.Results{Reports: []campaign.Result{{Report: report, Killed: []*campaign.Report{killed}}}}).Document(&output); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"| [kill](#kill) | 300 | 0 | below 0.01 | 2 | 1 of 1 | 0s |", "| killed | 2 |", "| `no-sweep`: no sweep polls a payment", campaign.AppliedTwice} {
-		if !strings.Contains(page.String(), line) {
-			t.Errorf("the page lacks %q:\n%s", line, page.String())
+	for _, line := range []string{
+		"kill             300 journeys         2 faults   0 violations      0 in doubt 1 of 1 mistakes found", "chance per journey: below 0.01", "        2 killed",
+		"no-sweep: no sweep polls a payment", campaign.AppliedTwice,
+	} {
+		if !strings.Contains(output.String(), line) {
+			t.Errorf("the output lacks %q:\n%s", line, output.String())
+		}
+	}
+}
+
+// summary is the line of a campaign at the beginning of docs/explanation/reliability.txt.
+var summary = regexp.MustCompile(`(?m)^(\w+) +(\d+) journeys +(\d+) faults +(\d+) violations +(\d+) in doubt (\d+ of \d+) mistakes found$`)
+
+// TestReliabilityPage checks that the page, which is written by hand, has the figures of the output beside it.
+func TestReliabilityPage(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(frontdesktest.Root(), "docs", "explanation")
+	output, err := os.ReadFile(filepath.Join(folder, "reliability.txt"))
+	frontdesktest.Must(t, err)
+	page, err := os.ReadFile(filepath.Join(folder, "reliability.md"))
+	frontdesktest.Must(t, err)
+	figures := strings.ReplaceAll(string(page), ",", "")
+	campaigns := summary.FindAllStringSubmatch(string(output), -1)
+	if len(campaigns) < 6 {
+		t.Fatalf("the output has %d campaigns", len(campaigns))
+	}
+	for _, of := range campaigns {
+		if row := fmt.Sprintf("| %s |", strings.Join(of[1:], " | ")); !strings.Contains(figures, row) {
+			t.Errorf("the page lacks the row %s", row)
+		}
+	}
+	for _, name := range []string{"Date", "Commit"} {
+		if _, value, _ := strings.Cut(string(output), "\n"+name); !strings.Contains(string(page), strings.TrimSpace(strings.Split(value, "\n")[0])) {
+			t.Errorf("the page lacks the output's %s: %s", name, strings.Split(value, "\n")[0])
 		}
 	}
 }

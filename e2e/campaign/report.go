@@ -184,10 +184,10 @@ func (r Results) Write(file string) error {
 	return errors.Join(err, os.WriteFile(file, text, 0o644))
 }
 
-//go:embed reliability.md.tmpl
-var pageText string
+//go:embed reliability.txt.tmpl
+var outputText string
 
-var page = template.Must(template.New("reliability").Funcs(template.FuncMap{
+var output = template.Must(template.New("reliability").Funcs(template.FuncMap{
 	"rows":    rows,
 	"seconds": func(d time.Duration) time.Duration { return d.Round(time.Second) },
 	"tenths":  func(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) },
@@ -195,10 +195,10 @@ var page = template.Must(template.New("reliability").Funcs(template.FuncMap{
 		mutation, err := MutationNamed(name)
 		return mutation.Description, err
 	},
-}).Parse(pageText))
+}).Parse(outputText))
 
-// Document writes the record as a page for readers who decide what to trust.
-func (r Results) Document(w io.Writer) error { return page.Execute(w, r) }
+// Document writes the record as text, with all figures and without traces.
+func (r Results) Document(w io.Writer) error { return output.Execute(w, r) }
 
 // Found is how many mutations the campaign found.
 func (r Result) Found() (found int) {
@@ -236,7 +236,7 @@ func rows(counts map[string]int) (rows []string) {
 	names := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(names, func(a, b string) int { return counts[b] - counts[a] })
 	for _, name := range names {
-		rows = append(rows, fmt.Sprintf("%s | %d", strings.ReplaceAll(name, "|", "/"), counts[name]))
+		rows = append(rows, fmt.Sprintf("%9d %s", counts[name], name))
 	}
 	return rows
 }

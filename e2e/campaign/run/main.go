@@ -3,7 +3,7 @@
 //	go run ./e2e/campaign/run simulation --seed 7 --for 1m
 //	go run ./e2e/campaign/run simulation --mutation take-over
 //	go run ./e2e/campaign/run all --out results.yaml
-//	go run ./e2e/campaign/run document results.yaml > docs/explanation/reliability.md
+//	go run ./e2e/campaign/run document results.yaml > docs/explanation/reliability.txt
 //
 // It exits with 1 when a campaign found a violation, when its faults did not happen, or when a
 // mutation was not found. What each campaign does is in its own package.
@@ -32,7 +32,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// campaigns returns all campaigns, in the order of the page. The longest is the last.
+// campaigns returns all campaigns, in the order of their output. The longest is the last.
 func campaigns() []campaign.Campaign { return append(chaos.All(), simulation.Campaign()) }
 
 func main() {
@@ -56,7 +56,7 @@ func newCommand() *cobra.Command {
 	all.Flags().Uint64Var(&seed, "seed", 1, "decides everything that the campaigns decide")
 	root.AddCommand(all,
 		&cobra.Command{Use: "list", Short: "list the campaigns and the mutations", Args: cobra.NoArgs, Run: list},
-		&cobra.Command{Use: "document RESULTS", Short: "write the page of a record that all wrote", Args: cobra.ExactArgs(1), RunE: document})
+		&cobra.Command{Use: "document RESULTS", Short: "write a record of all as text, without traces", Args: cobra.ExactArgs(1), RunE: document})
 	for _, c := range campaigns() {
 		root.AddCommand(newCampaignCommand(c))
 	}
