@@ -178,7 +178,8 @@ func (e Evidence) checkLedger(broken func(string, string, ...any)) {
 	case ours > 1:
 		broken(AppliedTwice, "booked %v for %s, and settled as %v", e.Booked, e.Sale, e.SettledBy)
 	case ours == 1 && len(e.Desk) > 0 && e.SentAfterDesk > SameMinute:
-		broken(AppliedTwice, "booked %v for %s, or settled as %v, %s after staff had booked %v", e.Booked, e.Sale, e.SettledBy, e.SentAfterDesk, e.Desk)
+		broken(AppliedTwice, "booked %v for %s, or settled as %v, %s after staff had booked %v",
+			e.Booked, e.Sale, e.SettledBy, e.SentAfterDesk, e.Desk)
 	}
 	keeping, generations := 0, map[string]string{}
 	for _, held := range e.CardPayments {
@@ -193,7 +194,8 @@ func (e Evidence) checkLedger(broken func(string, string, ...any)) {
 	if keeping > 1 && !e.inDoubt() {
 		broken(ChargedTwice, "%+v", e.CardPayments)
 	}
-	if keeping > 0 && !e.FalselyAccepted && (len(e.SettledBy) > 0 || e.Method != "" && e.State != "cancelled" && len(e.Booked) > 0) && !e.inDoubt() {
+	byAnother := len(e.SettledBy) > 0 || e.Method != "" && e.State != "cancelled" && len(e.Booked) > 0
+	if keeping > 0 && byAnother && !e.FalselyAccepted && !e.inDoubt() {
 		broken(SettledByAnotherMethod, "settled as %v, booked %v, and the processor holds %+v", e.SettledBy, e.Booked, e.CardPayments)
 	}
 	if keeping > 0 && len(e.Desk) > 0 && ours == 0 && !e.ByRule && !e.FalselyAccepted && !e.inDoubt() {
@@ -246,8 +248,10 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 }
 
 func (e Evidence) checkRecorded(broken func(string, string, ...any)) {
+	explained := len(e.Desk) > 0 && e.ByRule ||
+		e.FalselyAccepted && (len(e.Desk) > 0 || e.VerificationLost || e.listed(flows.RecordedUnsettled))
 	switch ours := len(e.Booked) + len(e.SettledBy); {
-	case ours == 0 && (len(e.Desk) > 0 && e.ByRule || e.FalselyAccepted && (len(e.Desk) > 0 || e.VerificationLost || e.listed(flows.RecordedUnsettled))):
+	case ours == 0 && explained:
 		return
 	case ours != 1:
 		broken(RecordedNotApplied, "booked %v for %s, and settled as %v", e.Booked, e.Sale, e.SettledBy)

@@ -87,7 +87,13 @@ type Recorder struct {
 
 // NewRecorder begins a report.
 func NewRecorder(campaign string, o Options) *Recorder {
-	return &Recorder{startedAt: time.Now(), report: Report{Campaign: campaign, Seed: o.Seed, Faults: map[string]int{}, States: map[string]int{}, Buyers: map[string]int{}}}
+	return &Recorder{startedAt: time.Now(), report: Report{
+		Campaign: campaign,
+		Seed:     o.Seed,
+		Faults:   map[string]int{},
+		States:   map[string]int{},
+		Buyers:   map[string]int{},
+	}}
 }
 
 // AddJourney notes a journey that came to its end.

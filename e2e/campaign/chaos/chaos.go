@@ -46,7 +46,13 @@ func onHarness(replicas int, redis redisSetup, drive func(*run)) func(context.Co
 		defer scope.End()
 		return scope.Run(func() {
 			h := harness.New(scope, harness.Config{Gateway: o.Gateway, Replicas: replicas, Storage: redis.start(scope)})
-			drive(&run{Harness: h, options: o, record: record, random: rand.New(rand.NewPCG(o.Seed, 2)), mayLose: redis.mayLose}) // the journeys have stream 1
+			drive(&run{
+				Harness: h,
+				options: o,
+				record:  record,
+				random:  rand.New(rand.NewPCG(o.Seed, 2)), // the journeys have stream 1
+				mayLose: redis.mayLose,
+			})
 		})
 	}
 }
@@ -142,8 +148,11 @@ const (
 // thereby counts as accepted, and then to one call in twenty.
 var oddFaults = []clubsim.Fault{
 	{Match: clubsim.FaultMatch{Method: http.MethodPost, Path: "/sales/*/payments"}, Kind: "empty_success", Times: new(1)},
-	{Kind: "foreign_page", Probability: new(0.01)}, {Kind: "foreign_json", Probability: new(0.01)}, {Kind: "empty_success", Probability: new(0.01)},
-	{Kind: "too_many", Probability: new(0.01)}, {Kind: "too_many", Limit: "rate", Probability: new(0.01)},
+	{Kind: "foreign_page", Probability: new(0.01)},
+	{Kind: "foreign_json", Probability: new(0.01)},
+	{Kind: "empty_success", Probability: new(0.01)},
+	{Kind: "too_many", Probability: new(0.01)},
+	{Kind: "too_many", Limit: "rate", Probability: new(0.01)},
 }
 
 // odd names a fault of oddFaults for the report.

@@ -37,8 +37,8 @@ const (
 func Idempotency() campaign.Campaign {
 	return campaign.Campaign{
 		Name: "idempotency",
-		Description: "Idempotency keys and the lock of a sale are linearizable: one order must explain each recorded history of concurrent calls " +
-			"over three gateways, with gateways and Redis killed in between.",
+		Description: "Idempotency keys and the lock of a sale are linearizable: one order must explain each recorded history of " +
+			"concurrent calls over three gateways, with gateways and Redis killed in between.",
 		Faults:    []string{killedOne, redisKilledAlways},
 		Mutations: []string{"key-any-body"},
 		Short:     campaign.Options{Count: 24}, Long: campaign.Options{Count: 400}, Drive: onHarness(3, durableRedis, checkIdempotency),
@@ -195,7 +195,12 @@ func (h *history) check() {
 		for _, op := range h.operations {
 			trace = append(trace, fmt.Sprintf("%d to %d: %+v → %+v", op.Call, op.Return, op.Input, op.Output))
 		}
-		h.record.AddViolations(campaign.Violation{Invariant: notLinearizable, Seed: h.options.Seed, Detail: fmt.Sprintf("%d calls", len(h.operations)), Trace: trace})
+		h.record.AddViolations(campaign.Violation{
+			Invariant: notLinearizable,
+			Seed:      h.options.Seed,
+			Detail:    fmt.Sprintf("%d calls", len(h.operations)),
+			Trace:     trace,
+		})
 		h.record.AddJourney("not explained")
 	case porcupine.Unknown:
 		h.record.AddJourney("too long to be explained")

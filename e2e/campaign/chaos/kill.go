@@ -33,8 +33,9 @@ func Kill() campaign.Campaign {
 	long := campaign.Options{MinFaults: KillsOfEachKind(killsLong/len(kinds) + 1)}
 	return campaign.Campaign{
 		Name: "kill",
-		Description: "Gateways are killed with kill -9, at random and at chosen moments, and restarted. Meanwhile buyers continue at the others, " +
-			"strangers request one registration in five, staff settle open sales, and something in front of the club system answers one call in twenty.",
+		Description: "Gateways are killed with kill -9, at random and at chosen moments, and restarted. " +
+			"Meanwhile buyers continue at the others, strangers request one registration in five, staff settle open sales, " +
+			"and something in front of the club system answers one call in twenty.",
 		Faults:    slices.Concat(kinds, []string{strangerAsked, deskSettled}, oddKinds()),
 		Mutations: []string{"take-over", "unsettled-unseen"}, Long: long, Drive: onHarness(3, durableRedis, kill),
 	}

@@ -35,7 +35,7 @@ const (
 
 const (
 	overloadBuyers = 8                      // at once
-	overloadCrowd  = 400                    // newcomers at once, several times what two gateways have places for; they only start a registration
+	overloadCrowd  = 400                    // newcomers at once, several times the places of two gateways; they only start a registration
 	overloadPause  = 500 * time.Millisecond // between a newcomer's response and the next newcomer
 	overloadPhase  = 5 * time.Second        // of each kind of trouble
 	latestResponse = 35 * time.Second       // above four reads of 8 s each in a row, and below the time of a whole request
@@ -48,12 +48,13 @@ const (
 // gateway is killed and Redis fails over. It must never turn away buyers who have begun to pay.
 func Overload() campaign.Campaign {
 	return campaign.Campaign{
-		Name:        "overload",
-		Description: "Many more newcomers come than can be served, while the club system is slow, fails or is silent, gateways are killed, and Redis fails over.",
-		Faults:      []string{newcomerTurnedAway, clubSlow, clubSilent, overloadKilled, overloadFailedOver},
-		Mutations:   []string{"no-priority", "no-deadline", "no-retry-budget"},
-		Long:        campaign.Options{MinFaults: map[string]int{overloadFailedOver: 5, overloadKilled: 5}},
-		Drive:       onHarness(redisReplicas, sentinelRedis, overload),
+		Name: "overload",
+		Description: "Many more newcomers come than can be served, while the club system is slow, fails or is silent, " +
+			"gateways are killed, and Redis fails over.",
+		Faults:    []string{newcomerTurnedAway, clubSlow, clubSilent, overloadKilled, overloadFailedOver},
+		Mutations: []string{"no-priority", "no-deadline", "no-retry-budget"},
+		Long:      campaign.Options{MinFaults: map[string]int{overloadFailedOver: 5, overloadKilled: 5}},
+		Drive:     onHarness(redisReplicas, sentinelRedis, overload),
 	}
 }
 
@@ -77,7 +78,8 @@ func (r *run) startCrowd() (leave func()) {
 		crowd.Go(func() {
 			for n := i; ctx.Err() == nil; n++ {
 				start, _ := r.NewRegistration()
-				response, err := (&frontdesktest.Buyer{HTTP: client}).Send(ctx, http.MethodPost, r.Gateways[n%len(r.Gateways)].URL+"/v1/registrations", uuid.NewString(), start)
+				url := r.Gateways[n%len(r.Gateways)].URL + "/v1/registrations"
+				response, err := (&frontdesktest.Buyer{HTTP: client}).Send(ctx, http.MethodPost, url, uuid.NewString(), start)
 				if err == nil && response.Code() == string(api.Overloaded) {
 					turnedAway.Add(1)
 				}
@@ -148,17 +150,24 @@ func (r *run) checkRetries() {
 	}
 	r.options.Logf("overload: %d calls, %d retries", calls, retries)
 	if float64(retries) > retryShare*float64(calls)+retryBurst {
-		r.record.AddViolations(campaign.Violation{Invariant: TooManyRetries, Seed: r.options.Seed, Detail: fmt.Sprintf("%d retries of %d calls", retries, calls)})
+		r.record.AddViolations(campaign.Violation{
+			Invariant: TooManyRetries,
+			Seed:      r.options.Seed,
+			Detail:    fmt.Sprintf("%d retries of %d calls", retries, calls),
+		})
 	}
 }
 
 func (r *run) checkResponses() {
-	for _, j := range r.journeys {
-		if j.TurnedAway > 0 {
-			r.record.AddViolations(campaign.Violation{Invariant: PayerTurnedAway, Seed: r.options.Seed, Registration: j.Registration(), Detail: fmt.Sprintf("%d times", j.TurnedAway)})
+	for _, journey := range r.journeys {
+		violation := campaign.Violation{Seed: r.options.Seed, Registration: journey.Registration()}
+		if journey.TurnedAway > 0 {
+			violation.Invariant, violation.Detail = PayerTurnedAway, fmt.Sprintf("%d times", journey.TurnedAway)
+			r.record.AddViolations(violation)
 		}
-		if j.Slowest > latestResponse {
-			r.record.AddViolations(campaign.Violation{Invariant: ResponseTooLate, Seed: r.options.Seed, Registration: j.Registration(), Detail: j.Slowest.String()})
+		if journey.Slowest > latestResponse {
+			violation.Invariant, violation.Detail = ResponseTooLate, journey.Slowest.String()
+			r.record.AddViolations(violation)
 		}
 	}
 }

@@ -68,7 +68,14 @@ var (
 		faults: func(r *run) []redisFault {
 			server := r.redisServer()
 			killed := redisFault{redisKilledEverySec, r.restartRedis(nil)}
-			return []redisFault{killed, {redisFlushed, r.flushRedis}, killed, {redisEmptied, r.restartRedis(server.Empty)}, killed, {redisRolledBack, r.rollBackRedis}}
+			return []redisFault{
+				killed,
+				{redisFlushed, r.flushRedis},
+				killed,
+				{redisEmptied, r.restartRedis(server.Empty)},
+				killed,
+				{redisRolledBack, r.rollBackRedis},
+			}
 		},
 		mayLose: true,
 	}
@@ -139,7 +146,8 @@ func (r *run) flushRedis(context.Context) { frontdesktest.FlushRedis(r, r.Storag
 func (r *run) rollBackRedis(ctx context.Context) {
 	server := r.redisServer()
 	var err error
-	if r.BreakAt(ctx, frontdesktest.Capture, frontdesktest.DuringRequest, operationTime, func(*harness.Gateway) { err = server.Copy() }) == nil {
+	copied := func(*harness.Gateway) { err = server.Copy() }
+	if r.BreakAt(ctx, frontdesktest.Capture, frontdesktest.DuringRequest, operationTime, copied) == nil {
 		err = server.Copy()
 	}
 	frontdesktest.Must(r, err)

@@ -40,13 +40,14 @@ const (
 // ones, while buyers pay and leave for good. Every paid registration must still be completed.
 func Webhook() campaign.Campaign {
 	return campaign.Campaign{
-		Name:        "webhook",
-		Description: "The processor's webhooks are dropped, duplicated, late, reordered, replayed, forged, untrue, about foreign payments and far too long, and buyers leave once they have paid.",
-		Faults:      slices.Concat(deliveryFaults, attacks),
-		Mutations:   []string{"no-sweep", "trusted-webhook", "unsigned-webhook"},
-		Short:       campaign.Options{Count: 60},
-		Long:        campaign.Options{Count: 1500},
-		Drive:       onHarness(2, durableRedis, breakWebhooks),
+		Name: "webhook",
+		Description: "The processor's webhooks are dropped, duplicated, late, reordered, replayed, forged, untrue, " +
+			"about foreign payments and far too long, and buyers leave once they have paid.",
+		Faults:    slices.Concat(deliveryFaults, attacks),
+		Mutations: []string{"no-sweep", "trusted-webhook", "unsigned-webhook"},
+		Short:     campaign.Options{Count: 60},
+		Long:      campaign.Options{Count: 1500},
+		Drive:     onHarness(2, durableRedis, breakWebhooks),
 	}
 }
 
@@ -54,7 +55,8 @@ func breakWebhooks(r *run) {
 	ctx, faults := r.Context(), startWebhookFaults(r)
 	defer faults.close()
 	operator := frontdesktest.Buyer{HTTP: http.DefaultClient, Upstreams: r.Upstreams.URL}
-	frontdesktest.Must(r, operator.Do(ctx, http.MethodPut, r.Upstreams.URL+"/sandbox/settings", sandbox.Settings{WebhookURL: faults.server.URL}, nil))
+	settings := sandbox.Settings{WebhookURL: faults.server.URL}
+	frontdesktest.Must(r, operator.Do(ctx, http.MethodPut, r.Upstreams.URL+"/sandbox/settings", settings, nil))
 	r.createForeignPayments(&operator)
 	limited, cancel := r.options.Context(ctx)
 	defer cancel()

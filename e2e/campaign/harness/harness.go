@@ -70,9 +70,18 @@ func New(t testing.TB, cfg Config) *Harness {
 	c := frontdesktest.NewClient(t, h.Gateways[0].URL)
 	h.Club = c.Club()
 	h.offer = c.CardOffer(h.Club)
-	h.desk = club.New(club.Config{BaseURL: h.Upstreams.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
-		GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
-	h.scope = club.Scope{ClientToken: clubsim.DemoClientToken, Club: club.NewIRI(clubsim.DemoClientToken, "clubs", h.Club), Node: "/demo/network_nodes/3"}
+	h.desk = club.New(club.Config{
+		BaseURL:      h.Upstreams.URL + "/sim",
+		ClientID:     clubsim.DemoClientID,
+		ClientSecret: clubsim.DemoClientSecret,
+		GatewayKey:   clubsim.DemoGatewayKey,
+		Now:          time.Now,
+	})
+	h.scope = club.Scope{
+		ClientToken: clubsim.DemoClientToken,
+		Club:        club.NewIRI(clubsim.DemoClientToken, "clubs", h.Club),
+		Node:        "/demo/network_nodes/3",
+	}
 	return h
 }
 
@@ -106,8 +115,14 @@ func (h *Harness) startGateway(cfg Config) {
 		}
 	}
 	g := &Gateway{URL: "http://" + address, path: cfg.Gateway, proxy: proxy, t: h, environment: append([]string{
-		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + address, "FRONTDESK_PUBLIC_URL=http://" + address, "FRONTDESK_REDIS_URL=" + cfg.Storage.URL(),
-		"FRONTDESK_CLUB_URL=" + proxy.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + proxy.URL + "/sandbox", "FRONTDESK_RATE_LIMITS=off", "FRONTDESK_OPS_ADDR=off",
+		"FRONTDESK_MODE=test",
+		"FRONTDESK_ADDR=" + address,
+		"FRONTDESK_PUBLIC_URL=http://" + address,
+		"FRONTDESK_REDIS_URL=" + cfg.Storage.URL(),
+		"FRONTDESK_CLUB_URL=" + proxy.URL + "/sim",
+		"FRONTDESK_SANDBOX_URL=" + proxy.URL + "/sandbox",
+		"FRONTDESK_RATE_LIMITS=off",
+		"FRONTDESK_OPS_ADDR=off",
 		"FRONTDESK_ASK_REPEATS=all",
 	}, cfg.Environment...)}
 	h.Gateways = append(h.Gateways, g)
@@ -129,7 +144,9 @@ func (g *Gateway) Log() string { return g.process.Load().Log() }
 
 // BreakAt sets a breakpoint before all gateways and waits until one hits it. It returns that gateway,
 // or nil when none does within the limit. BreakAt calls act at the hit, while the request waits.
-func (h *Harness) BreakAt(ctx context.Context, operation frontdesktest.Operation, phase frontdesktest.Phase, limit time.Duration, act func(*Gateway)) *Gateway {
+func (h *Harness) BreakAt(
+	ctx context.Context, operation frontdesktest.Operation, phase frontdesktest.Phase, limit time.Duration, act func(*Gateway),
+) *Gateway {
 	hits := make(chan *Gateway, 1)
 	var first sync.Once
 	for _, g := range h.Gateways {
@@ -160,11 +177,20 @@ func (h *Harness) RandomGateway(random *rand.Rand) *Gateway {
 
 // NewRegistration is what a buyer sends first, and the person in it, whose details can be recognised wherever they appear.
 func (h *Harness) NewRegistration() (map[string]any, campaign.Canary) {
-	c := campaign.NewCanary(h.persons.Add(1))
-	return map[string]any{"clubId": h.Club,
-		"person": map[string]any{"givenName": c.GivenName, "familyName": c.FamilyName, "email": c.Email, "mobile": c.Mobile, "birthDate": "1990-05-17",
-			"address": map[string]string{"street": c.Street, "postalCode": "75011", "city": "Paris", "country": "FR"}},
-		"items": []map[string]string{{"offerId": h.offer.Id, "startDate": time.Now().AddDate(0, 0, 1).Format(time.DateOnly)}}}, c
+	canary := campaign.NewCanary(h.persons.Add(1))
+	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	return map[string]any{
+		"clubId": h.Club,
+		"person": map[string]any{
+			"givenName":  canary.GivenName,
+			"familyName": canary.FamilyName,
+			"email":      canary.Email,
+			"mobile":     canary.Mobile,
+			"birthDate":  "1990-05-17",
+			"address":    map[string]string{"street": canary.Street, "postalCode": "75011", "city": "Paris", "country": "FR"},
+		},
+		"items": []map[string]string{{"offerId": h.offer.Id, "startDate": tomorrow}},
+	}, canary
 }
 
 // noteIn notes when something was first seen, by its name, unless that is empty.

@@ -62,7 +62,12 @@ const (
 
 // NewJourney returns a buyer at the start. The seed determines what the buyer does.
 func (h *Harness) NewJourney(seed uint64) *Journey {
-	return &Journey{harness: h, buyer: &frontdesktest.Buyer{HTTP: &h.HTTP, Upstreams: h.Upstreams.URL}, random: rand.New(rand.NewPCG(seed, 1)), began: time.Now()}
+	return &Journey{
+		harness: h,
+		buyer:   &frontdesktest.Buyer{HTTP: &h.HTTP, Upstreams: h.Upstreams.URL},
+		random:  rand.New(rand.NewPCG(seed, 1)),
+		began:   time.Now(),
+	}
 }
 
 // Registration is the id of the registration; empty before there is one.
@@ -303,7 +308,8 @@ func (j *Journey) Others(ctx context.Context) (wait func()) {
 // is still open there.
 func (j *Journey) settleAtDesk(ctx context.Context) {
 	sale := ""
-	for begun := time.Now(); sale == "" && time.Since(begun) < othersTime && frontdesktest.Sleep(ctx, 100*time.Millisecond); { // on a busy machine, the payment begins later
+	begun := time.Now() // on a busy machine, the payment begins later
+	for sale == "" && time.Since(begun) < othersTime && frontdesktest.Sleep(ctx, 100*time.Millisecond) {
 		sale = j.harness.Sale(j.buyer.ID)
 	}
 	if seen, ok := j.harness.Upstreams.Sim.Sale(sale); !ok || seen.State != building {

@@ -44,7 +44,12 @@ func (h *Harness) Check(journeys []*Journey) []campaign.Violation {
 }
 
 func (h *Harness) collectAccounts() accounts {
-	a := accounts{ledger: h.Upstreams.Sim.Ledger(), cardPayments: map[string][]sandbox.Payment{}, records: h.records(), contacts: map[string]int{}}
+	a := accounts{
+		ledger:       h.Upstreams.Sim.Ledger(),
+		cardPayments: map[string][]sandbox.Payment{},
+		records:      h.records(),
+		contacts:     map[string]int{},
+	}
 	for _, contact := range h.Upstreams.Sim.Contacts() {
 		a.contacts[contact.GivenName]++
 	}
@@ -104,13 +109,25 @@ func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 }
 
 func (j *Journey) evidence(a accounts) campaign.Evidence {
-	e := campaign.Evidence{Registration: j.Registration(), Due: j.Due, State: j.State, Responses: j.responses, StrangersServed: j.served, StateByPayment: map[string]string{}}
+	e := campaign.Evidence{
+		Registration:    j.Registration(),
+		Due:             j.Due,
+		State:           j.State,
+		Responses:       j.responses,
+		StrangersServed: j.served,
+		StateByPayment:  map[string]string{},
+	}
 	if !j.again {
 		e.Contacts = a.contacts[j.name]
 	}
 	for _, p := range a.cardPayments[j.Registration()] {
 		e.Sale = p.Metadata["fd_sale"]
-		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Generation: p.Metadata["fd_generation"], Captured: p.Captured, Refunded: p.Refunded})
+		e.CardPayments = append(e.CardPayments, campaign.CardPayment{
+			ID:         p.ID,
+			Generation: p.Metadata["fd_generation"],
+			Captured:   p.Captured,
+			Refunded:   p.Refunded,
+		})
 		if record, known := a.records[paymentKey(p)]; known {
 			e.Records = append(e.Records, record)
 			e.StateByPayment[p.ID] = string(record.State)

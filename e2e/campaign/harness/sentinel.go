@@ -48,7 +48,8 @@ func NewSentinelRedis(t testing.TB) *SentinelRedis {
 // count as silent during a failover.
 func (w *SentinelRedis) startSentinel() (err error) {
 	file := filepath.Join(w.dir, "sentinel.conf")
-	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor %s 127.0.0.1 %d 1\nsentinel down-after-milliseconds %s %d\nsentinel failover-timeout %s %d\n",
+	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor %s 127.0.0.1 %d 1\n"+
+		"sentinel down-after-milliseconds %s %d\nsentinel failover-timeout %s %d\n",
 		w.port, w.dir, primaryName, w.primary.Port, primaryName, silence.Milliseconds(), primaryName, failoverTime.Milliseconds())
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
@@ -59,7 +60,8 @@ func (w *SentinelRedis) startSentinel() (err error) {
 	}
 	client := w.client()
 	defer client.Close()
-	return client.Process(ctx, redis.NewStatusCmd(ctx, "sentinel", "debug", "info-period", 100, "ping-period", 250, "ask-period", 100, "publish-period", 200,
+	return client.Process(ctx, redis.NewStatusCmd(ctx, "sentinel", "debug",
+		"info-period", 100, "ping-period", 250, "ask-period", 100, "publish-period", 200,
 		"min-link-reconnect-period", 500, "slave-reconf-timeout", 1000, "election-timeout", 1000, "tilt-trigger", 10_000, "tilt-period", 1000))
 }
 
@@ -71,7 +73,7 @@ func (w *SentinelRedis) awaitReplication() {
 	defer sentinel.Close()
 	ctx := w.t.Context()
 	var asked time.Time
-	frontdesktest.Must(w.t, frontdesktest.Within(ctx, "the replica follows the primary and the Sentinel sees it", frontdesktest.Patience, func() bool {
+	isReady := func() bool {
 		if time.Since(asked) > retryAfter {
 			if !asked.IsZero() {
 				w.sentinel.Kill()
@@ -88,7 +90,9 @@ func (w *SentinelRedis) awaitReplication() {
 				one["master-port"] == fmt.Sprint(w.primary.Port)
 		})
 		return err == nil && usable && strings.Contains(primary.Info(ctx, "replication").Val(), "state=online")
-	}))
+	}
+	const what = "the replica follows the primary and the Sentinel sees it"
+	frontdesktest.Must(w.t, frontdesktest.Within(ctx, what, frontdesktest.Patience, isReady))
 }
 
 // FailOver kills the primary, waits for the promotion, and restarts the old primary as a replica. Without
@@ -125,12 +129,19 @@ func (w *SentinelRedis) promoted() bool {
 }
 
 func (w *SentinelRedis) client() *redis.SentinelClient {
-	return redis.NewSentinelClient(&redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", w.port), DialTimeout: time.Second, ReadTimeout: time.Second})
+	return redis.NewSentinelClient(&redis.Options{
+		Addr:        fmt.Sprintf("127.0.0.1:%d", w.port),
+		DialTimeout: time.Second,
+		ReadTimeout: time.Second,
+	})
 }
 
 // Client opens a client that follows the primary: on a busy machine the Sentinel may fail over unasked.
 func (w *SentinelRedis) Client() redis.UniversalClient {
-	return redis.NewFailoverClient(&redis.FailoverOptions{MasterName: primaryName, SentinelAddrs: []string{fmt.Sprintf("127.0.0.1:%d", w.port)}})
+	return redis.NewFailoverClient(&redis.FailoverOptions{
+		MasterName:    primaryName,
+		SentinelAddrs: []string{fmt.Sprintf("127.0.0.1:%d", w.port)},
+	})
 }
 
 // URL returns the address for gateways.

@@ -63,31 +63,32 @@ func newCommand() *cobra.Command {
 	return root
 }
 
-func newCampaignCommand(c campaign.Campaign) *cobra.Command {
-	var o campaign.Options
+func newCampaignCommand(planned campaign.Campaign) *cobra.Command {
+	var options campaign.Options
 	var long bool
-	cmd := &cobra.Command{Use: c.Name, Short: "run this campaign alone; list says what it does", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+	run := func(cmd *cobra.Command, _ []string) error {
 		if long {
-			c.Long.Seed, c.Long.Mutation = o.Seed, o.Mutation
-			o = c.Long
-		} else if o.Count == 0 && o.Duration == 0 {
-			o.Duration = 30 * time.Second // long enough to see something, short enough to wait for
+			planned.Long.Seed, planned.Long.Mutation = options.Seed, options.Mutation
+			options = planned.Long
+		} else if options.Count == 0 && options.Duration == 0 {
+			options.Duration = 30 * time.Second // long enough to see something, short enough to wait for
 		}
-		o.Log = progress
-		report, err := runOne(cmd.Context(), c, o)
+		options.Log = progress
+		report, err := runOne(cmd.Context(), planned, options)
 		if report != nil {
 			fmt.Print(report)
 		}
 		return err
-	}}
-	f := cmd.Flags()
-	f.Uint64Var(&o.Seed, "seed", 1, "decides everything that the campaign decides")
-	f.IntVar(&o.Count, "count", 0, "journeys to drive")
-	f.DurationVar(&o.Duration, "for", 0, "start no journey after this time")
-	f.Uint64Var(&o.OnlySeed, "only", 0, "drive the one journey of this seed, and print its trace")
-	f.BoolVar(&long, "long", false, "the form for the record")
-	f.StringVar(&o.Mutation, "mutation", "", "build this mutation in, and expect a violation")
-	f.BoolVar(&o.StopAtViolation, "until-violation", false, "stop at the first violation")
+	}
+	cmd := &cobra.Command{Use: planned.Name, Short: "run this campaign alone; list says what it does", Args: cobra.NoArgs, RunE: run}
+	flags := cmd.Flags()
+	flags.Uint64Var(&options.Seed, "seed", 1, "decides everything that the campaign decides")
+	flags.IntVar(&options.Count, "count", 0, "journeys to drive")
+	flags.DurationVar(&options.Duration, "for", 0, "start no journey after this time")
+	flags.Uint64Var(&options.OnlySeed, "only", 0, "drive the one journey of this seed, and print its trace")
+	flags.BoolVar(&long, "long", false, "the form for the record")
+	flags.StringVar(&options.Mutation, "mutation", "", "build this mutation in, and expect a violation")
+	flags.BoolVar(&options.StopAtViolation, "until-violation", false, "stop at the first violation")
 	return cmd
 }
 
@@ -128,7 +129,8 @@ func runAll(ctx context.Context, out string, seed uint64) error {
 // that failed or had another seed; fresh if there is none. A tree with uncommitted changes is never the same.
 func continuedResults(path string, seed uint64, fresh campaign.Results) campaign.Results {
 	earlier, err := campaign.ReadResults(path)
-	if err != nil || earlier.Version != fresh.Version || earlier.Machine != fresh.Machine || strings.HasSuffix(fresh.Version, "-dirty") || fresh.Version == unknownVersion {
+	unsure := strings.HasSuffix(fresh.Version, "-dirty") || fresh.Version == unknownVersion
+	if err != nil || earlier.Version != fresh.Version || earlier.Machine != fresh.Machine || unsure {
 		return fresh
 	}
 	earlier.Reports = slices.DeleteFunc(earlier.Reports, func(r campaign.Result) bool { return r.Failed != "" || r.Report.Seed != seed })
@@ -149,7 +151,8 @@ func runLong(ctx context.Context, c campaign.Campaign, seed uint64) (campaign.Re
 		killed, err := campaign.Kill(ctx, c, campaign.Options{Seed: seed, Mutation: mutation, Log: progress})
 		failures = append(failures, err)
 		if killed != nil {
-			fmt.Printf("%s: %s: %d violations after %d journeys, %s\n", c.Name, mutation, killed.ViolationCount, killed.Journeys, killed.Duration.Round(time.Millisecond))
+			fmt.Printf("%s: %s: %d violations after %d journeys, %s\n",
+				c.Name, mutation, killed.ViolationCount, killed.Journeys, killed.Duration.Round(time.Millisecond))
 			result.Killed = append(result.Killed, killed)
 		}
 	}

@@ -37,7 +37,8 @@ func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return c.checkCode(r, t)
 	case t == nil || token || r.Method != http.MethodGet:
 		return c.simulate(r, nil)
-	case strings.Contains(r.URL.Path, "/contacts/"): // read concurrently, and dropped when something else fails: no seed could decide which comes first
+	case strings.Contains(r.URL.Path, "/contacts/"):
+		// Contacts are read concurrently, and dropped when something else fails: no seed could decide which comes first.
 		return c.simulate(r, nil)
 	}
 	f := t.journey

@@ -130,10 +130,22 @@ func (s *env) reset(seed uint64) {
 // a call fails or it does not, however slow the machine is.
 func (s *env) clubClient() *club.Client {
 	return club.New(club.Config{
-		BaseURL: s.server.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey,
-		LimitHeaders: true, Now: s.Now, Transport: clubTransport{s},
-		Limits: club.Limits{MaxAttempts: 1, BreakerCalls: 1 << 20, ReadTimeout: never, AttemptTimeout: never, WriteTimeout: never,
-			PaymentTimeout: never, QueueTimeout: never},
+		BaseURL:      s.server.URL + "/sim",
+		ClientID:     clubsim.DemoClientID,
+		ClientSecret: clubsim.DemoClientSecret,
+		GatewayKey:   clubsim.DemoGatewayKey,
+		LimitHeaders: true,
+		Now:          s.Now,
+		Transport:    clubTransport{s},
+		Limits: club.Limits{
+			MaxAttempts:    1,
+			BreakerCalls:   1 << 20,
+			ReadTimeout:    never,
+			AttemptTimeout: never,
+			WriteTimeout:   never,
+			PaymentTimeout: never,
+			QueueTimeout:   never,
+		},
 	})
 }
 

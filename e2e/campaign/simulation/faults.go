@@ -90,7 +90,8 @@ var foreignBodies = []json.RawMessage{nil, []byte(`{}`), []byte(`[]`), []byte(`[
 func faultKinds() []string {
 	kinds := []string{
 		redisRefused, redisLost, redisRollback, redisWiped,
-		cardsError, cardsLost, cardsSlow, cardsLate, cardsDown, cardsForgot, cardsMissing, cardsStored, cardsTooMany, cardsHeld, cardsKeyInUse, cardsLocked,
+		cardsError, cardsLost, cardsSlow, cardsLate, cardsDown, cardsForgot, cardsMissing, cardsStored, cardsTooMany, cardsHeld,
+		cardsKeyInUse, cardsLocked,
 		bankSlow, refundFailed, postLate, postSlow, crashed, slept, hookLost, hookTwice, hookLate, jobLost,
 		buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, buyerWentBack, startRepeated,
 		oddAnswers, itemHung, clubChanged, brakeEngaged, deskSettled, refundedByHand, strangerAsked, codeSlow, codeUnanswered, codeLate,
@@ -153,7 +154,14 @@ func newPlan(rng *rand.Rand) plan {
 		p = plan{method: flows.ByCard, crashes: some(1, 0.05, 0.2), choosesAgain: true, fallsBackThen: rng.IntN(2) == 0, mixed: true,
 			faultWindow: p.faultWindow}
 	case 2, 3: // Redis falls back while a POST is late and the processor fails: the way to a release by another than the holder
-		p = plan{method: flows.ByCard, rollbacks: some(1, 0.01, 0.06), cards: some(1, 0.1, 0.4), posts: some(1, 0.5, 1), desk: true, faultWindow: p.faultWindow}
+		p = plan{
+			method:      flows.ByCard,
+			rollbacks:   some(1, 0.01, 0.06),
+			cards:       some(1, 0.1, 0.4),
+			posts:       some(1, 0.5, 1),
+			desk:        true,
+			faultWindow: p.faultWindow,
+		}
 	}
 	withoutProcessor := []flows.Method{flows.Deferred, flows.Free, flows.InPerson}
 	if n := rng.IntN(20); n < len(withoutProcessor) {

@@ -360,7 +360,12 @@ func (f *journey) check() error {
 		if slices.Contains(f.byHand, p.ID) {
 			p.Refunded = 0 // not by Frontdesk
 		}
-		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Generation: generation, Captured: p.Captured, Refunded: p.Refunded})
+		e.CardPayments = append(e.CardPayments, campaign.CardPayment{
+			ID:         p.ID,
+			Generation: generation,
+			Captured:   p.Captured,
+			Refunded:   p.Refunded,
+		})
 	}
 	f.state = "no payment"
 	if p := f.latestPayment(); p != nil {
@@ -396,7 +401,11 @@ func (f *journey) check() error {
 	f.tracef("ended as %s; booked %v, the processor holds %+v", f.state, e.Booked, e.CardPayments)
 	f.violations = e.Violations()
 	if f.gaveUp() {
-		f.violations = append(f.violations, campaign.Violation{Invariant: campaign.NeverSettles, Detail: fmt.Sprintf("%d events", f.events), Registration: f.registration})
+		f.violations = append(f.violations, campaign.Violation{
+			Invariant:    campaign.NeverSettles,
+			Detail:       fmt.Sprintf("%d events", f.events),
+			Registration: f.registration,
+		})
 	}
 	for place, text := range map[string]string{"Redis": f.redis.Dump(), "the log": strings.Join(f.trace, "\n")} {
 		if found := f.person.FoundIn(text); found != nil {
@@ -424,7 +433,8 @@ func (f *journey) records() (records []campaign.Record, err error) {
 		sale, known := f.sim.Sale(string(p.Sale))
 		r.Open = known && sale.State == building
 		r.RefundedByHand = slices.Contains(f.byHand, p.ProcessorID)
-		r.PaidTwice = p.HasProcessor() && len(f.desk) > 0 && len(f.booked()) > 0 && p.Snapshot != nil && p.Snapshot.Debt != nil && *p.Snapshot.Debt > 0
+		wasInDebt := p.Snapshot != nil && p.Snapshot.Debt != nil && *p.Snapshot.Debt > 0
+		r.PaidTwice = p.HasProcessor() && len(f.desk) > 0 && len(f.booked()) > 0 && wasInDebt
 		records = append(records, r)
 	}
 	return records, err

@@ -210,7 +210,8 @@ func (f *journey) decide(ctx context.Context, t *task, p *flows.Payment) {
 }
 
 func (f *journey) refundAgain(ctx context.Context, t *task, p *flows.Payment) {
-	_, err := t.gateway.payments.ConfirmNotRecorded(ctx, p.ID, payment.Refund, flows.Decision{Operator: "op", Reason: "the balance suffices now"})
+	decision := flows.Decision{Operator: "op", Reason: "the balance suffices now"}
+	_, err := t.gateway.payments.ConfirmNotRecorded(ctx, p.ID, payment.Refund, decision)
 	if t.dead.Load() {
 		return
 	}

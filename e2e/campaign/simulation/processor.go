@@ -244,7 +244,10 @@ func (f *journey) held() (now held) {
 // of is what is held of some payments or of the registration.
 func (h held) of(ids ...string) held {
 	isOther := func(id string) bool { return !slices.Contains(ids, id) }
-	return held{charged: slices.DeleteFunc(slices.Clone(h.charged), isOther), authorised: slices.DeleteFunc(slices.Clone(h.authorised), isOther)}
+	return held{
+		charged:    slices.DeleteFunc(slices.Clone(h.charged), isOther),
+		authorised: slices.DeleteFunc(slices.Clone(h.authorised), isOther),
+	}
 }
 
 func overlap(before, now []string) bool {

@@ -28,10 +28,12 @@ import (
 func Campaign() campaign.Campaign {
 	return campaign.Campaign{
 		Name: "simulation",
-		Description: "The gateway's own code runs single journeys in virtual time, with three replicas for each. Every call to the club system, " +
-			"the card processor and Redis fails in every way, processes die and sleep, Redis loses writes, and webhooks and buyers are unpredictable. " +
+		Description: "The gateway's own code runs single journeys in virtual time, with three replicas for each. " +
+			"Every call to the club system, the card processor and Redis fails in every way, processes die and sleep, " +
+			"Redis loses writes, and webhooks and buyers are unpredictable. " +
 			"One in ten pays by direct debit and enters another account while a code is checked. " +
-			"One in seven pays later, at the desk or nothing. Staff settle one sale in four themselves, and strangers request one registration in five. " +
+			"One in seven pays later, at the desk or nothing. Staff settle one sale in four themselves, " +
+			"and strangers request one registration in five. " +
 			"Buyers add items that hang at the club system, and repeat starts that failed. " +
 			"One refund in four is refused, pending or returned by the bank, and one capture in eight is decided later. " +
 			"The processor refuses what meets a write in progress. In one journey of five or more, " +
@@ -79,7 +81,8 @@ func workInOneEnv(ctx context.Context, o campaign.Options, recorder *campaign.Re
 	defer s.close()
 	for range renewEvery {
 		n := int(next.Add(1))
-		if ctx.Err() != nil || o.Count > 0 && n > o.Count && recorder.EnoughFaults(o) || o.OnlySeed != 0 && n > 1 || o.StopAtViolation && recorder.ViolationCount() > 0 {
+		enough := o.Count > 0 && n > o.Count && recorder.EnoughFaults(o) || o.OnlySeed != 0 && n > 1
+		if ctx.Err() != nil || enough || o.StopAtViolation && recorder.ViolationCount() > 0 {
 			return true, nil
 		}
 		seed := seedOf(o, n)
