@@ -5,7 +5,8 @@
 # make check: the rest: linters, linters of the contract, every journey, screen and attack, executed documentation,
 #   the image, licences, and short fault campaigns. About eleven minutes on two cores.
 # make image: the image frontdesk, with docker, podman or buildah, and its bill of materials, artefacts/frontdesk.cdx.json.
-# make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/explanation/performance.md is missed.
+# make bench: whole journeys, crowds, streams and starts, in one table; fails when a threshold is missed.
+#   What one process can measure is a Go benchmark beside the code: go test -run '^$' -bench . -count 10 ./handlers
 # make campaign: the long form of the fault campaigns, two to three hours on two cores, into docs/explanation/reliability.txt.
 #   It continues a run of the same commit that was interrupted.
 

@@ -28,9 +28,9 @@ import (
 	"frontdesk/upstream/identity"
 )
 
-// edge returns the edge in this process, with a real Redis, a simulator and every layer that a request passes
-// through.
-func edge(b *testing.B) *handlers.Server {
+// edge returns the edge in this process, with a real Redis and every layer that a request passes through, and the
+// address of its simulator.
+func edge(b *testing.B) (server *handlers.Server, upstreams string) {
 	b.Helper()
 	redis, err := store.Connect(frontdesktest.NewRedis(b))
 	if err != nil {
@@ -52,21 +52,21 @@ func edge(b *testing.B) *handlers.Server {
 	payments := payment.New(payment.Config{Store: records, Wake: queue.Wake, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys, Environment: "test", Now: time.Now, After: time.After, Log: log})
 	registrations := registration.New(registration.Config{Store: records, Club: clubSystem, Catalogue: offers, Payments: payments, Keys: keys, Now: time.Now, Log: log})
 	site := os.DirFS(filepath.Join(frontdesktest.Root(), "web-example"))
-	server, err := handlers.New(handlers.Config{
+	server, err = handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: offers, Store: records, Cards: processor, Background: background.New(background.Config{Store: records, Queue: queue}),
-		Identity: identity.New(identity.Config{Now: time.Now}), Site: site,
+		Identity: identity.New(identity.Config{JWKSURL: outside.URL + "/sim/" + clubsim.DemoClientToken + "/_control/jwks", Now: time.Now}), Site: site,
 		ClientToken: clubsim.DemoClientToken, PublicURL: "https://club.example", RateLimits: true,
 		Ready: func(context.Context) []flows.Check { return nil }, Now: time.Now, After: time.After, Log: log,
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	return server
+	return server, outside.URL
 }
 
 // BenchmarkGetRegistration measures a request from the router to its response.
 func BenchmarkGetRegistration(b *testing.B) {
-	server := edge(b)
+	server, _ := edge(b)
 	var r api.Registration
 	start := httptest.NewRequest("POST", "/v1/registrations", strings.NewReader(`{"clubId":"11","person":`+person+`,"items":[{"offerId":"2501"}]}`))
 	start.Header.Set("Content-Type", "application/json")
@@ -77,11 +77,25 @@ func BenchmarkGetRegistration(b *testing.B) {
 	}
 	get := httptest.NewRequest("GET", "/v1/registrations/"+r.Id, nil)
 	get.Header.Set("Authorization", "Bearer "+*r.Token)
+	benchmarkRequest(b, server, get)
+}
+
+// BenchmarkMe measures a profile: the check of the token, and two reads of the simulator that are merged.
+func BenchmarkMe(b *testing.B) {
+	server, upstreams := edge(b)
+	get := httptest.NewRequest("GET", "/v1/me", nil)
+	get.Header.Set("Authorization", "Bearer "+frontdesktest.NewClient(b, upstreams).Persona("customer").IdentityToken)
+	benchmarkRequest(b, server, get)
+}
+
+// benchmarkRequest repeats a request, each time from another address, so that no limit applies.
+func benchmarkRequest(b *testing.B, server http.Handler, request *http.Request) {
+	b.Helper()
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
-		get.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1234", n>>16&255, n>>8&255, n&255) // a new address each time, so that no limit applies
+		request.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1234", n>>16&255, n>>8&255, n&255)
 		answer := httptest.NewRecorder()
-		if server.ServeHTTP(answer, get); answer.Code != http.StatusOK {
+		if server.ServeHTTP(answer, request); answer.Code != http.StatusOK {
 			b.Fatal(answer.Code, answer.Body)
 		}
 	}

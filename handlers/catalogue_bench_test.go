@@ -3,12 +3,14 @@ package handlers_test
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -99,6 +101,59 @@ func BenchmarkCatalogueWarm(b *testing.B) {
 				edge.ServeHTTP(&answer, requests[i%len(requests)])
 				if answer.status != c.status && answer.status != http.StatusTooManyRequests {
 					b.Fatalf("status %d", answer.status)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkCatalogueServed reads a catalogue from the response cache over a connection, and the same bytes from bare
+// net/http: benchstat -col /server compares them. The client's time is part of both.
+func BenchmarkCatalogueServed(b *testing.B) {
+	edge := newEdge(b, time.Now)
+	read := httptest.NewRecorder()
+	edge.ServeHTTP(read, catalogueRequest(0))
+	page, tag := read.Body.Bytes(), read.Header().Get("ETag")
+	bare := func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-None-Match") == tag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(page)))
+		w.Write(page)
+	}
+	client := http.Client{Transport: &http.Transport{DisableCompression: true}}
+	for _, kind := range []struct {
+		name, tag string
+		status    int
+		server    http.Handler
+	}{
+		{"status=200/server=gateway", "", http.StatusOK, edge},
+		{"status=200/server=bare", "", http.StatusOK, http.HandlerFunc(bare)},
+		{"status=304/server=gateway", tag, http.StatusNotModified, edge},
+		{"status=304/server=bare", tag, http.StatusNotModified, http.HandlerFunc(bare)},
+	} {
+		b.Run(kind.name, func(b *testing.B) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				r.RemoteAddr = "192.0.2.1:1234" // the trusted proxy, which names the caller
+				kind.server.ServeHTTP(w, r)
+			}))
+			defer server.Close()
+			for n := 0; b.Loop(); n++ {
+				request := catalogueRequest(n)
+				if kind.tag != "" {
+					request.Header.Set("If-None-Match", kind.tag)
+				}
+				request.RequestURI, request.URL.Scheme, request.URL.Host = "", "http", server.Listener.Addr().String()
+				response, err := client.Do(request)
+				if err != nil {
+					b.Fatal(err)
+				}
+				_, err = io.Copy(io.Discard, response.Body)
+				response.Body.Close()
+				if err != nil || response.StatusCode != kind.status {
+					b.Fatal(response.Status, err)
 				}
 			}
 		})

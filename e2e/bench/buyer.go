@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -95,6 +96,9 @@ func (b *buyers) recording() time.Duration {
 	await() // its last calls would delay the next journey
 	return took
 }
+
+// callerAddress is the address of one of many callers.
+func callerAddress(n int) string { return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255) }
 
 // get sends a GET request that needs no registration.
 func (b *buyers) get(url string) {

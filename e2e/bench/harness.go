@@ -25,7 +25,7 @@ type harness struct {
 	*frontdesktest.Scope
 	dir      string  // of all files
 	binary   string  // Frontdesk
-	self     string  // this program, which is also the reference servers
+	self     string  // this program, which is also the forwarder
 	pinned   bool    // the server has a core to itself
 	capacity float64 // the most journeys a second; zero: not measured yet
 }
@@ -151,18 +151,6 @@ func (h *harness) gateway(upstreams, redisURL string, environment ...string) *fr
 		"FRONTDESK_CLUB_URL=" + upstreams + "/sim", "FRONTDESK_SANDBOX_URL=" + upstreams + "/sandbox", "FRONTDESK_REDIS_URL=" + redisURL,
 		"FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1",
 	}, environment...), "sh", "-c", `exec "$@" 2>>"$0"`, log, h.binary) // a file needs no reader, which would take time from the load
-}
-
-// reference runs a reference server on the server's core, see reference.go for the names.
-func (h *harness) reference(name, arg string) *frontdesktest.Process {
-	at := h.freeAddress()
-	return h.startServer(at, "reference is at", nil, h.self, "reference", name, at, arg)
-}
-
-func (h *harness) file(name string, content []byte) string {
-	path := filepath.Join(h.dir, name)
-	h.must(os.WriteFile(path, content, 0o600))
-	return path
 }
 
 // cpu returns the CPU time of a process in seconds. It adds up the nanoseconds of all threads, because

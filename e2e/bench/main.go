@@ -2,7 +2,7 @@
 // run, and checks the ratios against thresholds:
 //
 //	go run ./e2e/bench              everything
-//	go run ./e2e/bench warm cold    some measurements
+//	go run ./e2e/bench cold card    some measurements
 //	go run ./e2e/bench list         the measurements
 //	go run ./e2e/bench trace        where the time goes in one card journey, as a picture (SVG)
 //	go run ./e2e/bench crowd        what is completed before, during and after a crowd, as a picture (SVG)
@@ -12,9 +12,14 @@
 // times, and the median of the ratios counts. With two cores and taskset, the server has
 // one core to itself, and the load and everything else have the others.
 //
-// Start reading at measurements, below. Each of them is in the file of its name; start is in mock.go, and
-// streams is in growth.go. They share harness.go (processes), load.go (requests), table.go (figures and
-// thresholds) and reference.go (the servers to compare with).
+// It has what needs processes, Redis and a clock. What one process can measure is a benchmark beside the code:
+//
+//	go test -run '^$' -bench . -count 10 ./... | tee new.txt
+//	go run golang.org/x/perf/cmd/benchstat@latest old.txt new.txt
+//	go run golang.org/x/perf/cmd/benchstat@latest -col /server new.txt    the gateway and bare net/http
+//
+// Start reading at measurements, below. Each of them is in the file of its name; streams is in growth.go. They share
+// harness.go (processes), buyer.go (requests) and table.go (figures and thresholds).
 package main
 
 import (
@@ -39,14 +44,11 @@ type parts []func(*harness) []row
 
 // measurements are in the order of the table. Those with many connections come last, because they slow the next one.
 var measurements = []measurement{
-	{"warm", "the catalogue from the cache, and servers that write the same bytes", parts{measureWarm}},
 	{"cold", "a catalogue that is in no cache, one visitor at one gateway and many at three", parts{measureCold, measureColdReaders}},
-	{"mock", "the simulator and mock mode, and servers that write the same", parts{measureSimulator, measureMock}},
 	{"start", "the first response of mock mode, and its memory", parts{measureStart, measureMemory}},
-	{"me", "two reads of 5 ms merged, and a server that does no more", parts{measureMe}},
 	{"card", "a whole card journey: its calls, its CPU time, and the buyer's waiting time", parts{countCard, loadCard, timeCard}},
 	{"overload", "visitors at a fixed rate: three and ten times as many as can be served; a slow club system", parts{measureCrowd(3), measureCrowd(10), measureBrownout}},
-	{"growth", "registrations among 1,000 and among 100,000", parts{measureGrowth}},
+	{"growth", "an idle gateway with 1,000 and with 100,000 registrations", parts{measureGrowth}},
 	{"streams", "10,000 event streams on one gateway", parts{measureStreams}},
 }
 
@@ -66,8 +68,8 @@ func run(ctx context.Context, args []string) error {
 		command = args[0]
 	}
 	switch command {
-	case "reference":
-		return serveReference(ctx, args[1:])
+	case "forwarder":
+		return serveForwarder(ctx, args[1:])
 	case "trace":
 		return draw(ctx, false, drawTrace)
 	case "list":

@@ -68,28 +68,37 @@ func (r round) share() float64 {
 	return r.crowd.perSecond / min(max(r.before.perSecond, r.after.perSecond), r.before.offered)
 }
 
-// rows judge a round. None reaches its threshold unless all blocks count.
-func (r round) rows(name string, goodput, returns threshold) []row {
+// checks judge a round. None reaches its threshold unless all blocks count.
+func (r round) checks(goodput, returns threshold) []check {
 	const last, refusalTime = 10, 0.1 // seconds
 	before, crowd, after := r.before, r.crowd, r.after
 	refusal, asked := quantile(crowd.turnedAway, 99), crowd.asked[len(crowd.asked)-last:].sum()/last
 	if crowd.turnedAway.TotalCount() == 0 && crowd.perSecond < 0.9*crowd.offered {
 		refusal = math.Inf(1) // it keeps visitors waiting instead
 	}
-	rows := []row{
-		{name + ": journeys completed", crowd.String(), fmt.Sprintf("before: %s; after: %.0f/s", before, after.perSecond), r.share(), goodput},
-		{name + ": a refusal, p99", fmt.Sprintf("%.0f ms", 1000*refusal), "100 ms", refusal / refusalTime, threshold{atMost: 1}},
-		{name + ": memory", fmt.Sprintf("%d MB", crowd.memory>>20), fmt.Sprintf("before: %d MB", before.memory>>20), float64(crowd.memory) / float64(before.memory), threshold{atMost: 1.5}},
-		// The gateway says when visitors return.
-		{name + ": requests to start, in its last 10 s", fmt.Sprintf("%.0f/s", asked), fmt.Sprintf("visitors who arrive: %.0f/s", crowd.offered), asked / crowd.offered, returns},
-		{name + ", ten seconds later: journeys completed", after.String(), fmt.Sprintf("before: %.0f/s", before.perSecond), after.perSecond / before.perSecond, threshold{atLeast: 0.9}},
+	checks := []check{
+		{"completed", r.share(), goodput},
+		{"p99 of a refusal, of 100 ms", refusal / refusalTime, threshold{atMost: 1}},
+		{"memory", float64(crowd.memory) / float64(before.memory), threshold{atMost: 1.5}},
+		{"requests to start in its last 10 s", asked / crowd.offered, returns}, // the gateway says when visitors return
+		{"completed ten seconds later", after.perSecond / before.perSecond, threshold{atLeast: 0.9}},
 	}
 	if math.IsNaN(r.share()) {
-		for i := range rows {
-			rows[i].ratio = math.NaN()
+		for i := range checks {
+			checks[i].ratio = math.NaN()
 		}
 	}
-	return rows
+	return checks
+}
+
+// row shows a round. Its blocks were logged in full.
+func (r round) row(name string, checks []check) row {
+	return row{
+		name,
+		fmt.Sprintf("%.0f journeys/s of %.0f visitors/s, %d MB", r.crowd.perSecond, r.crowd.offered, r.crowd.memory>>20),
+		fmt.Sprintf("before: %.0f/s of %.0f/s, %d MB; after: %.0f/s", r.before.perSecond, r.before.offered, r.before.memory>>20, r.after.perSecond),
+		checks,
+	}
 }
 
 // alternate measures blocks, each between two of its neighbours.
@@ -114,7 +123,7 @@ func median(of []round) round {
 // round alike. Afterwards it compares the last gateway with one that has seen no crowd.
 func measureCrowd(times float64) func(*harness) []row {
 	return func(h *harness) []row {
-		usual, name := h.mostJourneys(), fmt.Sprintf("%.0f times as many visitors", times)
+		usual, name := h.mostJourneys(), fmt.Sprintf("%.0f times as many visitors as can be served, for a minute, median of %d", times, minutes)
 		var v *visitors
 		var long []round
 		for range minutes {
@@ -131,20 +140,18 @@ func measureCrowd(times float64) func(*harness) []row {
 		later := alternate(rounds, func() *block { return fresh.block(usual, brief) }, few)
 		v.present.Wait()
 		fresh.present.Wait()
-		return crowdRows(name, usual, long, short, later)
+		return []row{crowdRow(name, long, short, later)}
 	}
 }
 
-// crowdRows judge a crowd of a minute, short ones after it, and what remains of them.
-func crowdRows(name string, capacity float64, long, short, later []round) []row {
-	const atLeast, mostReturn = 0.9, 2
-	minute, after := median(long), median(later)
-	before := minute.before
-	rows := append([]row{{name + ": before them, as many as can be served", before.String(), fmt.Sprintf("the most at any rate: %.0f/s", capacity), before.perSecond / capacity, threshold{}}},
-		minute.rows(fmt.Sprintf("%s for a minute, median of %d", name, len(long)), threshold{atLeast: atLeast}, threshold{atMost: mostReturn})...)
-	return append(rows,
-		median(short).rows(fmt.Sprintf("%s, median of %d rounds", name, len(short)), threshold{atLeast: atLeast}, threshold{})[0],
-		row{name + ", after all rounds: journeys completed", after.crowd.String(), fmt.Sprintf("a gateway that has seen no crowd: %.0f/s and %.0f/s", after.before.perSecond, after.after.perSecond), after.share(), threshold{atLeast: atLeast}})
+// crowdRow judges a crowd of a minute, short ones after it, and what remains of them. The last check compares with a
+// gateway that has seen no crowd.
+func crowdRow(name string, long, short, later []round) row {
+	atLeast, mostReturn := threshold{atLeast: 0.9}, threshold{atMost: 2}
+	minute := median(long)
+	return minute.row(name, append(minute.checks(atLeast, mostReturn),
+		check{fmt.Sprintf("completed in %d short rounds", len(short)), median(short).share(), atLeast},
+		check{"completed after all rounds", median(later).share(), atLeast}))
 }
 
 // measureBrownout compares journeys while the club system is slow and fails with those before and after.
@@ -157,8 +164,8 @@ func measureBrownout(h *harness) []row {
 	setFaults(club)
 	r := round{before, during, v.block(few, calm)}
 	v.present.Wait()
-	const name = "A quarter of the capacity, club system +1 s and 20% errors"
-	slowest := series{quantile(r.before.journeys, 99.9), quantile(r.after.journeys, 99.9)}
-	return append(r.rows(name, threshold{}, threshold{}), // what the club system fails, no gateway completes
-		row{name + ", ten seconds later: p99.9 of a journey", fmt.Sprintf("%.2f s", slowest[1]), fmt.Sprintf("before: %.2f s", slowest[0]), slowest[1] / slowest[0], threshold{atMost: 1.5}})
+	slowest := []float64{quantile(r.before.journeys, 99.9), quantile(r.after.journeys, 99.9)}
+	checks := append(r.checks(threshold{}, threshold{}), // what the club system fails, no gateway completes
+		check{"p99.9 of a journey ten seconds later", slowest[1] / slowest[0], threshold{atMost: 1.5}})
+	return []row{r.row("A quarter of the capacity, club system +1 s and 20% errors", checks)}
 }

@@ -24,10 +24,10 @@ func TestACrowdIsComparedWithItsBetterNeighbour(t *testing.T) {
 			h := hdrhistogram.New(1, 1000, 3)
 			blocks = append(blocks, &block{perSecond: perSecond, offered: 100, late: test.late, stolen: test.stolen, asked: make(series, 10), journeys: h, turnedAway: h})
 		}
-		rows := round{blocks[0], blocks[1], blocks[2]}.rows("", threshold{atLeast: 0.9}, threshold{})
-		goodput, recovery := rows[0], rows[len(rows)-1]
-		if goodput.threshold.met(goodput.ratio) != test.goodput || recovery.threshold.met(recovery.ratio) != test.recovery {
-			t.Errorf("%s: ratios %.2f and %.2f", name, goodput.ratio, recovery.ratio)
+		checks := round{blocks[0], blocks[1], blocks[2]}.checks(threshold{atLeast: 0.9}, threshold{})
+		goodput, recovery := checks[0], checks[len(checks)-1]
+		if goodput.met() != test.goodput || recovery.met() != test.recovery {
+			t.Errorf("%s: %s and %s", name, goodput, recovery)
 		}
 	}
 }
@@ -41,8 +41,11 @@ func TestACollapseThatLastsMisses(t *testing.T) {
 		}
 	}
 	short, later := alternate(rounds, at(10), at(10)), alternate(3, at(90), at(10))
-	rows := crowdRows("", 100, alternate(1, at(90), at(90)), short, later)
-	if last := rows[len(rows)-1]; last.threshold.met(last.ratio) {
-		t.Errorf("%s: %.2f", last.work, last.ratio)
+	judged := crowdRow("", alternate(1, at(90), at(90)), short, later)
+	if last := judged.checks[len(judged.checks)-1]; last.met() {
+		t.Error(last)
+	}
+	if judged.verdict() != "**missed**" || missed([]row{judged}) == nil {
+		t.Errorf("the table says %s", judged.verdict())
 	}
 }

@@ -6,17 +6,50 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 )
 
+// row is a line of the table.
 type row struct {
 	work      string // what is measured
 	measured  string // its figure in words, with units
 	reference string // what it is compared with, and its figure
-	ratio     float64
-	threshold threshold // zero: the row is shown, but not judged
+	checks    []check
 }
 
-// threshold bounds a ratio. Zero fields set no bound.
+// check judges a ratio.
+type check struct {
+	name      string // what of the row it is about; empty for the only one of a row
+	ratio     float64
+	threshold threshold
+}
+
+// judged is the only check of a row.
+func judged(ratio float64, by threshold) []check { return []check{{"", ratio, by}} }
+
+// String renders a check as the table shows it.
+func (c check) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s %.3g %s", c.name, c.ratio, c.threshold))
+}
+
+func (c check) met() bool { return c.threshold.met(c.ratio) }
+
+// verdict says of a row whether all its checks reach their thresholds.
+func (r row) verdict() string {
+	unmeasurable := func(c check) bool { return math.IsNaN(c.ratio) }
+	missed := func(c check) bool { return !c.met() }
+	switch {
+	case slices.ContainsFunc(r.checks, unmeasurable):
+		return "**not measurable**"
+	case slices.ContainsFunc(r.checks, missed):
+		return "**missed**"
+	case len(r.checks) > 0:
+		return "reached"
+	}
+	return ""
+}
+
+// threshold bounds a ratio. Zero fields set no bound, and the zero value judges nothing.
 type threshold struct{ atLeast, atMost float64 }
 
 // String renders a threshold as the table shows it.
@@ -35,31 +68,24 @@ func (t threshold) met(ratio float64) bool {
 }
 
 func printTable(to io.Writer, rows []row) {
-	fmt.Fprint(to, "| Work | Measured | Compared with | Ratio | Threshold | |\n|---|---|---|---|---|---|\n")
+	fmt.Fprint(to, "| Work | Measured | Compared with | Ratio, threshold | |\n|---|---|---|---|---|\n")
 	for _, r := range rows {
-		verdict, ratio := "", ""
-		if r.ratio != 0 {
-			ratio = fmt.Sprintf("%.3g", r.ratio)
+		var checks []string
+		for _, c := range r.checks {
+			checks = append(checks, c.String())
 		}
-		switch {
-		case r.threshold == threshold{}:
-		case math.IsNaN(r.ratio):
-			verdict = "**not measurable**"
-		case r.threshold.met(r.ratio):
-			verdict = "reached"
-		default:
-			verdict = "**missed**"
-		}
-		fmt.Fprintf(to, "| %s | %s | %s | %s | %s | %s |\n", r.work, r.measured, r.reference, ratio, r.threshold, verdict)
+		fmt.Fprintf(to, "| %s | %s | %s | %s | %s |\n", r.work, r.measured, r.reference, strings.Join(checks, "; "), r.verdict())
 	}
 }
 
-// missed returns an error that names the rows that miss their threshold; nil when there are none.
+// missed returns an error that names what misses its threshold; nil when nothing does.
 func missed(rows []row) error {
 	var all []error
 	for _, r := range rows {
-		if !r.threshold.met(r.ratio) {
-			all = append(all, fmt.Errorf("%s: %.3g, and the threshold is %s", r.work, r.ratio, r.threshold))
+		for _, c := range r.checks {
+			if !c.met() {
+				all = append(all, fmt.Errorf("%s: %s", r.work, c))
+			}
 		}
 	}
 	return errors.Join(all...)

@@ -30,7 +30,7 @@ const secret = "a-secret-of-the-club's-login-and-frontdesk"
 
 // login is a club's own login: it signs tokens and publishes its keys over HTTP.
 type login struct {
-	*testing.T
+	testing.TB
 	url     string
 	rsa     *rsa.PrivateKey
 	ecdsa   *ecdsa.PrivateKey
@@ -43,9 +43,9 @@ type login struct {
 	status  int // of the response
 }
 
-func newLogin(t *testing.T) *login {
+func newLogin(t testing.TB) *login {
 	t.Helper()
-	l := &login{T: t, now: time.Now(), status: http.StatusOK}
+	l := &login{TB: t, now: time.Now(), status: http.StatusOK}
 	var err error
 	if l.rsa, err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
 		t.Fatal(err)
