@@ -153,23 +153,8 @@ func (h *harness) gateway(upstreams, redisURL string, environment ...string) *fr
 	}, environment...), "sh", "-c", `exec "$@" 2>>"$0"`, log, h.binary) // a file needs no reader, which would take time from the load
 }
 
-// cpu returns the CPU time of a process in seconds. It adds up the nanoseconds of all threads, because
-// the process's own sum counts hundredths of a second (proc(5)).
-func (h *harness) cpu(pid int) (sum float64) {
-	threads, err := procfs.AllThreads(pid)
-	h.must(err)
-	for _, thread := range threads {
-		ran, err := thread.Schedstat()
-		if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ESRCH) { // a thread may have ended
-			h.must(err)
-		}
-		sum += float64(ran.RunningNanoseconds) / 1e9
-	}
-	if sum == 0 {
-		h.Fatalf("process %d has no CPU time", pid)
-	}
-	return sum
-}
+// cpu returns the CPU time of a process in seconds.
+func (h *harness) cpu(pid int) float64 { return frontdesktest.CPUTime(h, pid).Seconds() }
 
 // stolen returns the CPU time that this machine's cores wanted and did not get, in seconds (proc_stat(5)).
 func (h *harness) stolen() float64 {

@@ -3,9 +3,16 @@
 package ops_test
 
 import (
+	"log"
+	"os"
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
 )
 
-func TestMain(m *testing.M) { frontdesktest.Main(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == bareServer {
+		log.Fatal(serveBare(os.Args[2], os.Args[3]))
+	}
+	frontdesktest.Main(m)
+}
