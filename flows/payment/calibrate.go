@@ -69,7 +69,8 @@ func (m *Machine) Calibrate(ctx context.Context, by string) (Calibration, error)
 	}
 	c := Calibration{Recorded: len(recorded), Unpaid: len(unpaid), Failed: failed + alsoFailed}
 	if c.Recorded < minRecorded || c.Unpaid < minUnpaid {
-		c.Verdict = fmt.Sprintf("Too few known payments: %d recorded of at least %d, and %d never paid of at least %d; %d could not be read. Nothing was changed.",
+		c.Verdict = fmt.Sprintf("Too few known payments: %d recorded of at least %d, and %d never paid of at least %d; %d could not be read. "+
+			"Nothing was changed.",
 			c.Recorded, minRecorded, c.Unpaid, minUnpaid, c.Failed)
 		return c, nil
 	}
@@ -178,14 +179,19 @@ func compareSamples(signal flows.Signal, recorded, unpaid []sample) (flows.Condi
 		return Finding{Signal: signal, Discriminates: discriminates, Text: fmt.Sprintf(text, of...)}
 	}
 	first := recorded[0]
-	c := flows.Condition{Signal: signal, Before: flows.SignalValue(signal, first.p, first.p.Snapshot), After: flows.SignalValue(signal, first.p, first.now)}
+	c := flows.Condition{
+		Signal: signal,
+		Before: flows.SignalValue(signal, first.p, first.p.Snapshot),
+		After:  flows.SignalValue(signal, first.p, first.now),
+	}
 	for _, s := range recorded {
 		before, after := flows.SignalValue(signal, s.p, s.p.Snapshot), flows.SignalValue(signal, s.p, s.now)
 		switch {
 		case before == "" || after == "":
 			return c, found(false, "not known for all recorded payments, such as %s", s.p.ID)
 		case before != c.Before || after != c.After:
-			return c, found(false, "not the same for all recorded payments: %s → %s, and for %s %s → %s", c.Before, c.After, s.p.ID, before, after)
+			return c, found(false, "not the same for all recorded payments: %s → %s, and for %s %s → %s",
+				c.Before, c.After, s.p.ID, before, after)
 		}
 	}
 	if c.Before == c.After {
@@ -201,7 +207,8 @@ func compareSamples(signal flows.Signal, recorded, unpaid []sample) (flows.Condi
 		}
 	}
 	if len(alike) > 0 {
-		return c, found(false, "%d that were never paid look recorded, with %s: %s", len(alike), c.After, strings.Join(alike[:min(3, len(alike))], ", "))
+		return c, found(false, "%d that were never paid look recorded, with %s: %s",
+			len(alike), c.After, strings.Join(alike[:min(3, len(alike))], ", "))
 	}
 	return c, found(true, "goes from %s to %s for all recorded payments, and for none that was never paid", c.Before, c.After)
 }

@@ -99,7 +99,8 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	d.advise(p, facts, now)
 	if n := len(p.Readings); p.State == flows.InDoubt && n > 0 {
 		if rule := m.rule(ctx); rule.Matches(p, p.Readings[n-1].Evidence) {
-			d.say("The latest reading matches recorded payments (%s), but it is too long after the attempt to decide: staff may have settled the sale since.", rule)
+			d.say("The latest reading matches recorded payments (%s), but it is too long after the attempt to decide: staff may have settled "+
+				"the sale since.", rule)
 		}
 	}
 	return d, nil
@@ -145,10 +146,12 @@ func (d *Detail) advise(p *flows.Payment, f protocol.Facts, now time.Time) {
 	case flows.Refunded:
 		d.say("The buyer was refunded. There is nothing to do.")
 	case flows.Refunding:
-		d.say("The refund was requested, and %s is pending at the processor. Frontdesk reads it every few minutes until it ends.", flows.Price(remote.Refunding, p.Currency))
+		d.say("The refund was requested, and %s is pending at the processor. Frontdesk reads it every few minutes until "+
+			"it ends.", flows.Price(remote.Refunding, p.Currency))
 	case flows.Priced, flows.Authorised:
 		if p.OnHold && p.Method == flows.InPerson {
-			d.say("The club system records no payment at present. The payment waits for half an hour at most and is then sent, because staff have taken the money.")
+			d.say("The club system records no payment at present. The payment waits for half an hour at most and is then sent, because staff " +
+				"have taken the money.")
 			break
 		}
 		if p.OnHold {
@@ -235,7 +238,8 @@ func (d *Detail) adviseDoubt(p *flows.Payment, f protocol.Facts, remote *protoco
 	if !p.HasProcessor() {
 		taken = "The sale was being settled without a card, but"
 	}
-	d.say("%s Frontdesk cannot tell whether the club system holds the payment. The buyer was asked not to pay again. Nothing is sent again or refunded until you decide.", taken)
+	d.say("%s Frontdesk cannot tell whether the club system holds the payment. The buyer was asked not to pay again. Nothing is sent "+
+		"again or refunded until you decide.", taken)
 	d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(p))
 	if d.latestUnread {
 		d.say("It cannot be sent again: the registration cannot be read, so another payment may settle the same sale.")
@@ -268,12 +272,14 @@ func whatToLookFor(p *flows.Payment) string {
 	price, from := flows.Price(p.Amount, p.Currency), p.CreatedAt.UTC().Format(protocol.TimeFormat)
 	switch p.Method {
 	case flows.Deferred:
-		return fmt.Sprintf("see whether it was deferred to %s since %s, and whether the contact owes %s for it. A deferral makes no payment: do not look for one.", p.DueDate, from, price)
+		return fmt.Sprintf("see whether it was deferred to %s since %s, and whether the contact owes %s for it. A deferral makes no payment: "+
+			"do not look for one.", p.DueDate, from, price)
 	case flows.Free:
 		return fmt.Sprintf("see whether it was validated since %s, and whether its products are with the contact. "+
 			"Nothing was due, so no payment exists.", from)
 	default:
-		return fmt.Sprintf("look for exactly one payment of %s %s, made since %s; one by any other means is not this payment. Look at the person's account as well: a payment can be there without settling the sale.", price, by(p), from)
+		return fmt.Sprintf("look for exactly one payment of %s %s, made since %s; one by any other means is not this payment. Look at the "+
+			"person's account as well: a payment can be there without settling the sale.", price, by(p), from)
 	}
 }
 
@@ -298,7 +304,8 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote *protocol.Remote) {
 		d.adviseEnd()
 		return
 	case p.ProcessorID == "":
-		d.say("As far as Frontdesk knows, the payment was never created at the processor. Search there for registration %s in the metadata; if nothing is found, nothing was captured.", p.Registration)
+		d.say("As far as Frontdesk knows, the payment was never created at the processor. Search there for registration %s in the metadata; "+
+			"if nothing is found, nothing was captured.", p.Registration)
 	case d.missing():
 		d.say("At the processor: %s. Do the gateways have the key of the account in which %s was made? frontdesk doctor shows the account. "+
 			"Once the processor has the payment again, Frontdesk continues it.", d.Problem, p.ProcessorID)
@@ -321,7 +328,9 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote *protocol.Remote) {
 		return
 	}
 	d.say("In the club system, check whether %s is settled, and by what.", d.sale())
-	d.say("If the money was kept and the sale is not settled: either record the payment by hand in the club system, or refund it at the processor; not both. If the sale is settled and no money was kept: the club must collect it or undo the sale. Then tell the buyer, and end the payment here.")
+	d.say("If the money was kept and the sale is not settled: either record the payment by hand in the club system, or refund it at the " +
+		"processor; not both. If the sale is settled and no money was kept: the club must collect it or undo the sale. Then tell the buyer, " +
+		"and end the payment here.")
 	d.adviseEnd()
 	if d.offered(protocol.GiveBack) {
 		d.say("Only if the processor will never have it again, and the buyer certainly has the money back, end it as refunded.")
@@ -344,7 +353,8 @@ func (d *Detail) adviseRefund(remote *protocol.Remote) {
 	case remote.Disputed:
 		d.say("The club system does not hold the payment, and the buyer demanded the money back from their bank. %s", byBank)
 	default:
-		d.say("The club system does not hold the payment, so the buyer must be refunded. Once the processor's balance and the key's permissions allow it, request the refund.")
+		d.say("The club system does not hold the payment, so the buyer must be refunded. Once the processor's balance and the key's " +
+			"permissions allow it, request the refund.")
 	}
 }
 

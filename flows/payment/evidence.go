@@ -15,7 +15,8 @@ const backgroundTimeout = 2 * time.Second
 
 // observe reads the sale and its check, and at the same time the contact's status and debt.
 // The latter two are optional: a failure leaves them out.
-func (m *Machine) observe(ctx context.Context, from *club.Client, p *flows.Payment) (sale club.Sale, check club.SaleCheck, seen *flows.Evidence, err error) {
+func (m *Machine) observe(ctx context.Context, from *club.Client, p *flows.Payment) (
+	sale club.Sale, check club.SaleCheck, seen *flows.Evidence, err error) {
 	seen = &flows.Evidence{At: m.cfg.Now()}
 	optional, cancel := context.WithTimeout(ctx, backgroundTimeout)
 	defer cancel()

@@ -36,9 +36,21 @@ type Summary struct {
 
 func summary(p *flows.Payment) Summary {
 	s := Summary{
-		ID: p.ID, State: p.State, Reason: p.Reason, Since: p.UpdatedAt, Method: p.Method, Amount: p.Amount, Currency: p.Currency, Sale: p.Sale, Club: p.Club,
-		Processor: p.Processor, ProcessorID: p.ProcessorID, Claim: p.Claim, Version: p.Version, CreatedAt: p.CreatedAt,
-		Repeats: p.Repeats,
+		ID:          p.ID,
+		State:       p.State,
+		Reason:      p.Reason,
+		Since:       p.UpdatedAt,
+		Method:      p.Method,
+		Amount:      p.Amount,
+		Currency:    p.Currency,
+		Sale:        p.Sale,
+		Club:        p.Club,
+		Processor:   p.Processor,
+		ProcessorID: p.ProcessorID,
+		Claim:       p.Claim,
+		Version:     p.Version,
+		CreatedAt:   p.CreatedAt,
+		Repeats:     p.Repeats,
 	}
 	if s.Finding = p.Finding(); s.Finding != "" {
 		s.Reason = protocol.FindingReason(p)

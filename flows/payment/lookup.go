@@ -59,7 +59,11 @@ func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 
 // lookedUpIn asks the caller to return when the next rebuild on demand may begin.
 func lookedUpIn(wait time.Duration) error {
-	return &flows.Error{Code: flows.StorageUnavailable, Detail: "The payments are being looked up. Please try again in a moment.", RetryAfter: wait}
+	return &flows.Error{
+		Code:       flows.StorageUnavailable,
+		Detail:     "The payments are being looked up. Please try again in a moment.",
+		RetryAfter: wait,
+	}
 }
 
 // lookups are a gateway's searches for registrations that Redis lacks, by id.

@@ -57,8 +57,10 @@ func (m *Machine) unreadableRemote(ctx context.Context, remote cards.Payment) {
 }
 
 // signedKeys are the entries that the signature covers.
-var signedKeys = []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation",
-	"fd_node", "fd_sale_state", "fd_cart"}
+var signedKeys = []string{
+	"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation",
+	"fd_node", "fd_sale_state", "fd_cart",
+}
 
 // signedText joins the signed entries, each on a line of its own.
 func signedText(entries map[string]string) []byte {

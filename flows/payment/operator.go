@@ -96,7 +96,9 @@ func (m *Machine) unsettledSale(ctx context.Context, p *flows.Payment) []string 
 	case sale.State != p.SaleState:
 		return nil
 	}
-	return []string{fmt.Sprintf("The club system shows sale %s as not settled. If the payment is on the contact's account, settle the sale with it there. If it is not, the buyer has paid and is not a member: refund them in the processor's pages, and leave a note here.", p.Sale)}
+	return []string{fmt.Sprintf("The club system shows sale %s as not settled. If the payment is on the contact's account, settle the "+
+		"sale with it there. If it is not, the buyer has paid and is not a member: refund them in the processor's pages, and leave a "+
+		"note here.", p.Sale)}
 }
 
 // decidable reads a payment on which an operator can decide.
@@ -125,7 +127,9 @@ func (m *Machine) payment(ctx context.Context, id flows.PaymentID) (*flows.Payme
 // carryOut commits a decision; the first one wins. It then journals a recording, and writes the decision to the audit
 // stream and to the processor, even if the caller has left. The result has a warning for each of these that fails, the
 // journal only after a doubt; the decision holds anyway.
-func (m *Machine) carryOut(ctx context.Context, p *flows.Payment, change *protocol.Change, in *protocol.Decision) (ResolutionResult, error) {
+func (m *Machine) carryOut(
+	ctx context.Context, p *flows.Payment, change *protocol.Change, in *protocol.Decision,
+) (ResolutionResult, error) {
 	written := *change
 	written.Then = "" // it is journaled below, for the warning
 	moved, err := m.commit(ctx, p, &written)
@@ -208,7 +212,10 @@ func (m *Machine) AddNote(ctx context.Context, id flows.PaymentID, by, text stri
 		return flows.Note{}, err
 	}
 	if text = strings.TrimSpace(text); text == "" || !flows.IsReason(text) {
-		return flows.Note{}, flows.Invalid(flows.FieldProblem{Pointer: "/text", Message: fmt.Sprintf("must be one line of 1 to %d bytes", flows.MaxReasonLength)})
+		return flows.Note{}, flows.Invalid(flows.FieldProblem{
+			Pointer: "/text",
+			Message: fmt.Sprintf("must be one line of 1 to %d bytes", flows.MaxReasonLength),
+		})
 	}
 	p, err := m.payment(ctx, id)
 	if err != nil {

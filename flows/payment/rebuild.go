@@ -444,8 +444,16 @@ func (a candidate) rank() protocol.Rank { return protocol.RankOf(a.derived, a.re
 // buyer nor cart, and Redis' record may be older than the payment.
 func registrationAt(known *flows.Registration, p *flows.Payment) *flows.Registration {
 	r := &flows.Registration{
-		ID: p.Registration, State: flows.Open, ClientToken: p.ClientToken, ClubID: p.Club.ID(), Channel: "web", Sale: p.Sale, SaleState: p.SaleState,
-		Cart: flows.Cart{Total: p.Amount, Currency: p.Currency, Valid: true}, CreatedAt: p.CreatedAt, ExpiresAt: p.CreatedAt.Add(flows.PayableFor),
+		ID:          p.Registration,
+		State:       flows.Open,
+		ClientToken: p.ClientToken,
+		ClubID:      p.Club.ID(),
+		Channel:     "web",
+		Sale:        p.Sale,
+		SaleState:   p.SaleState,
+		Cart:        flows.Cart{Total: p.Amount, Currency: p.Currency, Valid: true},
+		CreatedAt:   p.CreatedAt,
+		ExpiresAt:   p.CreatedAt.Add(flows.PayableFor),
 	}
 	if known != nil {
 		*r = *known

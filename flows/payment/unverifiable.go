@@ -170,7 +170,12 @@ func (m *Machine) showUnverifiable(ctx context.Context, id flows.PaymentID) (Det
 	if err != nil {
 		return Detail{}, err
 	}
-	d := Detail{Summary: unverifiableSummary(u, m.cfg.Cards.Name()), Journal: journalOf(remote), Readings: []flows.Reading{}, Notes: []flows.Note{}}
+	d := Detail{
+		Summary:  unverifiableSummary(u, m.cfg.Cards.Name()),
+		Journal:  journalOf(remote),
+		Readings: []flows.Reading{},
+		Notes:    []flows.Note{},
+	}
 	d.History = []flows.Transition{{State: d.State, At: d.Since, Reason: d.Reason}}
 	if u.Unreadable() {
 		d.say("The card processor holds this payment for registration %s. Frontdesk cannot read the record there, and Redis has lost its own.",
@@ -203,14 +208,16 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 		return ResolutionResult{}, err
 	}
 	if registration, _ := id.Split(); registration != "" {
-		return ResolutionResult{}, protocol.NotDecidable("Only unverifiable payments can be ended so. Use confirm-recorded or confirm-not-recorded.")
+		return ResolutionResult{}, protocol.NotDecidable(
+			"Only unverifiable payments can be ended so. Use confirm-recorded or confirm-not-recorded.")
 	}
 	u, remote, err := m.readUnverifiable(ctx, id)
 	switch {
 	case err != nil:
 		return ResolutionResult{}, err
 	case !u.Unreadable() && !protocol.Endable(remote.State):
-		return ResolutionResult{}, protocol.NotDecidable("At the processor the payment is %s. Cancel it there; it then leaves the list.", remote.State)
+		return ResolutionResult{}, protocol.NotDecidable(
+			"At the processor the payment is %s. Cancel it there; it then leaves the list.", remote.State)
 	}
 	now := m.cfg.Now()
 	entry := flows.AuditEntry{At: now, Operator: operator, Action: flows.AuditEnd, Payment: id, From: flows.Unverifiable}

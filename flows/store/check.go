@@ -44,7 +44,8 @@ type CheckOptions struct {
 func CheckRedis(ctx context.Context, connection redis.UniversalClient, options CheckOptions, now func() time.Time) []flows.Check {
 	if err := connection.Ping(ctx).Err(); err != nil {
 		return []flows.Check{refusal(err, check("", flows.Failed, "does not answer: "+err.Error(),
-			"check that it runs, and that FRONTDESK_REDIS_URL leads to it with the right password; its log says why it stopped: with appendfsync always, it stops when its disk is full"))}
+			"check that it runs, and that FRONTDESK_REDIS_URL leads to it with the right password; its log says why it stopped: with "+
+				"appendfsync always, it stops when its disk is full"))}
 	}
 	var checks []flows.Check
 	var mu sync.Mutex
@@ -85,7 +86,8 @@ func checkPrimary(ctx context.Context, node *redis.Client, options CheckOptions,
 	after := now()
 	text, err := node.Info(ctx).Result()
 	if _, refused := errors.AsType[redis.Error](err); refused {
-		return []flows.Check{check("", flows.Unsafe, "does not report its state (INFO is refused)", "allow INFO to the user of FRONTDESK_REDIS_URL")}, nil
+		return []flows.Check{check("", flows.Unsafe, "does not report its state (INFO is refused)",
+			"allow INFO to the user of FRONTDESK_REDIS_URL")}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -243,9 +245,11 @@ func writable(ctx context.Context, connection redis.UniversalClient) flows.Check
 	}
 	switch {
 	case err != nil:
-		return refusal(err, check("writes", flows.Failed, "refused: "+err.Error(), "look at its memory, disk, role and the rights of the user of FRONTDESK_REDIS_URL"))
+		return refusal(err, check("writes", flows.Failed, "refused: "+err.Error(),
+			"look at its memory, disk, role and the rights of the user of FRONTDESK_REDIS_URL"))
 	case read != wrote:
-		return check("writes", flows.Failed, "a value was read back differently than it was written", "check that FRONTDESK_REDIS_URL leads to one Redis, without a cache in between")
+		return check("writes", flows.Failed, "a value was read back differently than it was written",
+			"check that FRONTDESK_REDIS_URL leads to one Redis, without a cache in between")
 	}
 	return check("writes", flows.OK, "written and read back", "")
 }

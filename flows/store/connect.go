@@ -131,7 +131,8 @@ func split(rest string) (hosts []string, parts *url.URL, err error) {
 	at := strings.LastIndexByte(authority, '@') + 1
 	parts, err = url.Parse("redis://" + authority[:at] + "host" + path)
 	if err != nil {
-		return nil, nil, errors.New("the user, the password or the part after the hosts cannot be read: special characters must be percent-encoded")
+		return nil, nil, errors.New("the user, the password or the part after the hosts cannot be read: special characters must be " +
+			"percent-encoded")
 	}
 	if parts.Fragment != "" {
 		return nil, nil, errors.New("# must be written %23 in a password, and is not allowed elsewhere")

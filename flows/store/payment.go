@@ -152,8 +152,8 @@ func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 		keys = append(keys, paymentStates)
 	}
 	moved := s.run(ctx, commit, keys, string(move.From), move.Version, move.Operation, string(move.Next.State), body,
-		move.Lease.Milliseconds(), move.LeaseExpiredFor.Milliseconds(), move.Keep.Milliseconds(), keepAfterPayment.Milliseconds(), number(move.Next.ID), !move.Silent,
-		string(move.Next.ID), score)
+		move.Lease.Milliseconds(), move.LeaseExpiredFor.Milliseconds(), move.Keep.Milliseconds(), keepAfterPayment.Milliseconds(),
+		number(move.Next.ID), !move.Silent, string(move.Next.ID), score)
 	if moved.Val() == int64(-1) {
 		return flows.ErrOwned
 	}

@@ -24,9 +24,15 @@ type RateStatus struct {
 // TakeRequest counts a request of a client against a named limit, across all gateways and by the
 // clock of Redis. It is not retried, so that no request counts twice.
 func (s *Store) TakeRequest(ctx context.Context, name, client string, rate Rate) (RateStatus, error) {
-	result, err := redis_rate.NewLimiter(s.redis).Allow(ctx, s.rateKey(name, client), redis_rate.Limit{Rate: rate.Requests, Burst: rate.Requests, Period: rate.Period})
+	limit := redis_rate.Limit{Rate: rate.Requests, Burst: rate.Requests, Period: rate.Period}
+	result, err := redis_rate.NewLimiter(s.redis).Allow(ctx, s.rateKey(name, client), limit)
 	if err != nil {
 		return RateStatus{}, unavailable(err)
 	}
-	return RateStatus{Allowed: result.Allowed > 0, Remaining: result.Remaining, RetryAfter: max(0, result.RetryAfter), ResetAfter: result.ResetAfter}, nil
+	return RateStatus{
+		Allowed:    result.Allowed > 0,
+		Remaining:  result.Remaining,
+		RetryAfter: max(0, result.RetryAfter),
+		ResetAfter: result.ResetAfter,
+	}, nil
 }

@@ -76,7 +76,9 @@ func (s *Store) replace(ctx context.Context, r *flows.Registration, keep time.Du
 	if keep > 0 || listed(r) != r.Listed { // else it is indexed for as long as it is kept
 		index = s.index(r)
 	}
-	save := call{saveRegistration, []string{key}, []any{r.Version, uuid.NewString(), body, r.Generation, keep.Milliseconds(), paymentPrefix(r.ID)}}
+	save := call{saveRegistration, []string{key}, []any{
+		r.Version, uuid.NewString(), body, r.Generation, keep.Milliseconds(), paymentPrefix(r.ID),
+	}}
 	if err := committed(s.runAfter(ctx, index, save)); err != nil {
 		return err
 	}

@@ -3,7 +3,8 @@
 //
 // A record is a hash: its version, the sealed body, and for payments the state, the lease and
 // the operations applied. Personal data is readable only with the keys of package
-// keyring; ids, states, times, counts and the audit stream are plain. All keys of a registration share its hash tag, so that each script works on one slot of a cluster.
+// keyring; ids, states, times, counts and the audit stream are plain. All keys of a registration share its hash tag, so that
+// each script works on one slot of a cluster.
 //
 // Redis coordinates the gateways; it never authorises the recording of money. That right is
 // claimed at the card processor, because Redis may lose writes.
