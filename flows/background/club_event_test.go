@@ -102,7 +102,8 @@ func TestEventOfASettlementElsewhere(t *testing.T) {
 	if n := w.Calls("/sales/*") - before; n != 1 {
 		t.Errorf("the sale was read %d times", n)
 	}
-	if same := o.awaitCart(another.ID, "the other one is there", func(*flows.Registration) bool { return true }); same.Version != another.Version {
+	same := o.awaitCart(another.ID, "the other one is there", func(*flows.Registration) bool { return true })
+	if same.Version != another.Version {
 		t.Error("another registration was changed")
 	}
 }
@@ -153,7 +154,15 @@ func TestEventsOfOthers(t *testing.T) {
 	o.send("identificator.disabled", "indentificatorId", "/demo/identificators/1", "targetId", string(r.Contact.IRI))
 	o.send("contact.exploded", "contactId", string(r.Contact.IRI))
 	o.send("contact.updated", "contactId", r.Contact.IRI.ID())
-	for _, body := range []string{`[]`, `"x"`, `1`, `null`, `{"event":7}`, `{"event":"contact.updated","data":[]}`, `{"event":"contact.updated","data":{"object":{"contactId":{"@id":1}}}}`} {
+	for _, body := range []string{
+		`[]`,
+		`"x"`,
+		`1`,
+		`null`,
+		`{"event":7}`,
+		`{"event":"contact.updated","data":[]}`,
+		`{"event":"contact.updated","data":{"object":{"contactId":{"@id":1}}}}`,
+	} {
 		if err := o.Receive(t.Context(), []byte(body)); err != nil {
 			t.Errorf("%s: %v", body, err)
 		}
@@ -168,7 +177,14 @@ func TestEventsOfOthers(t *testing.T) {
 		t.Errorf("%d calls were made", n)
 	}
 	counts := must(t, func() (map[string]string, error) { return g.Store.ClubEventCounts(t.Context()) })
-	for kind, n := range map[string]string{"contact.updated": "3", "foreign": "1", "contact.created": "1", "identificator.disabled": "1", "unknown": "1", "unreadable": "6"} {
+	for kind, n := range map[string]string{
+		"contact.updated":        "3",
+		"foreign":                "1",
+		"contact.created":        "1",
+		"identificator.disabled": "1",
+		"unknown":                "1",
+		"unreadable":             "6",
+	} {
 		if counts[kind] != n {
 			t.Errorf("%s of %s: %v", counts[kind], kind, counts)
 		}
@@ -191,8 +207,17 @@ func TestEveryEvent(t *testing.T) {
 		}
 		due := w.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Val()
 		soon := due == float64(w.Clock.Now().Add(2*time.Second).UnixMilli())-beforePolls
-		want := map[string]bool{"contact.updated": true, "contact.deleted": true, "contact_tag.created": true, "contact_tag.updated": true, "contact_tag.deleted": true,
-			"accounting_contact_tag.created": true, "accounting_contact_tag.updated": true, "accounting_contact_tag.deleted": true, "identificator.created": true}[name]
+		want := map[string]bool{
+			"contact.updated":                true,
+			"contact.deleted":                true,
+			"contact_tag.created":            true,
+			"contact_tag.updated":            true,
+			"contact_tag.deleted":            true,
+			"accounting_contact_tag.created": true,
+			"accounting_contact_tag.updated": true,
+			"accounting_contact_tag.deleted": true,
+			"identificator.created":          true,
+		}[name]
 		if soon != want {
 			t.Errorf("%s brings the look forward: %t", name, soon)
 		}
@@ -351,7 +376,8 @@ func TestPollingAfterAPayment(t *testing.T) {
 	o.open()
 	o.allowRefresh(16 * time.Minute)
 	frontdesktest.Eventually(t, "the next look is due after 32 minutes", func() bool {
-		return w.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", p.Registration).Val() == float64(p.CreatedAt.Add(32*time.Minute).UnixMilli())
+		due := w.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", p.Registration).Val()
+		return due == float64(p.CreatedAt.Add(32*time.Minute).UnixMilli())
 	})
 	must(t, func() (flows.View, error) {
 		return g.Registrations.CancelPayment(t.Context(), p.Registration, holderToken)
@@ -446,7 +472,8 @@ func TestContactMergedElsewhere(t *testing.T) {
 	known := w.Persona("prospect")
 	above := bastille
 	above.Node = "/demo/network_nodes/1"
-	if err := w.Club.MigrateContact(t.Context(), above, club.IRI(known.ContactID), known.AccessToken, club.Migration{Contact: r.Contact.IRI, Club: bastille.Club}); err != nil {
+	migration := club.Migration{Contact: r.Contact.IRI, Club: bastille.Club}
+	if err := w.Club.MigrateContact(t.Context(), above, club.IRI(known.ContactID), known.AccessToken, migration); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Club.UpdateSaleContact(t.Context(), bastille, r.Sale); err != nil {
@@ -456,8 +483,16 @@ func TestContactMergedElsewhere(t *testing.T) {
 	o.send("contact.deleted", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
 	o.idle()
 	o.allowRefresh(3 * time.Second)
-	now := o.awaitCart(r.ID, "the contact is the one that stayed", func(r *flows.Registration) bool { return string(r.Contact.IRI) == known.ContactID })
-	want := &flows.Contact{IRI: club.IRI(known.ContactID), Number: r.Contact.Number, Status: "temp", GivenName: r.Contact.GivenName, Merged: true}
+	now := o.awaitCart(r.ID, "the contact is the one that stayed", func(r *flows.Registration) bool {
+		return string(r.Contact.IRI) == known.ContactID
+	})
+	want := &flows.Contact{
+		IRI:       club.IRI(known.ContactID),
+		Number:    r.Contact.Number,
+		Status:    "temp",
+		GivenName: r.Contact.GivenName,
+		Merged:    true,
+	}
 	if *now.Contact != *want || !now.Cart.Valid {
 		t.Errorf("it is %+v's, with %+v", now.Contact, now.Cart)
 	}

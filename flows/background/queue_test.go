@@ -125,7 +125,8 @@ func TestSweep(t *testing.T) {
 	g := w.Gateway()
 	p := w.Authorised(g)
 	never := flows.NewPaymentID(uuid.NewString(), 1)
-	if err := g.Store.Schedule(t.Context(), &flows.Payment{ID: never, State: flows.Priced, UpdatedAt: w.Clock.Now()}, w.Clock.Now()); err != nil {
+	incomplete := &flows.Payment{ID: never, State: flows.Priced, UpdatedAt: w.Clock.Now()}
+	if err := g.Store.Schedule(t.Context(), incomplete, w.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	w.Clock.Advance(time.Minute)

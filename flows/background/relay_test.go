@@ -102,7 +102,10 @@ func testFailingSubscriber(t *testing.T, fail http.HandlerFunc) {
 	}
 	mu.Unlock()
 	w.Clock.Advance(20 * time.Minute)
-	for name, one := range map[string]*background.Relay{"the gateway": r, "a gateway that has just started": background.New(w.relayTo(w.Gateway(), server.URL)).Relay} {
+	for name, one := range map[string]*background.Relay{
+		"the gateway":                     r,
+		"a gateway that has just started": background.New(w.relayTo(w.Gateway(), server.URL)).Relay,
+	} {
 		if age := time.Duration(w.crm(one).AgeMs) * time.Millisecond; age != 20*time.Minute {
 			t.Errorf("%s: the oldest delivery waits for %s", name, age)
 		}
