@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"frontdesk/e2e/flowstest"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/background"
@@ -432,7 +433,7 @@ func TestEventStorm(t *testing.T) {
 func TestEventsInADoubt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.Gateway(gatewayOptions{Rule: simulatorsRule()})
+	g := w.Gateway(gatewayOptions{Rule: flowstest.SimulatorsRule()})
 	o := w.eventHarness(g)
 	p := w.Doubtful(g, "error_before")
 	for _, pause := range []time.Duration{31 * time.Second, 2 * time.Minute} {
@@ -534,7 +535,8 @@ func (w *world) expectNothingOfMerged(g *gateway, id string) {
 		"read the consents":   func() error { _, _, err := s.Consents(ctx, id, holderToken); return err },
 		"change the consents": func() error { _, _, err := s.ChangeConsents(ctx, id, holderToken, nil, ""); return err },
 		"import an account": func() error {
-			return errorOf(s.Migrate(ctx, id, holderToken, w.Persona("former").AccessToken))
+			_, err := s.Migrate(ctx, id, holderToken, w.Persona("former").AccessToken)
+			return err
 		},
 	} {
 		if err := do(); flows.CodeOf(err) != flows.PersonKnown {

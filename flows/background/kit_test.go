@@ -12,7 +12,6 @@ func TestMain(m *testing.M) { frontdesktest.Main(m) }
 type (
 	gateway        = flowstest.Gateway
 	gatewayOptions = flowstest.Options
-	callFault      = flowstest.CallFault
 )
 
 const (
@@ -20,19 +19,13 @@ const (
 	holderToken      = flowstest.HolderToken
 	quarterPassPrice = flowstest.QuarterPassPrice
 	listCall         = flowstest.ListCall
-	getCall          = flowstest.GetCall
-	captureCall      = flowstest.CaptureCall
-	refundCall       = flowstest.RefundCall
 )
 
 var (
-	bastille       = flowstest.Bastille
-	visitor        = flowstest.Visitor
-	recording      = flowstest.Recording
-	newKeyring     = flowstest.NewKeyring
-	redisKey       = flowstest.RedisKey
-	event          = flowstest.Event
-	simulatorsRule = flowstest.SimulatorsRule
+	bastille   = flowstest.Bastille
+	visitor    = flowstest.Visitor
+	newKeyring = flowstest.NewKeyring
+	event      = flowstest.Event
 )
 
 // world is what the gateways of a test share, with this package's helpers.
@@ -48,6 +41,3 @@ func must[T any](t testing.TB, call func() (T, error)) T {
 	t.Helper()
 	return flowstest.Must(t, call)
 }
-
-// errorOf is the error of a call that also returns something else.
-func errorOf[T any](_ T, err error) error { return err }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"frontdesk/e2e/flowstest"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
@@ -220,7 +221,7 @@ func TestEventOfADuplicate(t *testing.T) {
 	p := w.Authorised(g)
 	w.worker(g)
 	var twin *flows.Payment
-	w.InjectFault(captureCall, func() {
+	w.InjectFault(flowstest.CaptureCall, func() {
 		twin = w.Duplicate(p)
 		w.Confirm(twin, goodCard)
 		ev := event(twin)
@@ -242,8 +243,8 @@ func TestEventDuringTheLastStep(t *testing.T) {
 	g := w.Gateway()
 	p := w.Authorised(g)
 	w.worker(g)
-	w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: new(1)})
-	w.InjectFault(refundCall, nil, func() {
+	w.Fault(clubsim.Fault{Match: flowstest.Recording, Kind: "error_before", Status: 422, Times: new(1)})
+	w.InjectFault(flowstest.RefundCall, nil, func() {
 		w.SettleRefund(p, false)
 		if err := g.HandleEvent(t.Context(), event(p)); err != nil {
 			t.Error(err)
@@ -269,7 +270,7 @@ func TestEventBeforePayments(t *testing.T) {
 	o.send("contact.updated", "contactId", string(r.Contact.IRI))
 	turn := make(chan struct{})
 	defer close(turn)
-	w.Inject(callFault{Call: getCall, Fail: 1e6, Before: func() { <-turn }})
+	w.Inject(flowstest.CallFault{Call: flowstest.GetCall, Fail: 1e6, Before: func() { <-turn }})
 	w.Clock.Advance(time.Minute)
 	o.open()
 	frontdesktest.Eventually(t, "all workers wait", func() bool { return g.Queue.InProgress() == workers })

@@ -18,6 +18,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
+	"frontdesk/e2e/flowstest"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
@@ -416,7 +417,7 @@ func TestCatalogueOfAnotherDay(t *testing.T) {
 func TestWithoutRedis(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.Gateway(gatewayOptions{RedisURL: "redis://127.0.0.1:1/0"})
+	g := w.Gateway(flowstest.Options{RedisURL: "redis://127.0.0.1:1/0"})
 	names := browse(t, g, web)
 	asked := w.asked()
 	if again := browse(t, g, web); !slices.Equal(again, names) || w.asked()["listProducts"] != asked["listProducts"] {

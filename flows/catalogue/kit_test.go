@@ -9,10 +9,7 @@ import (
 
 func TestMain(m *testing.M) { frontdesktest.Main(m) }
 
-type (
-	gateway        = flowstest.Gateway
-	gatewayOptions = flowstest.Options
-)
+type gateway = flowstest.Gateway
 
 var (
 	bastille   = flowstest.Bastille

@@ -12,9 +12,7 @@ func TestMain(m *testing.M) { frontdesktest.Main(m) }
 type (
 	gateway        = flowstest.Gateway
 	gatewayOptions = flowstest.Options
-	call           = flowstest.Call
 	callFault      = flowstest.CallFault
-	move           = flowstest.Move
 )
 
 const (
@@ -28,9 +26,7 @@ var (
 	bastille   = flowstest.Bastille
 	visitor    = flowstest.Visitor
 	badge      = flowstest.Badge
-	recording  = flowstest.Recording
 	newKeyring = flowstest.NewKeyring
-	event      = flowstest.Event
 )
 
 // world is what the gateways of a test share, with this package's helpers.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/e2e/flowstest"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/upstream/club"
@@ -210,7 +211,7 @@ func (w *world) unsigned(g *gateway) (id, token string) {
 }
 
 // checkingCode is the call that has the club system check a code.
-var checkingCode = call("POST /sim/demo/signature_requests/*/transitions")
+const checkingCode flowstest.Call = "POST /sim/demo/signature_requests/*/transitions"
 
 // TestCodeIsCheckedWhileTheAccountChanges: while the club system checks the code, the buyer goes back and enters
 // another account. Whichever call arrives first, only one mandate gets signed, and the registration knows it.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"golang.org/x/text/width"
 
+	"frontdesk/e2e/flowstest"
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
@@ -244,7 +245,7 @@ func TestNotTwice(t *testing.T) {
 		"another offer":     {offer: "2501"},
 		"the first expired": {before: func(w *world, g *gateway, p *flows.Payment) { w.Clock.Advance(31 * time.Minute); w.Advance(g, p) }},
 		"the first refunded": {before: func(w *world, g *gateway, p *flows.Payment) {
-			w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422})
+			w.Fault(clubsim.Fault{Match: flowstest.Recording, Kind: "error_before", Status: 422})
 			w.Confirm(p, goodCard)
 			w.Settle(g, p)
 			w.Fault()

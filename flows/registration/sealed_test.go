@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"frontdesk/e2e/flowstest"
 	"frontdesk/flows"
 	"frontdesk/flows/registration"
 	"frontdesk/flows/store"
@@ -39,7 +40,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 			}
 		}
 	}
-	w.Journal.Listen(func(_ flows.PaymentID, m move) { search("at " + string(m.To)) })
+	w.Journal.Listen(func(_ flows.PaymentID, m flowstest.Move) { search("at " + string(m.To)) })
 
 	view, token, err := g.Registrations.Start(ctx, registration.StartRequest{
 		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
@@ -61,7 +62,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Confirm(p, goodCard)
-	w.Handle(g, event(p))
+	w.Handle(g, flowstest.Event(p))
 	if _, err := g.Registrations.Get(ctx, view.ID, token); err != nil {
 		t.Fatal(err)
 	}
