@@ -29,7 +29,11 @@ func judged(ratio float64, by threshold) []check { return []check{{"", ratio, by
 
 // String renders a check as the table shows it.
 func (c check) String() string {
-	return strings.TrimSpace(fmt.Sprintf("%s %.3g %s", c.name, c.ratio, c.threshold))
+	text := strings.TrimSpace(fmt.Sprintf("%s %.3g", c.name, c.ratio))
+	if c.threshold == (threshold{}) {
+		return text
+	}
+	return fmt.Sprintf("%s (%s)", text, c.threshold)
 }
 
 func (c check) met() bool { return c.threshold.met(c.ratio) }
