@@ -240,14 +240,14 @@ func (f *webhookFaults) reorder(d *delivery) {
 // attack derives false deliveries from a true one. None of them may be accepted.
 func (f *webhookFaults) attack(d *delivery) {
 	now := time.Now()
-	for kind, false_ := range map[string]*delivery{
+	for kind, untrue := range map[string]*delivery{
 		forged:    {signature("whsec_guessed", now, d.body), d.body},
 		unsigned:  {"", d.body},
 		stale:     {signature(sandbox.DemoWebhookSecret, now.Add(-10*time.Minute), d.body), d.body},
 		oversized: {signature(sandbox.DemoWebhookSecret, now, d.body), append(bytes.Clone(d.body), strings.Repeat(" ", 1<<20)...)},
 	} {
 		f.deliveries.Go(func() {
-			status := f.post(false_)
+			status := f.post(untrue)
 			if status == 0 && kind != oversized { // a gateway that stops reading may close the connection
 				return
 			}
