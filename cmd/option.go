@@ -221,7 +221,7 @@ func variables(command *cobra.Command) (names []string) {
 }
 
 // removedVariables are those of earlier releases, with what to do instead. Live mode refuses them; the other modes warn.
-var removedVariables = map[string]string{
+var removedVariables = map[string]string{ //nolint:gosec // names of variables, no credentials
 	"FRONTDESK_CARD_PROCESSOR":         "remove it; test mode pays at FRONTDESK_SANDBOX_URL if that is set, else with the keys of Stripe",
 	"FRONTDESK_CLUB_KEY_HEADER":        "set FRONTDESK_CLUB_API=key-header:…",
 	"FRONTDESK_CLUB_TOKEN_PATH":        "set FRONTDESK_CLUB_API=token-path:…",
