@@ -209,6 +209,12 @@ func (t turn) wait() {
 // write commits a change by compare-and-set. One that only notes a younger reading of the sale is no step: versions would grow
 // without end. The gateway that captured continues with the response at hand, and the one that moved the payment to sending owns it.
 func (t turn) write(a answer) {
+	switch a.rec.attempt {
+	case newPost:
+		a.rec.attempt = t.w.newAttemptID(forPost)
+	case newRefund:
+		a.rec.attempt = t.w.newAttemptID(forRefund)
+	}
 	a.rec.version = t.r.version
 	renewed := t.r
 	renewed.seen = a.rec.seen
@@ -226,12 +232,6 @@ func (t turn) write(a answer) {
 		t.r, t.f.sale = a.rec, saleUnseen
 		t.follow()
 		return
-	}
-	switch a.rec.attempt {
-	case newPost:
-		a.rec.attempt = t.w.newAttemptID(forPost)
-	case newRefund:
-		a.rec.attempt = t.w.newAttemptID(forRefund)
 	}
 	what := a.what
 	if t.what != "" {
