@@ -26,32 +26,63 @@ func readAll(from io.Reader) ([]byte, error) {
 	return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body did not arrive completely, or not in time."}
 }
 
-// checkBody checks everything but the schema of an operation's JSON body. Where the contract has none,
-// see rejectBody. It sets the Content-Type of a merge patch to the only one in the contract,
-// application/json. It fails with MalformedRequest, UnsupportedMediaType or CardNumberRefused.
-func checkBody(c echo.Context, op operation) error {
+// decodeBody decodes an operation's JSON body, and checks everything but its schema. Where the contract has none, see
+// rejectBody. It sets the Content-Type of a merge patch to the only one in the contract, application/json. It fails
+// with MalformedRequest, UnsupportedMediaType or CardNumberRefused.
+//
+// An accepted body is decoded here alone: the schema is checked on its value, and the types of the tags and of the
+// generated handlers are filled from it. Text is decoded again in two cases:
+//   - A body is refused. encoding/json says at which byte it stops being JSON, and fills what fits of a type (see bind).
+//   - startPayment has a union, which oapi-codegen keeps as text. Its runtime writes the value as JSON for it, and
+//     ValueByDiscriminator decodes that.
+func decodeBody(c echo.Context, op operation) (any, error) {
 	if op.Operation.RequestBody == nil {
-		return rejectBody(c)
+		return nil, rejectBody(c)
 	}
-	r, body := c.Request(), exchangeOf(c.Request().Context()).body
+	request, body := c.Request(), exchangeOf(c.Request().Context()).body
 	if len(body) == 0 {
-		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is missing."}
+		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is missing."}
 	}
-	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if patch := media == "application/merge-patch+json" && r.Method == http.MethodPatch; err != nil || media != "application/json" && !patch {
-		return &flows.Error{Code: flows.UnsupportedMediaType, Detail: "Send the body as JSON, with Content-Type: application/json."}
+	media, _, err := mime.ParseMediaType(request.Header.Get("Content-Type"))
+	patch := media == "application/merge-patch+json" && request.Method == http.MethodPatch
+	if err != nil || media != "application/json" && !patch {
+		return nil, &flows.Error{Code: flows.UnsupportedMediaType, Detail: "Send the body as JSON, with Content-Type: application/json."}
 	}
-	var raw json.RawMessage
-	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &raw)); ok {
-		return notJSON(body, syntax.Offset)
+	request.Header.Set("Content-Type", "application/json")
+	return decodeJSON(body)
+}
+
+// decodedBody is a body with its value, from which the generated handlers fill their type.
+type decodedBody struct {
+	io.ReadCloser
+	value any
+}
+
+// ValidatedValue returns the value. The generated handlers know it by this name.
+func (b decodedBody) ValidatedValue() any { return b.value }
+
+// decodeJSON returns what encoding/json decodes to an any, with a json.Number for each number. It refuses JSON that
+// is not safe to pass on: duplicate members, of which two readers may use different ones; invalid characters; NUL,
+// where other systems may cut a text; card numbers. The errors have pointers, and repeat no text.
+func decodeJSON(body []byte) (any, error) {
+	reader := jsonReader{Decoder: jsontext.NewDecoder(bytes.NewBuffer(body))}
+	value, err := reader.value("")
+	if err == nil {
+		if _, err = reader.ReadToken(); errors.Is(err, io.EOF) {
+			return value, cardsRefused(reader.cards)
+		}
 	}
-	r.Header.Set("Content-Type", "application/json")
-	return inspectJSON(body)
+	// A mistake of the syntax comes first, wherever it is.
+	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, new(json.RawMessage))); ok {
+		return nil, notJSON(body, syntax.Offset)
+	}
+	return nil, ambiguous(err)
 }
 
 // notJSON says where a body stops being JSON. The first byte is number 1.
 func notJSON(body []byte, offset int64) error {
-	if err := json.NewDecoder(bytes.NewReader(body)).Decode(new(json.RawMessage)); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	err := json.NewDecoder(bytes.NewReader(body)).Decode(new(json.RawMessage))
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON: it ends too early."}
 	}
 	return &flows.Error{
@@ -60,36 +91,101 @@ func notJSON(body []byte, offset int64) error {
 	}
 }
 
-// inspectJSON refuses JSON that is not safe to pass on: duplicate members, of which two readers may
-// use different ones; invalid characters; NUL, where other systems may cut a text; card numbers.
-// The errors have pointers, and repeat no text.
-func inspectJSON(body []byte) error {
-	reader := jsontext.NewDecoder(bytes.NewReader(body))
-	var cards []flows.FieldProblem
-	for {
-		token, err := reader.ReadToken()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return ambiguous(err)
-		}
-		if kind := token.Kind(); kind != '"' && kind != '0' {
-			continue
-		}
+// jsonReader reads a document, and notes where it has card numbers.
+type jsonReader struct {
+	*jsontext.Decoder
+	cards []flows.FieldProblem
+}
+
+// value reads the next value. member is the name that leads to it, which is empty in a list.
+func (r *jsonReader) value(member string) (any, error) {
+	token, err := r.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch token.Kind() {
+	case jsontext.KindNull:
+		return nil, nil
+	case jsontext.KindString:
 		text := token.String()
-		if strings.ContainsRune(text, 0) {
-			return malformed(pointerOf(reader), flows.FieldCharacters)
+		return text, r.inspect(member, text)
+	case jsontext.KindNumber:
+		digits := token.String()
+		return json.Number(digits), r.inspect(member, digits)
+	case jsontext.KindBeginArray:
+		return r.list()
+	case jsontext.KindBeginObject:
+		return r.object(member)
+	default:
+		return token.Bool(), nil
+	}
+}
+
+func (r *jsonReader) list() (any, error) {
+	list := []any{}
+	for r.PeekKind() != jsontext.KindEndArray {
+		item, err := r.value("")
+		if err != nil {
+			return nil, err
 		}
-		if at := pointerOf(reader); containsPAN(jsontext.Pointer(at).LastToken(), text) {
-			cards = append(cards, flows.FieldProblem{Pointer: at, Code: flows.FieldCardNumber})
+		list = append(list, item)
+	}
+	_, err := r.ReadToken()
+	return list, err
+}
+
+// object reads the members of an object. Its names are inspected as texts of the object.
+func (r *jsonReader) object(member string) (any, error) {
+	object := map[string]any{}
+	for r.PeekKind() != jsontext.KindEndObject {
+		token, err := r.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		name := token.String()
+		if err := r.inspect(member, name); err != nil {
+			return nil, err
+		}
+		if object[name], err = r.value(name); err != nil {
+			return nil, err
 		}
 	}
+	_, err := r.ReadToken()
+	return object, err
+}
+
+// errNUL is the error of a NUL in a text.
+var errNUL = errors.New("NUL in a text")
+
+// inspect checks the text that was read last.
+func (r *jsonReader) inspect(member, text string) error {
+	if strings.ContainsRune(text, 0) {
+		return &jsontext.SyntacticError{JSONPointer: r.pointer(), Err: errNUL}
+	}
+	if containsPAN(member, text) {
+		r.cards = append(r.cards, flows.FieldProblem{Pointer: string(r.pointer()), Code: flows.FieldCardNumber})
+	}
+	return nil
+}
+
+// pointer points at the text that was read last. For a name it points at its object, because no pointer may repeat an
+// unknown name.
+func (r *jsonReader) pointer() jsontext.Pointer {
+	at := r.StackPointer()
+	if kind, read := r.StackIndex(r.StackDepth()); kind == jsontext.KindBeginObject && read%2 == 1 {
+		return at.Parent()
+	}
+	return at
+}
+
+// cardsRefused is the error for a body with card numbers; nil: it has none.
+func cardsRefused(cards []flows.FieldProblem) error {
 	if len(cards) == 0 {
 		return nil
 	}
-	return &flows.Error{Code: flows.CardNumberRefused, Fields: cards,
-		Detail: "Card numbers are not accepted here, and nothing from this request was stored. Cards are entered only on the card processor's own page."}
+	const detail = "Card numbers are not accepted here, and nothing from this request was stored. " +
+		"Cards are entered only on the card processor's own page."
+	return &flows.Error{Code: flows.CardNumberRefused, Detail: detail, Fields: cards}
 }
 
 // longestEmpty is longer than any client's form of an empty object.
@@ -102,7 +198,7 @@ func rejectBody(c echo.Context) error {
 		return nil
 	}
 	if c.Request().ContentLength == 0 { // a body of unknown length has -1
-		c.Request().Body = http.NoBody // the schema's validation recognises this value
+		c.Request().Body = http.NoBody // kin-openapi recognises this value
 		return nil
 	}
 	begun, err := readAll(io.LimitReader(c.Request().Body, longestEmpty+1))
@@ -115,16 +211,6 @@ func rejectBody(c echo.Context) error {
 		return nil
 	}
 	return &flows.Error{Code: flows.MalformedRequest, Detail: "This endpoint does not accept a request body."}
-}
-
-// pointerOf points at the value that was read last. For a name it points at its object, because no
-// pointer may repeat an unknown name.
-func pointerOf(reader *jsontext.Decoder) string {
-	at := reader.StackPointer()
-	if kind, read := reader.StackIndex(reader.StackDepth()); kind == '{' && read%2 == 1 {
-		at = at.Parent()
-	}
-	return string(at)
 }
 
 // ambiguous returns the error for JSON that two readers may read differently: a duplicate member, or

@@ -104,7 +104,7 @@ func cartOf(ctx context.Context, cart flows.Cart, club catalogue.Details) api.Ca
 			Price:  money(line.Price, cart.Currency),
 		})
 	}
-	out.Changes = firstN(out.Changes, maxChanges)
+	out.Changes = out.Changes[:min(len(out.Changes), maxChanges)]
 	return out
 }
 
@@ -146,7 +146,7 @@ func itemOrigin(line flows.Line) api.CartItemOrigin {
 
 func problemsOf(ctx context.Context, cart flows.Cart) []api.CartProblem {
 	texts := textsOf(ctx)
-	return each(firstN(cart.Problems, maxProblems), func(problem flows.CartProblem) api.CartProblem {
+	return each(cart.Problems[:min(len(cart.Problems), maxProblems)], func(problem flows.CartProblem) api.CartProblem {
 		return api.CartProblem{
 			Code:    problem.Code,
 			Message: cmp.Or(texts.Cart[problem.Code], problem.Message),

@@ -26,7 +26,7 @@ func (s *Server) ListClubs(ctx context.Context, _ api.ListClubsRequestObject) (a
 				Id:       club.IRI.ID(),
 				Name:     singleLine(club.Name),
 				Alias:    optional(singleLine(club.Alias)),
-				Path:     each(firstN(club.Path, maxParents), singleLine),
+				Path:     each(club.Path[:min(len(club.Path), maxParents)], singleLine),
 				Address:  postalAddressOf(club.Address),
 				Location: (*api.Location)(club.Location),
 			})
@@ -48,7 +48,7 @@ func (s *Server) GetClub(ctx context.Context, request api.GetClubRequestObject) 
 			Id:       club.IRI.ID(),
 			Name:     singleLine(club.Name),
 			Alias:    optional(singleLine(club.Alias)),
-			Path:     each(firstN(club.Path, maxParents), singleLine),
+			Path:     each(club.Path[:min(len(club.Path), maxParents)], singleLine),
 			Address:  postalAddressOf(club.Address),
 			Location: (*api.Location)(club.Location),
 			TimeZone: optional(club.TimeZone),

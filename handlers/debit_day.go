@@ -16,7 +16,7 @@ func (s *Server) ListDebitDays(ctx context.Context, request api.ListDebitDaysReq
 	if err != nil {
 		return nil, err
 	}
-	days = firstN(days, maxDays)
+	days = days[:min(len(days), maxDays)]
 	until := s.cfg.Catalogue.Details(request.ClubId).DayEnds(exchangeOf(ctx).At)
 	return s.cacheResponse(ctx, flows.Buyer{}, read, until, func(stale *bool) (any, error) {
 		return api.DebitDayList{

@@ -20,7 +20,7 @@ func (s *Server) GetMe(ctx context.Context, _ api.GetMeRequestObject) (api.GetMe
 		Tags:   []api.Tag{},
 		Debt:   money(known.Debt, known.HomeClub.Currency),
 	}
-	for _, tag := range firstN(known.Tags, maxTags) {
+	for _, tag := range known.Tags[:min(len(known.Tags), maxTags)] {
 		me.Tags = append(me.Tags, api.Tag{Name: singleLine(tag.Name), ValidFrom: day(tag.ValidFrom), ValidThrough: day(tag.ValidThrough)})
 	}
 	return me, nil

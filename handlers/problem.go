@@ -130,7 +130,7 @@ func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 		problem.Detail = new(singleLine(detail))
 	}
 	if len(failure.Fields) > 0 {
-		problem.Errors = new(each(firstN(failure.Fields, maxFields), l.fieldProblem))
+		problem.Errors = new(each(failure.Fields[:min(len(failure.Fields), maxFields)], l.fieldProblem))
 		if detail := l.outsideBody(*problem.Errors); problem.Detail == nil && detail != "" {
 			problem.Detail = &detail
 		}

@@ -56,8 +56,6 @@ func isCode(text string, length int) bool {
 // cannot.
 func isPublicID(id string) bool { return flows.PublicIDPattern.MatchString(id) }
 
-func firstN[T any](list []T, most int) []T { return list[:min(len(list), most)] }
-
 // each converts the items of a list. The result is not nil, so that JSON has [].
 func each[From, To any](list []From, convert func(From) To) []To {
 	out := make([]To, len(list))

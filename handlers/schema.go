@@ -31,25 +31,40 @@ func fieldError(pointer string, code flows.FieldCode, params ...string) []flows.
 // together with what only the club can know to be wrong.
 var writtenDate = openapi3.WithStringFormatValidator("date", openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringDate))
 
-// validateSchema checks a request against the contract.
-func validateSchema(c echo.Context, op operation) ([]flows.FieldProblem, error) {
+// bodyRules are how schemas check a body: all of it, as a request's.
+var bodyRules = []openapi3.SchemaValidationOption{openapi3.MultiErrors(), openapi3.VisitAsRequest(), writtenDate}
+
+// validateSchema checks a request with its decoded body against the contract.
+func validateSchema(c echo.Context, op operation, body any) ([]flows.FieldProblem, error) {
 	path := map[string]string{}
 	for i, name := range c.ParamNames() {
 		path[name] = c.ParamValues()[i]
 	}
-	err := openapi3filter.ValidateRequest(c.Request().Context(), &openapi3filter.RequestValidationInput{
-		Request: c.Request(), PathParams: path, Route: &op.Route, QueryParams: c.QueryParams(),
+	var failures openapi3.MultiError
+	if err := openapi3filter.ValidateRequest(c.Request().Context(), &openapi3filter.RequestValidationInput{
+		Request:     c.Request(),
+		PathParams:  path,
+		Route:       &op.Route,
+		QueryParams: c.QueryParams(),
 		Options: &openapi3filter.Options{
-			MultiError: true, KeepValidatedValue: true,
-			SkipSettingDefaults: true,                                  // they would change the address, which is part of the key of a cached response
-			AuthenticationFunc:  openapi3filter.NoopAuthenticationFunc, // the services check credentials
-
+			ExcludeRequestBody: true, // which is decoded already
+			MultiError:         true,
+			// Defaults would change the address, which is part of the key of a cached response.
+			SkipSettingDefaults:     true,
+			AuthenticationFunc:      openapi3filter.NoopAuthenticationFunc, // the services check credentials
 			SchemaValidationOptions: []openapi3.SchemaValidationOption{writtenDate},
 		},
-	})
-	problems, ok := problemsIn(err, "")
+	}); err != nil {
+		failures = append(failures, err)
+	}
+	if schema := op.bodySchema(); schema != nil {
+		if err := schema.VisitJSON(body, bodyRules...); err != nil {
+			failures = append(failures, err)
+		}
+	}
+	problems, ok := problemsIn(failures, "")
 	if !ok {
-		return nil, fmt.Errorf("validation of %s %s: %w", op.Method, op.Path, err)
+		return nil, fmt.Errorf("validation of %s %s: %w", op.Method, op.Path, failures)
 	}
 	if slices.ContainsFunc(problems, func(p flows.FieldProblem) bool { return strings.HasPrefix(p.Pointer, "path/") }) {
 		return nil, &flows.Error{Code: flows.NotFound} // nothing has an invalid id
@@ -60,11 +75,11 @@ func validateSchema(c echo.Context, op operation) ([]flows.FieldProblem, error) 
 // problemsIn flattens the errors of the validation. ok is false for an error that is not about the
 // request.
 func problemsIn(err error, base string) (problems []flows.FieldProblem, ok bool) {
-	switch e := err.(type) { //nolint:errorlint // the tree of errors is walked level by level
+	switch failure := err.(type) { //nolint:errorlint // the tree of errors is walked level by level
 	case nil:
 		return nil, true
 	case openapi3.MultiError:
-		for _, one := range e {
+		for _, one := range failure {
 			found, ok := problemsIn(one, base)
 			if !ok {
 				return nil, false
@@ -73,25 +88,26 @@ func problemsIn(err error, base string) (problems []flows.FieldProblem, ok bool)
 		}
 		return problems, true
 	case *openapi3filter.RequestError:
-		return requestProblems(e)
+		return parameterProblems(failure)
 	case *openapi3.SchemaError:
-		return schemaProblems(e, base), true
+		return schemaProblems(failure, base), true
 	}
 	return nil, false
 }
 
-func requestProblems(e *openapi3filter.RequestError) ([]flows.FieldProblem, bool) {
-	base := ""
-	if e.Parameter != nil {
-		base = e.Parameter.In + "/" + e.Parameter.Name
-		if e.Err == nil || errors.Is(e.Err, openapi3filter.ErrInvalidRequired) {
-			return fieldError(base, flows.FieldRequired), true
-		}
+// parameterProblems describes what is wrong with a parameter or a header. ok is false for an error of the request's body.
+func parameterProblems(failure *openapi3filter.RequestError) (problems []flows.FieldProblem, ok bool) {
+	if failure.Parameter == nil {
+		return nil, false
 	}
-	if problems, ok := problemsIn(e.Err, base); ok && e.Err != nil {
+	at := failure.Parameter.In + "/" + failure.Parameter.Name
+	if failure.Err == nil || errors.Is(failure.Err, openapi3filter.ErrInvalidRequired) {
+		return fieldError(at, flows.FieldRequired), true
+	}
+	if problems, ok := problemsIn(failure.Err, at); ok {
 		return problems, true
 	}
-	return fieldError(base, flows.FieldUnreadable), e.Parameter != nil || e.RequestBody != nil
+	return fieldError(at, flows.FieldUnreadable), true
 }
 
 // quoted finds the member that a message of the validator names.
@@ -99,44 +115,44 @@ var quoted = regexp.MustCompile(`"([^"]+)"`)
 
 // schemaProblems describes a violation of a schema. A message about a member points at that member,
 // so that a form finds its field.
-func schemaProblems(e *openapi3.SchemaError, base string) []flows.FieldProblem {
-	if e.Schema != nil && e.Schema.Discriminator != nil {
-		return oneOfProblems(e, base)
+func schemaProblems(failure *openapi3.SchemaError, base string) []flows.FieldProblem {
+	if failure.Schema != nil && failure.Schema.Discriminator != nil {
+		return oneOfProblems(failure, base)
 	}
-	if problems, ok := problemsIn(e.Origin, base); ok && len(problems) > 0 {
+	if problems, ok := problemsIn(failure.Origin, base); ok && len(problems) > 0 {
 		return problems
 	}
 	pointer := base
-	for _, part := range e.JSONPointer() {
+	for _, part := range failure.JSONPointer() {
 		pointer += "/" + pointerEscaper.Replace(part)
 	}
-	member := quoted.FindStringSubmatch(e.Reason)
+	member := quoted.FindStringSubmatch(failure.Reason)
 	switch {
-	case e.SchemaField == "required" && member != nil:
+	case failure.SchemaField == "required" && member != nil:
 		// The pointer of a missing member names it already.
 		return fieldError(strings.TrimSuffix(pointer, "/"+member[1])+"/"+member[1], flows.FieldRequired)
-	case strings.Contains(e.Reason, "is unsupported") && member != nil:
+	case strings.Contains(failure.Reason, "is unsupported") && member != nil:
 		return fieldError(pointer+"/"+pointerEscaper.Replace(member[1]), flows.FieldUnknownMember)
 	}
-	return schemaProblem(e, pointer)
+	return schemaProblem(failure, pointer)
 }
 
 // pointerEscaper escapes a segment of a JSON pointer (RFC 6901).
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // oneOfProblems describes a value of several possible shapes, by the shape that a member selects.
-func oneOfProblems(e *openapi3.SchemaError, pointer string) []flows.FieldProblem {
-	member, mapping := e.Schema.Discriminator.PropertyName, e.Schema.Discriminator.Mapping
-	object, isObject := e.Value.(map[string]any)
-	if e.SchemaField == "oneOf" && !isObject {
+func oneOfProblems(failure *openapi3.SchemaError, pointer string) []flows.FieldProblem {
+	member, mapping := failure.Schema.Discriminator.PropertyName, failure.Schema.Discriminator.Mapping
+	object, isObject := failure.Value.(map[string]any)
+	if failure.SchemaField == "oneOf" && !isObject {
 		return fieldError(pointer, flows.FieldType, "type", "object")
 	}
 	name, _ := object[member].(string)
-	i := slices.IndexFunc(e.Schema.OneOf, func(variant *openapi3.SchemaRef) bool { return variant.Ref == mapping[name].Ref })
+	i := slices.IndexFunc(failure.Schema.OneOf, func(variant *openapi3.SchemaRef) bool { return variant.Ref == mapping[name].Ref })
 	if i < 0 {
 		return fieldError(pointer+"/"+member, flows.FieldOneOf, "allowed", strings.Join(slices.Sorted(maps.Keys(mapping)), ", "))
 	}
-	err := e.Schema.OneOf[i].Value.VisitJSON(object, openapi3.MultiErrors(), openapi3.VisitAsRequest(), writtenDate)
+	err := failure.Schema.OneOf[i].Value.VisitJSON(object, bodyRules...)
 	problems, ok := problemsIn(err, pointer)
 	if !ok || len(problems) == 0 {
 		return fieldError(pointer, flows.FieldInvalid)
@@ -145,32 +161,33 @@ func oneOfProblems(e *openapi3.SchemaError, pointer string) []flows.FieldProblem
 }
 
 // schemaProblem names what a schema requires of the value at a pointer.
-func schemaProblem(e *openapi3.SchemaError, pointer string) []flows.FieldProblem {
-	if e.Schema.Format == "date" && e.SchemaField != "type" { // a date with a time is only too long for the schema
+func schemaProblem(failure *openapi3.SchemaError, pointer string) []flows.FieldProblem {
+	if failure.Schema.Format == "date" && failure.SchemaField != "type" { // a date with a time is only too long for the schema
 		return fieldError(pointer, flows.FieldDate)
 	}
-	switch e.SchemaField {
+	switch failure.SchemaField {
 	case "type", "nullable":
-		return fieldError(pointer, flows.FieldType, "type", strings.Join(e.Schema.Type.Slice(), ", "))
+		return fieldError(pointer, flows.FieldType, "type", strings.Join(failure.Schema.Type.Slice(), ", "))
 	case "enum":
-		return fieldError(pointer, flows.FieldOneOf, "allowed", strings.Join(each(e.Schema.Enum, func(value any) string { return fmt.Sprint(value) }), ", "))
+		allowed := each(failure.Schema.Enum, func(value any) string { return fmt.Sprint(value) })
+		return fieldError(pointer, flows.FieldOneOf, "allowed", strings.Join(allowed, ", "))
 	case "minLength":
-		if e.Schema.MinLength == 1 {
+		if failure.Schema.MinLength == 1 {
 			return fieldError(pointer, flows.FieldBlank)
 		}
-		return fieldError(pointer, flows.FieldTooShort, "min", fmt.Sprint(e.Schema.MinLength))
+		return fieldError(pointer, flows.FieldTooShort, "min", fmt.Sprint(failure.Schema.MinLength))
 	case "maxLength":
-		return fieldError(pointer, flows.FieldTooLong, "max", fmt.Sprint(*e.Schema.MaxLength))
+		return fieldError(pointer, flows.FieldTooLong, "max", fmt.Sprint(*failure.Schema.MaxLength))
 	case "minItems":
-		return fieldError(pointer, flows.FieldTooFew, "min", fmt.Sprint(e.Schema.MinItems))
+		return fieldError(pointer, flows.FieldTooFew, "min", fmt.Sprint(failure.Schema.MinItems))
 	case "maxItems":
-		return fieldError(pointer, flows.FieldTooMany, "max", fmt.Sprint(*e.Schema.MaxItems))
+		return fieldError(pointer, flows.FieldTooMany, "max", fmt.Sprint(*failure.Schema.MaxItems))
 	case "minimum":
-		return fieldError(pointer, flows.FieldTooSmall, "min", fmt.Sprint(*e.Schema.Min))
+		return fieldError(pointer, flows.FieldTooSmall, "min", fmt.Sprint(*failure.Schema.Min))
 	case "maximum":
-		return fieldError(pointer, flows.FieldTooLarge, "max", fmt.Sprint(*e.Schema.Max))
+		return fieldError(pointer, flows.FieldTooLarge, "max", fmt.Sprint(*failure.Schema.Max))
 	case "format":
-		return fieldError(pointer, flows.FieldFormat, "format", e.Schema.Format)
+		return fieldError(pointer, flows.FieldFormat, "format", failure.Schema.Format)
 	default:
 		return fieldError(pointer, flows.FieldInvalid)
 	}

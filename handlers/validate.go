@@ -17,6 +17,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/go-playground/validator/v10"
 	"github.com/labstack/echo/v4"
+	"github.com/oapi-codegen/runtime"
 
 	"frontdesk/api"
 	"frontdesk/flows"
@@ -64,6 +65,14 @@ func hasHeader(op *openapi3.Operation, name string) bool {
 	return false
 }
 
+// bodySchema is the schema of an operation's JSON body; nil: it has no body.
+func (op operation) bodySchema() *openapi3.Schema {
+	if op.Operation.RequestBody == nil {
+		return nil
+	}
+	return op.Operation.RequestBody.Value.Content.Get("application/json").Schema.Value
+}
+
 // operationOf returns the operation of a request; the zero value outside the contract.
 func (s *Server) operationOf(c echo.Context) operation {
 	return s.operations[c.Request().Method+" "+c.Path()]
@@ -77,15 +86,21 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 		if op.Operation == nil || strings.HasPrefix(c.Path(), webhookPrefix) { // a webhook's signature comes first
 			return next(c)
 		}
-		if err := checkBody(c, op); err != nil {
-			return err
-		}
-		problems, err := validateSchema(c, op)
+		body, err := decodeBody(c, op)
 		if err != nil {
 			return err
 		}
-		problems = slices.Concat(problems, s.validateTags(op, exchangeOf(c.Request().Context()).body), s.validateDay(c, op, "date"), guessableKey(c, op), unknownParameters(c, op))
+		problems, err := validateSchema(c, op, body)
+		if err != nil {
+			return err
+		}
+		problems = slices.Concat(problems,
+			s.validateTags(op, body, exchangeOf(c.Request().Context()).body),
+			s.validateDay(c, op, "date"),
+			guessableKey(c, op),
+			unknownParameters(c, op))
 		if len(problems) == 0 {
+			c.Request().Body = decodedBody{c.Request().Body, body}
 			return next(c)
 		}
 		// The service reports a wrong start date, once it knows the club. These problems come before it.
@@ -155,39 +170,44 @@ func (s *Server) validateDay(c echo.Context, op operation, name string) []flows.
 	return nil
 }
 
-// taggedBodies decode the bodies of the operations with tags, for what no schema can say, such as a
-// birth date.
-var taggedBodies = map[string]func(body []byte) (any, error){
-	"startRegistration": decode[api.StartRegistration],
-	"putPerson":         decode[api.Person],
-	"correctPerson":     decode[api.PersonCorrection],
-	"addItem":           decode[api.NewItem],
-	"createMandate":     decode[api.NewMandate],
-	"startPayment": func(body []byte) (any, error) {
-		var start api.StartPayment
-		_ = json.Unmarshal(body, &start) // which only keeps the text
-		return start.ValueByDiscriminator()
-	},
+// taggedBodies fill the types with tags, for what no schema can say, such as a birth date. They are listed by the
+// operation's id, and by the discriminator of a union.
+var taggedBodies = map[string]func(body any, text []byte) any{
+	"startRegistration":  bind[api.StartRegistration],
+	"putPerson":          bind[api.Person],
+	"correctPerson":      bind[api.PersonCorrection],
+	"addItem":            bind[api.NewItem],
+	"createMandate":      bind[api.NewMandate],
+	"startPayment/card":  bind[api.StartCardPayment],
+	"startPayment/desk":  bind[api.StartDeskPayment],
+	"startPayment/later": bind[api.StartLaterPayment],
 }
 
-func decode[T any](body []byte) (any, error) {
+// bind fills a type from a decoded body; nil: it has no such form. If a member has the wrong type, which the schema
+// reports, encoding/json fills the others from the text, because their tags may report more.
+func bind[T any](body any, text []byte) any {
 	var typed T
-	err := json.Unmarshal(body, &typed)
-	return typed, err
-}
-
-// validateTags checks the tags of a body. Members of the wrong type are left out, because the schema
-// reports them.
-func (s *Server) validateTags(op operation, body []byte) []flows.FieldProblem {
-	decode, ok := taggedBodies[op.Operation.OperationID]
-	if !ok {
-		return nil
+	if runtime.BindJSONValue(body, &typed) == nil {
+		return typed
 	}
-	typed, err := decode(body)
+	err := json.Unmarshal(text, &typed)
 	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !mistyped {
 		return nil
 	}
-	return s.checkTags(typed)
+	return typed
+}
+
+// validateTags checks the tags of a body.
+func (s *Server) validateTags(op operation, body any, text []byte) []flows.FieldProblem {
+	name := op.Operation.OperationID
+	if schema := op.bodySchema(); schema != nil && schema.Discriminator != nil {
+		object, _ := body.(map[string]any)
+		name += "/" + fmt.Sprint(object[schema.Discriminator.PropertyName])
+	}
+	if fill, ok := taggedBodies[name]; ok {
+		return s.checkTags(fill(body, text))
+	}
+	return nil
 }
 
 func (s *Server) checkTags(typed any) (problems []flows.FieldProblem) {
@@ -234,13 +254,13 @@ const startDateTag = "startdate"
 const maxAge = 120 // years; an earlier birth date is a typing error
 
 func newValidator(now func() time.Time) *validator.Validate {
-	v := validator.New(validator.WithRequiredStructEnabled())
-	v.RegisterTagNameFunc(func(field reflect.StructField) string {
+	rules := validator.New(validator.WithRequiredStructEnabled())
+	rules.RegisterTagNameFunc(func(field reflect.StructField) string {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		return name
 	})
 	register := func(tag string, check validator.Func) {
-		if err := v.RegisterValidation(tag, check); err != nil {
+		if err := rules.RegisterValidation(tag, check); err != nil {
 			panic(err) // the tag's name is wrong
 		}
 	}
@@ -258,20 +278,20 @@ func newValidator(now func() time.Time) *validator.Validate {
 	}
 	register("postalcode", isPostalCode)
 	register(startDateTag, func(validator.FieldLevel) bool { return false })
-	return v
+	return rules
 }
 
 // isReturnURL reports whether a text is an absolute address of a page, or one of an app with a scheme of its own: a reverse domain
 // name, which has a dot, unlike javascript, data or intent (RFC 8252, section 7.1). Neither has a user name.
 func isReturnURL(text string) bool {
-	u, err := url.Parse(text)
+	address, err := url.Parse(text)
 	switch {
-	case err != nil || u.User != nil || u.Opaque != "":
+	case err != nil || address.User != nil || address.Opaque != "":
 		return false
-	case u.Scheme == "http" || u.Scheme == "https":
-		return u.Hostname() != ""
+	case address.Scheme == "http" || address.Scheme == "https":
+		return address.Hostname() != ""
 	}
-	return strings.Contains(u.Scheme, ".")
+	return strings.Contains(address.Scheme, ".")
 }
 
 // e164 is an international number (ITU-T E.164) with its plus, which the library's own tag does not
