@@ -80,7 +80,7 @@ var Mutations = []Mutation{
 `,
 	}}},
 	{Name: "no-sweep", Description: "no sweep polls a payment whose webhook was lost", Edits: []Edit{{
-		File: "flows/store/schedule.go",
+		File: "flows/store/due.go",
 		Old:  `KEYS[1], 0, ARGV[1], 'WITHSCORES'`,
 		New:  `KEYS[1], 0, '(0', 'WITHSCORES'`,
 	}}},
@@ -104,7 +104,7 @@ var Mutations = []Mutation{
 		Old:  `if KEYS[3] and ARGV[8] == '0' then`,
 		New:  `if KEYS[3] and ARGV[8] == 'never' then`,
 	}, {
-		File: "flows/store/schedule.go",
+		File: "flows/store/due.go",
 		Old:  `redis.call('ZADD', KEYS[2], ARGV[5], ARGV[3], ARGV[1])`,
 		New:  `redis.call('ZADD', KEYS[2], 'NX', ARGV[3], ARGV[1])`,
 	}}},

@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -213,6 +214,26 @@ func (r *Relay) post(ctx context.Context, subscriber Subscriber, event string, t
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // so that the connection can be used again
 	return readResponse(response, r.cfg.Now), nil
+}
+
+// secrets returns the subscriber's secrets, either of which it may verify with.
+func (s Subscriber) secrets() []string { return strings.Split(s.Secret, ",") }
+
+// sign signs a delivery with each of the subscriber's secrets (Standard Webhooks, section Signature scheme).
+func (s Subscriber) sign(event string, at time.Time, text []byte) (string, error) {
+	var signatures []string
+	for _, secret := range s.secrets() {
+		signer, err := standardwebhooks.NewWebhook(secret)
+		if err != nil {
+			return "", errors.New("the secret is invalid")
+		}
+		signature, err := signer.Sign(event, at, text)
+		if err != nil {
+			return "", errors.New("the delivery could not be signed")
+		}
+		signatures = append(signatures, signature)
+	}
+	return strings.Join(signatures, " "), nil
 }
 
 // info returns the state of a subscriber's queue, which does not exist before its first job.

@@ -2,7 +2,7 @@
 //
 // Service has a method for each operation on a registration: starting, completing and resuming it, its cart and mandate,
 // migrating a known person, and requesting its payment. Contacts and Transfers serve people whom the club knows: their profile,
-// consents, invitations, and move to another club. Codes by SMS (code.go, sms.go, sms_budget.go) sign a mandate or a move.
+// consents, invitations, and move to another club. Codes by SMS (code.go, sms_limit.go, sms_budget.go) sign a mandate or a move.
 // Service.Erase erases a person's data. Package payment moves the money.
 //
 // Each write to the club system is stored first, by compare-and-set: a request that fails leaves a draft (draft.go), where

@@ -1,7 +1,5 @@
 package schedule
 
-import "math/big"
-
 // lastYear is the last one that a date of four digits can name.
 const lastYear = 9999
 
@@ -36,9 +34,6 @@ func calendarOf(t Terms, p plan) calendar {
 	}
 	return c
 }
-
-// prorates reports whether the first month is shortened: a start on the first of a month is not prorated.
-func (t Terms) prorates() bool { return t.Prorated && t.Start.Day != 1 }
 
 func (c calendar) date(n int) Date {
 	date := c.rhythm.after(c.first, n)
@@ -79,54 +74,4 @@ func (s *Schedule) collect(t Terms, p plan) {
 func (r Recurrence) At(n int) Date {
 	rhythm, _ := parsePeriod(r.Every)
 	return calendar{rhythm: rhythm, first: r.From, day: r.Day}.date(n)
-}
-
-// dueNow is what is paid today, the prorata of the first month included.
-func dueNow(t Terms, p plan) DueNow {
-	due := DueNow{Date: t.Today, Amount: t.DueNow, Verdict: verdict()}
-	if max(t.DueNow, t.RegistrationFee, -t.DueNow, -t.RegistrationFee) > maxAmount {
-		due.Verdict = verdict(OutOfRange)
-	}
-	rest := Part{Kind: Price, Amount: t.DueNow - t.RegistrationFee}
-	if p.paid > 0 {
-		rest.Kind = FirstInstalment
-	}
-	due.add(Part{Kind: Fee, Amount: t.RegistrationFee}, rest)
-	for _, price := range t.Extras {
-		due.Amount += price
-		if max(price, -price) > maxAmount {
-			due.Verdict = due.and(verdict(OutOfRange))
-		}
-	}
-	if !t.prorates() {
-		return due
-	}
-	all := p.all()
-	if len(all) == 0 || p.rhythm != (period{months: 1}) {
-		due.Verdict = due.and(verdict(ProrataUnknown))
-		return due
-	}
-	first := all[0].amount
-	share := prorata(first, t.Start)
-	if p.paid > 0 {
-		share -= first
-	}
-	due.Amount += share
-	due.add(Part{Kind: Prorata, Amount: share})
-	due.Verdict = due.and(verdict(ProrataByDays))
-	return due
-}
-
-func (d *DueNow) add(parts ...Part) {
-	for _, part := range parts {
-		if part.Amount != 0 {
-			d.Parts = append(d.Parts, part)
-		}
-	}
-}
-
-// prorata is the price of a month's days from a day on, that day included.
-func prorata(month int64, from Date) int64 {
-	days := from.daysOfMonth()
-	return roundedPrice(month, big.NewRat(int64(days-from.Day+1), int64(days)))
 }

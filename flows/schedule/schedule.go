@@ -11,7 +11,8 @@
 // club system's data leaves a gap, a line names the rule that filled it; it never
 // looks more exact than it is.
 //
-// Start reading at Of. The amounts come from plan.go, the dates from debit.go.
+// Start reading at Of. What is due now, with the prorata of the first month, comes from due_now.go; the amounts of the
+// debits come from plan.go, and their dates from debit.go.
 package schedule
 
 // Offer is what an offer says about money. Amounts are in minor units.
@@ -128,9 +129,6 @@ func Of(t Terms) Schedule {
 	s.FirstStatement = s.firstStatement()
 	return s
 }
-
-// Due returns the schedule's DueNow alone.
-func Due(t Terms) DueNow { return dueNow(t, planOf(t.Offer)) }
 
 // total returns nil if there is none.
 func (s *Schedule) total() *int64 {

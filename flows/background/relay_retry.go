@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"frontdesk/flows"
 	"frontdesk/upstream/club"
@@ -57,24 +55,4 @@ func (r *Relay) pauseAfter(subscriber Subscriber) asynq.RetryDelayFunc {
 		}
 		return pause
 	}
-}
-
-// secrets returns the subscriber's secrets, either of which it may verify with.
-func (s Subscriber) secrets() []string { return strings.Split(s.Secret, ",") }
-
-// sign signs a delivery with each of the subscriber's secrets (Standard Webhooks, section Signature scheme).
-func (s Subscriber) sign(event string, at time.Time, text []byte) (string, error) {
-	var signatures []string
-	for _, secret := range s.secrets() {
-		signer, err := standardwebhooks.NewWebhook(secret)
-		if err != nil {
-			return "", errors.New("the secret is invalid")
-		}
-		signature, err := signer.Sign(event, at, text)
-		if err != nil {
-			return "", errors.New("the delivery could not be signed")
-		}
-		signatures = append(signatures, signature)
-	}
-	return strings.Join(signatures, " "), nil
 }
