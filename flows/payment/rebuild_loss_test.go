@@ -11,7 +11,115 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
 )
+
+// TestWipe kills a gateway at each message of a payment, and Redis loses all its data. The buyer does nothing
+// more, and the payment is restored and ends as it should: nothing is booked twice, and no money is lost.
+func TestWipe(t *testing.T) {
+	t.Parallel()
+	for name, faults := range outcomes {
+		for _, later := range []time.Duration{0, 25 * time.Hour} {
+			for _, plan := range []frontdesktest.Fault{{Permanent: true}, {Permanent: true, DropResponse: true}} {
+				t.Run(fmt.Sprintf("%s, answer lost %t, %s later", name, plan.DropResponse, later), func(t *testing.T) {
+					t.Parallel()
+					for plan.Message = 1; ; plan.Message++ {
+						broke := false
+						t.Run(fmt.Sprint(plan.Message), func(t *testing.T) { broke = newWorld(t).wipeAt(plan, faults, later) })
+						if !broke {
+							return
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func (w *world) wipeAt(plan frontdesktest.Fault, faults []clubsim.Fault, later time.Duration) bool {
+	wire := frontdesktest.NewMessageProxy(w, plan)
+	doomed, survivor := w.Gateway(gatewayOptions{Outside: wire.Forward(w.Address), RedisURL: w.RedisOver(wire)}), w.Gateway()
+	r := w.Registered(survivor)
+	w.Fault(faults...)
+	doomed.Pay(w.Context(), r.ID)
+	p := &flows.Payment{ID: flows.NewPaymentID(r.ID, 1)}
+	for _, held := range w.HeldAll() {
+		p.ProcessorID = held.ID
+		w.Confirm(p, goodCard)
+	}
+	for range 3 { // the rejected, refused and doubtful payments need further steps
+		doomed.Advance(w.Context(), p.ID)
+		w.Clock.Advance(time.Minute)
+	}
+	w.Wipe()
+	w.Fault()
+	w.Clock.Advance(later)
+	w.rebuild(survivor)
+	if p.ProcessorID == "" {
+		if keys := w.records(); len(keys) != 0 {
+			w.Errorf("Redis holds %v", keys)
+		}
+		return wire.Triggered()
+	}
+	before := w.Held(p)
+	end := w.Settle(survivor, p)
+	w.ExpectSound(end)
+	if before.State == cards.Captured && end.State != flows.Recorded && end.State != flows.InDoubt && end.State != flows.Refunded {
+		w.Errorf("the money was taken, and the payment is %s (%s)", end.State, end.Reason)
+	}
+	w.rebuild(survivor)
+	if again := w.Stored(survivor, p.ID); again.Version != end.Version {
+		w.Errorf("another rebuild made %s of %s", again.State, end.State)
+	}
+	return wire.Triggered()
+}
+
+// TestHolderAfterWipe: after Redis lost both, the holder of a registration's token
+// sees its payment, and no other caller does.
+func TestHolderAfterWipe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.Gateway()
+	r, token := w.Visited(g)
+	other, otherToken := w.Visited(g)
+	p := must(t, func() (*flows.Payment, error) {
+		return g.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+	})
+	w.Confirm(p, goodCard)
+	w.Advance(g, p)
+	w.Wipe()
+	altered := "A"
+	if token[0] == 'A' {
+		altered = "B"
+	}
+	for what, wrong := range map[string]string{
+		"none": "", "another's": otherToken, "altered": altered + token[1:], "cut off": token[:43], "longer": token + "AAAA", "not base64": "!" + token[1:],
+	} {
+		if _, err := g.Registrations.Get(t.Context(), r.ID, wrong); flows.CodeOf(err) != flows.NotFound {
+			t.Errorf("a token that is %s gets %v", what, err)
+		}
+	}
+	if n := w.Listed(); n != 0 {
+		t.Errorf("wrong tokens made the gateway list the payments %d times", n)
+	}
+	view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, token) })
+	if view.Phase != flows.Completed || view.Payment.ID != p.ID || view.Contact != nil || view.Cart.Total != quarterPassPrice {
+		t.Errorf("the holder sees %s, %+v", view.Phase, view.Registration)
+	}
+	if _, err := g.Registrations.Get(t.Context(), r.ID, otherToken); flows.CodeOf(err) != flows.NotFound {
+		t.Errorf("another token got %v", err)
+	}
+	if _, err := g.Registrations.Get(t.Context(), other.ID, otherToken); flows.CodeOf(err) != flows.StorageUnavailable || w.Listed() != 1 {
+		t.Errorf("within a minute of a look: %v after %d lists", err, w.Listed())
+	}
+	w.Clock.Advance(time.Minute)
+	if _, err := g.Registrations.Get(t.Context(), other.ID, otherToken); flows.CodeOf(err) != flows.NotFound || w.Listed() != 2 {
+		t.Errorf("what the processor does not know either: %v after %d lists", err, w.Listed())
+	}
+	w.Advance(g, p)
+	w.ExpectSound(w.Stored(g, p.ID))
+}
 
 // TestLossInsideARebuild: while a rebuilding gateway sleeps, Redis gets all its data back and loses it again,
 // at each pair of the gateway's messages. The next rebuild leaves a registration with its payment, so that its
