@@ -17,6 +17,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -77,8 +78,8 @@ func (c *Client) Stop(context.Context) error {
 	return nil
 }
 
-// busy is the error of a failed attempt that may be retried.
-type busy struct {
+// temporary is the error of a failed attempt that may be retried.
+type temporary struct {
 	error
 	pause time.Duration // as requested by Retry-After; negative: not requested
 }
@@ -98,11 +99,11 @@ func (c *Client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpan
 	pause := c.cfg.Pause
 	for n := 1; ; n++ {
 		err := c.post(ctx, body)
-		transient, ok := errors.AsType[*busy](err)
+		failure, ok := errors.AsType[*temporary](err)
 		if !ok || n == attempts {
 			return err
 		}
-		wait := transient.pause
+		wait := failure.pause
 		if wait < 0 {
 			wait = pause/2 + rand.N(pause) // #nosec G404 -- it hides nothing
 		}
@@ -125,6 +126,14 @@ func compressed(body []byte) []byte {
 	return packed.Bytes()
 }
 
+// transient are the statuses with which a collector asks for a retry (OTLP specification, section OTLP/HTTP Response).
+var transient = []int{
+	http.StatusTooManyRequests,
+	http.StatusBadGateway,
+	http.StatusServiceUnavailable,
+	http.StatusGatewayTimeout,
+}
+
 // post makes one attempt.
 func (c *Client) post(ctx context.Context, body []byte) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.cfg.URL, bytes.NewReader(body))
@@ -140,17 +149,17 @@ func (c *Client) post(ctx context.Context, body []byte) error {
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return &busy{err, -1}
+		return &temporary{err, -1}
 	}
 	defer response.Body.Close()
 	switch status := response.StatusCode; {
-	case status == http.StatusTooManyRequests, status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
-		return &busy{fmt.Errorf("the collector answered %s", response.Status), c.retryAfter(response.Header)}
+	case slices.Contains(transient, status):
+		return &temporary{fmt.Errorf("the collector responded with %s", response.Status), c.retryAfter(response.Header)}
 	case status < 200 || status > 299:
-		return fmt.Errorf("the collector answered %s", response.Status)
+		return fmt.Errorf("the collector responded with %s", response.Status)
 	}
-	answer, _ := io.ReadAll(io.LimitReader(response.Body, maxResponse)) // the spans were accepted, whatever follows
-	if spans := rejected(answer); spans > 0 {
+	text, _ := io.ReadAll(io.LimitReader(response.Body, maxResponse)) // the status has accepted the spans, even if this fails
+	if spans := rejected(text); spans > 0 {
 		return fmt.Errorf("the collector rejected %d spans", spans)
 	}
 	return nil
@@ -158,11 +167,11 @@ func (c *Client) post(ctx context.Context, body []byte) error {
 
 // retryAfter reads the Retry-After header, in seconds or a date; negative without one.
 func (c *Client) retryAfter(header http.Header) time.Duration {
-	said := header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(said, 10, 16); err == nil {
+	value := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(value, 10, 16); err == nil {
 		return time.Duration(seconds) * time.Second // #nosec G115 -- of 16 bits
 	}
-	if at, err := http.ParseTime(said); err == nil {
+	if at, err := http.ParseTime(value); err == nil {
 		return max(0, at.Sub(c.cfg.Now()))
 	}
 	return -1
@@ -170,20 +179,20 @@ func (c *Client) retryAfter(header http.Header) time.Duration {
 
 // rejected returns how many spans a collector did not accept: field 1 (rejected_spans) of
 // field 1 (partial_success) of an ExportTraceServiceResponse.
-func rejected(answer []byte) int64 {
-	partial, _ := protowire.ConsumeBytes(first(answer, protowire.BytesType))
+func rejected(response []byte) int64 {
+	partial, _ := protowire.ConsumeBytes(first(response, protowire.BytesType))
 	spans, _ := protowire.ConsumeVarint(first(partial, protowire.VarintType))
 	return int64(min(spans, 1<<31)) // #nosec G115 -- bounded
 }
 
-// first returns a message from the value of its field 1 on; nil: it has none of that type.
-func first(message []byte, kind protowire.Type) []byte {
+// first returns the rest of a message, from the value of its field 1 on; nil if it has no such field of the wanted type.
+func first(message []byte, wanted protowire.Type) []byte {
 	for len(message) > 0 {
-		number, is, size := protowire.ConsumeField(message)
+		number, found, size := protowire.ConsumeField(message)
 		switch {
 		case size < 0:
 			return nil
-		case number == 1 && is == kind:
+		case number == 1 && found == wanted:
 			return message[protowire.SizeTag(number):]
 		}
 		message = message[size:]
