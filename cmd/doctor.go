@@ -23,7 +23,7 @@ type doctor struct {
 	cfg            Config
 	claims         bool // also race for claims
 	rounds, racers int  // of that race
-	adopt          bool // also make Redis' payments those of this configuration
+	adopt          bool // also store this configuration's account, organisation and mode in Redis, in place of others
 }
 
 // claimRoundTimeout is for one race and a repetition by every racer, with pauses where

@@ -225,8 +225,8 @@ func internalRules(variable, address, usual string) []rule {
 		return nil
 	}
 	host, _, err := net.SplitHostPort(address)
-	at, notIP := netip.ParseAddr(host)
-	private := host == "localhost" || notIP == nil && (at.IsLoopback() || at.IsPrivate() || at.IsLinkLocalUnicast())
+	ip, _ := netip.ParseAddr(host) // the zero address, which is not private, unless host is one
+	private := host == "localhost" || ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
 	return []rule{
 		{variable, err != nil, fmt.Sprintf("must be host:port, such as %s, or off", usual)},
 		{variable, err == nil && !private, fmt.Sprintf("may be reachable from anywhere, and not all of it has authentication: "+

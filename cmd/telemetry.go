@@ -36,10 +36,10 @@ type telemetry struct {
 // newTelemetry returns the metrics, and traces that are exported if a collector is configured.
 func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetry, error) {
 	metrics := ops.NewMetrics(ops.MetricsConfig{Version: builtVersion(), Mode: cfg.Mode})
-	seen := &telemetry{metrics: metrics, traces: tracing.IDOnlyProvider(), close: func() {}}
+	signals := &telemetry{metrics: metrics, traces: tracing.IDOnlyProvider(), close: func() {}}
 	export, err := collector.ReadConfig(lookup)
 	if err != nil || export == nil {
-		return seen, err
+		return signals, err
 	}
 	export.Now, export.Timeout = time.Now, exportTimeout
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.WarnContext(ctx, "spans not exported", "error", err) }))
@@ -48,19 +48,19 @@ func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetr
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
 	}
 	provider := sdk.NewTracerProvider(
-		sdk.WithSampler(sdk.AlwaysSample()), // of every trace: the visitor's traceparent header must not decide that
+		sdk.WithSampler(sdk.AlwaysSample()), // else a visitor's traceparent header would decide which traces are exported
 		sdk.WithBatcher(exporter, sdk.WithMaxQueueSize(maxQueuedSpans)),
 		sdk.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", "frontdesk"), attribute.String("service.version", builtVersion()),
 		)),
 	)
-	seen.traces = provider
-	seen.close = func() {
+	signals.traces = provider
+	signals.close = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTimeout)
 		defer cancel()
 		if err := provider.Shutdown(ctx); err != nil {
 			log.WarnContext(ctx, "last spans lost", "error", err)
 		}
 	}
-	return seen, nil
+	return signals, nil
 }
