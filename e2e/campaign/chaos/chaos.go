@@ -33,7 +33,7 @@ type run struct {
 	options campaign.Options
 	record  *campaign.Recorder
 	random  *rand.Rand // of the goroutine that injects faults
-	mayLose bool       // Redis may lose what it acknowledged, and a plain read may be as old as its state
+	mayLose bool       // Redis may lose writes that it acknowledged; a gateway that reads it then sees an earlier state
 
 	mu       sync.Mutex
 	journeys []*harness.Journey
@@ -41,16 +41,16 @@ type run struct {
 
 // onHarness makes a campaign's Drive: it calls drive with a run on a Redis and gateways of its own.
 func onHarness(replicas int, redis redisSetup, drive func(*run)) func(context.Context, campaign.Options, *campaign.Recorder) error {
-	return func(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
+	return func(ctx context.Context, options campaign.Options, record *campaign.Recorder) error {
 		scope := frontdesktest.NewScope(ctx)
 		defer scope.End()
 		return scope.Run(func() {
-			h := harness.New(scope, harness.Config{Gateway: o.Gateway, Replicas: replicas, Storage: redis.start(scope)})
+			h := harness.New(scope, harness.Config{Gateway: options.Gateway, Replicas: replicas, Storage: redis.start(scope)})
 			drive(&run{
 				Harness: h,
-				options: o,
+				options: options,
 				record:  record,
-				random:  rand.New(rand.NewPCG(o.Seed, 2)), // the journeys have stream 1
+				random:  rand.New(rand.NewPCG(options.Seed, 2)), // the journeys have stream 1
 				mayLose: redis.mayLose,
 			})
 		})
@@ -101,8 +101,8 @@ func (r *run) nextJourney() *harness.Journey {
 
 // settleAndCheck brings all journeys to their ends, and reports their outcomes.
 func (r *run) settleAndCheck() {
-	// This response describes a payment that is not at the processor yet. A Redis that was rolled back gives it even
-	// for a paid payment, because a plain read is as old as Redis. A buyer who follows it finds the existing payment.
+	// This response describes a payment that is not at the processor yet. After a rollback of Redis, a paid payment gets it too,
+	// because a plain read shows what Redis has. A buyer who repeats the request, as it says, finds the existing payment.
 	const staleResponse = "processing, retry same_key"
 	r.Settle(r.Context(), r.journeys)
 	unfinished, stale, forgotten := 0, 0, 0
@@ -144,8 +144,8 @@ const (
 	deskSettled   = "staff settled the sale"
 )
 
-// oddFaults are what something in front of the club system answers instead of it: to three payments of each round, which
-// thereby count as accepted, because a kill may hide one; and then to one call in twenty.
+// oddFaults are responses of something in front of the club system. One call in twenty gets one. First, three payments of each
+// round get an empty 200: one payment would do, but a kill may hide it.
 var oddFaults = []clubsim.Fault{
 	{Match: clubsim.FaultMatch{Method: http.MethodPost, Path: "/sales/*/payments"}, Kind: "empty_success", Times: new(3)},
 	{Kind: "foreign_page", Probability: new(0.01)},
@@ -168,8 +168,8 @@ func oddKinds() (kinds []string) {
 	return kinds
 }
 
-// answerOddly has something answer in front of the club system until the returned function is called, which counts the
-// answers.
+// answerOddly lets something in front of the club system respond, until the returned function is called. That function counts
+// the responses.
 func (r *run) answerOddly() (end func()) {
 	frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(oddFaults))
 	return func() {

@@ -37,7 +37,9 @@ func Kill() campaign.Campaign {
 			"Meanwhile buyers continue at the others, strangers request one registration in five, staff settle open sales, " +
 			"and something in front of the club system answers one call in twenty.",
 		Faults:    slices.Concat(kinds, []string{strangerAsked, deskSettled}, oddKinds()),
-		Mutations: []string{"take-over", "unsettled-unseen"}, Long: long, Drive: onHarness(3, durableRedis, kill),
+		Mutations: []string{"take-over", "unsettled-unseen"},
+		Long:      long,
+		Drive:     onHarness(3, durableRedis, kill),
 	}
 }
 
@@ -51,7 +53,7 @@ func kindsOfKills() []string {
 	return kinds
 }
 
-// KillsOfEachKind is how many kills and odd answers of each kind must happen: rounds are repeated until then.
+// KillsOfEachKind requires every kind of kill, and every kind of odd response, that many times. Rounds are repeated until then.
 func KillsOfEachKind(times int) map[string]int {
 	least := map[string]int{}
 	for _, kind := range append(kindsOfKills(), oddKinds()...) {

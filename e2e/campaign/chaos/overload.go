@@ -41,7 +41,7 @@ const (
 	latestResponse = 35 * time.Second       // above four reads of 8 s each in a row, and below the time of a whole request
 	retryWindow    = 2 * time.Second        // above the pauses between the attempts of a call
 	retryShare     = 0.1                    // the budget
-	retryBurst     = 30                     // what two gateways may have saved up, one of them twice because it restarts
+	retryBurst     = 30                     // three full budgets of ten retries: two gateways, one of which restarts
 )
 
 // Overload sends more newcomers than can be served while the club system is slow, fails or is silent, a

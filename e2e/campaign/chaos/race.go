@@ -147,8 +147,11 @@ func (c *contention) act(ctx context.Context, action string, g *harness.Gateway)
 		return c.journey.EnterCard(ctx, frontdesktest.ApprovedCard)
 	case webhookSent:
 		payment := sandbox.Payment{ID: "pi_of_the_race", Status: "requires_capture", Metadata: map[string]string{
-			"fd_registration": c.journey.Registration(), "fd_generation": "1", "fd_environment": "test",
-			"fd_sale": "/demo/sales/1"}} // only its organisation counts
+			"fd_registration": c.journey.Registration(),
+			"fd_generation":   "1",
+			"fd_environment":  "test",
+			"fd_sale":         "/demo/sales/1", // only its organisation counts
+		}}
 		if status := sendEvent(ctx, g, "payment_intent.amount_capturable_updated", payment); status != http.StatusNoContent {
 			return fmt.Errorf("status %d", status)
 		}
