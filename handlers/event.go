@@ -138,11 +138,11 @@ func (s *eventStream) write(text string) error {
 	return s.control.Flush()
 }
 
-// A stream costs a connection, a goroutine and about forty kilobytes while it is open, so a limit on
-// how often one is opened is not enough.
+// While a stream is open, it costs a connection, two goroutines and about 65 KB. So a limit on how often streams are opened is not
+// enough.
 const (
 	maxStreams           = 15  // of a registration: five devices with three tabs each
-	maxStreamsPerAddress = 100 // more than sign up at once in one guest network; four megabytes
+	maxStreamsPerAddress = 100 // more than sign up at once in one guest network; 6.5 MB
 )
 
 // openStreams counts the open event streams of this process.
