@@ -41,7 +41,9 @@ func Idempotency() campaign.Campaign {
 			"concurrent calls over three gateways, with gateways and Redis killed in between.",
 		Faults:    []string{killedOne, redisKilledAlways},
 		Mutations: []string{"key-any-body"},
-		Short:     campaign.Options{Count: 24}, Long: campaign.Options{Count: 400}, Drive: onHarness(3, durableRedis, checkIdempotency),
+		Short:     campaign.Options{Count: 24},
+		Long:      campaign.Options{Count: 400},
+		Drive:     onHarness(3, durableRedis, checkIdempotency),
 	}
 }
 
