@@ -81,8 +81,8 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "no-sweep", Description: "no sweep polls a payment whose webhook was lost", Edits: []Edit{{
 		File: "flows/store/due.go",
-		Old:  `KEYS[1], 0, ARGV[1], 'WITHSCORES'`,
-		New:  `KEYS[1], 0, '(0', 'WITHSCORES'`,
+		Old:  `KEYS[1], 0, ARGV[1], 'LIMIT'`,
+		New:  `KEYS[1], 0, '(0', 'LIMIT'`,
 	}}},
 	{Name: "no-rebuild", Description: "data that Redis lost is not rebuilt from the processor", Edits: []Edit{{
 		File: "flows/payment/rebuild.go",

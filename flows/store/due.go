@@ -17,9 +17,10 @@ const (
 	// urgent is subtracted from the score of what was woken, or what an event has requested. It is above every time in ms, so that
 	// such scores are negative.
 	urgent = 10_000_000_000_000
-	// wokenAhead is how much longer what was woken counts as waiting, because a buyer may wait for it. So what is only due comes before
-	// all that is woken more than a minute later.
-	wokenAhead = time.Minute
+	// dueShare: one of so many payments that a gateway takes is the one that has been due the longest, so that those that are only due
+	// have their turn while more are woken than the gateways can advance. The others were woken, because their buyers may wait: most of
+	// what is due after an outage has no buyer any more.
+	dueShare = 4
 )
 
 // laneKeys are the sorted sets of the lanes.
@@ -102,38 +103,43 @@ func (s *Store) EnsureScheduled(ctx context.Context, p *flows.Payment, at time.T
 	return s.runAll(ctx, opening(p, at, onlyNew, onlyNew))
 }
 
-// Wake makes an open payment due at once, before those that were not woken, and lists it if it is not listed.
+// Wake makes an open payment due at once, before those that are only due, see Due. It lists one that is not listed.
 func (s *Store) Wake(ctx context.Context, id flows.PaymentID, now time.Time) error {
 	return s.redis.ZAddLT(ctx, openPayments, redis.Z{Score: float64(now.UnixMilli() - urgent), Member: string(id)}).Err()
 }
 
-// takeDue takes due payments, the longest waiting first, and postpones each, so that concurrent gateways get different ones.
+// takeDue takes due payments, those first that were woken, and postpones each, so that concurrent gateways get different ones.
 //
 // KEYS  1 a lane
-// ARGV  1 now, ms  2 when they are due again, ms  3 limit  4 what makes the score of one that was woken comparable, ms
+// ARGV  1 now, ms  2 when they are due again, ms  3 limit  4 how many the gateway has taken before  5 dueShare
 // Returns their ids.
 var takeDue = redis.NewScript(`
-local woken = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(0', 'WITHSCORES', 'LIMIT', 0, ARGV[3])
-local due = redis.call('ZRANGEBYSCORE', KEYS[1], 0, ARGV[1], 'WITHSCORES', 'LIMIT', 0, ARGV[3])
+local woken = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(0', 'LIMIT', 0, ARGV[3])
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], 0, ARGV[1], 'LIMIT', 0, ARGV[3])
 local taken, w, d = {}, 1, 1
 while #taken < tonumber(ARGV[3]) and (woken[w] or due[d]) do
-  if woken[w] and (not due[d] or woken[w + 1] + ARGV[4] <= tonumber(due[d + 1])) then
-    table.insert(taken, woken[w])
-    w = w + 2
-  else
+  local turn = (ARGV[4] + #taken + 1) % ARGV[5] == 0
+  if due[d] and (turn or not woken[w]) then
     table.insert(taken, due[d])
-    d = d + 2
+    d = d + 1
+  else
+    table.insert(taken, woken[w])
+    w = w + 1
   end
 end
 for _, id in ipairs(taken) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
 return taken
 `)
 
-// Due returns at most limit payments of a lane that are due, the longest waiting first: one that was woken counts as
-// waiting for a minute longer. Each is due again after lease, so that several gateways share the work.
+// Due returns at most limit payments of a lane that are due: first those that were woken, then those that have been due the longest. Of
+// every dueShare that this gateway takes, one is only due. Each is due again after lease, so that several gateways share the work.
 func (s *Store) Due(ctx context.Context, lane flows.Lane, now time.Time, lease time.Duration, limit int) ([]flows.PaymentID, error) {
-	return paymentIDs(takeDue.Run(ctx, s.redis, []string{laneKeys[lane]}, now.UnixMilli(), now.Add(lease).UnixMilli(), limit,
-		urgent-wokenAhead.Milliseconds()).StringSlice())
+	ids, err := paymentIDs(takeDue.Run(ctx, s.redis, []string{laneKeys[lane]}, now.UnixMilli(), now.Add(lease).UnixMilli(), limit,
+		s.taken.Load(), dueShare).StringSlice())
+	if lane == flows.OpenLane {
+		s.taken.Add(int64(len(ids)))
+	}
+	return ids, err
 }
 
 // drop removes a payment from lists, which share a slot.

@@ -82,7 +82,7 @@ func (s *Store) indexed(ctx context.Context, keys []string) (ids []string, err e
 	return ids, nil
 }
 
-// Unindex removes a registration from every index by contact or person.
+// Unindex removes a registration from every index by contact or person, and ends its refreshes.
 func (s *Store) Unindex(ctx context.Context, r *flows.Registration) error {
 	keys := append(personKeys(r.PersonPseudonyms), refreshes)
 	if r.Contact != nil {

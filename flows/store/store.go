@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/redis/go-redis/v9"
@@ -24,12 +25,13 @@ import (
 )
 
 // Store keeps the records of the journeys in Redis. A change of a record is atomic: one that loses a race returns flows.ErrConflict
-// and changes nothing. Any error that a method does not name is Redis': the change may have been made. Lists of records may
-// lag behind them; polls and rebuilds correct them.
+// and changes nothing. One that cannot be opened is flows.ErrDamaged, flows.ErrNewer or keyring.ErrSealed. Any other error that a method
+// does not name is Redis': the change may have been made. Lists of records may lag behind them; polls and rebuilds correct them.
 type Store struct {
 	redis    redis.UniversalClient
 	keys     *keyring.Keyring
 	replicas int
+	taken    atomic.Int64 // how many open payments Due has returned
 }
 
 // Config is what a store needs.
