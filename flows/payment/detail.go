@@ -106,10 +106,11 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	return d, nil
 }
 
-// journalOf lists what is journaled about claims and operators' decisions: by number, and under it as it happens.
+// journalOf lists what is journaled about claims and operators' decisions: by number, and under it as it happens. Number 0 has the
+// acceptance of a payment that was recorded by hand before its first claim.
 func journalOf(remote cards.Payment) []JournalEntry {
 	entries := []JournalEntry{}
-	for n := 1; n <= protocol.HighestClaim; n++ {
+	for n := range protocol.HighestClaim + 1 {
 		for _, kind := range []string{"post", "release", "done", "op"} {
 			entry := JournalEntry{Key: protocol.EntryName(kind, n)}
 			if entry.Value = remote.Metadata[entry.Key]; entry.Value == "" {

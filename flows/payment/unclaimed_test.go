@@ -29,7 +29,7 @@ func (w *world) unclaimed(g *gateway) *flows.Payment {
 }
 
 // TestRecordedBeforeItsFirstClaim: staff enter a payment by hand that no gateway sent, on the person's account, and an operator confirms
-// that. Redis then loses it. The processor's journal has the decision, so that no gateway sends the payment.
+// that. Redis then loses it. The processor's journal has the decision, so that no gateway sends the payment, and operators see it there.
 func TestRecordedBeforeItsFirstClaim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -41,6 +41,9 @@ func TestRecordedBeforeItsFirstClaim(t *testing.T) {
 	p = w.Advance(g, p)
 	if n := w.Posted(); p.State != flows.Recorded || n != 0 {
 		t.Errorf("%s (%s) after %d requests: %v", p.State, p.Reason, n, w.Held(p).Metadata)
+	}
+	if journal := w.shown(g, p).Journal; len(journal) != 2 || journal[0].Key != "fd_done_0" || journal[1].Key != "fd_op_1" {
+		t.Errorf("the journal is %+v", journal)
 	}
 }
 
