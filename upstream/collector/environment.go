@@ -44,8 +44,11 @@ type Lookup func(variable string) (text, from string, err error)
 // whatever the others say. The error has a line for each problem and repeats no value.
 func ReadConfig(lookup Lookup) (*Config, error) {
 	base, _, err := lookup(endpoint)
-	if err != nil || base == "" {
-		return nil, err
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", endpoint, err)
+	case base == "":
+		return nil, nil
 	}
 	r := &reader{lookup: lookup}
 	r.checkEndpoint(base)

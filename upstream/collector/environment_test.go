@@ -81,3 +81,22 @@ func TestReadConfigRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestReadConfigNamesWhatCannotBeRead: a variable that names a file which cannot be read is named with the problem.
+func TestReadConfigNamesWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, unread := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_CLIENT_KEY"} {
+		_, err := collector.ReadConfig(func(variable string) (text, from string, err error) {
+			switch variable {
+			case unread:
+				return "", variable + "_FILE", os.ErrPermission
+			case "OTEL_EXPORTER_OTLP_ENDPOINT":
+				return "http://127.0.0.1:4318", variable, nil
+			}
+			return "", "", nil
+		})
+		if want := unread + ": permission denied"; err == nil || err.Error() != want {
+			t.Errorf("%q, want %q", err, want)
+		}
+	}
+}
