@@ -49,7 +49,8 @@ func forge(t *testing.T, method jwt.SigningMethod, life time.Duration) string {
 		key = jwt.UnsafeAllowNoneSignatureType
 	}
 	now := time.Now()
-	signed, err := jwt.NewWithClaims(method, jwt.MapClaims{"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(life).Unix()}).SignedString(key)
+	signed, err := jwt.NewWithClaims(method, jwt.MapClaims{"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(life).Unix()}).
+		SignedString(key)
 	if err != nil {
 		t.Fatal(err)
 	}

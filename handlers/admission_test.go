@@ -34,7 +34,9 @@ func TestNewcomersAreTurnedAwayFirst(t *testing.T) {
 	for range 400 {
 		crowd.Go(func() {
 			sent.Add(1)
-			response, err := (&frontdesktest.Buyer{HTTP: client}).Send(ctx, "POST", c.URL+"/v1/registrations", uuid.NewString(), `{"clubId":"11","person":`+person+`}`)
+			response, err := (&frontdesktest.Buyer{HTTP: client}).Send(
+				ctx, "POST", c.URL+"/v1/registrations", uuid.NewString(), `{"clubId":"11","person":`+person+`}`,
+			)
 			if err == nil && response.Code() == string(api.Overloaded) {
 				turnedAway.Add(1)
 				waits.Store(response.Header.Get("Retry-After"), response)

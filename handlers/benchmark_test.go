@@ -46,17 +46,53 @@ func edge(b *testing.B) (server *handlers.Server, upstreams string) {
 	}
 	log, records := slog.New(slog.DiscardHandler), store.New(store.Config{Redis: redis, Keys: keys})
 	queue := background.NewQueue(redis, records, time.Now)
-	clubSystem := club.New(club.Config{BaseURL: outside.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
+	clubSystem := club.New(
+		club.Config{
+			BaseURL:      outside.URL + "/sim",
+			ClientID:     clubsim.DemoClientID,
+			ClientSecret: clubsim.DemoClientSecret,
+			GatewayKey:   clubsim.DemoGatewayKey,
+			Now:          time.Now,
+		},
+	)
 	processor := frontdesktest.ProcessorClient(outside.URL)
 	offers := catalogue.New(catalogue.Config{Club: clubSystem, Now: time.Now, Log: log})
-	payments := payment.New(payment.Config{Store: records, Wake: queue.Wake, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys, Environment: "test", Now: time.Now, After: time.After, Log: log})
-	registrations := registration.New(registration.Config{Store: records, Club: clubSystem, Catalogue: offers, Payments: payments, Keys: keys, Now: time.Now, Log: log})
+	payments := payment.New(
+		payment.Config{
+			Store:          records,
+			Wake:           queue.Wake,
+			Club:           clubSystem.Money(),
+			BackgroundClub: clubSystem,
+			Cards:          processor,
+			Keys:           keys,
+			Environment:    "test",
+			Now:            time.Now,
+			After:          time.After,
+			Log:            log,
+		},
+	)
+	registrations := registration.New(
+		registration.Config{Store: records, Club: clubSystem, Catalogue: offers, Payments: payments, Keys: keys, Now: time.Now, Log: log},
+	)
 	site := os.DirFS(filepath.Join(frontdesktest.Root(), "web-example"))
 	server, err = handlers.New(handlers.Config{
-		Registrations: registrations, Payments: payments, Catalogue: offers, Store: records, Cards: processor, Background: background.New(background.Config{Store: records, Queue: queue}),
-		Identity: identity.New(identity.Config{JWKSURL: outside.URL + "/sim/" + clubsim.DemoClientToken + "/_control/jwks", Now: time.Now}), Site: site,
-		ClientToken: clubsim.DemoClientToken, PublicURL: "https://club.example", RateLimits: true,
-		Ready: func(context.Context) []flows.Check { return nil }, Now: time.Now, After: time.After, Log: log,
+		Registrations: registrations,
+		Payments:      payments,
+		Catalogue:     offers,
+		Store:         records,
+		Cards:         processor,
+		Background:    background.New(background.Config{Store: records, Queue: queue}),
+		Identity: identity.New(
+			identity.Config{JWKSURL: outside.URL + "/sim/" + clubsim.DemoClientToken + "/_control/jwks", Now: time.Now},
+		),
+		Site:        site,
+		ClientToken: clubsim.DemoClientToken,
+		PublicURL:   "https://club.example",
+		RateLimits:  true,
+		Ready:       func(context.Context) []flows.Check { return nil },
+		Now:         time.Now,
+		After:       time.After,
+		Log:         log,
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -68,7 +104,9 @@ func edge(b *testing.B) (server *handlers.Server, upstreams string) {
 func BenchmarkGetRegistration(b *testing.B) {
 	server, _ := edge(b)
 	var r api.Registration
-	start := httptest.NewRequest("POST", "/v1/registrations", strings.NewReader(`{"clubId":"11","person":`+person+`,"items":[{"offerId":"2501"}]}`))
+	start := httptest.NewRequest(
+		"POST", "/v1/registrations", strings.NewReader(`{"clubId":"11","person":`+person+`,"items":[{"offerId":"2501"}]}`),
+	)
 	start.Header.Set("Content-Type", "application/json")
 	start.Header.Set("Idempotency-Key", "0a6a6f4e-7f0f-4b1c-9d0e-5a1f6c1b2d3e")
 	started := httptest.NewRecorder()

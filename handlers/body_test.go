@@ -34,7 +34,8 @@ func TestUnsafeBodies(t *testing.T) {
 		`"\u0000"`:                                                                "",
 	} {
 		problem := c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.MalformedRequest)
-		if problem.Status != http.StatusBadRequest || problem.Errors == nil || len(*problem.Errors) != 1 || (*problem.Errors)[0].Pointer != pointer {
+		if problem.Status != http.StatusBadRequest || problem.Errors == nil || len(*problem.Errors) != 1 ||
+			(*problem.Errors)[0].Pointer != pointer {
 			t.Errorf("%q: points at %q, want %q", body, pointers(problem), pointer)
 		}
 		c.Do("PUT", unknownRegistration+"/person", body).Problem(api.MalformedRequest)
@@ -202,15 +203,46 @@ func (p jsonPath) with(text string) (body any, pointer string) {
 
 // cardTexts are texts with and without a card number.
 var cardTexts = map[string]bool{
-	"4242424242424242": true, "4242 4242 4242 4242": true, "4242-4242-4242-4242": true, "4242 - 4242 - 4242 - 4242": true,
-	"4242.4242.4242.4242": true, "4242\u00a04242\u00a04242\u00a04242": true, "42 42 42 42 42 42 42 42": true, " 4242424242424242 ": true,
-	"CB 4242 4242 4242 4242": true, "VISA4242424242424242": true, "card: 4242 4242 4242 4242, exp. 12/27, 123": true, "4242424242424242 12/27": true,
-	"5555555555554444": true, "2223003122003222": true, "378282246310005": true, "3782 822463 10005": true, "30569309025904": true, "3056 930902 5904": true,
-	"6011111111111117": true, "3566002020360505": true, "6205500000000000004": true, "6759649826438453": true, "4222222222222": true,
-	"4242424242424243": false, "1234567890123456": false, "0000000000000000": false, "9242424242424242": false, "4242": false, "424242424242424242424242": false,
-	"06 12 34 56 78": false, "0033612345678": false, "+33 6 12 34 56 78": false, "+491751234567890": false, "2030-01-15 2030-01-16": false,
-	"7001234 123456789012 123456789012": false, "4d42424242424242424242424242424242ab": false, "4242424242424242ab4242424242424242cd": false,
-	"12345678-1234-4123-8123-123456789012": false, "12 rue des Lilas, 75011 Paris": false, "FR76 3000 6000 0112 3456 7890 189": false,
+	"4242424242424242":                           true,
+	"4242 4242 4242 4242":                        true,
+	"4242-4242-4242-4242":                        true,
+	"4242 - 4242 - 4242 - 4242":                  true,
+	"4242.4242.4242.4242":                        true,
+	"4242\u00a04242\u00a04242\u00a04242":         true,
+	"42 42 42 42 42 42 42 42":                    true,
+	" 4242424242424242 ":                         true,
+	"CB 4242 4242 4242 4242":                     true,
+	"VISA4242424242424242":                       true,
+	"card: 4242 4242 4242 4242, exp. 12/27, 123": true,
+	"4242424242424242 12/27":                     true,
+	"5555555555554444":                           true,
+	"2223003122003222":                           true,
+	"378282246310005":                            true,
+	"3782 822463 10005":                          true,
+	"30569309025904":                             true,
+	"3056 930902 5904":                           true,
+	"6011111111111117":                           true,
+	"3566002020360505":                           true,
+	"6205500000000000004":                        true,
+	"6759649826438453":                           true,
+	"4222222222222":                              true,
+	"4242424242424243":                           false,
+	"1234567890123456":                           false,
+	"0000000000000000":                           false,
+	"9242424242424242":                           false,
+	"4242":                                       false,
+	"424242424242424242424242":                   false,
+	"06 12 34 56 78":                             false,
+	"0033612345678":                              false,
+	"+33 6 12 34 56 78":                          false,
+	"+491751234567890":                           false,
+	"2030-01-15 2030-01-16":                      false,
+	"7001234 123456789012 123456789012":          false,
+	"4d42424242424242424242424242424242ab":       false,
+	"4242424242424242ab4242424242424242cd":       false,
+	"12345678-1234-4123-8123-123456789012":       false,
+	"12 rue des Lilas, 75011 Paris":              false,
+	"FR76 3000 6000 0112 3456 7890 189":          false,
 }
 
 func TestWhatLooksLikeACard(t *testing.T) {

@@ -28,7 +28,8 @@ func newCaptchaService(t *testing.T) *captchaService {
 		answer := r.PostFormValue("response")
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		right := r.PostFormValue("secret") == "the secret" && r.PostFormValue("remoteip") == "127.0.0.1" && len(answer) > 5 && answer[:5] == "right" && !s.used[answer]
+		right := r.PostFormValue("secret") == "the secret" && r.PostFormValue("remoteip") == "127.0.0.1" && len(answer) > 5 &&
+			answer[:5] == "right" && !s.used[answer]
 		s.used[answer] = true
 		fmt.Fprintf(w, `{"success": %t}`, right)
 	}))
@@ -45,12 +46,15 @@ func TestChallenge(t *testing.T) {
 	service := newCaptchaService(t)
 	gateway := frontdesktest.Start(t, "FRONTDESK_CAPTCHA_URL="+service.URL, "FRONTDESK_CAPTCHA_SECRET=the secret")
 	c := frontdesktest.NewClient(t, gateway.URL)
-	key, body := frontdesktest.Key(""), `{"clubId":"11","person":`+person+`,"items":[{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}]}`
+	key, body := frontdesktest.Key(
+		"",
+	), `{"clubId":"11","person":`+person+`,"items":[{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}]}`
 	start := func(headers ...[2]string) *frontdesktest.Response {
 		return c.Do("POST", "/v1/registrations", body, append(headers, key)...)
 	}
 	problem := start().Problem(api.ChallengeRequired)
-	if problem.Status != http.StatusForbidden || problem.Retry != api.ProblemRetrySameKey || pointers(problem) != "header/X-Frontdesk-Challenge" {
+	if problem.Status != http.StatusForbidden || problem.Retry != api.ProblemRetrySameKey ||
+		pointers(problem) != "header/X-Frontdesk-Challenge" {
 		t.Errorf("unexpected: %+v", problem)
 	}
 	if widget := problem.Challenge; widget == nil || widget.Provider != api.ChallengeWidgetProviderOther || widget.SiteKey != nil {
@@ -90,7 +94,8 @@ func TestChallengeIsForStrangers(t *testing.T) {
 		frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 	customer.Token = *registration.Token
 	customer.Do("POST", "/v1/registrations/"+registration.Id+"/mandate", map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"},
-		frontdesktest.Key("")).Into(http.StatusCreated, nil)
+		frontdesktest.Key("")).
+		Into(http.StatusCreated, nil)
 	former := c.As("former")
 	former.Do("POST", "/v1/me/transfer", `{"clubId":"13"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	if service.asked.Load() != 0 {

@@ -40,14 +40,25 @@ func newEdge(t testing.TB, now func() time.Time) *handlers.Server {
 	log := slog.New(redact.New(slog.NewJSONHandler(nowhere{}, nil)))
 	edge, err := handlers.New(handlers.Config{
 		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, Log: log, Club: club.New(club.Config{
-			BaseURL: outside.URL, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now,
+			BaseURL:      outside.URL,
+			ClientID:     clubsim.DemoClientID,
+			ClientSecret: clubsim.DemoClientSecret,
+			GatewayKey:   clubsim.DemoGatewayKey,
+			Now:          time.Now,
 		})}),
-		Cards:       frontdesktest.ProcessorClient(outside.URL),
-		Site:        os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
-		ClientToken: "demo", PublicURL: "https://club.example", AllowedOrigins: []string{"https://www.club.example"},
-		OnRequestMetric: ops.NewMetrics(ops.MetricsConfig{Version: "test", Mode: "live"}).CountRequest, AccessLevel: slog.LevelDebug,
-		RateLimits: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Ready: func(context.Context) []flows.Check { return nil },
-		Now: now, After: time.After, Log: log,
+		Cards:           frontdesktest.ProcessorClient(outside.URL),
+		Site:            os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
+		ClientToken:     "demo",
+		PublicURL:       "https://club.example",
+		AllowedOrigins:  []string{"https://www.club.example"},
+		OnRequestMetric: ops.NewMetrics(ops.MetricsConfig{Version: "test", Mode: "live"}).CountRequest,
+		AccessLevel:     slog.LevelDebug,
+		RateLimits:      true,
+		TrustedProxies:  []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		Ready:           func(context.Context) []flows.Check { return nil },
+		Now:             now,
+		After:           time.After,
+		Log:             log,
 	})
 	if err != nil {
 		t.Fatal(err)

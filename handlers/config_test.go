@@ -48,7 +48,8 @@ func TestConfig(t *testing.T) {
 	if got := offered(mock); !slices.Equal(got, everyone) {
 		t.Errorf("offered are %v, not %v", got, everyone)
 	}
-	if fields := mock.Person; !slices.Contains(fields, api.PersonField{Name: "address/postalCode", Required: true}) || !slices.Contains(fields, api.PersonField{Name: "gender"}) {
+	if fields := mock.Person; !slices.Contains(fields, api.PersonField{Name: "address/postalCode", Required: true}) ||
+		!slices.Contains(fields, api.PersonField{Name: "gender"}) {
 		t.Errorf("a person's fields are %+v", fields)
 	}
 	last, err := time.Parse(time.DateOnly, today)
@@ -56,7 +57,10 @@ func TestConfig(t *testing.T) {
 		t.Errorf("the last start date is %s, not %s", mock.StartDates.Latest, year)
 	}
 
-	set := read("FRONTDESK_CAPTCHA_URL=https://api.hcaptcha.com/siteverify", "FRONTDESK_CAPTCHA_SECRET=the secret", "FRONTDESK_CAPTCHA_SITE_KEY=site-key-1",
+	set := read(
+		"FRONTDESK_CAPTCHA_URL=https://api.hcaptcha.com/siteverify",
+		"FRONTDESK_CAPTCHA_SECRET=the secret",
+		"FRONTDESK_CAPTCHA_SITE_KEY=site-key-1",
 		"FRONTDESK_METHODS=visitor:card,contact:card+later,staff:desk,later-days:10",
 		"FRONTDESK_SMS_COUNTRIES=FR,BE", "FRONTDESK_CART_REVISION=required")
 	if set.Challenge == nil || set.Challenge.Provider != api.ChallengeWidgetProviderHcaptcha || frontdesktest.Value(set.Challenge.SiteKey) != "site-key-1" || !set.Cart.RevisionRequired {

@@ -11,12 +11,28 @@ import (
 
 // origins are the origins of pages, and whether mock mode allows them.
 var origins = map[string]bool{
-	"http://localhost:5173": true, "http://localhost": true, "https://localhost:8443": true, "http://127.0.0.1:3000": true,
-	"https://127.0.0.1": true, "http://[::1]:4200": true, "https://[::1]:4200": true,
+	"http://localhost:5173":  true,
+	"http://localhost":       true,
+	"https://localhost:8443": true,
+	"http://127.0.0.1:3000":  true,
+	"https://127.0.0.1":      true,
+	"http://[::1]:4200":      true,
+	"https://[::1]:4200":     true,
 
-	"https://evil.example": false, "http://localhost.evil.example": false, "http://evil.example:8080": false, "http://127.0.0.1.evil.example": false,
-	"http://evil.example/localhost": false, "http://localhost@evil.example": false, "ftp://localhost": false, "file://": false, "null": false,
-	"chrome-extension://localhost": false, "http://192.168.0.7:5173": false, "http://127.0.0.2": false, "*": false, "%": false,
+	"https://evil.example":          false,
+	"http://localhost.evil.example": false,
+	"http://evil.example:8080":      false,
+	"http://127.0.0.1.evil.example": false,
+	"http://evil.example/localhost": false,
+	"http://localhost@evil.example": false,
+	"ftp://localhost":               false,
+	"file://":                       false,
+	"null":                          false,
+	"chrome-extension://localhost":  false,
+	"http://192.168.0.7:5173":       false,
+	"http://127.0.0.2":              false,
+	"*":                             false,
+	"%":                             false,
 }
 
 // TestPagesOfThisMachine: in mock mode a page of this machine may call the API

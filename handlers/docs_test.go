@@ -48,7 +48,8 @@ func TestDocsPages(t *testing.T) {
 		"/docs/session.sh":                    {"text/plain", "base=" + strings.Replace(c.URL, "127.0.0.1", "localhost", 1) + "\n"},
 	} {
 		response := c.Do("GET", path, nil)
-		if response.Status != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), want[0]) || !strings.Contains(string(response.Body), want[1]) {
+		if response.Status != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), want[0]) ||
+			!strings.Contains(string(response.Body), want[1]) {
 			t.Errorf("%s: status %d, %s", path, response.Status, response.Header.Get("Content-Type"))
 		}
 		policy := response.Header.Get("Content-Security-Policy")
@@ -123,7 +124,12 @@ func TestEveryProblemIsExplained(t *testing.T) {
 	page := string(c.Do("GET", "/docs/problems", nil).Body)
 	codes := document.Components.Schemas["ProblemCode"].Value.Enum
 	for _, code := range codes {
-		row := regexp.MustCompile(fmt.Sprintf(`(?s)<tr id="%s"><td>.*?</td>\s*<td>\d{3}</td>\s*<td><code>(never|same_key|after)</code></td>\s*<td>.{10,}?</td>\s*<td>.{10,}?</td>\s*</tr>`, code))
+		row := regexp.MustCompile(
+			fmt.Sprintf(
+				`(?s)<tr id="%s"><td>.*?</td>\s*<td>\d{3}</td>\s*<td><code>(never|same_key|after)</code></td>\s*<td>.{10,}?</td>\s*<td>.{10,}?</td>\s*</tr>`,
+				code,
+			),
+		)
 		if len(row.FindAllString(page, -1)) != 1 {
 			t.Errorf("%s is not explained once on the page", code)
 		}

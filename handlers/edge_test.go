@@ -25,7 +25,10 @@ func TestForgedSessions(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	var registration api.Registration
-	started := c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-Session", "cookie"})
+	started := c.Do(
+		"POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""),
+		[2]string{"X-Frontdesk-Session", "cookie"},
+	)
 	started.Into(http.StatusCreated, &registration)
 	pair, _, _ := strings.Cut(started.Header.Get("Set-Cookie"), ";")
 	ours := strings.Replace(c.URL, "127.0.0.1", "localhost", 1)

@@ -19,8 +19,12 @@ import (
 func newCountedGateway(t *testing.T, environment ...string) (*frontdesktest.Client, *redis.Client) {
 	t.Helper()
 	upstreams, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
-	gateway := frontdesktest.Start(t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + upstreams.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + upstreams.URL + "/sandbox",
-		"FRONTDESK_REDIS_URL=" + redisURL, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1"}, environment...)...)
+	gateway := frontdesktest.Start(
+		t,
+		append(
+			[]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + upstreams.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + upstreams.URL + "/sandbox",
+				"FRONTDESK_REDIS_URL=" + redisURL, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1"},
+			environment...)...)
 	options, err := redis.ParseURL(redisURL)
 	if err != nil {
 		t.Fatal(err)
@@ -57,15 +61,21 @@ func TestStrangersStoreNothing(t *testing.T) {
 	for i, path := range []string{"/items", "/payment", "/mandate", "/mandate/signature", "/mandate/signature/resend", "/resume-link", "/prospect"} {
 		for j, token := range []string{"", "nonsense", stranger.Token, strings.Repeat("A", 86)} {
 			for _, id := range []string{registration.Id, "00000000-0000-4000-8000-000000000000"} {
-				bodies := map[string]string{"/items": `{"offerId":"2501"}`, "/payment": `{"method":"card"}`, "/mandate": `{"holder":"Ada Martin","iban":"FR1420041010050500013M02606"}`,
-					"/mandate/signature": `{"code":"123456"}`, "/prospect": `{"accessToken":"a"}`}
+				bodies := map[string]string{
+					"/items":             `{"offerId":"2501"}`,
+					"/payment":           `{"method":"card"}`,
+					"/mandate":           `{"holder":"Ada Martin","iban":"FR1420041010050500013M02606"}`,
+					"/mandate/signature": `{"code":"123456"}`,
+					"/prospect":          `{"accessToken":"a"}`,
+				}
 				anonymous := *c
 				anonymous.Token = token
 				var body any
 				if text := bodies[path]; text != "" {
 					body = text
 				}
-				anonymous.Do("POST", "/v1/registrations/"+id+path, body, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("203.0.%d.%d", i, j))).Problem(api.NotFound)
+				anonymous.Do("POST", "/v1/registrations/"+id+path, body, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("203.0.%d.%d", i, j))).
+					Problem(api.NotFound)
 			}
 		}
 	}

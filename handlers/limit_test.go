@@ -41,7 +41,8 @@ func limited(t *testing.T, response *frontdesktest.Response, limit string, most 
 	t.Helper()
 	problem := response.Problem(api.RateLimited)
 	wait, err := strconv.Atoi(response.Header.Get("Retry-After"))
-	if problem.Status != http.StatusTooManyRequests || problem.Retry != api.ProblemRetryAfter || err != nil || wait < 1 || time.Duration(wait)*time.Second > most+time.Second {
+	if problem.Status != http.StatusTooManyRequests || problem.Retry != api.ProblemRetryAfter || err != nil || wait < 1 ||
+		time.Duration(wait)*time.Second > most+time.Second {
 		t.Errorf("%s, Retry-After %q", response.Body, response.Header.Get("Retry-After"))
 	}
 	if left(response, limit) != 0 {
@@ -53,12 +54,15 @@ func limited(t *testing.T, response *frontdesktest.Response, limit string, most 
 func TestRequestsPerAddress(t *testing.T) {
 	t.Parallel()
 	outside, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
-		"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_RATE_LIMITS=on")
+	gateway := frontdesktest.Start(
+		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
+		"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_RATE_LIMITS=on",
+	)
 	c := frontdesktest.NewClient(t, gateway.URL)
 	begun := time.Now()
 	first := c.Do("GET", "/v1/clubs", nil)
-	if left(first, "requests") != 119 || first.Header.Get("RateLimit-Policy") != `"requests";q=120;w=120` || first.Header.Get("Retry-After") != "" {
+	if left(first, "requests") != 119 || first.Header.Get("RateLimit-Policy") != `"requests";q=120;w=120` ||
+		first.Header.Get("Retry-After") != "" {
 		t.Errorf("the first answer tells %v of %v", first.Header.Values("RateLimit"), first.Header.Values("RateLimit-Policy"))
 	}
 	frontdesktest.StopRedis(t, redisURL)
@@ -119,8 +123,11 @@ func TestStartsPerAddress(t *testing.T) {
 	outside, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
 	var gateways []*frontdesktest.Client
 	for range 2 {
-		gateways = append(gateways, frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim",
-			"FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox", "FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_RATE_LIMITS=on").URL))
+		gateways = append(
+			gateways,
+			frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim",
+				"FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox", "FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_RATE_LIMITS=on").URL),
+		)
 	}
 	start := func(i int, headers ...[2]string) *frontdesktest.Response {
 		return gateways[i%2].Do("POST", "/v1/registrations", `{"clubId":"11"}`, append(headers, frontdesktest.Key(""))...)
@@ -173,8 +180,11 @@ func requestCode(c *frontdesktest.Client, club, mobile string) *frontdesktest.Re
 	var registration api.Registration
 	c.Do("POST", "/v1/registrations", `{"clubId":"`+club+`","person":`+strings.Replace(person, "+33612345678", mobile, 1)+
 		`,"items":[{"offerId":"901","startDate":"`+time.Now().AddDate(0, 0, 2).Format(time.DateOnly)+`","debit":{"day":10}}]}`, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
-	return c.Do("POST", "/v1/registrations/"+registration.Id+"/mandate", map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"},
-		frontdesktest.Key(""), bearer(*registration.Token))
+	return c.Do(
+		"POST", "/v1/registrations/"+registration.Id+"/mandate",
+		map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"}, frontdesktest.Key(""),
+		bearer(*registration.Token),
+	)
 }
 
 // expectPaused expects a code to be refused because the club's codes are paused, and checks the number of

@@ -82,8 +82,13 @@ const admitted = api.ProblemCode("")
 var verdicts = map[string]map[string]api.ProblemCode{
 	"anyone": row(admitted, map[string]api.ProblemCode{}),
 	"anyone identified staff": row(admitted, map[string]api.ProblemCode{
-		"login, another club": api.NotIdentified, "login, another organisation": api.NotIdentified, "identified, tampered": api.NotIdentified, "identified, elsewhere": api.NotIdentified,
-		"login, expired": api.NotIdentified, "login, forged": api.NotIdentified, "login, none": api.NotIdentified,
+		"login, another club":         api.NotIdentified,
+		"login, another organisation": api.NotIdentified,
+		"identified, tampered":        api.NotIdentified,
+		"identified, elsewhere":       api.NotIdentified,
+		"login, expired":              api.NotIdentified,
+		"login, forged":               api.NotIdentified,
+		"login, none":                 api.NotIdentified,
 	}),
 	"start of a registration": row(admitted, map[string]api.ProblemCode{
 		"login, another club": api.OtherClub, "login, another organisation": api.NotIdentified,
@@ -101,7 +106,12 @@ var verdicts = map[string]map[string]api.ProblemCode{
 	"webhook of the club system": row(api.NotFound, map[string]api.ProblemCode{}),
 }
 
-var holders = map[string]api.ProblemCode{"holder": admitted, "holder by cookie": admitted, "resumed device": admitted, "holder with staff": admitted}
+var holders = map[string]api.ProblemCode{
+	"holder":            admitted,
+	"holder by cookie":  admitted,
+	"resumed device":    admitted,
+	"holder with staff": admitted,
+}
 
 // row expects the same result for every kind of caller except those in but. A wrong staff key is refused on
 // every route.
@@ -182,7 +192,10 @@ func walkMatrix(t *testing.T, c *frontdesktest.Client, callers map[string]func(o
 				case code == admitted || slices.Contains(knownLate, name):
 					admits = append(admits, name)
 				default:
-					trace := expectRefusal(t, asked(c, method, path, op.OperationID, own.id, credentials(own)), fmt.Sprintf("%s %s as %s", method, path, name), code)
+					trace := expectRefusal(
+						t, asked(c, method, path, op.OperationID, own.id, credentials(own)),
+						fmt.Sprintf("%s %s as %s", method, path, name), code,
+					)
 					refused[trace] = true
 				}
 			}
@@ -224,7 +237,9 @@ func verdictOn(kind, method, operation, caller string) (code api.ProblemCode, ok
 		return api.NotFound, true // banned contacts can buy only from the shop
 	}
 	if caller == expired && strings.HasPrefix(kind, "holder") {
-		if method == http.MethodGet || operation == "checkCart" || operation == "createResumeLink" || operation == "abandonRegistration" || operation == "cancelPayment" || operation == "changeBuyersConsents" || operation == "endSession" {
+		if method == http.MethodGet || operation == "checkCart" || operation == "createResumeLink" || operation == "abandonRegistration" ||
+			operation == "cancelPayment" || operation == "changeBuyersConsents" ||
+			operation == "endSession" {
 			return admitted, true
 		}
 		return api.RegistrationClosed, true

@@ -22,9 +22,12 @@ const expired = "holder, expired"
 func TestAuthorisationMatrixOfExpiredAndForeign(t *testing.T) {
 	t.Parallel()
 	outside, redisURL, secret := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t), bytes.Repeat([]byte("s"), 32)
-	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
-		"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_SEAL_KEYS="+base64.StdEncoding.EncodeToString(secret),
-		"FRONTDESK_IDENTITY_SECRET="+string(secret), "FRONTDESK_IDENTITY_AUDIENCE=frontdesk").URL)
+	c := frontdesktest.NewClient(
+		t,
+		frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
+			"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_SEAL_KEYS="+base64.StdEncoding.EncodeToString(secret),
+			"FRONTDESK_IDENTITY_SECRET="+string(secret), "FRONTDESK_IDENTITY_AUDIENCE=frontdesk").URL,
+	)
 	c.UpstreamsURL = outside.URL
 	login := func(club, audience string) [2]string {
 		now := time.Now()

@@ -17,7 +17,8 @@ func TestUnknownPage(t *testing.T) {
 		if answer.Status != http.StatusNotFound || isPage != page {
 			t.Errorf("%s: %d %s", path, answer.Status, answer.Header.Get("Content-Type"))
 		}
-		if page && (!strings.Contains(string(answer.Body), `lang="fr"`) || !strings.HasPrefix(answer.Header.Get("Content-Security-Policy"), "default-src 'self'")) {
+		if page &&
+			(!strings.Contains(string(answer.Body), `lang="fr"`) || !strings.HasPrefix(answer.Header.Get("Content-Security-Policy"), "default-src 'self'")) {
 			t.Errorf("%s: policy %q, page:\n%s", path, answer.Header.Get("Content-Security-Policy"), answer.Body)
 		}
 	}

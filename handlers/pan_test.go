@@ -23,7 +23,8 @@ func TestEveryCardIsOne(t *testing.T) {
 	c := newVisitor(t)
 	rapid.Check(t, func(r *rapid.T) {
 		first := rapid.SampledFrom([]string{"4", "51", "2221", "34", "37", "36", "6011", "3528", "62", "5018"}).Draw(r, "first")
-		digits := first + rapid.StringOfN(rapid.RuneFrom([]rune("0123456789")), networks[first]-len(first)-1, networks[first]-len(first)-1, -1).Draw(r, "rest")
+		digits := first + rapid.StringOfN(rapid.RuneFrom([]rune("0123456789")), networks[first]-len(first)-1, networks[first]-len(first)-1, -1).
+			Draw(r, "rest")
 		number := digits + checkDigit(digits)
 		gap := rapid.SampledFrom([]string{"", " ", "-", ".", "  ", "\u00a0"}).Draw(r, "gap")
 		var groups []string
@@ -53,8 +54,19 @@ func checkDigit(digits string) string {
 }
 
 // accounts are forms of account numbers; n is a digit.
-var accounts = []string{"FRnnnnnnnnnnnnnnnnnnnnnnn", "DEnnnnnnnnnnnnnnnnnn", "ESnnnnnnnnnnnnnnnnnnnn", "BEnnnnnnnnnnnn", "ITXnnnnnnnnnnnnnnnnnnnnnn",
-	"NLABNAnnnnnnnnnn", "GBNWBKnnnnnnnnnnnnnn", "PLnnnnnnnnnnnnnnnnnnnnnnnn", "CHnnnnnnnnnnnnnnnnn", "LUnnnnnnnnnnnnnnnn", "PTnnnnnnnnnnnnnnnnnnnnn"}
+var accounts = []string{
+	"FRnnnnnnnnnnnnnnnnnnnnnnn",
+	"DEnnnnnnnnnnnnnnnnnn",
+	"ESnnnnnnnnnnnnnnnnnnnn",
+	"BEnnnnnnnnnnnn",
+	"ITXnnnnnnnnnnnnnnnnnnnnnn",
+	"NLABNAnnnnnnnnnn",
+	"GBNWBKnnnnnnnnnnnnnn",
+	"PLnnnnnnnnnnnnnnnnnnnnnnnn",
+	"CHnnnnnnnnnnnnnnnnn",
+	"LUnnnnnnnnnnnnnnnn",
+	"PTnnnnnnnnnnnnnnnnnnnnn",
+}
 
 // TestOtherNumbersAreNoCards: account numbers, phone numbers, ids and tokens are never taken for card numbers.
 func TestOtherNumbersAreNoCards(t *testing.T) {

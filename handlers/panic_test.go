@@ -46,7 +46,8 @@ func TestPanic(t *testing.T) {
 	if err := json.Unmarshal(answer.Body.Bytes(), &problem); err != nil || answer.Code != http.StatusInternalServerError || problem.Code != api.Internal || problem.TraceId == nil {
 		t.Errorf("answered with %d %s", answer.Code, answer.Body)
 	}
-	if said := log.String(); !strings.Contains(said, "handler panicked") || !strings.Contains(said, "panic_test.go") || !strings.Contains(said, "/readyz") {
+	if said := log.String(); !strings.Contains(said, "handler panicked") || !strings.Contains(said, "panic_test.go") ||
+		!strings.Contains(said, "/readyz") {
 		t.Errorf("the log has %s", said)
 	}
 	if strings.Contains(log.String()+answer.Body.String(), "zqada") {

@@ -15,7 +15,8 @@ func TestParametersAreNamed(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	one := c.Do("GET", "/v1/clubs/11/products?typ=bogus", nil).Problem(api.InvalidRequest)
-	if first := value(one.Errors)[0]; value(first.Parameter) != "typ" || first.Header != nil || !strings.Contains(first.Message, "type") || !strings.HasPrefix(value(one.Detail), "typ: ") {
+	if first := value(one.Errors)[0]; value(first.Parameter) != "typ" || first.Header != nil || !strings.Contains(first.Message, "type") ||
+		!strings.HasPrefix(value(one.Detail), "typ: ") {
 		t.Errorf("%q, %+v", value(one.Detail), first)
 	}
 	two := c.Do("POST", "/v1/registrations?dry=run", `{"clubId":"11"}`).Problem(api.MalformedRequest)

@@ -127,7 +127,16 @@ func TestCardPageStates(t *testing.T) {
 	p.confirm(payment, frontdesktest.ApprovedCard)
 	p.c.Await(first.Id, api.Completed)
 	p.expect(path, secret, "recorded", "Payment received", "Paiement reçu", false)
-	people := []string{"Ada", "Martin", "ada@example.com", "612345678", "Lilas", value(first.Contact).Number, p.c.Token, first.Cart.Items[0].Name}
+	people := []string{
+		"Ada",
+		"Martin",
+		"ada@example.com",
+		"612345678",
+		"Lilas",
+		value(first.Contact).Number,
+		p.c.Token,
+		first.Cart.Items[0].Name,
+	}
 
 	second, payment, path := p.pay()
 	secret = value(payment.Card.ClientSecret)

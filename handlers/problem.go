@@ -166,7 +166,11 @@ func (l *texts) outsideBody(all []api.FieldProblem) string {
 // pointer.
 func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
 	message := cmp.Or(of.Message, l.fill(l.Fields[string(of.Code)], of.Params))
-	problem := api.FieldProblem{Pointer: singleLine(of.Pointer), Message: singleLine(message), Code: api.FieldCode(cmp.Or(of.Code, flows.FieldInvalid))}
+	problem := api.FieldProblem{
+		Pointer: singleLine(of.Pointer),
+		Message: singleLine(message),
+		Code:    api.FieldCode(cmp.Or(of.Code, flows.FieldInvalid)),
+	}
 	if len(of.Params) > 0 {
 		problem.Params = new(api.TextParams(of.Params))
 	}
@@ -181,7 +185,10 @@ func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
 
 // routerErrors translate the errors of Echo.
 var routerErrors = map[int]flows.Error{
-	http.StatusNotFound:              {Code: flows.NotFound, Detail: "There is nothing at this address. The API is under /v1, and its reference at /docs/api."},
+	http.StatusNotFound: {
+		Code:   flows.NotFound,
+		Detail: "There is nothing at this address. The API is under /v1, and its reference at /docs/api.",
+	},
 	http.StatusMethodNotAllowed:      {Code: flows.MethodNotAllowed},
 	http.StatusRequestEntityTooLarge: {Code: flows.TooLarge, Detail: "The body must not exceed 64 KiB."},
 	http.StatusBadRequest:            {Code: flows.MalformedRequest},
@@ -206,7 +213,11 @@ func explain(err error, c echo.Context) error {
 	case ok && routed.Code == http.StatusNotFound && strings.HasPrefix(c.Request().URL.Path, "/v1/"):
 		return &flows.Error{Code: flows.NotFound, Detail: "No operation has this address. Addresses have no trailing slash; see /docs/api."}
 	case ok && routed.Code == http.StatusMethodNotAllowed:
-		return &flows.Error{Code: flows.MethodNotAllowed, Detail: "This address accepts only {methods}.", Params: map[string]string{"methods": c.Response().Header().Get(echo.HeaderAllow)}}
+		return &flows.Error{
+			Code:   flows.MethodNotAllowed,
+			Detail: "This address accepts only {methods}.",
+			Params: map[string]string{"methods": c.Response().Header().Get(echo.HeaderAllow)},
+		}
 	}
 	return err
 }
@@ -228,7 +239,8 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	texts := languageOf(c.Request())
 	problem, retryAfter := texts.problemOf(explain(err, c), tracing.TraceID(c.Request().Context()))
 	exchangeOf(c.Request().Context()).Code = string(problem.Code)
-	if problem.Status >= http.StatusInternalServerError && problem.Code != api.Overloaded { // those are counted, because a crowd would fill the log
+	if problem.Status >= http.StatusInternalServerError &&
+		problem.Code != api.Overloaded { // those are counted, because a crowd would fill the log
 		s.cfg.Log.Log(c.Request().Context(), FailureLevel(problem.Code), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
 	}
 	switch problem.Code {

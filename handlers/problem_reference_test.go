@@ -69,7 +69,10 @@ func TestProblemReference(t *testing.T) {
 	for _, row := range rows {
 		code := row[1]
 		sent, _ := handlers.ProblemOf(&flows.Error{Code: flows.Code(code)}, "")
-		fmt.Fprintf(&problems, "| `%s` | %d | `%s` | %s | %s | %s | %s |\n", code, sent.Status, sent.Retry, sent.Title, titles[1][code], row[2], row[3])
+		fmt.Fprintf(
+			&problems, "| `%s` | %d | `%s` | %s | %s | %s | %s |\n", code, sent.Status, sent.Retry, sent.Title, titles[1][code],
+			row[2], row[3],
+		)
 	}
 	for _, row := range [][3]string{
 		{"not_decidable", "the payment's state, its evidence or the sale excludes the decision; `detail` says why", "reads the payment again and takes one of the decisions that it lists"},

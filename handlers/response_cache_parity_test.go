@@ -22,9 +22,20 @@ import (
 func newCachingGateway(t *testing.T) *frontdesktest.Process {
 	t.Helper()
 	upstreams := frontdesktest.NewUpstreams(t)
-	return frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+upstreams.URL+"/sim", "FRONTDESK_SANDBOX_URL="+upstreams.URL+"/sandbox",
-		"FRONTDESK_REDIS_URL="+frontdesktest.NewRedis(t), "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_LOG_LEVEL=debug",
-		"FRONTDESK_PUBLIC_URL=https://signup.example", "FRONTDESK_ALLOWED_ORIGINS=https://www.club.example")
+	return frontdesktest.Start(
+		t,
+		"FRONTDESK_MODE=test",
+		"FRONTDESK_CLUB_URL="+upstreams.URL+"/sim",
+		"FRONTDESK_SANDBOX_URL="+upstreams.URL+"/sandbox",
+		"FRONTDESK_REDIS_URL="+frontdesktest.NewRedis(
+			t,
+		),
+		"FRONTDESK_RATE_LIMITS=on",
+		"FRONTDESK_TRUSTED_PROXIES=127.0.0.1",
+		"FRONTDESK_LOG_LEVEL=debug",
+		"FRONTDESK_PUBLIC_URL=https://signup.example",
+		"FRONTDESK_ALLOWED_ORIGINS=https://www.club.example",
+	)
 }
 
 // TestCachedResponseEqualsTheRouters compares the first response of a page, from the router, with the second
@@ -40,7 +51,11 @@ func compareWithRouter(t *testing.T, mode string, worlds bool, c *frontdesktest.
 	address, comparisons := 0, 0
 	send := func(method, path string, body any, headers [][2]string) *frontdesktest.Response {
 		address++ // a new address each time, so that no limit applies
-		response := c.Do(method, path, body, append(headers, [2]string{"X-Forwarded-For", fmt.Sprintf("203.0.%d.%d", address>>8, address&255)})...)
+		response := c.Do(
+			method,
+			path,
+			body,
+			append(headers, [2]string{"X-Forwarded-For", fmt.Sprintf("203.0.%d.%d", address>>8, address&255)})...)
 		response.Header.Del("Date")
 		return response
 	}
@@ -98,7 +113,8 @@ func compareWithRouter(t *testing.T, mode string, worlds bool, c *frontdesktest.
 // expectSame compares two responses, ignoring their trace ids.
 func expectSame(t *testing.T, request string, first, second *frontdesktest.Response) {
 	t.Helper()
-	if first.Status != second.Status || !maps.EqualFunc(first.Header, second.Header, slices.Equal[[]string]) || !bytes.Equal(untraced(first.Body), untraced(second.Body)) {
+	if first.Status != second.Status || !maps.EqualFunc(first.Header, second.Header, slices.Equal[[]string]) ||
+		!bytes.Equal(untraced(first.Body), untraced(second.Body)) {
 		t.Errorf("%s: first %d, %v, %d bytes, then %d, %v, %d bytes", request,
 			first.Status, first.Header, len(first.Body), second.Status, second.Header, len(second.Body))
 	}
@@ -141,7 +157,11 @@ func TestCachedResponsesOnOneConnection(t *testing.T) {
 	var all bytes.Buffer
 	for i := range 3 {
 		for _, path := range asked {
-			fmt.Fprintf(&all, "GET %s HTTP/1.1\r\nHost: a\r\n\r\nHEAD %s HTTP/1.1\r\nHost: a\r\n\r\nGET %s HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n", path, path, path)
+			fmt.Fprintf(
+				&all,
+				"GET %s HTTP/1.1\r\nHost: a\r\n\r\nHEAD %s HTTP/1.1\r\nHost: a\r\n\r\nGET %s HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n",
+				path, path, path,
+			)
 			if i == 2 && path == asked[len(asked)-1] {
 				all.WriteString("Connection: close\r\n")
 			}

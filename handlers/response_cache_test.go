@@ -34,7 +34,8 @@ func TestRemembered(t *testing.T) {
 		}
 		c.Do("GET", path, nil, [2]string{"If-None-Match", `"other"`}).Into(http.StatusOK, nil)
 		head := c.Do("HEAD", path, nil, [2]string{"Accept-Encoding", "identity"})
-		if head.Status != http.StatusOK || len(head.Body) != 0 || head.Header.Get("ETag") != tag || head.Header.Get("Content-Length") != strconv.Itoa(len(plain.Body)) {
+		if head.Status != http.StatusOK || len(head.Body) != 0 || head.Header.Get("ETag") != tag ||
+			head.Header.Get("Content-Length") != strconv.Itoa(len(plain.Body)) {
 			t.Errorf("HEAD %s is answered with %d, %v", path, head.Status, head.Header)
 		}
 		packed := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "br, gzip;q=0.5"})

@@ -87,7 +87,9 @@ func TestDatesOfPurchase(t *testing.T) {
 	c.Do("GET", at, nil).Into(http.StatusOK, &details)
 	for _, day := range []string{details.StartDates.Earliest, details.StartDates.Latest} {
 		c.Do("GET", at+"/products?date="+day, nil).Into(http.StatusOK, nil)
-		post("/v1/registrations/"+begun.Id+"/items", `{"offerId":"901","startDate":"`+day+`","debit":{"from":"`+day+`"}}`).Into(http.StatusCreated, nil)
+		post(
+			"/v1/registrations/"+begun.Id+"/items", `{"offerId":"901","startDate":"`+day+`","debit":{"from":"`+day+`"}}`,
+		).Into(http.StatusCreated, nil)
 	}
 }
 
@@ -188,7 +190,8 @@ func TestRegularDebit(t *testing.T) {
 			}
 		}
 	}
-	if said["Off-Peak, monthly debit"] != "2557 estimated" || said["Commit 52, every four weeks"] != "2760 exact" || said["Easy Start 12, monthly"] != "" {
+	if said["Off-Peak, monthly debit"] != "2557 estimated" || said["Commit 52, every four weeks"] != "2760 exact" ||
+		said["Easy Start 12, monthly"] != "" {
 		t.Errorf("the catalogue says %v", said)
 	}
 }

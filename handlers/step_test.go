@@ -40,8 +40,10 @@ func TestSteps(t *testing.T) {
 	t.Parallel()
 	walk := &stepWalk{t, frontdesktest.Steps(t), map[api.Step]bool{}}
 	outside, redisURL, secret := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t), bytes.Repeat([]byte("s"), 32)
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
-		"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_SEAL_KEYS="+base64.StdEncoding.EncodeToString(secret))
+	gateway := frontdesktest.Start(
+		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
+		"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_SEAL_KEYS="+base64.StdEncoding.EncodeToString(secret),
+	)
 	age := ageing(t, redisURL, secret)
 	visitor := func(person *api.Person, items ...api.NewItem) (*frontdesktest.Client, string) {
 		c := frontdesktest.NewClient(t, gateway.URL)
@@ -66,7 +68,8 @@ func TestSteps(t *testing.T) {
 	c, id = visitor(frontdesktest.Person(), debited)
 	path := "/v1/registrations/" + id
 	walk.expect(c, id, api.StepMandate)
-	c.Do("POST", path+"/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	c.Do("POST", path+"/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).
+		Into(http.StatusCreated, nil)
 	if r := walk.expect(c, id, api.StepCode); r.Mandate.Covers {
 		t.Error("a mandate without its code covers the cart")
 	}

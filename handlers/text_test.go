@@ -234,7 +234,8 @@ func TestFieldProblems(t *testing.T) {
 				t.Errorf("%q: %s has %q, want %q", accepted, pointer, found[pointer].Message, message)
 			}
 		}
-		if found["/email"].Code != "email" || found["/birthDate"].Code != "required" || found["/familyName"].Code != "too_long" || value(found["/familyName"].Params)["max"] != "100" {
+		if found["/email"].Code != "email" || found["/birthDate"].Code != "required" || found["/familyName"].Code != "too_long" ||
+			value(found["/familyName"].Params)["max"] != "100" {
 			t.Errorf("%q: the problems are %+v", accepted, found)
 		}
 		want := "en"
@@ -295,7 +296,11 @@ func TestMessages(t *testing.T) {
 	c := newVisitor(t)
 	in := func(tag string) [2]string { return [2]string{"Accept-Language", tag} }
 	start := func(tag string) *frontdesktest.Response {
-		return c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`,"items":[{"offerId":"201","startDate":"2030-01-15"}]}`, frontdesktest.Key("one start, in two languages"), in(tag))
+		return c.Do(
+			"POST", "/v1/registrations",
+			`{"clubId":"`+c.Club()+`","person":`+person+`,"items":[{"offerId":"201","startDate":"2030-01-15"}]}`,
+			frontdesktest.Key("one start, in two languages"), in(tag),
+		)
 	}
 	var begun api.Registration
 	first := start("fr")
@@ -312,7 +317,8 @@ func TestMessages(t *testing.T) {
 	} {
 		var paid, read api.Payment
 		var registration api.Registration
-		c.Do("POST", path+"/payment", map[string]string{"method": "later", "dueDate": due.Format(time.DateOnly)}, frontdesktest.Key("one payment, in two languages"), in(visitor.tag)).Into(http.StatusCreated, &paid)
+		c.Do("POST", path+"/payment", map[string]string{"method": "later", "dueDate": due.Format(time.DateOnly)}, frontdesktest.Key("one payment, in two languages"), in(visitor.tag)).
+			Into(http.StatusCreated, &paid)
 		c.Do("GET", path+"/payment", nil, in(visitor.tag)).Into(http.StatusOK, &read)
 		shown := c.Do("GET", path, nil, in(visitor.tag))
 		shown.Into(http.StatusOK, &registration)
@@ -321,7 +327,8 @@ func TestMessages(t *testing.T) {
 				t.Errorf("%s in %s: %q %q %v, want %q", name, visitor.tag, value(payment.Message), value(payment.MessageCode), payment.MessageParams, visitor.message)
 			}
 		}
-		if value(registration.Message) != visitor.message || value(registration.MessageCode) != "later_recorded" || shown.Header.Get("Content-Language") != visitor.tag {
+		if value(registration.Message) != visitor.message || value(registration.MessageCode) != "later_recorded" ||
+			shown.Header.Get("Content-Language") != visitor.tag {
 			t.Errorf("the registration in %s: %q in %q", visitor.tag, value(registration.Message), shown.Header.Get("Content-Language"))
 		}
 	}

@@ -30,7 +30,12 @@ type buyers struct {
 }
 
 func (h *harness) buyers(gateway string, upstreams *countingUpstreams) *buyers {
-	return &buyers{harness: h, gateway: gateway, upstreams: upstreams, http: http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * buyersAtOnce}}}
+	return &buyers{
+		harness:   h,
+		gateway:   gateway,
+		upstreams: upstreams,
+		http:      http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * buyersAtOnce}},
+	}
 }
 
 func (b *buyers) register(item api.NewItem) *frontdesktest.Buyer {

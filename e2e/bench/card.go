@@ -113,12 +113,17 @@ func loadCard(h *harness) []row {
 	}
 	all := interleave(h.cpuOf(g.PID(), batch, walk), h.cpuOf(forwarder.PID(), forwardedBatch, forward))
 	journeys, requests := all[0], all[1]
-	return []row{{
-		"A card journey: CPU time of the gateway",
-		fmt.Sprintf("%.2f ms: a core has time for %.0f/s, and buyers completed %.0f/s", journeys.median()*1e3, 1/journeys.median(), perSecond.median()),
-		fmt.Sprintf("a request that bare net/http forwards: %.3f ms", requests.median()*1e3),
-		judged(journeys.ratioTo(requests), threshold{atMost: firstCPU / 2}),
-	}}
+	return []row{
+		{
+			"A card journey: CPU time of the gateway",
+			fmt.Sprintf(
+				"%.2f ms: a core has time for %.0f/s, and buyers completed %.0f/s", journeys.median()*1e3, 1/journeys.median(),
+				perSecond.median(),
+			),
+			fmt.Sprintf("a request that bare net/http forwards: %.3f ms", requests.median()*1e3),
+			judged(journeys.ratioTo(requests), threshold{atMost: firstCPU / 2}),
+		},
+	}
 }
 
 // cpuOf returns a contender: the CPU time of a process for each of n pieces of work, in seconds.
@@ -148,8 +153,18 @@ func timeCard(h *harness) []row {
 	one := fmt.Sprintf("one call: %.1f ms", all[0].median()*1e3)
 	shown := func(of series) string { return fmt.Sprintf("%.0f ms", of.median()*1e3) }
 	return []row{
-		{"POST /v1/registrations with person and item, every call 50 ms", shown(all[1]), one, judged(all[1].ratioTo(all[0]), threshold{atMost: 4.3})},
-		{"From the processor's confirmation to recorded, every call 50 ms", shown(all[2]), one, judged(all[2].ratioTo(all[0]), threshold{atMost: 6.3})},
+		{
+			"POST /v1/registrations with person and item, every call 50 ms",
+			shown(all[1]),
+			one,
+			judged(all[1].ratioTo(all[0]), threshold{atMost: 4.3}),
+		},
+		{
+			"From the processor's confirmation to recorded, every call 50 ms",
+			shown(all[2]),
+			one,
+			judged(all[2].ratioTo(all[0]), threshold{atMost: 6.3}),
+		},
 	}
 }
 

@@ -28,10 +28,16 @@ func measureCold(h *harness) []row {
 		times[i] = time.Since(began).Seconds()
 		h.End()
 	}
-	return []row{{
-		fmt.Sprintf("Catalogue, cold, %d products, every upstream call %s", coldProducts, upstreamTime), fmt.Sprintf("%.0f ms, access token included", times.median()*1000),
-		"one upstream call", judged(times.median()/upstreamTime.Seconds(), threshold{atMost: 8}),
-	}}
+	return []row{
+		{
+			fmt.Sprintf(
+				"Catalogue, cold, %d products, every upstream call %s", coldProducts, upstreamTime,
+			),
+			fmt.Sprintf("%.0f ms, access token included", times.median()*1000),
+			"one upstream call",
+			judged(times.median()/upstreamTime.Seconds(), threshold{atMost: 8}),
+		},
+	}
 }
 
 // measureColdReaders sends many visitors to three gateways at once. Each gateway may read the catalogue once. Visitors

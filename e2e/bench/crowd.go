@@ -67,7 +67,10 @@ func (b *block) at(seconds float64) time.Time {
 func (b *block) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	text := fmt.Sprintf("%.0f/s of %.0f/s; p50 %.2f s, p99 %.2f s, p99.9 %.2f s", b.perSecond, b.offered, quantile(b.journeys, 50), quantile(b.journeys, 99), quantile(b.journeys, 99.9))
+	text := fmt.Sprintf(
+		"%.0f/s of %.0f/s; p50 %.2f s, p99 %.2f s, p99.9 %.2f s", b.perSecond, b.offered, quantile(b.journeys, 50),
+		quantile(b.journeys, 99), quantile(b.journeys, 99.9),
+	)
 	if n := b.turnedAway.TotalCount(); n > 0 {
 		text += fmt.Sprintf("; %d refusals, p99 %.0f ms", n, 1000*quantile(b.turnedAway, 99))
 	}
@@ -100,7 +103,9 @@ func (h *harness) visitors() *visitors {
 	upstreams := h.upstreams()
 	g := h.gateway(upstreams.URL, redis)
 	h.fetch(g.URL+catalogue, nil)
-	start, err := json.Marshal(api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOffOffer}}})
+	start, err := json.Marshal(
+		api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOffOffer}}},
+	)
 	h.must(err)
 	v := &visitors{buyers: h.buyers(g.URL, nil), process: g, upstreams: upstreams, start: string(start)}
 	transport := bareTransport{}
@@ -138,7 +143,14 @@ func (v *visitors) block(perSecond float64, of plan) (b *block) {
 
 func (v *visitors) send(perSecond float64, of plan) *block {
 	before, minute := v.used(), time.Minute.Microseconds()
-	b := &block{plan: of, offered: perSecond, began: time.Now(), journeys: hdrhistogram.New(1, minute, 3), turnedAway: hdrhistogram.New(1, minute, 3), givenUp: map[string]int{}}
+	b := &block{
+		plan:       of,
+		offered:    perSecond,
+		began:      time.Now(),
+		journeys:   hdrhistogram.New(1, minute, 3),
+		turnedAway: hdrhistogram.New(1, minute, 3),
+		givenUp:    map[string]int{},
+	}
 	v.now.Store(b)
 	n, last := 0.0, float64(of.settling+of.counted+of.stay)
 	for second := range of.settling + of.counted {
@@ -154,7 +166,10 @@ func (v *visitors) send(perSecond float64, of plan) *block {
 	}
 	b.perSecond, b.late = b.completed[of.settling:].sum()/float64(of.counted), float64(v.late.Swap(0))/float64(v.visits.Swap(0))
 	share := v.used().combine(before, func(after, before float64) float64 { return (after - before) / time.Since(b.began).Seconds() })
-	b.cpu = fmt.Sprintf("CPU: gateway %.0f%%, upstreams %.0f%%, Redis %.0f%%, load %.0f%%", 100*share[0], 100*share[1], 100*share[2], 100*share[3])
+	b.cpu = fmt.Sprintf(
+		"CPU: gateway %.0f%%, upstreams %.0f%%, Redis %.0f%%, load %.0f%%", 100*share[0], 100*share[1], 100*share[2],
+		100*share[3],
+	)
 	b.stolen = share[4]
 	return b
 }
@@ -214,7 +229,12 @@ func (v *visitors) visit(number int, intended, leaves time.Time) {
 // journey completes a card journey or returns the last error. Only a request to start may be turned away; sent is
 // when the last one began.
 func (v *visitors) journey(ctx context.Context, number int, sent *time.Time) error {
-	buyer := &frontdesktest.Buyer{Gateway: v.gateway, Upstreams: v.upstreams.URL, HTTP: &v.http, Header: http.Header{"X-Forwarded-For": {callerAddress(number)}}}
+	buyer := &frontdesktest.Buyer{
+		Gateway:   v.gateway,
+		Upstreams: v.upstreams.URL,
+		HTTP:      &v.http,
+		Header:    http.Header{"X-Forwarded-For": {callerAddress(number)}},
+	}
 	var registration api.Registration
 	payment, starts := "", 0
 	for _, step := range []func() error{

@@ -52,18 +52,27 @@ func measureGrowth(h *harness) []row {
 	rate := func(after, before float64) float64 { return (after - before) / idlePeriod.Seconds() }
 	idle := []float64{rate(commands(large), before[0]), rate(commands(small), before[1])}
 	const mostBytes, more = 4096, 1.1
-	return []row{{
-		"100,000 open registrations, with contacts, carts and indexes, at an idle gateway",
-		fmt.Sprintf("%.0f bytes in Redis for each, %.0f Redis commands/s", large.bytes, idle[0]), fmt.Sprintf("4 KB; with 1,000: %.0f/s", idle[1]),
-		[]check{{"memory", large.bytes / mostBytes, threshold{atMost: 1}}, {"commands", idle[0] / idle[1], threshold{atMost: more}}},
-	}}
+	return []row{
+		{
+			"100,000 open registrations, with contacts, carts and indexes, at an idle gateway",
+			fmt.Sprintf(
+				"%.0f bytes in Redis for each, %.0f Redis commands/s", large.bytes, idle[0],
+			),
+			fmt.Sprintf("4 KB; with 1,000: %.0f/s", idle[1]),
+			[]check{{"memory", large.bytes / mostBytes, threshold{atMost: 1}}, {"commands", idle[0] / idle[1], threshold{atMost: more}}},
+		},
+	}
 }
 
 // population starts a gateway, and fills its Redis with open registrations. They are copies of one that
 // a visitor has started.
 func (h *harness) population(upstreams string, size int) *population {
 	server := frontdesktest.NewRedis(h, "--appendonly", "yes", "--appendfsync", "everysec") // filled faster than with "always"
-	p := &population{Process: h.gateway(upstreams, server, "FRONTDESK_SEAL_KEYS="+sealKey), targets: make([]target, size), redis: frontdesktest.RedisClient(h, server)}
+	p := &population{
+		Process: h.gateway(upstreams, server, "FRONTDESK_SEAL_KEYS="+sealKey),
+		targets: make([]target, size),
+		redis:   frontdesktest.RedisClient(h, server),
+	}
 	secret, err := base64.StdEncoding.DecodeString(sealKey)
 	h.must(err)
 	keys, err := keyring.New(secret)

@@ -41,7 +41,9 @@ func newHarness(ctx context.Context, pinned bool) (*harness, error) {
 		return nil, err
 	}
 	h := &harness{Scope: frontdesktest.NewScope(ctx), dir: dir, binary: filepath.Join(dir, "frontdesk"), self: self, pinned: pinned}
-	build := exec.CommandContext(ctx, "go", "build", "-tags", "validator_novalidatefn", "-trimpath", "-ldflags=-s -w", "-o", h.binary, "frontdesk")
+	build := exec.CommandContext(
+		ctx, "go", "build", "-tags", "validator_novalidatefn", "-trimpath", "-ldflags=-s -w", "-o", h.binary, "frontdesk",
+	)
 	build.Dir, build.Env = frontdesktest.Root(), append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, out)

@@ -47,7 +47,11 @@ var measurements = []measurement{
 	{"cold", "a catalogue that is in no cache, one visitor at one gateway and many at three", parts{measureCold, measureColdReaders}},
 	{"start", "the first response of mock mode, and its memory", parts{measureStart, measureMemory}},
 	{"card", "a whole card journey: its calls, its CPU time, and the buyer's waiting time", parts{countCard, loadCard, timeCard}},
-	{"overload", "visitors at a fixed rate: three and ten times as many as can be served; a slow club system", parts{measureCrowd(3), measureCrowd(10), measureBrownout}},
+	{
+		"overload",
+		"visitors at a fixed rate: three and ten times as many as can be served; a slow club system",
+		parts{measureCrowd(3), measureCrowd(10), measureBrownout},
+	},
 	{"growth", "an idle gateway with 1,000 and with 100,000 registrations", parts{measureGrowth}},
 	{"streams", "10,000 event streams on one gateway", parts{measureStreams}},
 }

@@ -96,7 +96,10 @@ func (r round) row(name string, checks []check) row {
 	return row{
 		name,
 		fmt.Sprintf("%.0f journeys/s of %.0f visitors/s, %d MB", r.crowd.perSecond, r.crowd.offered, r.crowd.memory>>20),
-		fmt.Sprintf("before: %.0f/s of %.0f/s, %d MB; after: %.0f/s", r.before.perSecond, r.before.offered, r.before.memory>>20, r.after.perSecond),
+		fmt.Sprintf(
+			"before: %.0f/s of %.0f/s, %d MB; after: %.0f/s", r.before.perSecond, r.before.offered, r.before.memory>>20,
+			r.after.perSecond,
+		),
 		checks,
 	}
 }

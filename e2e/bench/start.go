@@ -62,5 +62,7 @@ func measureMemory(h *harness) []row {
 	}
 	held := float64(h.memory(mock))
 	const most = 40 << 20
-	return []row{{"Mock mode, memory after 1,000 requests", fmt.Sprintf("%.1f MB", held/(1<<20)), "40 MB", judged(held/most, threshold{atMost: 1})}}
+	return []row{
+		{"Mock mode, memory after 1,000 requests", fmt.Sprintf("%.1f MB", held/(1<<20)), "40 MB", judged(held/most, threshold{atMost: 1})},
+	}
 }

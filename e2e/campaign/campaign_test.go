@@ -141,7 +141,12 @@ func TestCanary(t *testing.T) {
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	report := &campaign.Report{Campaign: "kill", Journeys: 300, Faults: map[string]int{"killed": 2}}
-	killed := &campaign.Report{Campaign: "kill", Mutation: "no-sweep", ViolationCount: 1, Violations: []campaign.Violation{{Invariant: campaign.AppliedTwice}}}
+	killed := &campaign.Report{
+		Campaign:       "kill",
+		Mutation:       "no-sweep",
+		ViolationCount: 1,
+		Violations:     []campaign.Violation{{Invariant: campaign.AppliedTwice}},
+	}
 	var output strings.Builder
 	if err := (campaign.Results{Reports: []campaign.Result{{Report: report, Killed: []*campaign.Report{killed}}}}).Document(&output); err != nil {
 		t.Fatal(err)
@@ -196,7 +201,9 @@ func TestNetworkFaultsKillAMutation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	test := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-run", "TestPaymentUnderNetworkFaults", "frontdesk/upstream/club")
+	test := exec.CommandContext(
+		t.Context(), "go", "test", "-overlay", overlay, "-run", "TestPaymentUnderNetworkFaults", "frontdesk/upstream/club",
+	)
 	test.Dir = frontdesktest.Root()
 	out, err := test.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "said to have had no effect, and the club system booked it") {

@@ -46,10 +46,11 @@ var Mutations = []Mutation{
 		Old:  `	again := r.Draft != nil && slices.Contains(names, r.Draft.Person)`,
 		New:  `	again := r.Draft != nil && slices.Contains(names[:0], r.Draft.Person)`,
 	}}},
-	{Name: "trusted-webhook", Description: "an event is trusted without reading the payment", Edits: []Edit{{
-		File: "flows/payment/event.go",
-		Old:  `	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,
-		New: `	if p, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(registration, generation)); err == nil && p.State == flows.Intent && event.Type == "payment_intent.canceled" {
+	{Name: "trusted-webhook", Description: "an event is trusted without reading the payment", Edits: []Edit{
+		{
+			File: "flows/payment/event.go",
+			Old:  `	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,
+			New: `	if p, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(registration, generation)); err == nil && p.State == flows.Intent && event.Type == "payment_intent.canceled" {
 			_, _ = m.commit(ctx, p, protocol.Transition(p, *p, flows.Cancelling, "the event says so", flows.Decision{}, m.cfg.Now()))
 	} else if err == nil && p.State != flows.Recorded && event.Type == "payment_intent.succeeded" {
 		next := *p
@@ -57,7 +58,8 @@ var Mutations = []Mutation{
 		_ = m.cfg.Store.Commit(ctx, flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: "event:" + event.ID})
 	}
 	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,
-	}}},
+		},
+	}},
 	{Name: "redis-alone", Description: "the compare-and-set in Redis grants the right to send, without a claim", Edits: []Edit{{
 		File: "flows/payment/protocol/record.go",
 		Old: `	case d.p.HasProcessor():
@@ -89,11 +91,15 @@ var Mutations = []Mutation{
 		Old:  `		switch err := m.restore(ctx, group); {`,
 		New:  `		switch err := error(nil); {`,
 	}}},
-	{Name: "any-record-matches", Description: "a record without a processor's id matches any payment with its number, even of another method", Edits: []Edit{{
-		File: "flows/payment/rebuild.go",
-		Old:  `	return p.HasProcessor() && (p.ProcessorID == processorID || p.State == flows.Priced && p.ProcessorID == "")`,
-		New:  `	return p.ProcessorID == processorID || p.ProcessorID == ""`,
-	}}},
+	{
+		Name:        "any-record-matches",
+		Description: "a record without a processor's id matches any payment with its number, even of another method",
+		Edits: []Edit{{
+			File: "flows/payment/rebuild.go",
+			Old:  `	return p.HasProcessor() && (p.ProcessorID == processorID || p.State == flows.Priced && p.ProcessorID == "")`,
+			New:  `	return p.ProcessorID == processorID || p.ProcessorID == ""`,
+		}},
+	},
 	{Name: "rebuilt-for-all", Description: "a rebuilt registration, whose holders Redis lost, is served to any caller", Edits: []Edit{{
 		File: "flows/registration.go",
 		Old:  `	return isHolder || r.Rebuilt && signed`,

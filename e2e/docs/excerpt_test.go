@@ -125,7 +125,11 @@ func (l language) checkModels(t *testing.T, text string, document *openapi3.T) {
 // merged is a schema with the members of its branches: those of all parts of an allOf, and of any
 // alternative of a oneOf. A oneOf requires what each alternative requires.
 func merged(schema *openapi3.Schema) *openapi3.Schema {
-	all := &openapi3.Schema{Properties: maps.Clone(schema.Properties), Required: schema.Required, AdditionalProperties: schema.AdditionalProperties}
+	all := &openapi3.Schema{
+		Properties:           maps.Clone(schema.Properties),
+		Required:             schema.Required,
+		AdditionalProperties: schema.AdditionalProperties,
+	}
 	if all.Properties == nil {
 		all.Properties = openapi3.Schemas{}
 	}

@@ -109,7 +109,14 @@ func TestTypedClient(t *testing.T) {
 			}
 		}
 	}
-	w.must("sh", "-ec", strings.ReplaceAll(installs.ReplaceAllString(commands[0], "ln -sfn '"+nodeModules(t)+"' node_modules"), "http://localhost:8080", w.gateway))
+	w.must(
+		"sh",
+		"-ec",
+		strings.ReplaceAll(
+			installs.ReplaceAllString(commands[0], "ln -sfn '"+nodeModules(t)+"' node_modules"), "http://localhost:8080",
+			w.gateway,
+		),
+	)
 	w.dir = filepath.Join(w.dir, "signup")
 	for _, name := range []string{"client.ts", "signup.ts", "screens.ts", "tsconfig.json"} {
 		w.write(name, read(t, filepath.Join("docs", "examples", name)))

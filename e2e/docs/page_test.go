@@ -202,7 +202,8 @@ func TestReferenceFromTheIndex(t *testing.T) {
 	b.Click(place + " .execute")
 	b.WaitVisible(place + " .live-responses-table .response-col_status")
 	shown := b.TextOf(place + " .live-responses-table")
-	if !strings.HasPrefix(b.TextOf(place+" .live-responses-table .response .response-col_status"), "201") || !strings.Contains(shown, `"token"`) {
+	if !strings.HasPrefix(b.TextOf(place+" .live-responses-table .response .response-col_status"), "201") ||
+		!strings.Contains(shown, `"token"`) {
 		t.Errorf("the page shows %s", shown)
 	}
 }

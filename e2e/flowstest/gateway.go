@@ -167,7 +167,12 @@ func (w *World) Handle(g *Gateway, about cards.Event) {
 
 // Event is the processor's event about a payment.
 func Event(p *flows.Payment) cards.Event {
-	generation := map[string]string{"fd_registration": p.Registration, "fd_generation": "1", "fd_environment": "test", "fd_sale": string(p.Sale)}
+	generation := map[string]string{
+		"fd_registration": p.Registration,
+		"fd_generation":   "1",
+		"fd_environment":  "test",
+		"fd_sale":         string(p.Sale),
+	}
 	return cards.Event{ID: uuid.NewString(), Type: "payment_intent.amount_capturable_updated", PaymentID: p.ProcessorID, Metadata: generation}
 }
 

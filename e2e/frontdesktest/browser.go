@@ -101,7 +101,10 @@ func (b *Browser) open(parent context.Context, options ...chromedp.ContextOption
 func (b *Browser) SetLanguage(language string) *Browser {
 	b.t.Helper()
 	b.language = language
-	Command(b, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: Eval[string](b, `navigator.userAgent`), AcceptLanguage: language})
+	Command(
+		b, emulation.SetUserAgentOverride,
+		emulation.SetUserAgentOverrideParams{UserAgent: Eval[string](b, `navigator.userAgent`), AcceptLanguage: language},
+	)
 	return b
 }
 
@@ -294,10 +297,20 @@ func startChromium(t testing.TB) context.Context {
 	const unusedFeatures = "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup," +
 		"SitePerProcess,IsolateOrigins,IsolateSandboxedIframes"
 	path := Chromium(t)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WSURLReadTimeout(Patience),
-		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", defaultLanguage), chromedp.Flag("disable-features", unusedFeatures),
-		chromedp.Flag("disable-site-isolation-trials", true))
+	options := append(
+		chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path),
+		chromedp.WSURLReadTimeout(Patience),
+		chromedp.Flag("no-sandbox", true),
+		chromedp.Flag("disable-gpu", true),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag(
+			"disable-component-update", true,
+		),
+		chromedp.Flag("lang", defaultLanguage),
+		chromedp.Flag("disable-features", unusedFeatures),
+		chromedp.Flag("disable-site-isolation-trials", true),
+	)
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocator)
 	t.Cleanup(func() {

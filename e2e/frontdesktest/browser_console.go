@@ -40,7 +40,8 @@ func (c *consoleMonitor) handle(event any) {
 		}
 		c.record(text)
 	case *runtime.EventConsoleAPICalled:
-		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning || e.Type == runtime.ConsoleAPICalledTypeAssert {
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning ||
+			e.Type == runtime.ConsoleAPICalledTypeAssert {
 			c.record(fmt.Sprintf("console.%s: %s", e.Type, argumentText(e.Args)))
 		}
 	case *log.EventEntryAdded:

@@ -39,7 +39,11 @@ type Client struct {
 
 // NewClient returns a front end of a gateway.
 func NewClient(t testing.TB, url string) *Client {
-	return &Client{URL: url, t: t, http: http.Client{Timeout: Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &Client{
+		URL:  url,
+		t:    t,
+		http: http.Client{Timeout: Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
 }
 
 // UseTransport makes the front end use the test's own transport.
@@ -201,7 +205,10 @@ func (c *Client) validateResponse(request *http.Request, response *Response) {
 		return // the gateway has no such route, although the router of this test finds one
 	}
 	if listed, _ := route.Operation.Extensions["x-problem-codes"].([]any); !slices.Contains(listed, any(string(problem.Code))) {
-		c.t.Errorf("%s answers with the problem %s, which its x-problem-codes in openapi.yaml do not list", route.Operation.OperationID, problem.Code)
+		c.t.Errorf(
+			"%s answers with the problem %s, which its x-problem-codes in openapi.yaml do not list", route.Operation.OperationID,
+			problem.Code,
+		)
 	}
 }
 

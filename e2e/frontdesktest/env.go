@@ -38,7 +38,9 @@ const SealKey = "dGVzdHMtbmVlZC1hLWtleS1vZi10aGVpci1vd24tMTI=" // #nosec G101 --
 
 // StripeGateway starts a gateway in test mode that takes cards through the Stripe adapter, in front of
 // a double of that processor, which sends its webhooks there. More environment variables may follow.
-func (e Env) StripeGateway(t testing.TB, processor *sandbox.Server, webhooks sandbox.WebhookMode, environment ...string) (*Process, *Client) {
+func (e Env) StripeGateway(
+	t testing.TB, processor *sandbox.Server, webhooks sandbox.WebhookMode, environment ...string,
+) (*Process, *Client) {
 	t.Helper()
 	p, c := e.Gateway(t, append(environment, "FRONTDESK_SEAL_KEYS="+SealKey, "FRONTDESK_STRIPE_URL="+processor.URL,
 		"FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey,

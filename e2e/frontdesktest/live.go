@@ -51,24 +51,41 @@ type Live struct {
 func NewLive(t testing.TB, options ...string) *Live {
 	t.Helper()
 	l := &Live{Upstreams: NewUpstreams(t), Redis: NewDurableRedis(t, options...)}
-	l.Processor = sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{
-		SecretKey: "sk_live_" + rand.Text(), PublishableKey: "pk_live_" + rand.Text(), WebhookSecrets: []string{"whsec_" + rand.Text() + rand.Text()},
-	}}})
+	l.Processor = sandbox.New(sandbox.Config{Accounts: []sandbox.Account{
+		{
+			SecretKey:      "sk_live_" + rand.Text(),
+			PublishableKey: "pk_live_" + rand.Text(),
+			WebhookSecrets: []string{"whsec_" + rand.Text() + rand.Text()},
+		},
+	}})
 	t.Cleanup(l.Processor.Close)
 	club, cards := newTLSServer(t, http.HandlerFunc(l.clubSystem)), newTLSServer(t, l.Processor)
 	l.Front = newTLSServer(t, http.HandlerFunc(l.proxy))
 	sealKey, token := sha256.Sum256([]byte(rand.Text())), sha256.Sum256([]byte(rand.Text()))
 	l.Env = map[string]string{
-		"FRONTDESK_MODE": "live", "FRONTDESK_REDIS_URL": l.Redis, "FRONTDESK_PUBLIC_URL": l.Front.URL, "SSL_CERT_FILE": certificateFile(t, l.Front),
-		"FRONTDESK_CLUB_URL": club.URL, "FRONTDESK_CLUB_TOKEN": liveToken, "FRONTDESK_CLUB_CLIENT_ID": liveClientID,
-		"FRONTDESK_CLUB_CLIENT_SECRET": liveSecret, "FRONTDESK_CLUB_GATEWAY_KEY": liveGatewayKey,
-		"FRONTDESK_STRIPE_URL": cards.URL, "FRONTDESK_STRIPE_SECRET_KEY": l.Processor.SecretKey,
-		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": l.Processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET": l.Processor.WebhookSecret,
-		"FRONTDESK_IDENTITY_SECRET": rand.Text() + rand.Text(), "FRONTDESK_IDENTITY_AUDIENCE": "signup", "FRONTDESK_IDENTITY_ISSUER": "https://login.gym-4711.fr",
-		"FRONTDESK_OPERATORS": "ada:" + fmt.Sprintf("%x", token),
-		"FRONTDESK_CLUBS":     `{"defaults":{"timeZone":"Europe/Paris"}}`,
-		"FRONTDESK_SEAL_KEYS": base64.StdEncoding.EncodeToString(sealKey[:]), "FRONTDESK_STAFF_KEYS": rand.Text(),
-		"FRONTDESK_ALLOWED_ORIGINS": "https://www.gym-4711.fr", "FRONTDESK_DRAIN_DELAY": "1s", "FRONTDESK_METRICS_ADDR": "127.0.0.1:0",
+		"FRONTDESK_MODE":                   "live",
+		"FRONTDESK_REDIS_URL":              l.Redis,
+		"FRONTDESK_PUBLIC_URL":             l.Front.URL,
+		"SSL_CERT_FILE":                    certificateFile(t, l.Front),
+		"FRONTDESK_CLUB_URL":               club.URL,
+		"FRONTDESK_CLUB_TOKEN":             liveToken,
+		"FRONTDESK_CLUB_CLIENT_ID":         liveClientID,
+		"FRONTDESK_CLUB_CLIENT_SECRET":     liveSecret,
+		"FRONTDESK_CLUB_GATEWAY_KEY":       liveGatewayKey,
+		"FRONTDESK_STRIPE_URL":             cards.URL,
+		"FRONTDESK_STRIPE_SECRET_KEY":      l.Processor.SecretKey,
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": l.Processor.PublishableKey,
+		"FRONTDESK_STRIPE_WEBHOOK_SECRET":  l.Processor.WebhookSecret,
+		"FRONTDESK_IDENTITY_SECRET":        rand.Text() + rand.Text(),
+		"FRONTDESK_IDENTITY_AUDIENCE":      "signup",
+		"FRONTDESK_IDENTITY_ISSUER":        "https://login.gym-4711.fr",
+		"FRONTDESK_OPERATORS":              "ada:" + fmt.Sprintf("%x", token),
+		"FRONTDESK_CLUBS":                  `{"defaults":{"timeZone":"Europe/Paris"}}`,
+		"FRONTDESK_SEAL_KEYS":              base64.StdEncoding.EncodeToString(sealKey[:]),
+		"FRONTDESK_STAFF_KEYS":             rand.Text(),
+		"FRONTDESK_ALLOWED_ORIGINS":        "https://www.gym-4711.fr",
+		"FRONTDESK_DRAIN_DELAY":            "1s",
+		"FRONTDESK_METRICS_ADDR":           "127.0.0.1:0",
 	}
 	return l
 }
@@ -96,13 +113,19 @@ func certificateFile(t testing.TB, server *httptest.Server) string {
 // clubSystem is the simulator's demo organisation under another name and with other credentials: it
 // translates requests and responses.
 func (l *Live) clubSystem(w http.ResponseWriter, r *http.Request) {
-	in := strings.NewReplacer(liveClientID, clubsim.DemoClientID, liveToken, clubsim.DemoClientToken, liveSecret, clubsim.DemoClientSecret, liveGatewayKey, clubsim.DemoGatewayKey)
+	in := strings.NewReplacer(
+		liveClientID, clubsim.DemoClientID, liveToken, clubsim.DemoClientToken, liveSecret, clubsim.DemoClientSecret,
+		liveGatewayKey, clubsim.DemoGatewayKey,
+	)
 	out := strings.NewReplacer("/"+clubsim.DemoClientToken+"/", "/"+liveToken+"/", `\/`+clubsim.DemoClientToken+`\/`, `\/`+liveToken+`\/`)
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	request, err := http.NewRequestWithContext(r.Context(), r.Method, l.Upstreams.URL+"/sim"+in.Replace(r.URL.RequestURI()), strings.NewReader(in.Replace(string(body))))
+	request, err := http.NewRequestWithContext(
+		r.Context(), r.Method, l.Upstreams.URL+"/sim"+in.Replace(r.URL.RequestURI()),
+		strings.NewReader(in.Replace(string(body))),
+	)
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}

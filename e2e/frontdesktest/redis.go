@@ -52,8 +52,12 @@ func (r *RedisServer) Start(more ...string) {
 	Must(r.t, os.MkdirAll(r.files(), 0o700))
 	// A server that may not write, as on a full disk, gets an error instead of a signal that would end it.
 	const ignoreXFSZ = `trap "" XFSZ; exec "$0" "$@"`
-	args := slices.Concat([]string{"-c", ignoreXFSZ, "redis-server", "--port", fmt.Sprint(r.Port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-		"--dir", r.files(), "--repl-diskless-sync-delay", "0"}, r.options, more)
+	args := slices.Concat(
+		[]string{"-c", ignoreXFSZ, "redis-server", "--port", fmt.Sprint(r.Port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+			"--dir", r.files(), "--repl-diskless-sync-delay", "0"},
+		r.options,
+		more,
+	)
 	var err error
 	r.Process, err = Launch(r.t.Context(), "Ready to accept connections", nil, "sh", args...)
 	Must(r.t, err)

@@ -42,7 +42,9 @@ func newBuilder(t *testing.T) *builder {
 func (b *builder) buildah(args ...string) string {
 	b.t.Helper()
 	var errors bytes.Buffer
-	cmd := exec.Command("buildah", append([]string{"--storage-driver", "vfs", "--root", b.storage + "/root", "--runroot", b.storage + "/run"}, args...)...)
+	cmd := exec.Command(
+		"buildah",
+		append([]string{"--storage-driver", "vfs", "--root", b.storage + "/root", "--runroot", b.storage + "/run"}, args...)...)
 	cmd.Stderr = &errors
 	out, err := cmd.Output()
 	if err != nil {

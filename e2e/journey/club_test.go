@@ -75,10 +75,13 @@ func TestClubDetails(t *testing.T) {
 	_, c := withClubs(t)
 	var club api.ClubDetails
 	c.Do("GET", "/v1/clubs/11", nil, [2]string{"Accept-Language", "fr"}).Into(http.StatusOK, &club)
-	if club.Name != "Lumen Bastille" || !slices.Equal(club.Path, []string{"Lumen Fitness", "Lumen Paris"}) || club.Address.City != "Paris" || *club.Phone != "+33199000011" || *club.Currency != "EUR" {
+	if club.Name != "Lumen Bastille" || !slices.Equal(club.Path, []string{"Lumen Fitness", "Lumen Paris"}) || club.Address.City != "Paris" ||
+		*club.Phone != "+33199000011" ||
+		*club.Currency != "EUR" {
 		t.Errorf("the club system's details are %+v", club)
 	}
-	if *club.Email != "chain@lumen.example" || *club.TimeZone != west || club.Location.Latitude != 48.5 || len(club.OpeningHours) != 1 || club.Trader.Name != "Lumen SAS" {
+	if *club.Email != "chain@lumen.example" || *club.TimeZone != west || club.Location.Latitude != 48.5 || len(club.OpeningHours) != 1 ||
+		club.Trader.Name != "Lumen SAS" {
 		t.Errorf("the operator's details are %+v", club)
 	}
 	if len(club.Images) != 1 || club.Images[0].Alt != "La salle" {
@@ -137,7 +140,11 @@ func TestTodayIsTheClubs(t *testing.T) {
 			}
 		}
 		start := func(date string) *frontdesktest.Response {
-			return c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: club, Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: "101", StartDate: &date}}}, frontdesktest.Key(""))
+			return c.Do(
+				"POST", "/v1/registrations",
+				api.StartRegistration{ClubId: club, Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: "101", StartDate: &date}}},
+				frontdesktest.Key(""),
+			)
 		}
 		problem := start(day(-1)).Problem(api.InvalidRequest)
 		if fields := *problem.Errors; len(fields) != 1 || fields[0].Pointer != "/items/0/startDate" || fields[0].Code != "date_too_early" {
@@ -147,7 +154,10 @@ func TestTodayIsTheClubs(t *testing.T) {
 		start(day(1)).Into(http.StatusCreated, &registration)
 		c.Token = *registration.Token
 		pay := func(due string) *frontdesktest.Response {
-			return c.Do("POST", "/v1/registrations/"+registration.Id+"/payment", map[string]string{"method": "later", "dueDate": due}, frontdesktest.Key(""))
+			return c.Do(
+				"POST", "/v1/registrations/"+registration.Id+"/payment", map[string]string{"method": "later", "dueDate": due},
+				frontdesktest.Key(""),
+			)
 		}
 		if fields := *pay(day(-1)).Problem(api.InvalidRequest).Errors; fields[0].Pointer != "/dueDate" || fields[0].Code != "date_too_early" {
 			t.Errorf("due yesterday: %+v", fields)
@@ -174,7 +184,8 @@ func TestOfferOfALink(t *testing.T) {
 		t.Fatalf("the product is %+v", product)
 	}
 	offer := product.Offers[0]
-	if offer.Group.Name != "Les plus demandés" || *offer.Order != 1 || !*offer.Highlight || offer.StartDates.Earliest != "2030-06-01" || offer.StartDates.Latest != "2030-08-31" {
+	if offer.Group.Name != "Les plus demandés" || *offer.Order != 1 || !*offer.Highlight || offer.StartDates.Earliest != "2030-06-01" ||
+		offer.StartDates.Latest != "2030-08-31" {
 		t.Errorf("the offer is shown as %+v", offer)
 	}
 	if response := c.Do("GET", offer.Image.Url, nil); response.Status != http.StatusOK {
@@ -183,7 +194,8 @@ func TestOfferOfALink(t *testing.T) {
 	c.Do("GET", "/v1/clubs/11/offers/201/schedule?startDate=2030-06-01", nil).Into(http.StatusOK, nil)
 	for _, date := range []string{"2030-05-31", "2030-09-01"} {
 		c.Do("GET", "/v1/clubs/11/offers/201/schedule?startDate="+date, nil).Problem(api.InvalidRequest)
-		c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: "201", StartDate: &date}}}, frontdesktest.Key("")).Problem(api.InvalidRequest)
+		c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: "201", StartDate: &date}}}, frontdesktest.Key("")).
+			Problem(api.InvalidRequest)
 	}
 	for id, want := range map[string]api.DebitChoice{"901": api.DebitChoiceMonthDay, "902": api.DebitChoiceWeekDay, "1001": api.DebitChoiceWeekDay} {
 		product = api.Product{}
@@ -192,7 +204,8 @@ func TestOfferOfALink(t *testing.T) {
 			t.Errorf("offer %s is %+v", id, got)
 		}
 	}
-	if tax := product.Offers[0].Billing.Entries[0].Tax; tax == nil || tax.Percent != 20 || tax.Net+tax.Amount != product.Offers[0].Billing.Entries[0].Price.Amount {
+	if tax := product.Offers[0].Billing.Entries[0].Tax; tax == nil || tax.Percent != 20 ||
+		tax.Net+tax.Amount != product.Offers[0].Billing.Entries[0].Price.Amount {
 		t.Errorf("the tax is %+v", tax)
 	}
 	c.Do("GET", "/v1/clubs/11/offers/9999", nil).Problem(api.NotFound)
@@ -236,7 +249,9 @@ func TestNamesInTheVisitorsLanguage(t *testing.T) {
 			}
 			var cart api.Registration
 			holder.Do("GET", "/v1/registrations/"+r.Id, nil, accept).Into(http.StatusOK, &cart)
-			if items := cart.Cart.Items; len(items) != 2 || items[0].Name != want.line || items[1].Name != want.badge || cart.Cart.Changes[0].Name != want.badge || cart.Cart.Revision != r.Cart.Revision {
+			if items := cart.Cart.Items; len(items) != 2 || items[0].Name != want.line || items[1].Name != want.badge ||
+				cart.Cart.Changes[0].Name != want.badge ||
+				cart.Cart.Revision != r.Cart.Revision {
 				t.Errorf("in %s the cart is %+v", language, cart.Cart)
 			}
 		}
@@ -259,13 +274,15 @@ func TestExtrasAreInThePrice(t *testing.T) {
 			if product.Type != "subscription" {
 				t.Errorf("%s is listed as a subscription", product.Name)
 			}
-			if offer.Id == id && (offer.DueToday.Amount != want || len(*offer.Extras) != 1 || (*offer.Extras)[0] != (api.OfferExtra{OfferId: "2501", Name: "Key", Price: api.Money{Amount: 500, Currency: "EUR"}})) {
+			if offer.Id == id &&
+				(offer.DueToday.Amount != want || len(*offer.Extras) != 1 || (*offer.Extras)[0] != (api.OfferExtra{OfferId: "2501", Name: "Key", Price: api.Money{Amount: 500, Currency: "EUR"}})) {
 				t.Errorf("offer %s is %+v with %+v", id, offer.DueToday, offer.Extras)
 			}
 		}
 		var schedule api.Schedule
 		c.Do("GET", "/v1/clubs/11/offers/"+id+"/schedule", nil).Into(http.StatusOK, &schedule)
-		if due := schedule.DueNow; due.Amount.Amount != want || !slices.Equal(*due.Extras, *one.Offers[0].Extras) || schedule.FirstStatement[0].Amount.Amount != want {
+		if due := schedule.DueNow; due.Amount.Amount != want || !slices.Equal(*due.Extras, *one.Offers[0].Extras) ||
+			schedule.FirstStatement[0].Amount.Amount != want {
 			t.Errorf("the schedule of %s is %+v", id, schedule)
 		}
 		cart := c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: id, StartDate: &start}).Cart
@@ -285,7 +302,8 @@ func TestDemoCatalogueInFrench(t *testing.T) {
 	listed := func(club, channel, language string) (all []api.Product) {
 		for cursor := ""; ; {
 			var page api.ProductList
-			c.Do("GET", "/v1/clubs/"+club+"/products?channel="+channel+cursor, nil, frontdesktest.StaffKey(), [2]string{"Accept-Language", language}).Into(http.StatusOK, &page)
+			c.Do("GET", "/v1/clubs/"+club+"/products?channel="+channel+cursor, nil, frontdesktest.StaffKey(), [2]string{"Accept-Language", language}).
+				Into(http.StatusOK, &page)
 			if all = append(all, page.Items...); page.Next == nil {
 				return all
 			}

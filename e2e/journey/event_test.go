@@ -35,7 +35,8 @@ func TestEvents(t *testing.T) {
 		t.Errorf("after the final state comes %+v", e)
 	}
 	upToDate := there.Follow(registration.Id, last.ID)
-	if e, _ := upToDate.Next(); e != nil && e.End == "" && e.Registration.Contact.Status == last.Registration.Contact.Status { // which the recorded payment changes
+	if e, _ := upToDate.Next(); e != nil && e.End == "" &&
+		e.Registration.Contact.Status == last.Registration.Contact.Status { // which the recorded payment changes
 		t.Errorf("after the last event, and nothing since, comes %+v", e)
 	}
 }

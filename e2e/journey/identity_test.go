@@ -58,7 +58,8 @@ func TestPersonasBuy(t *testing.T) {
 		}
 		var r api.Registration
 		response.Into(http.StatusCreated, &r)
-		if r.Cart.Valid != want.valid || r.Contact == nil || r.Contact.Debt == nil || r.Contact.Debt.Amount != want.debt || len(r.Cart.Items) == 0 {
+		if r.Cart.Valid != want.valid || r.Contact == nil || r.Contact.Debt == nil || r.Contact.Debt.Amount != want.debt ||
+			len(r.Cart.Items) == 0 {
 			t.Errorf("%s: %s", key, response.Body)
 		}
 		if slices.Contains(c.Operations(before), "createContact") {
@@ -222,10 +223,14 @@ func TestPersonalCatalogue(t *testing.T) {
 	visitor := offers(c, "11")
 	customer, debtor := offers(c.As("customer"), "11"), offers(c.As("debtor"), "11")
 	if slices.Equal(customer, visitor) || slices.Equal(debtor, visitor) || len(debtor) >= len(visitor) {
-		t.Errorf("the catalogue has %d products for a visitor, %d for a member with tags, %d for a debtor", len(visitor), len(customer), len(debtor))
+		t.Errorf(
+			"the catalogue has %d products for a visitor, %d for a member with tags, %d for a debtor", len(visitor),
+			len(customer), len(debtor),
+		)
 	}
 	for range 2 { // from memory, too
-		if !slices.Equal(offers(c, "11"), visitor) || !slices.Equal(offers(c.As("debtor"), "11"), debtor) || !slices.Equal(offers(c.As("customer"), "11"), customer) {
+		if !slices.Equal(offers(c, "11"), visitor) || !slices.Equal(offers(c.As("debtor"), "11"), debtor) ||
+			!slices.Equal(offers(c.As("customer"), "11"), customer) {
 			t.Error("a caller sees the catalogue of another one")
 		}
 	}
@@ -259,9 +264,18 @@ func TestKnownAndUnknownPeopleGetSameResponses(t *testing.T) {
 	startAs := func(p *api.Person) (alike, api.Registration) {
 		before := len(c.Calls())
 		var r api.Registration
-		response := c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: p, Items: &[]api.NewItem{{OfferId: cardOnlyOffer}}}, frontdesktest.Key(""))
+		response := c.Do(
+			"POST", "/v1/registrations",
+			api.StartRegistration{ClubId: "11", Person: p, Items: &[]api.NewItem{{OfferId: cardOnlyOffer}}},
+			frontdesktest.Key(""),
+		)
 		response.Into(http.StatusCreated, &r)
-		return alike{fmt.Sprint(sorted(c.Operations(before))), shapeOf(t, response.Body), slices.Sorted(maps.Keys(response.Header)), response.Status}, r
+		return alike{
+			fmt.Sprint(sorted(c.Operations(before))),
+			shapeOf(t, response.Body),
+			slices.Sorted(maps.Keys(response.Header)),
+			response.Status,
+		}, r
 	}
 	startAs(frontdesktest.Person()) // fills the catalogue's memory
 	unknownSeen, unknown := startAs(frontdesktest.Person())
@@ -340,7 +354,10 @@ func TestClubLoginKinds(t *testing.T) {
 		return as.Do("GET", "/v1/me", nil)
 	}
 
-	shared := frontdesktest.NewClient(t, frontdesktest.Start(t, append(environment, "FRONTDESK_IDENTITY_SECRET="+secret, "FRONTDESK_IDENTITY_AUDIENCE=frontdesk")...).URL)
+	shared := frontdesktest.NewClient(
+		t,
+		frontdesktest.Start(t, append(environment, "FRONTDESK_IDENTITY_SECRET="+secret, "FRONTDESK_IDENTITY_AUDIENCE=frontdesk")...).URL,
+	)
 	shared.UpstreamsURL = s.Upstreams.URL
 	me(shared, token(jwt.MapClaims{"aud": "frontdesk"})).Into(http.StatusOK, nil)
 	me(shared, token(nil)).Problem(api.NotIdentified)
@@ -349,7 +366,9 @@ func TestClubLoginKinds(t *testing.T) {
 	me(shared, token(jwt.MapClaims{"aud": "frontdesk", "club": "999"})).Problem(api.NotIdentified)
 	me(shared, shared.Persona("customer").IdentityToken).Problem(api.NotIdentified)
 
-	away := frontdesktest.NewClient(t, frontdesktest.Start(t, append(environment, "FRONTDESK_IDENTITY_JWKS_URL=http://127.0.0.1:1/jwks")...).URL)
+	away := frontdesktest.NewClient(
+		t, frontdesktest.Start(t, append(environment, "FRONTDESK_IDENTITY_JWKS_URL=http://127.0.0.1:1/jwks")...).URL,
+	)
 	away.UpstreamsURL = s.Upstreams.URL
 	if problem := me(away, away.Persona("customer").IdentityToken).Problem(api.IdentityUnavailable); problem.Status != http.StatusServiceUnavailable {
 		t.Errorf("a login that cannot be reached is answered with %d", problem.Status)
@@ -357,7 +376,8 @@ func TestClubLoginKinds(t *testing.T) {
 
 	cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t))
 	cmd.Env = append(environment, "FRONTDESK_IDENTITY_SECRET=short", "FRONTDESK_IDENTITY_JWKS_URL=login.example")
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "FRONTDESK_IDENTITY_SECRET") || !strings.Contains(string(out), "FRONTDESK_IDENTITY_JWKS_URL") {
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "FRONTDESK_IDENTITY_SECRET") ||
+		!strings.Contains(string(out), "FRONTDESK_IDENTITY_JWKS_URL") {
 		t.Errorf("an unsafe login is answered with %v: %s", err, out)
 	}
 }

@@ -78,9 +78,11 @@ func TestInvitationIsSingleUse(t *testing.T) {
 
 	// An earlier failure leaves the invitation valid.
 	p.use(debtor, api.StartRegistration{ClubId: "12"}, frontdesktest.Key("")).Problem(api.OtherClub)
-	p.use(debtor, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "999999"}}}, frontdesktest.Key("")).Problem(api.OfferNotAvailable)
+	p.use(debtor, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "999999"}}}, frontdesktest.Key("")).
+		Problem(api.OfferNotAvailable)
 	p.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/sales"},"kind":"error_before","status":500}]`).Into(http.StatusOK, nil)
-	p.use(debtor, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}, frontdesktest.Key("")).Problem(api.ClubSystemFailed)
+	p.use(debtor, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}, frontdesktest.Key("")).
+		Problem(api.ClubSystemFailed)
 	p.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
 
 	key := frontdesktest.Key("")
@@ -172,7 +174,8 @@ func TestInvitationInMockMode(t *testing.T) {
 		URL       string    `json:"url"`
 		ExpiresAt time.Time `json:"expiresAt"`
 	}
-	if err != nil || json.Unmarshal([]byte(out), &made) != nil || !strings.HasPrefix(made.URL, p.site()) || time.Until(made.ExpiresAt) < 71*time.Hour {
+	if err != nil || json.Unmarshal([]byte(out), &made) != nil || !strings.HasPrefix(made.URL, p.site()) ||
+		time.Until(made.ExpiresAt) < 71*time.Hour {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -189,7 +192,8 @@ func TestInvitationsAreAudited(t *testing.T) {
 	client := redis.NewClient(options)
 	defer client.Close()
 	lines, err := client.XRange(t.Context(), "fd:audit", "-", "+").Result()
-	if err != nil || len(lines) != 1 || lines[0].Values["by"] != "demo" || lines[0].Values["what"] != "invite" || strings.Contains(fmt.Sprint(lines), "contacts") {
+	if err != nil || len(lines) != 1 || lines[0].Values["by"] != "demo" || lines[0].Values["what"] != "invite" ||
+		strings.Contains(fmt.Sprint(lines), "contacts") {
 		t.Errorf("the audit stream holds %v, %v", lines, err)
 	}
 }

@@ -44,8 +44,10 @@ func TestRemoveItem(t *testing.T) {
 	club := c.Club()
 	start := time.Now().AddDate(0, 0, 10).Format(time.DateOnly)
 	withBadge := "301"
-	registration := c.RegisterWith(club, frontdesktest.Person(), api.NewItem{OfferId: withBadge, StartDate: &start}, api.NewItem{OfferId: frontdesktest.FreeTrial},
-		api.NewItem{OfferId: c.CardOffer(club).Id, StartDate: &start})
+	registration := c.RegisterWith(
+		club, frontdesktest.Person(), api.NewItem{OfferId: withBadge, StartDate: &start},
+		api.NewItem{OfferId: frontdesktest.FreeTrial}, api.NewItem{OfferId: c.CardOffer(club).Id, StartDate: &start},
+	)
 	path := "/v1/registrations/" + registration.Id + "/items/"
 	items := registration.Cart.Items
 	chosen := slices.DeleteFunc(slices.Clone(items), func(item api.CartItem) bool { return item.Origin != api.Chosen })
@@ -97,7 +99,9 @@ func TestProblemNamesItsItem(t *testing.T) {
 	child := frontdesktest.Person()
 	child.BirthDate = time.Now().AddDate(-15, 0, 0).Format(time.DateOnly)
 	start, adults := time.Now().AddDate(0, 0, 10).Format(time.DateOnly), "401"
-	registration := c.RegisterWith(c.Club(), child, api.NewItem{OfferId: frontdesktest.FreeTrial}, api.NewItem{OfferId: adults, StartDate: &start})
+	registration := c.RegisterWith(
+		c.Club(), child, api.NewItem{OfferId: frontdesktest.FreeTrial}, api.NewItem{OfferId: adults, StartDate: &start},
+	)
 	for _, problem := range registration.Cart.Problems {
 		if problem.Code != "age_restricted" {
 			continue
@@ -128,11 +132,19 @@ func TestStoppedWhileReplacing(t *testing.T) {
 			proxy := s.Upstreams.Proxy()
 			t.Cleanup(proxy.Close)
 			gateway, c := s.Gateway(t, "FRONTDESK_CLUB_URL="+proxy.URL+"/sim")
-			registration := c.RegisterWith(c.Club(), frontdesktest.Person(), api.NewItem{OfferId: "101", StartDate: new(time.Now().AddDate(0, 0, 1).Format(time.DateOnly))},
-				api.NewItem{OfferId: frontdesktest.FreeTrial})
+			registration := c.RegisterWith(
+				c.Club(), frontdesktest.Person(),
+				api.NewItem{OfferId: "101", StartDate: new(time.Now().AddDate(0, 0, 1).Format(time.DateOnly))},
+				api.NewItem{OfferId: frontdesktest.FreeTrial},
+			)
 			path := "/v1/registrations/" + registration.Id
-			proxy.Add(&frontdesktest.Breakpoint{Operation: frontdesktest.Operation{Name: "article", Method: http.MethodPost, Path: "/sim/demo/sales/*/articles"},
-				Phase: frontdesktest.BeforeResponse, OnHit: func() { stop(gateway, s) }})
+			proxy.Add(
+				&frontdesktest.Breakpoint{
+					Operation: frontdesktest.Operation{Name: "article", Method: http.MethodPost, Path: "/sim/demo/sales/*/articles"},
+					Phase:     frontdesktest.BeforeResponse,
+					OnHit:     func() { stop(gateway, s) },
+				},
+			)
 			if answer, err := c.Try("DELETE", path+"/items/"+registration.Cart.Items[1].Id, nil); err == nil {
 				answer.Problem(api.StorageUnavailable)
 			}

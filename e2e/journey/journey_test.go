@@ -33,7 +33,9 @@ func TestVisitorBecomesMember(t *testing.T) {
 	if done.Payment.State != api.Recorded || done.Payment.Retry != api.PaymentRetryNever || len(done.Next) != 0 {
 		t.Errorf("unexpected end: %+v", done)
 	}
-	frontdesktest.Eventually(t, "the contact is a customer", func() bool { return c.Registration(registration.Id).Contact.Status == "customer" })
+	frontdesktest.Eventually(
+		t, "the contact is a customer", func() bool { return c.Registration(registration.Id).Contact.Status == "customer" },
+	)
 	c.Records().ExpectOnePayment(t, payment.Amount.Amount)
 }
 
@@ -193,7 +195,8 @@ func TestAgeRestrictedCartCannotBePaid(t *testing.T) {
 			c.Do("POST", "/v1/registrations", api.StartRegistration{
 				ClubId: club, Person: young, Items: &[]api.NewItem{{OfferId: offer.Id, StartDate: &start}},
 			}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
-			if registration.Cart.Valid || offer.DueNow.Amount == 0 || len(registration.Cart.Problems) == 0 || registration.Cart.Problems[0].Code != "age_restricted" {
+			if registration.Cart.Valid || offer.DueNow.Amount == 0 || len(registration.Cart.Problems) == 0 ||
+				registration.Cart.Problems[0].Code != "age_restricted" {
 				continue
 			}
 			c.Token = *registration.Token

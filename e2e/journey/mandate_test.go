@@ -52,7 +52,8 @@ func (d *debtor) registerWith(mobile string) api.Registration {
 	person.Mobile, d.Token = mobile, ""
 	var registration api.Registration
 	d.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{frontdesktest.DebitItem("2031-03-01")}},
-		frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+		frontdesktest.Key("")).
+		Into(http.StatusCreated, &registration)
 	d.Token, d.id, d.path = *registration.Token, registration.Id, "/v1/registrations/"+registration.Id
 	return registration
 }
@@ -167,7 +168,9 @@ func TestDirectDebit(t *testing.T) {
 
 	wrongAnswer := d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong")
 	wrongAnswer.Problem(api.CodeWrong)
-	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong").Problem(api.CodeWrong) // a repeated request does not count as an attempt
+	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong").
+		Problem(api.CodeWrong)
+		// a repeated request does not count as an attempt
 	if m := d.read().Mandate; frontdesktest.Value(m.AttemptsLeft) != 4 {
 		t.Errorf("after a wrong code: %+v", m)
 	}
@@ -253,7 +256,8 @@ func TestMandateRefused(t *testing.T) {
 	d.later()
 	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.MandateNotNeeded)
 	other := frontdesktest.NewClient(t, d.URL)
-	other.Do("POST", d.path+"/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).Problem(api.NotFound)
+	other.Do("POST", d.path+"/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).
+		Problem(api.NotFound)
 }
 
 // TestCodes covers five wrong codes, an expired one, an abandoned one, and how often one is sent.

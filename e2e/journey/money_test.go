@@ -310,7 +310,8 @@ func TestStepBackWhilePaying(t *testing.T) {
 		group.Go(func() { back = c.Do("DELETE", "/v1/registrations/"+registration.Id+"/payment", nil) })
 		group.Wait()
 		if back.Status == http.StatusOK {
-			if held := s.Upstreams.Cards.Payments(); held[0].State != cards.Cancelled || held[0].Captured != 0 || len(s.Upstreams.Sim.Ledger()) != 0 {
+			if held := s.Upstreams.Cards.Payments(); held[0].State != cards.Cancelled || held[0].Captured != 0 ||
+				len(s.Upstreams.Sim.Ledger()) != 0 {
 				t.Errorf("the processor holds %+v after a step back", held)
 			}
 			continue
@@ -355,7 +356,8 @@ func TestCardTesting(t *testing.T) {
 			t.Errorf("the processor holds %+v", held)
 		}
 	}
-	c.RequestPayment(registration.Id, map[string]string{"method": "later", "dueDate": *ended.Next[0].LatestDueDate}).Into(http.StatusCreated, nil)
+	c.RequestPayment(registration.Id, map[string]string{"method": "later", "dueDate": *ended.Next[0].LatestDueDate}).
+		Into(http.StatusCreated, nil)
 	c.Await(registration.Id, api.Completed)
 }
 

@@ -51,7 +51,8 @@ func TestCorrectPerson(t *testing.T) {
 		t.Errorf("the contact is %+v", contact)
 	}
 	if masked := registration.Contact.Masked; masked == nil || frontdesktest.Value(masked.FamilyName) != "M•••" || frontdesktest.Value(masked.BirthYear) != "1990" ||
-		frontdesktest.Value(masked.Email) != "a•••@example.com" || frontdesktest.Value(masked.PostalCode) != "7•••" {
+		frontdesktest.Value(masked.Email) != "a•••@example.com" ||
+		frontdesktest.Value(masked.PostalCode) != "7•••" {
 		t.Errorf("the masked details are %+v", masked)
 	}
 	var corrected api.Registration

@@ -197,7 +197,8 @@ func TestResumeReportsChanges(t *testing.T) {
 	if seen.Cart.DueNow.Amount != was+1000 || !seen.Cart.Valid || frontdesktest.Value(seen.Cart.Stale) || len(seen.Cart.Changes) != 1 {
 		t.Fatalf("another price is shown as %+v", seen.Cart)
 	}
-	if change := seen.Cart.Changes[0]; change.Kind != api.Repriced || change.Price.Amount != was+1000 || change.Was == nil || change.Was.Amount != was {
+	if change := seen.Cart.Changes[0]; change.Kind != api.Repriced || change.Price.Amount != was+1000 || change.Was == nil ||
+		change.Was.Amount != was {
 		t.Errorf("the change is %+v", change)
 	}
 	if _, again := resume(t, c, r.Id); len(again.Cart.Changes) != 0 {
@@ -211,7 +212,8 @@ func TestResumeReportsChanges(t *testing.T) {
 	} {
 		s.SetFaults(t, fault)
 		_, stale := resume(t, c, r.Id)
-		if !frontdesktest.Value(stale.Cart.Stale) || stale.Cart.DueNow.Amount != was+1000 || frontdesktest.Value(stale.Message) == "" || stale.State != api.Open {
+		if !frontdesktest.Value(stale.Cart.Stale) || stale.Cart.DueNow.Amount != was+1000 || frontdesktest.Value(stale.Message) == "" ||
+			stale.State != api.Open {
 			t.Errorf("the club system %s: %+v, %q", kind, stale.Cart, frontdesktest.Value(stale.Message))
 		}
 	}
@@ -224,7 +226,8 @@ func TestResumeReportsChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	phone, gone := resume(t, c, r.Id)
-	if gone.Cart.Valid || len(gone.Cart.Problems) != 1 || gone.Cart.Problems[0].Code != "not_available" || strings.Contains(actions(gone), "pay") {
+	if gone.Cart.Valid || len(gone.Cart.Problems) != 1 || gone.Cart.Problems[0].Code != "not_available" ||
+		strings.Contains(actions(gone), "pay") {
 		t.Errorf("an offer that is gone is shown as %+v, %s", gone.Cart, actions(gone))
 	}
 	phone.Do("POST", "/v1/registrations/"+r.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.CartInvalid)
@@ -247,7 +250,8 @@ func TestResumeSignature(t *testing.T) {
 	if late.Mandate.State != api.SignatureExpired || strings.Contains(actions(late), "sign ") || late.Mandate.Message == nil {
 		t.Errorf("an expired code is shown as %+v, %s", late.Mandate, actions(late))
 	}
-	tablet.Do("POST", d.path+"/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	tablet.Do("POST", d.path+"/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).
+		Into(http.StatusCreated, nil)
 	var signed api.Registration
 	d.answered(tablet.Do("POST", d.path+"/mandate/signature", api.Signature{Code: d.code()}, frontdesktest.Key("")), api.SignatureSigned)
 	laptop.Do("GET", d.path, nil).Into(http.StatusOK, &signed)

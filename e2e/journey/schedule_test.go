@@ -47,7 +47,8 @@ func sim(c *frontdesktest.Client, path string) *frontdesktest.Response {
 		Value string `json:"access_token"`
 	}
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {clubsim.DemoClientID}, "client_secret": {clubsim.DemoClientSecret}}
-	c.Do("POST", "/sim/oauth/v2/token", form.Encode(), key, [2]string{"Content-Type", "application/x-www-form-urlencoded"}).Into(http.StatusOK, &token)
+	c.Do("POST", "/sim/oauth/v2/token", form.Encode(), key, [2]string{"Content-Type", "application/x-www-form-urlencoded"}).
+		Into(http.StatusOK, &token)
 	return c.Do("GET", "/sim"+path, nil, key, [2]string{"Authorization", "Bearer " + token.Value},
 		[2]string{"x-user-club-id", "/demo/clubs/11"}, [2]string{"x-user-network-node-id", "/demo/network_nodes/3"})
 }
@@ -180,7 +181,8 @@ func TestScheduleMatchesClubSystem(t *testing.T) {
 	if len(asked.Articles) != 1 {
 		t.Fatalf("the sale holds %+v", asked.Articles)
 	}
-	if got := asked.Articles[0]; !got.Wish.SpecificDay || got.Wish.DebitDay != day || got.Wish.StartDate != s.Debits[0].Date || got.Implementation.StartDate != start {
+	if got := asked.Articles[0]; !got.Wish.SpecificDay || got.Wish.DebitDay != day || got.Wish.StartDate != s.Debits[0].Date ||
+		got.Implementation.StartDate != start {
 		t.Errorf("the club was asked for %+v, the visitor was shown %s", got, s.Debits[0].Date)
 	}
 }
@@ -213,10 +215,12 @@ func TestScheduleWithoutDebitDay(t *testing.T) {
 	c.Do("GET", "/v1/clubs/"+club+"/offers/1501/schedule", nil).Into(http.StatusOK, &s)
 	var days api.DebitDayList
 	c.Do("GET", "/v1/clubs/"+club+"/debit-days", nil).Into(http.StatusOK, &days)
-	if len(days.Items) != 3 || frontdesktest.Value(s.DebitDay) != days.Items[0].Day || s.Basis != api.Estimated || !slices.Contains(frontdesktest.Value(s.Rules), "debit_day_open") {
+	if len(days.Items) != 3 || frontdesktest.Value(s.DebitDay) != days.Items[0].Day || s.Basis != api.Estimated ||
+		!slices.Contains(frontdesktest.Value(s.Rules), "debit_day_open") {
 		t.Errorf("of the days %+v the schedule is %+v", days.Items, s)
 	}
-	if len(s.FirstStatement) != 3 || s.FirstStatement[0].Kind != api.ScheduleMovementKindDueNow || s.FirstStatement[1].Date != s.Recurrence.From {
+	if len(s.FirstStatement) != 3 || s.FirstStatement[0].Kind != api.ScheduleMovementKindDueNow ||
+		s.FirstStatement[1].Date != s.Recurrence.From {
 		t.Errorf("the first statement is %+v", s.FirstStatement)
 	}
 }

@@ -83,7 +83,9 @@ func TestAttribution(t *testing.T) {
 	}
 	var r api.Registration
 	start(`{"source":"newsletter","medium":"email","campaign":"new-year-2030"}`).Into(http.StatusCreated, &r)
-	if a := r.Attribution; a == nil || frontdesktest.Value(a.Source) != "newsletter" || frontdesktest.Value(a.Medium) != "email" || frontdesktest.Value(a.Campaign) != "new-year-2030" || a.Content != nil {
+	if a := r.Attribution; a == nil || frontdesktest.Value(a.Source) != "newsletter" || frontdesktest.Value(a.Medium) != "email" ||
+		frontdesktest.Value(a.Campaign) != "new-year-2030" ||
+		a.Content != nil {
 		t.Errorf("it is kept as %+v", a)
 	}
 	for _, wrong := range []string{`{}`, `{"source":""}`, `{"source":"ada@example.com"}`, `{"source":"+33612345678"}`, `{"campaign":"0612345678"}`, `{"content":"Ada Martin"}`,

@@ -152,7 +152,8 @@ func TestRefusedPaymentMethods(t *testing.T) {
 		t.Errorf("a wrong key is answered by %d", refused.Status)
 	}
 	c.RequestPayment(registration.Id, map[string]string{"method": "free"}).Problem(api.AmountDue)
-	sum := c.RequestPayment(registration.Id, `{"method":"desk","mean":"card","cards":[{"amount":1,"network":"CBGroup"}]}`, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
+	sum := c.RequestPayment(registration.Id, `{"method":"desk","mean":"card","cards":[{"amount":1,"network":"CBGroup"}]}`, frontdesktest.StaffKey()).
+		Problem(api.InvalidRequest)
 	if (*sum.Errors)[0].Pointer != "/cards" {
 		t.Errorf("points at %+v", sum.Errors)
 	}
@@ -298,7 +299,11 @@ func TestMethodsByCaller(t *testing.T) {
 	visitor, customer := c.Register(), api.Registration{}
 	startAs(c.As("customer"), "11", "201").Into(http.StatusCreated, &customer)
 	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 0, 14).Format(time.DateOnly)}
-	bodies := map[api.PaymentMethod]any{"card": map[string]string{"method": "card"}, "later": later, "desk": map[string]string{"method": "desk", "mean": "cash"}}
+	bodies := map[api.PaymentMethod]any{
+		"card":  map[string]string{"method": "card"},
+		"later": later,
+		"desk":  map[string]string{"method": "desk", "mean": "cash"},
+	}
 	for name, test := range map[string]struct {
 		registration api.Registration
 		headers      [][2]string

@@ -46,7 +46,11 @@ func TestStartFails(t *testing.T) {
 				t.Parallel()
 				c := frontdesktest.NewClient(t, mock.URL)
 				c.World = "demo-start-" + strings.NewReplacer(" ", "-", `"`, "", ",", "-", ":", "-").Replace(name+kind)
-				body := api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: cardOnlyOffer}, {OfferId: cardOnlyOffer}}}
+				body := api.StartRegistration{
+					ClubId: "11",
+					Person: frontdesktest.Person(),
+					Items:  &[]api.NewItem{{OfferId: cardOnlyOffer}, {OfferId: cardOnlyOffer}},
+				}
 				starter := c
 				if call.persona != "" {
 					starter, body.Person = c.As(call.persona), nil

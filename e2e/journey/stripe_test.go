@@ -21,7 +21,8 @@ func TestPaymentThroughStripe(t *testing.T) {
 			registration := c.Register()
 			payment := c.Pay(registration.Id)
 			page := frontdesktest.Value(payment.Card.RedirectUrl)
-			if payment.Card.Processor != "stripe" || payment.Card.ClientSecret == nil || frontdesktest.Value(payment.Card.PublishableKey) != processor.PublishableKey ||
+			if payment.Card.Processor != "stripe" || payment.Card.ClientSecret == nil ||
+				frontdesktest.Value(payment.Card.PublishableKey) != processor.PublishableKey ||
 				!strings.Contains(page, "/pay/"+payment.Id+"/") {
 				t.Fatalf("unexpected card: %+v", payment.Card)
 			}
@@ -43,7 +44,9 @@ func TestPaymentThroughStripe(t *testing.T) {
 }
 
 // newStripe starts a gateway with the real adapter, against a double of the processor.
-func newStripe(t *testing.T, webhooks sandbox.WebhookMode) (frontdesktest.Env, *sandbox.Server, *frontdesktest.Process, *frontdesktest.Client) {
+func newStripe(
+	t *testing.T, webhooks sandbox.WebhookMode,
+) (frontdesktest.Env, *sandbox.Server, *frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
 	s := frontdesktest.NewEnv(t)
 	processor := sandbox.New(sandbox.Config{})
@@ -91,7 +94,8 @@ func TestOtherMethodAtStripe(t *testing.T) {
 	if held, _ := processor.Payment(id); held.Refunded != 0 {
 		t.Errorf("without a decision, the processor holds %+v", held)
 	}
-	c.Do("POST", fmt.Sprintf("http://%s/ops/payments/%s-1/confirm-not-recorded", gateway.OpsAddress(), taken.Id), `{"then":"refund"}`).Into(200, nil)
+	c.Do("POST", fmt.Sprintf("http://%s/ops/payments/%s-1/confirm-not-recorded", gateway.OpsAddress(), taken.Id), `{"then":"refund"}`).
+		Into(200, nil)
 	c.AwaitPayment(taken.Id, api.Refunded)
 	if held, _ := processor.Payment(id); held.Refunded != paid.Amount.Amount || len(s.Upstreams.Sim.Ledger()) != 1 {
 		t.Errorf("the processor holds %+v, the ledger %+v", held, s.Upstreams.Sim.Ledger())

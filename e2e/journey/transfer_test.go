@@ -104,7 +104,8 @@ func TestTransfer(t *testing.T) {
 			m.sign(frontdesktest.WrongCode(m.code())).Problem(api.CodeWrong)
 			var seen api.Transfer
 			m.Do("GET", "/v1/me/transfer", nil).Into(http.StatusOK, &seen)
-			if seen.State != api.SignatureAwaitingCode || seen.ClubId != test.to || frontdesktest.Value(seen.AttemptsLeft) != 4 || seen.ResendAfter == nil {
+			if seen.State != api.SignatureAwaitingCode || seen.ClubId != test.to || frontdesktest.Value(seen.AttemptsLeft) != 4 ||
+				seen.ResendAfter == nil {
 				t.Errorf("read again: %+v", seen)
 			}
 			m.expectClub(test.from)
@@ -156,7 +157,8 @@ func TestTransferRefused(t *testing.T) {
 	} {
 		m := newTransferVisitor(t, mock, "refused-"+strings.ReplaceAll(name, " ", "-"), test.persona)
 		problem := m.start(test.to).Problem(test.code)
-		if test.code == api.InvalidRequest && (len(frontdesktest.Value(problem.Errors)) != 1 || frontdesktest.Value(problem.Errors)[0].Pointer != "/clubId") {
+		if test.code == api.InvalidRequest &&
+			(len(frontdesktest.Value(problem.Errors)) != 1 || frontdesktest.Value(problem.Errors)[0].Pointer != "/clubId") {
 			t.Errorf("%s: points at %+v", name, problem.Errors)
 		}
 		m.sign("123456").Problem(api.NoCode)

@@ -73,13 +73,19 @@ var endpoints = map[string]struct {
 	"`POST /v1/registrations` with a person": {false, func(v *visitor) func() {
 		return v.post("/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person()}, http.StatusCreated)
 	}},
-	"`POST /v1/registrations` with a person and an item":     {false, func(v *visitor) func() { return v.start(cardOnlyOffer) }},
-	"`POST /v1/registrations` with a person and two items":   {false, func(v *visitor) func() { return v.start(cardOnlyOffer, frontdesktest.FreeTrial) }},
+	"`POST /v1/registrations` with a person and an item": {false, func(v *visitor) func() { return v.start(cardOnlyOffer) }},
+	"`POST /v1/registrations` with a person and two items": {
+		false,
+		func(v *visitor) func() { return v.start(cardOnlyOffer, frontdesktest.FreeTrial) },
+	},
 	"`POST /v1/registrations` with a person and a debit day": {false, func(v *visitor) func() { return v.startDebited() }},
 	"`POST /v1/registrations` of an identified contact with an item, after its catalogue": {false, func(v *visitor) func() {
 		v.logInAs("customer")
 		v.get("/v1/clubs/11/products")()
-		return v.post("/v1/registrations", api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: cardOnlyOffer}}}, http.StatusCreated)
+		return v.post(
+			"/v1/registrations", api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: cardOnlyOffer}}},
+			http.StatusCreated,
+		)
 	}},
 	"`POST …/items`, the first": {false, func(v *visitor) func() {
 		v.registered()
@@ -117,7 +123,8 @@ var endpoints = map[string]struct {
 	}},
 	"`POST …/mandate/signature/resend` when no code was sent": {false, func(v *visitor) func() {
 		v.startDebited()()
-		v.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/signature_requests"},"kind":"error_before","status":403}]`).Into(http.StatusOK, nil)
+		v.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/signature_requests"},"kind":"error_before","status":403}]`).
+			Into(http.StatusOK, nil)
 		v.Do("POST", v.path+"/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key(""))
 		v.Control("PUT", "faults", "[]").Into(http.StatusOK, nil)
 		return v.post(v.path+"/mandate/signature/resend", nil, http.StatusCreated)

@@ -30,7 +30,10 @@ func signed(at time.Time, secret, body string) delivery {
 }
 
 func (d delivery) to(c *frontdesktest.Client) *frontdesktest.Response {
-	return c.Do("POST", "/v1/webhooks/card", d.body, [2]string{"Content-Type", "application/json"}, [2]string{cards.SignatureHeader, d.signature})
+	return c.Do(
+		"POST", "/v1/webhooks/card", d.body, [2]string{"Content-Type", "application/json"},
+		[2]string{cards.SignatureHeader, d.signature},
+	)
 }
 
 // paymentEvent is an event that claims that a payment was captured.

@@ -149,7 +149,9 @@ func TestTransitionsAreThoseOfTheCode(t *testing.T) {
 	t.Parallel()
 	moves := model.Check(model.Config{Crashes: unlimited, Sleeps: unlimited, Declines: true}).StateChanges
 	moves = append(moves, model.Check(model.Config{Rollbacks: 1, Claims: 1}).StateChanges...)
-	moves = append(moves, model.Check(model.Config{Crashes: unlimited, Payments: 2, Methods: []model.Method{model.Deferred, model.InPerson}}).StateChanges...)
+	moves = append(
+		moves,
+		model.Check(model.Config{Crashes: unlimited, Payments: 2, Methods: []model.Method{model.Deferred, model.InPerson}}).StateChanges...)
 	moves = append(moves, model.Check(model.Config{Crashes: unlimited, Operator: unlimited}).StateChanges...)
 	moves = append(moves, model.Check(model.Config{Mislaid: 1}).StateChanges...)
 	for _, move := range moves {
@@ -165,7 +167,8 @@ func TestTransitionsAreThoseOfTheCode(t *testing.T) {
 		for _, to := range flows.PaymentStates {
 			// The code blocks a payment where something does not match, which never happens in the model. It
 			// also blocks one whose refund failed; the model marks it and leaves it in refunding.
-			if from.CanBecome(to) && to != flows.Blocked && from != flows.Blocked && !slices.Contains(moves, model.StateChange{From: string(from), To: string(to)}) {
+			if from.CanBecome(to) && to != flows.Blocked && from != flows.Blocked &&
+				!slices.Contains(moves, model.StateChange{From: string(from), To: string(to)}) {
 				t.Errorf("the code goes from %s to %s, and the model does not", from, to)
 			}
 		}

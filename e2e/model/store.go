@@ -46,7 +46,16 @@ func (m *machine) store(w world, r record, how kind, what string) {
 		m.wrong(w, what, VersionShrank)
 	}
 	if r.state.over() && !r.missing && !r.refundFailed { // nothing reads the rest
-		r = record{exists: true, generation: r.generation, method: r.method, state: r.state, slot: r.slot, rebuilt: r.rebuilt, verdict: r.verdict, absent: r.absent}
+		r = record{
+			exists:     true,
+			generation: r.generation,
+			method:     r.method,
+			state:      r.state,
+			slot:       r.slot,
+			rebuilt:    r.rebuilt,
+			verdict:    r.verdict,
+			absent:     r.absent,
+		}
 	}
 	w.redis = r
 	m.emit(w, what, how)

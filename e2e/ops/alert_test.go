@@ -60,8 +60,20 @@ var (
 	matcher  = regexp.MustCompile(`^([a-z_]+)(=~|!~|!=|=)"([^"]*)"$`)
 	grouped  = regexp.MustCompile(`\bby \(([a-z_, ]+)\)`)
 	word     = regexp.MustCompile(`[a-z_]+`)
-	words    = map[string]bool{"max": true, "min": true, "sum": true, "rate": true, "increase": true, "time": true, "absent": true, "and": true, "or": true,
-		"by": true, "histogram_quantile": true, "m": true}
+	words    = map[string]bool{
+		"max":                true,
+		"min":                true,
+		"sum":                true,
+		"rate":               true,
+		"increase":           true,
+		"time":               true,
+		"absent":             true,
+		"and":                true,
+		"or":                 true,
+		"by":                 true,
+		"histogram_quantile": true,
+		"m":                  true,
+	}
 )
 
 // TestAlertRulesMatchMetrics compares the rules, the dashboard, the metrics of a running gateway and
@@ -69,9 +81,11 @@ var (
 func TestAlertRulesMatchMetrics(t *testing.T) {
 	t.Parallel()
 	outside := frontdesktest.NewUpstreams(t)
-	crm := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
+	crm := frontdesktest.Start(
+		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
 		"FRONTDESK_REDIS_URL="+frontdesktest.NewRedis(t), "FRONTDESK_RATE_LIMITS=on",
-		`FRONTDESK_SUBSCRIBERS=[{"name":"crm","url":"http://127.0.0.1:1/hooks","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`)
+		`FRONTDESK_SUBSCRIBERS=[{"name":"crm","url":"http://127.0.0.1:1/hooks","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`,
+	)
 	c := frontdesktest.NewClient(t, crm.URL)
 	c.UpstreamsURL = outside.URL
 	registration := c.Register()

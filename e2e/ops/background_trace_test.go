@@ -29,8 +29,15 @@ type backgroundEnv struct {
 
 func newBackgroundEnv(t *testing.T) *backgroundEnv {
 	t.Helper()
-	b := &backgroundEnv{Env: frontdesktest.NewEnv(t), t: t, collector: frontdesktest.NewCollector(t), subscriber: newSubscriber(t, "crm", http.StatusOK)}
-	b.gateway, b.c = b.Gateway(t, "FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+b.collector.URL, subscribe(t, b.subscriber.config()))
+	b := &backgroundEnv{
+		Env:        frontdesktest.NewEnv(t),
+		t:          t,
+		collector:  frontdesktest.NewCollector(t),
+		subscriber: newSubscriber(t, "crm", http.StatusOK),
+	}
+	b.gateway, b.c = b.Gateway(
+		t, "FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+b.collector.URL, subscribe(t, b.subscriber.config()),
+	)
 	return b
 }
 
@@ -85,7 +92,10 @@ func (b *backgroundEnv) sendEventOfOpenRegistration() []byte {
 	b.t.Helper()
 	b.c.Register()
 	contacts := b.Upstreams.Sim.Contacts()
-	body := fmt.Sprintf(`{"event":"contact.updated","data":{"object":{"contactId":%q,"clubId":"/demo/clubs/11"}}}`, contacts[len(contacts)-1].ID)
+	body := fmt.Sprintf(
+		`{"event":"contact.updated","data":{"object":{"contactId":%q,"clubId":"/demo/clubs/11"}}}`,
+		contacts[len(contacts)-1].ID,
+	)
 	for i := range 4 {
 		trace := fmt.Sprintf("4bf92f3577b34da6a3ce929d0e0e47%02x", i)
 		refreshes := func() int { return strings.Count(b.gateway.Log(), `operation=GetSale`) }
@@ -210,7 +220,10 @@ func TestLogLinesCarryTraceIDs(t *testing.T) {
 	frontdesktest.StopRedis(t, b.Redis)
 	b.c.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.StorageUnavailable)
 	b.c.Do("GET", "http://"+b.gateway.OpsAddress()+"/ops/payments", nil)
-	frontdesktest.Eventually(t, "the sweep has complained", func() bool { return strings.Contains(b.gateway.Log(), `msg="open payments not swept"`) })
+	frontdesktest.Eventually(
+		t, "the sweep has complained",
+		func() bool { return strings.Contains(b.gateway.Log(), `msg="open payments not swept"`) },
+	)
 	trace := regexp.MustCompile(`\btraceId=[0-9a-f]{32}\b`)
 	seen := map[string]int{}
 	for line := range strings.Lines(b.gateway.Log()) {

@@ -136,10 +136,12 @@ func TestMockShowsEvents(t *testing.T) {
 	mock := frontdesktest.NewMock(t)
 	c := frontdesktest.NewClient(t, mock.URL)
 	registration := c.Register()
-	c.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+	c.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).
+		Into(http.StatusCreated, nil)
 	frontdesktest.Eventually(t, "the events came", func() bool {
 		said := mustCommand(t, mock.OpsAddress(), "webhooks", "list")
-		return strings.Contains(said, "There are no subscribers") && strings.Contains(said, "contact.created 1") && strings.Contains(said, "contact.updated 1") &&
+		return strings.Contains(said, "There are no subscribers") && strings.Contains(said, "contact.created 1") &&
+			strings.Contains(said, "contact.updated 1") &&
 			strings.Contains(said, "(0 not processed yet)")
 	})
 	expectAll(t, mustCommand(t, mock.OpsAddress(), "queue"), "QUEUE", "payments", "verifications", "LATENCY")
@@ -148,7 +150,10 @@ func TestMockShowsEvents(t *testing.T) {
 func TestWebhookConfiguration(t *testing.T) {
 	t.Parallel()
 	subscriber := func(change string) string {
-		return "FRONTDESK_SUBSCRIBERS=" + strings.Replace(`[{"name":"crm","url":"http://127.0.0.1:9/x","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`, `"name":"crm"`, change, 1)
+		return "FRONTDESK_SUBSCRIBERS=" + strings.Replace(
+			`[{"name":"crm","url":"http://127.0.0.1:9/x","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`, `"name":"crm"`,
+			change, 1,
+		)
 	}
 	for name, test := range map[string]struct {
 		environment []string

@@ -36,8 +36,10 @@ func newRedisCluster(t *testing.T) *redisCluster {
 	c := &redisCluster{}
 	for range primaries + clusterReplicas {
 		bus := frontdesktest.FreePort(t) // by default it would be 10,000 above the port
-		node := frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways, "--maxmemory-policy", "noeviction", "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus),
-			"--cluster-node-timeout", fmt.Sprint(nodeSilence), "--cluster-replica-validity-factor", "0")
+		node := frontdesktest.NewRedisServer(
+			t, frontdesktest.FsyncAlways, "--maxmemory-policy", "noeviction", "--cluster-enabled", "yes", "--cluster-port",
+			fmt.Sprint(bus), "--cluster-node-timeout", fmt.Sprint(nodeSilence), "--cluster-replica-validity-factor", "0",
+		)
 		c.nodes, c.buses = append(c.nodes, node), append(c.buses, bus)
 	}
 	frontdesktest.Must(t, c.join(t.Context()))

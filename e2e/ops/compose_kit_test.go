@@ -98,10 +98,18 @@ func newReplicas(t *testing.T) *replicas {
 	local := func() string { return fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(t)) }
 	proxy, outside, store, folder := local(), local(), local(), t.TempDir()
 	addresses := map[string]string{
-		"localhost:8080": "localhost" + proxy[strings.IndexByte(proxy, ':'):], "listen 8080": "listen " + proxy, "proxy:8081": outside, "127.0.0.1:8081": outside,
-		gatewayA + ":8080": local(), gatewayB + ":8080": local(), "172.30.55.10": "127.0.0.1",
-		"redis:6379": store, "port 6379": "port " + store[strings.IndexByte(store, ':')+1:] + "\nbind 127.0.0.1",
-		"dir /data": "dir " + folder, "/tmp/": folder + "/", "/usr/local/etc/redis": folder,
+		"localhost:8080":       "localhost" + proxy[strings.IndexByte(proxy, ':'):],
+		"listen 8080":          "listen " + proxy,
+		"proxy:8081":           outside,
+		"127.0.0.1:8081":       outside,
+		gatewayA + ":8080":     local(),
+		gatewayB + ":8080":     local(),
+		"172.30.55.10":         "127.0.0.1",
+		"redis:6379":           store,
+		"port 6379":            "port " + store[strings.IndexByte(store, ':')+1:] + "\nbind 127.0.0.1",
+		"dir /data":            "dir " + folder,
+		"/tmp/":                folder + "/",
+		"/usr/local/etc/redis": folder,
 	}
 	var pairs []string
 	for from, to := range addresses {
@@ -156,7 +164,10 @@ func (r *replicas) startUpstreams(at string) {
 	c := r.file.Services["outside"]
 	environment := append(r.environment(c), "FRONTDESK_SIM_ADDR="+at) // there, every address of its own container
 	outside := startProgram(r.t, "frontdesk", environment, frontdesktest.Binary(r.t), c.Command...)
-	frontdesktest.Eventually(r.t, "the outside world is there", func() bool { return strings.Contains(outside.Output(), "sandbox card processor at") })
+	frontdesktest.Eventually(
+		r.t, "the outside world is there",
+		func() bool { return strings.Contains(outside.Output(), "sandbox card processor at") },
+	)
 }
 
 func (r *replicas) environment(c container) (environment []string) {

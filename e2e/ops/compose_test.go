@@ -23,7 +23,8 @@ func TestComposeFile(t *testing.T) {
 	file := compose(t)
 	proxy := fixedAddress(t, file.Services["proxy"])
 	for name, c := range file.Services {
-		if !c.ReadOnly || !slices.Equal(c.CapDrop, []string{"ALL"}) || !slices.Equal(c.SecurityOpt, []string{"no-new-privileges:true"}) || c.Restart == "" {
+		if !c.ReadOnly || !slices.Equal(c.CapDrop, []string{"ALL"}) || !slices.Equal(c.SecurityOpt, []string{"no-new-privileges:true"}) ||
+			c.Restart == "" {
 			t.Errorf("%s may do more than it needs to: %+v", name, c)
 		}
 		if c.Image != "frontdesk" && c.User == "" {
@@ -134,7 +135,9 @@ func TestComposeJourneys(t *testing.T) {
 	}
 	payment := r.Pay(registration.Id)
 	r.Confirm(payment, "4242424242424242")
-	frontdesktest.Eventually(t, "an event of the completed registration", func() bool { return strings.Contains(<-events, `"state":"completed"`) })
+	frontdesktest.Eventually(
+		t, "an event of the completed registration", func() bool { return strings.Contains(<-events, `"state":"completed"`) },
+	)
 	expectRecorded(t, r.Client, append(runJourneys(t, r.Client, r.gateways[gatewayA]), payment.Amount.Amount))
 	for _, command := range [][]string{{"queue"}, {"payments", "list"}, {"webhooks", "list"}} { // operators' commands read from Redis, too
 		look := exec.CommandContext(t.Context(), frontdesktest.Binary(t), command...)

@@ -60,7 +60,8 @@ func TestAuditNamesTheOperator(t *testing.T) {
 	tokens, entries := map[string]string{}, []string{}
 	for _, name := range []string{"ada", "grace.h"} {
 		out, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "operators", "add", name).Output()
-		found := regexp.MustCompile(`(?s)\n  ([0-9a-f]{64})\n.*\n  (` + regexp.QuoteMeta(name) + `:[0-9a-f]{64})\n$`).FindStringSubmatch(string(out))
+		found := regexp.MustCompile(`(?s)\n  ([0-9a-f]{64})\n.*\n  (` + regexp.QuoteMeta(name) + `:[0-9a-f]{64})\n$`).
+			FindStringSubmatch(string(out))
 		if err != nil || found == nil {
 			t.Fatalf("%v: %s", err, out)
 		}

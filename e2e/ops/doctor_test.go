@@ -43,10 +43,17 @@ func TestDoctor(t *testing.T) {
 	processor := sandbox.New(sandbox.Config{})
 	t.Cleanup(processor.Close)
 	test := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim"}
-	unreachable := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=redis://127.0.0.1:1", "FRONTDESK_CLUB_URL=http://127.0.0.1:1", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1"}
+	unreachable := []string{
+		"FRONTDESK_MODE=test",
+		"FRONTDESK_REDIS_URL=redis://127.0.0.1:1",
+		"FRONTDESK_CLUB_URL=http://127.0.0.1:1",
+		"FRONTDESK_SANDBOX_URL=http://127.0.0.1:1",
+	}
 	withStripe := func(key string) []string {
-		return append([]string{"FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + key,
-			"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret}, test...)
+		return append(
+			[]string{"FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + key,
+				"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret},
+			test...)
 	}
 	all := map[string]string{"configuration": "ok", "redis": "ok", "club system": "ok", "card processor": "ok", "login": "ok"}
 	and := func(verdict string, parts ...string) map[string]string {
@@ -107,9 +114,17 @@ func TestKeyWithoutPermission(t *testing.T) {
 		"rk_test_all": "", "rk_test_charges": "Charges and Refunds", "rk_test_charges_account": "Charges and Refunds",
 		"rk_test_payments": "PaymentIntents", "rk_test_payments_account": "PaymentIntents",
 	} {
-		environment := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
-			"FRONTDESK_OPS_ADDR=off", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + key,
-			"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret}
+		environment := []string{
+			"FRONTDESK_MODE=test",
+			"FRONTDESK_REDIS_URL=" + s.Redis,
+			"FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
+			"FRONTDESK_OPS_ADDR=off",
+			"FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey,
+			"FRONTDESK_STRIPE_URL=" + processor.URL,
+			"FRONTDESK_STRIPE_SECRET_KEY=" + key,
+			"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey,
+			"FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret,
+		}
 		printed, ok := doctor(t, environment)
 		if permission == "" {
 			if !ok || strings.Contains(printed, "permission to write") {
@@ -135,9 +150,13 @@ func TestDoctorRefusesClaimCheckWithLiveKeys(t *testing.T) {
 	s := frontdesktest.NewEnv(t)
 	processor := sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{SecretKey: "sk_live_double"}}})
 	t.Cleanup(processor.Close)
-	printed, content := doctor(t, []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
-		"FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=sk_live_double",
-		"FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec"}, "--check-claims")
+	printed, content := doctor(
+		t,
+		[]string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
+			"FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=sk_live_double",
+			"FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec"},
+		"--check-claims",
+	)
 	if content || !strings.Contains(printed, "live") || len(processor.Payments()) != 0 {
 		t.Errorf("content %v with %d payments, and printed:\n%s", content, len(processor.Payments()), printed)
 	}

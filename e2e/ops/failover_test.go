@@ -57,7 +57,10 @@ func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(registration string)) {
 	t.Helper()
 	r, registration, state := failUnderLoad(t, harness.Config{Storage: storage}, func(r *harness.Harness, registration string) {
-		struck := r.BreakAt(t.Context(), frontdesktest.PostPayment, frontdesktest.DuringRequest, frontdesktest.Patience, func(*harness.Gateway) { failOver(registration) })
+		struck := r.BreakAt(
+			t.Context(), frontdesktest.PostPayment, frontdesktest.DuringRequest, frontdesktest.Patience,
+			func(*harness.Gateway) { failOver(registration) },
+		)
 		if struck == nil {
 			t.Fatal("nothing was sent to the club system")
 		}
@@ -74,7 +77,9 @@ func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(regi
 // buyer's request to pay and their card. In the end the crowd pays again, and every captured payment is
 // recorded once or in doubt. It returns the one buyer's registration, and the payment's state as that
 // buyer saw it.
-func failUnderLoad(t *testing.T, of harness.Config, befall func(r *harness.Harness, registration string)) (r *harness.Harness, registration, state string) {
+func failUnderLoad(
+	t *testing.T, of harness.Config, befall func(r *harness.Harness, registration string),
+) (r *harness.Harness, registration, state string) {
 	t.Helper()
 	of.Gateway, of.Replicas = frontdesktest.Binary(t), 2
 	r = harness.New(t, of)

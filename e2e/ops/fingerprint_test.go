@@ -16,9 +16,17 @@ func TestFingerprint(t *testing.T) {
 	environment := func(account string) []string {
 		processor := sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{ID: account}}})
 		t.Cleanup(processor.Close)
-		return []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
-			"FRONTDESK_OPS_ADDR=off", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + processor.SecretKey,
-			"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret}
+		return []string{
+			"FRONTDESK_MODE=test",
+			"FRONTDESK_REDIS_URL=" + s.Redis,
+			"FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
+			"FRONTDESK_OPS_ADDR=off",
+			"FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey,
+			"FRONTDESK_STRIPE_URL=" + processor.URL,
+			"FRONTDESK_STRIPE_SECRET_KEY=" + processor.SecretKey,
+			"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey,
+			"FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret,
+		}
 	}
 	first, second := environment("acct_first"), environment("acct_second")
 	printed, ok := doctor(t, first)

@@ -36,7 +36,8 @@ func TestLive(t *testing.T) {
 		t.Errorf("a payment without the cart's revision is refused with %+v", unseen)
 	}
 	var payment api.Payment
-	c.RequestPayment(registration.Id, map[string]string{"method": "card", "cart": registration.Cart.Revision}).Into(http.StatusCreated, &payment)
+	c.RequestPayment(registration.Id, map[string]string{"method": "card", "cart": registration.Cart.Revision}).
+		Into(http.StatusCreated, &payment)
 	held := l.Processor.Payments()
 	if len(held) != 1 || payment.Card.Processor != "stripe" || frontdesktest.Value(payment.Card.PublishableKey) != l.Processor.PublishableKey {
 		t.Fatalf("%d payments, and %+v", len(held), payment.Card)
@@ -68,7 +69,10 @@ func TestLiveEdge(t *testing.T) {
 		origin, site string
 		let          bool
 	}{{l.Front.URL, "same-origin", true}, {l.Front.URL, "cross-site", false}, {"https://www.gym-4711.fr", "same-site", true}, {"https://gym-4711.fr", "same-site", false}} {
-		answer := c.Do("PUT", "/v1/registrations/"+registration.Id+"/person", frontdesktest.Person(), [2]string{"Cookie", session}, [2]string{"Origin", sent.origin}, [2]string{"Sec-Fetch-Site", sent.site})
+		answer := c.Do(
+			"PUT", "/v1/registrations/"+registration.Id+"/person", frontdesktest.Person(), [2]string{"Cookie", session},
+			[2]string{"Origin", sent.origin}, [2]string{"Sec-Fetch-Site", sent.site},
+		)
 		if let := answer.Status == http.StatusOK; let != sent.let {
 			t.Errorf("%+v: %d %s", sent, answer.Status, answer.Body)
 		}
@@ -121,7 +125,10 @@ func TestDoctorInLiveMode(t *testing.T) {
 	if !content || strings.Contains(printed, "FAIL") || strings.Contains(printed, "warning") {
 		t.Errorf("content: %t\n%s", content, printed)
 	}
-	expectAll(t, printed, "appendfsync always", "noeviction", "5 clubs", "read endpoints are granted", "live keys", "API version", "shared secret", "leads to a gateway of this version", "is served")
+	expectAll(
+		t, printed, "appendfsync always", "noeviction", "5 clubs", "read endpoints are granted", "live keys", "API version",
+		"shared secret", "leads to a gateway of this version", "is served",
+	)
 
 	configure(t, l.Redis, "maxmemory-policy", "allkeys-lru")
 	l.Processor.SetWebhooks(sandbox.Drop, "https://elsewhere.fr/v1/webhooks/card")
@@ -133,7 +140,11 @@ func TestDoctorInLiveMode(t *testing.T) {
 	if content {
 		t.Error("it is content")
 	}
-	expectAll(t, printed, "FAIL     redis eviction", "allkeys-lru", "FAIL     club system grants", "offers, allowed_debit_days, contacts", "warning  card processor webhook", "no endpoint leads to", "FAIL     login", "status 404")
+	expectAll(
+		t, printed, "FAIL     redis eviction", "allkeys-lru", "FAIL     club system grants",
+		"offers, allowed_debit_days, contacts", "warning  card processor webhook", "no endpoint leads to", "FAIL     login",
+		"status 404",
+	)
 	for _, secret := range []string{l.Processor.SecretKey, l.Processor.WebhookSecret, l.Env["FRONTDESK_CLUB_CLIENT_SECRET"], l.Env["FRONTDESK_CLUB_GATEWAY_KEY"], l.Env["FRONTDESK_SEAL_KEYS"]} {
 		if strings.Contains(printed, secret) {
 			t.Errorf("it prints a secret:\n%s", printed)
@@ -173,7 +184,10 @@ func TestReadinessWatchesRedis(t *testing.T) {
 // TestReadinessWithoutTheClubSystem checks that gateways stay ready without the club system.
 func TestReadinessWithoutTheClubSystem(t *testing.T) {
 	t.Parallel()
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL="+frontdesktest.NewRedis(t), "FRONTDESK_CLUB_URL=http://127.0.0.1:1/sim", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1/sandbox")
+	gateway := frontdesktest.Start(
+		t, "FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL="+frontdesktest.NewRedis(t),
+		"FRONTDESK_CLUB_URL=http://127.0.0.1:1/sim", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1/sandbox",
+	)
 	var health api.Health
 	frontdesktest.NewClient(t, gateway.URL).Do("GET", "/readyz", nil).Into(http.StatusOK, &health)
 	if checks := frontdesktest.Value(health.Checks); health.Status != api.Degraded || checks["club_system"] != "degraded" || checks["redis"] != "ok" {
@@ -363,7 +377,10 @@ func TestLiveRefusesLogin(t *testing.T) {
 	t.Parallel()
 	l := frontdesktest.NewLive(t)
 	for address, says := range map[string]string{"http://login.gym-4711.fr/jwks": "https://", "login.gym-4711.fr": "not an address", l.Env["FRONTDESK_CLUB_URL"] + "/x/_control/jwks": "the simulator's login"} {
-		lines := strings.Join(complaints(t, l.Environment(map[string]string{"FRONTDESK_IDENTITY_SECRET": "", "FRONTDESK_IDENTITY_JWKS_URL": address})), "")
+		lines := strings.Join(
+			complaints(t, l.Environment(map[string]string{"FRONTDESK_IDENTITY_SECRET": "", "FRONTDESK_IDENTITY_JWKS_URL": address})),
+			"",
+		)
 		if !strings.Contains(lines, "FRONTDESK_IDENTITY_JWKS_URL") || !strings.Contains(lines, says) {
 			t.Errorf("%s, without %q:\n%s", address, says, lines)
 		}
@@ -431,7 +448,10 @@ func TestLiveRefusesUnsafeRedis(t *testing.T) {
 		frontdesktest.StopRedis(t, replica)
 		c.RequestPayment(registration.Id, `{"method":"card"}`).Problem(api.StorageUnavailable)
 		c.Registration(registration.Id) // reads are still served
-		expectOneLogLine(t, process, []string{"redis writes is failed: refused: fewer than 1 of its replicas", "start the replica", "FRONTDESK_REDIS_WAIT"})
+		expectOneLogLine(
+			t, process,
+			[]string{"redis writes is failed: refused: fewer than 1 of its replicas", "start the replica", "FRONTDESK_REDIS_WAIT"},
+		)
 		expectReady(t, c, "redis unavailable")
 	})
 }
@@ -473,7 +493,8 @@ func TestAPI8LiveMode(t *testing.T) {
 	}
 	before := len(l.Upstreams.Sim.Requests())
 	c.Do("GET", "/v1/clubs", nil, frontdesktest.StaffKey()).Problem(api.StaffKeyUnknown)
-	c.Do("POST", "/v1/registrations", `{"clubId":"11","channel":"club"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-World", "demo"}).Problem(api.StaffOnly)
+	c.Do("POST", "/v1/registrations", `{"clubId":"11","channel":"club"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-World", "demo"}).
+		Problem(api.StaffOnly)
 	c.Do("POST", "/v1/webhooks/club/demo-webhook-secret", `{"event":"contact.updated"}`).Problem(api.NotFound)
 	if made := len(l.Upstreams.Sim.Requests()) - before; made > 0 {
 		t.Errorf("the demo's keys made %d calls", made)
@@ -520,7 +541,8 @@ func TestLiveLaterNeedsIdentity(t *testing.T) {
 	known := *c
 	known.Token = *contact.Token
 	known.RequestPayment(contact.Id, later(contact)).Into(http.StatusCreated, nil)
-	c.RequestPayment(visitor.Id, later(visitor), [2]string{"X-Frontdesk-Staff-Key", l.Env["FRONTDESK_STAFF_KEYS"]}).Into(http.StatusCreated, nil)
+	c.RequestPayment(visitor.Id, later(visitor), [2]string{"X-Frontdesk-Staff-Key", l.Env["FRONTDESK_STAFF_KEYS"]}).
+		Into(http.StatusCreated, nil)
 	if deferred() != 2 {
 		t.Errorf("%d sales were deferred, want 2", deferred())
 	}

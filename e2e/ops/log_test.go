@@ -92,7 +92,8 @@ func TestUnsolicitedResponsesAreRedacted(t *testing.T) {
 		connection.Close()
 	}))
 	t.Cleanup(talkative.Close)
-	gateway, c := frontdesktest.NewEnv(t).Gateway(t, subscribe(t, background.Subscriber{Name: "crm", URL: talkative.URL, Secret: subscriberSecret}))
+	gateway, c := frontdesktest.NewEnv(t).
+		Gateway(t, subscribe(t, background.Subscriber{Name: "crm", URL: talkative.URL, Secret: subscriberSecret}))
 	sendEvent(c, "class_event.updated")
 	frontdesktest.Eventually(t, "the HTTP client complains", func() bool {
 		return strings.Contains(gateway.Log(), `level=WARN msg="Unsolicited response received on idle HTTP channel`)

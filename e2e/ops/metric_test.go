@@ -86,7 +86,10 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.expectMoves("", nil, "frontdesk_brake_age_seconds")
 	m.expectMoves("a payment that the processor has lost", m.losePayment, "frontdesk_card_problems_total", "problem", "missing")
 	m.expectMoves("a Redis with a limit", m.limitMemory, "frontdesk_redis_maxmemory_bytes")
-	m.expectMoves("a token that is refused", m.refuseToken, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "Token", "outcome", "refused")
+	m.expectMoves(
+		"a token that is refused", m.refuseToken, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "Token",
+		"outcome", "refused",
+	)
 	m.expectMoves("", nil, "frontdesk_check_ok", "part", "club_system")
 	m.expectMoves("a Redis that hangs", m.pauseRedis, "frontdesk_redis_pool_timeouts_total")
 	m.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "failed")
@@ -113,7 +116,10 @@ func TestEveryMetricMoves(t *testing.T) {
 func newMetricEnv(t *testing.T) *metricEnv {
 	t.Helper()
 	m := &metricEnv{Env: frontdesktest.NewEnv(t), t: t, crm: newSubscriber(t, "crm", http.StatusOK), moved: map[string]bool{}}
-	m.gateway, m.c = m.Gateway(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_SMS_HOURLY=3", subscribe(t, m.crm.config()))
+	m.gateway, m.c = m.Gateway(
+		t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_SMS_HOURLY=3",
+		subscribe(t, m.crm.config()),
+	)
 	m.client = frontdesktest.RedisClient(t, m.Redis)
 	m.started = scrape(t, m.gateway)
 	return m
@@ -190,16 +196,21 @@ func (m *metricEnv) mandate(n int) (registration string, answer *frontdesktest.R
 	var begun api.Registration
 	m.c.Token = ""
 	m.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{{OfferId: "901", StartDate: &start, Debit: &api.Debit{Day: &day}}}},
-		frontdesktest.Key(""), from).Into(http.StatusCreated, &begun)
+		frontdesktest.Key(""), from).
+		Into(http.StatusCreated, &begun)
 	m.c.Token = *begun.Token
-	return begun.Id, m.c.Do("POST", "/v1/registrations/"+begun.Id+"/mandate", map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"}, frontdesktest.Key(""), from)
+	return begun.Id, m.c.Do(
+		"POST", "/v1/registrations/"+begun.Id+"/mandate",
+		map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"}, frontdesktest.Key(""), from,
+	)
 }
 
 func (m *metricEnv) sign() {
 	registration, answer := m.mandate(0)
 	answer.Into(http.StatusCreated, nil)
 	sent := m.Upstreams.Sim.SMS()
-	m.c.Do("POST", "/v1/registrations/"+registration+"/mandate/signature", api.Signature{Code: sent[len(sent)-1].Code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	m.c.Do("POST", "/v1/registrations/"+registration+"/mandate/signature", api.Signature{Code: sent[len(sent)-1].Code}, frontdesktest.Key("")).
+		Into(http.StatusCreated, nil)
 }
 
 func (m *metricEnv) spendCodes() {
@@ -284,7 +295,9 @@ func (m *metricEnv) pauseRedis() {
 	var all sync.WaitGroup
 	for n := range 300 { // several times the number of connections
 		all.Go(func() {
-			request, _ := http.NewRequestWithContext(m.t.Context(), http.MethodGet, m.gateway.URL+"/v1/registrations/00000000-0000-4000-8000-000000000000", nil)
+			request, _ := http.NewRequestWithContext(
+				m.t.Context(), http.MethodGet, m.gateway.URL+"/v1/registrations/00000000-0000-4000-8000-000000000000", nil,
+			)
 			request.Header.Set("Authorization", "Bearer unknown")
 			request.Header.Set("X-Forwarded-For", fmt.Sprintf("198.51.%d.%d", n/100, n%100)) // not counted yet
 			if answer, err := http.DefaultClient.Do(request); err == nil {

@@ -42,7 +42,8 @@ func inDoubtPayment(t *testing.T, c *frontdesktest.Client) (registration api.Reg
 	t.Helper()
 	registration = c.Register()
 	started := c.Pay(registration.Id)
-	c.Do("PUT", "/sim/demo/_control/faults", []clubsim.Fault{{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 503, Times: frontdesktest.Times(1)}}).Into(http.StatusOK, nil)
+	c.Do("PUT", "/sim/demo/_control/faults", []clubsim.Fault{{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 503, Times: frontdesktest.Times(1)}}).
+		Into(http.StatusOK, nil)
 	c.Confirm(started, "4242424242424242")
 	c.AwaitPayment(registration.Id, api.InDoubt)
 	return registration, registration.Id + "-1"
@@ -91,7 +92,10 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 	if done.State != api.Completed {
 		t.Errorf("the visitor sees %+v", done)
 	}
-	expectAll(t, mustRunCLI(t, at, "show", id), "(demo: seen on the sale)", "fd_done_1", "fd_op_1", "confirm-recorded by demo", "called the club")
+	expectAll(
+		t, mustRunCLI(t, at, "show", id), "(demo: seen on the sale)", "fd_done_1", "fd_op_1", "confirm-recorded by demo",
+		"called the club",
+	)
 	if said, ok := runCLI(t, at, "confirm-recorded", id); ok || !strings.Contains(said, "is recorded, not in_doubt") {
 		t.Errorf("decided twice: %s", said)
 	}
@@ -268,7 +272,8 @@ func TestBadInputOfOperators(t *testing.T) {
 			}
 			var problem api.Problem
 			response.Into(test.status, &problem)
-			if flows.Code(problem.Code) != test.code || problem.Status != test.status || response.Header.Get("Content-Type") != "application/problem+json" {
+			if flows.Code(problem.Code) != test.code || problem.Status != test.status ||
+				response.Header.Get("Content-Type") != "application/problem+json" {
 				t.Errorf("%s", response.Body)
 			}
 			if problem.Retry == api.ProblemRetryAfter && response.Header.Get("Retry-After") == "" {

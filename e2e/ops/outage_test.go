@@ -29,17 +29,30 @@ type outage struct {
 
 // redisDown and full are the findings about Redis.
 var (
-	redisDown = []string{"redis is failed: does not answer", "check that it runs, and that FRONTDESK_REDIS_URL leads to it", "when its disk is full"}
-	diskFull  = []string{"redis writes is failed: refused, because its disk is full", "make room on its disk"}
+	redisDown = []string{
+		"redis is failed: does not answer",
+		"check that it runs, and that FRONTDESK_REDIS_URL leads to it",
+		"when its disk is full",
+	}
+	diskFull = []string{"redis writes is failed: refused, because its disk is full", "make room on its disk"}
 )
 
 // outages are the ways in which a dependency fails. Each gives the operator one clear log line and the
 // visitor one clear problem document, and no money is lost.
 var outages = map[string]outage{
 	"bad configuration": {
-		start: func(s *outageEnv) { s.restart("FRONTDESK_CLUB_CLIENT_SECRET=wrong") }, end: func(s *outageEnv) { s.restart() },
-		code: api.ClubSystemFailed, ready: "club_system degraded", unsaved: true, inDoubt: true,
-		log: []string{"club system token is degraded", "refused, status 401", "check that FRONTDESK_CLUB_URL leads to it", "FRONTDESK_CLUB_CLIENT_SECRET"},
+		start:   func(s *outageEnv) { s.restart("FRONTDESK_CLUB_CLIENT_SECRET=wrong") },
+		end:     func(s *outageEnv) { s.restart() },
+		code:    api.ClubSystemFailed,
+		ready:   "club_system degraded",
+		unsaved: true,
+		inDoubt: true,
+		log: []string{
+			"club system token is degraded",
+			"refused, status 401",
+			"check that FRONTDESK_CLUB_URL leads to it",
+			"FRONTDESK_CLUB_CLIENT_SECRET",
+		},
 	},
 	"dead Redis": {
 		start: func(s *outageEnv) { s.redis.Cut() }, end: func(s *outageEnv) { s.redis.Restore() },
@@ -102,7 +115,10 @@ func TestOutages(t *testing.T) {
 			entering.Confirm(payment, frontdesktest.ApprovedCard)
 			s.upstreams.Release()
 			if o.unsaved && !o.inDoubt {
-				frontdesktest.Eventually(t, "it is known at the processor that the payment was booked", func() bool { return s.acceptanceJournaled(sending) })
+				frontdesktest.Eventually(
+					t, "it is known at the processor that the payment was booked",
+					func() bool { return s.acceptanceJournaled(sending) },
+				)
 			}
 			o.end(s)
 			if o.unsaved {

@@ -117,7 +117,8 @@ func TestStripeRebuildAfterRedisLoss(t *testing.T) {
 		t.Errorf("the holder sees %+v", end)
 	}
 	seen := waitingAgain.Registration(other.Id)
-	if seen.Payment == nil || seen.Payment.Id != second.Id || frontdesktest.Value(seen.Payment.Card.ClientSecret) != frontdesktest.Value(second.Card.ClientSecret) {
+	if seen.Payment == nil || seen.Payment.Id != second.Id ||
+		frontdesktest.Value(seen.Payment.Card.ClientSecret) != frontdesktest.Value(second.Card.ClientSecret) {
 		t.Fatalf("the holder sees %+v", seen)
 	}
 	if _, err := processor.Confirm(ids[other.Id], "4242424242424242"); err != nil {

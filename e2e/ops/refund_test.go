@@ -51,7 +51,8 @@ func TestRefundThatFails(t *testing.T) {
 				frontdesktest.Eventually(t, "the refund is pending", func() bool { return held().Refunding > 0 })
 				for range 3 {
 					now := c.Registration(registration.Id).Payment
-					if now.State != api.Processing || now.Retry != api.PaymentRetryNever || strings.Contains(string(frontdesktest.Value(now.Message)), "got your money") {
+					if now.State != api.Processing || now.Retry != api.PaymentRetryNever ||
+						strings.Contains(string(frontdesktest.Value(now.Message)), "got your money") {
 						t.Fatalf("the refund is pending, and the buyer is shown %s, %s: %s", now.State, now.Retry, frontdesktest.Value(now.Message))
 					}
 				}

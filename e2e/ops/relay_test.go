@@ -59,7 +59,8 @@ func (s *subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the gateway was killed meanwhile
 	}
 	verifier, err := standardwebhooks.NewWebhook(subscriberSecret)
-	if err != nil || verifier.Verify(text, r.Header) != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
+	if err != nil || verifier.Verify(text, r.Header) != nil || r.Method != http.MethodPost ||
+		r.Header.Get("Content-Type") != "application/json" {
 		s.t.Errorf("%s got %s %v %s", s.name, r.Method, r.Header, text)
 	}
 	frontdesktest.ValidateEvent(s.t, "clubEvent", text, r.Header)
@@ -147,13 +148,17 @@ func TestRelay(t *testing.T) {
 	process, c := s.Gateway(t, subscribe(t, all.config(), contacts.config("contact.*")))
 	webhooks(t, s, process, "normal")
 	registration := c.Register()
-	c.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+	c.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).
+		Into(http.StatusCreated, nil)
 	for _, name := range clubsim.EventNames() {
 		if _, err := s.Upstreams.Sim.Emit(name, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.Do("POST", demoIntake, `{"event":"contact.exploded","data":{"object":{"contactId":"/demo/contacts/7","name":"Ada","clubId":{"name":"Ada"}}}}`)
+	c.Do(
+		"POST", demoIntake,
+		`{"event":"contact.exploded","data":{"object":{"contactId":"/demo/contacts/7","name":"Ada","clubId":{"name":"Ada"}}}}`,
+	)
 	c.Do("POST", demoIntake, `{"event":"contact.updated","data":{"object":{"contactId":"/other/contacts/7"}}}`) // not ours
 	happened := map[string]int{"contact.exploded": 1}
 	for _, event := range s.Upstreams.Sim.Events() {
@@ -383,6 +388,7 @@ func TestBadInputOfWebhookOperators(t *testing.T) {
 	frontdesktest.Eventually(t, "the queues are there", func() bool {
 		var queues struct{ Items []background.QueueState }
 		c.Do("GET", base+"queue", nil).Into(http.StatusOK, &queues)
-		return len(queues.Items) == 3 && queues.Items[0].Name == "payments" && queues.Items[1].Name == "verifications" && queues.Items[2].Name == "events"
+		return len(queues.Items) == 3 && queues.Items[0].Name == "payments" && queues.Items[1].Name == "verifications" &&
+			queues.Items[2].Name == "events"
 	})
 }

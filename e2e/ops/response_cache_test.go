@@ -22,7 +22,10 @@ func TestSlowCatalogueReader(t *testing.T) {
 	}
 	frontdesktest.Eventually(t, "an answer waits to be taken", func() bool { return working(t, gateway, "encodings.write") == 1 })
 	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
-	frontdesktest.Eventually(t, "no goroutine works for the slow client any more", func() bool { return working(t, gateway, "encodings.write") == 0 })
+	frontdesktest.Eventually(
+		t, "no goroutine works for the slow client any more",
+		func() bool { return working(t, gateway, "encodings.write") == 0 },
+	)
 }
 
 // TestCachedResponsesAreLogged checks that in live mode a response from the cache is logged like any

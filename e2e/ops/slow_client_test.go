@@ -43,7 +43,11 @@ func TestSlowClients(t *testing.T) {
 		"card webhook":        {"POST /v1/webhooks/card" + post, true, "HTTP/1.1 400 "},
 		"club system's event": {"POST " + demoIntake + post, true, "HTTP/1.1 400 "},
 		"answers":             {strings.Repeat("GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n", 100), false, ""},
-		"event stream":        {"GET /v1/registrations/" + registration.Id + "/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + c.Token + "\r\n\r\n", false, ""},
+		"event stream": {
+			"GET /v1/registrations/" + registration.Id + "/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + c.Token + "\r\n\r\n",
+			false,
+			"",
+		},
 	}
 	gone := make(chan string, len(clients))
 	for name, client := range clients {

@@ -20,8 +20,10 @@ import (
 func TestStopDuringPayment(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	stopping := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox",
-		"FRONTDESK_REDIS_URL="+s.Redis, "FRONTDESK_DRAIN_DELAY=5s")
+	stopping := frontdesktest.Start(
+		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim",
+		"FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox", "FRONTDESK_REDIS_URL="+s.Redis, "FRONTDESK_DRAIN_DELAY=5s",
+	)
 	c := frontdesktest.NewClient(t, stopping.URL)
 	c.UpstreamsURL = s.Upstreams.URL
 	registration := c.Register()
@@ -60,7 +62,8 @@ func TestMockStopDuringPayment(t *testing.T) {
 	mock := frontdesktest.Start(t, "FRONTDESK_REDIS_URL=redis://127.0.0.1:1")
 	c := frontdesktest.NewClient(t, mock.URL)
 	payment := c.Pay(c.Register().Id)
-	c.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/sales/*/payments"},"kind":"delay","delayMs":1500,"times":1}]`).Into(http.StatusOK, nil)
+	c.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/sales/*/payments"},"kind":"delay","delayMs":1500,"times":1}]`).
+		Into(http.StatusOK, nil)
 	c.Confirm(payment, "4242424242424242")
 	frontdesktest.Eventually(t, "the payment is on its way", func() bool { return len(c.Records().Ledger) == 1 })
 	if err := mock.Stop(); err != nil {
@@ -82,8 +85,11 @@ func TestRegistrationOfNewerVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox",
-		"FRONTDESK_REDIS_URL="+s.Redis, "FRONTDESK_SEAL_KEYS="+base64.StdEncoding.EncodeToString(key))
+	gateway := frontdesktest.Start(
+		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim",
+		"FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox", "FRONTDESK_REDIS_URL="+s.Redis,
+		"FRONTDESK_SEAL_KEYS="+base64.StdEncoding.EncodeToString(key),
+	)
 	c := frontdesktest.NewClient(t, gateway.URL)
 	registration := c.Register()
 	options, err := redis.ParseURL(s.Redis)

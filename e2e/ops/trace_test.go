@@ -57,7 +57,8 @@ func TestTraceReachesTheClubSystem(t *testing.T) {
 	}
 	expectCalls(t, c, start.TraceID, "createContact", "createSale", "addArticle")
 
-	problem := c.Do("GET", "/v1/registrations/"+registration.Id+"/nowhere", nil, traceparent("00-"+browserTrace+"-"+browserSpan+"-01")).Problem(api.NotFound)
+	problem := c.Do("GET", "/v1/registrations/"+registration.Id+"/nowhere", nil, traceparent("00-"+browserTrace+"-"+browserSpan+"-01")).
+		Problem(api.NotFound)
 	if problem.TraceId == nil || *problem.TraceId != browserTrace {
 		t.Errorf("the problem names the trace %v", problem.TraceId)
 	}
@@ -107,7 +108,8 @@ func TestBadTraceIsIgnored(t *testing.T) {
 	id := regexp.MustCompile(`^[0-9a-f]{32}$`)
 	for _, header := range []string{"nonsense", "00-00000000000000000000000000000000-" + browserSpan + "-01", "00-" + browserTrace + "-0000000000000000-01", "ff-" + browserTrace + "-" + browserSpan + "-01"} {
 		problem := c.Do("GET", "/v1/nowhere", nil, traceparent(header)).Problem(api.NotFound)
-		if problem.TraceId == nil || !id.MatchString(*problem.TraceId) || *problem.TraceId == browserTrace || strings.Contains(header, *problem.TraceId) {
+		if problem.TraceId == nil || !id.MatchString(*problem.TraceId) || *problem.TraceId == browserTrace ||
+			strings.Contains(header, *problem.TraceId) {
 			t.Errorf("%s gives the trace %v", header, problem.TraceId)
 		}
 	}

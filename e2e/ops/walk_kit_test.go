@@ -33,7 +33,8 @@ func runJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Proces
 	debited := c.RegisterWith("11", frontdesktest.Person(), frontdesktest.DebitItem("2031-03-01")).Id
 	mandate := "/v1/registrations/" + debited + "/mandate"
 	created(mandate, api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, nil)
-	c.Do("POST", mandate+"/signature", api.Signature{Code: frontdesktest.WrongCode(c.LatestCode())}, frontdesktest.Key("")).Problem(api.CodeWrong)
+	c.Do("POST", mandate+"/signature", api.Signature{Code: frontdesktest.WrongCode(c.LatestCode())}, frontdesktest.Key("")).
+		Problem(api.CodeWrong)
 	created(mandate+"/signature", api.Signature{Code: c.LatestCode()}, nil)
 	pay(debited)
 
@@ -65,7 +66,8 @@ func runJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Proces
 	created("/v1/me/transfer", api.NewTransfer{ClubId: "13"}, nil)
 	created("/v1/me/transfer/signature", api.Signature{Code: c.LatestCode()}, nil)
 	c.Token = ""
-	c.Do("POST", demoIntake, `{"event":"contact.updated","data":{"object":{"contactId":"/demo/contacts/1001","clubId":"/demo/clubs/11"}}}`).Into(http.StatusOK, nil)
+	c.Do("POST", demoIntake, `{"event":"contact.updated","data":{"object":{"contactId":"/demo/contacts/1001","clubId":"/demo/clubs/11"}}}`).
+		Into(http.StatusOK, nil)
 	return paid
 }
 
@@ -81,7 +83,10 @@ func expectRecorded(t *testing.T, c *frontdesktest.Client, paid []int64) {
 		booked += int64(entry.Amount)
 	}
 	if len(r.Ledger) != len(paid) || booked != reported || !r.Audit.OK || len(paid) == 0 {
-		t.Errorf("%d payments of %d cents were recorded; the ledger has %d of %d, and the audit is %+v", len(paid), reported, len(r.Ledger), booked, r.Audit)
+		t.Errorf(
+			"%d payments of %d cents were recorded; the ledger has %d of %d, and the audit is %+v", len(paid), reported,
+			len(r.Ledger), booked, r.Audit,
+		)
 	}
 }
 

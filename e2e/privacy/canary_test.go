@@ -126,11 +126,38 @@ const minSpans = 1_000
 // tracedJobs are the names of the spans of all of a gateway's work. All must appear, so that the
 // absence of personal data proves something.
 var tracedJobs = []string{
-	"POST /v1/registrations", "POST /v1/registrations/:id/payment", "POST /v1/registrations/:id/mandate", "POST /v1/registrations/:id/mandate/signature",
-	"POST /v1/registrations/:id/prospect", "GET /v1/me", "POST /v1/me/transfer", "GET /pay/:payment/:proof", "POST /v1/webhooks/card", "POST /v1/webhooks/club/:secret", "page",
-	"GET /metrics", "POST /ops/payments/{id}/notes", "POST /ops/erasures", "scrape",
-	"club Token", "club CreateContact", "club CreateSale", "club CreateMandate", "club CreatePayment", "cards create", "cards capture", "cards update_metadata", "cards list",
-	"advance", "verify", "job club:events", "job registration:due", "job registration:refresh", "job webhook:deliver", "sweep", "rebuild",
+	"POST /v1/registrations",
+	"POST /v1/registrations/:id/payment",
+	"POST /v1/registrations/:id/mandate",
+	"POST /v1/registrations/:id/mandate/signature",
+	"POST /v1/registrations/:id/prospect",
+	"GET /v1/me",
+	"POST /v1/me/transfer",
+	"GET /pay/:payment/:proof",
+	"POST /v1/webhooks/card",
+	"POST /v1/webhooks/club/:secret",
+	"page",
+	"GET /metrics",
+	"POST /ops/payments/{id}/notes",
+	"POST /ops/erasures",
+	"scrape",
+	"club Token",
+	"club CreateContact",
+	"club CreateSale",
+	"club CreateMandate",
+	"club CreatePayment",
+	"cards create",
+	"cards capture",
+	"cards update_metadata",
+	"cards list",
+	"advance",
+	"verify",
+	"job club:events",
+	"job registration:due",
+	"job registration:refresh",
+	"job webhook:deliver",
+	"sweep",
+	"rebuild",
 }
 
 // missingSpans returns the kinds of work that have no span yet.
@@ -238,7 +265,8 @@ func (w *canaryRun) asProspect() {
 	token := w.c.Persona("prospect").AccessToken
 	w.secrets.add("an access token of the club system", token)
 	w.secrets.add("an invalid access token", "zqnobodysaccesstoken31")
-	w.post("/v1/registrations/"+registration.Id+"/prospect", api.Prospect{AccessToken: "zqnobodysaccesstoken31"}).Problem(api.AccessTokenRefused)
+	w.post("/v1/registrations/"+registration.Id+"/prospect", api.Prospect{AccessToken: "zqnobodysaccesstoken31"}).
+		Problem(api.AccessTokenRefused)
 	w.post("/v1/registrations/"+registration.Id+"/prospect", api.Prospect{AccessToken: token}).Into(http.StatusCreated, nil)
 	w.recordRedis()
 }
@@ -287,7 +315,8 @@ func (w *canaryRun) inPerson() {
 	registration := w.register(cardItem())
 	amount := registration.Cart.DueNow.Amount
 	w.c.RequestPayment(registration.Id, fmt.Sprintf(`{"method":"desk","mean":"cheque","cheques":[{"amount":%d,"bank":"Zqbank","code":"1234567","depositDesiredDate":"2031-01-31","owner":"Zqowner Wcheque"}]}`, amount),
-		frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+		frontdesktest.StaffKey()).
+		Into(http.StatusCreated, nil)
 	w.recordRedis()
 	w.c.RequestPayment(w.register(cardItem()).Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 }
@@ -301,7 +330,10 @@ func (w *canaryRun) badInput() {
 		escaped := url.PathEscape(text)
 		for _, path := range []string{"/v1/registrations/" + escaped, "/v1/clubs/" + escaped + "/products?type=" + escaped, "/v1/clubs/11/offers/" + escaped + "/schedule?startDate=" + escaped,
 			"/v1/clubs?" + escaped + "=" + escaped, "/" + escaped, "/v1/" + escaped} {
-			w.c.Do("GET", path, nil, [2]string{"traceparent", text}, [2]string{"User-Agent", text}, [2]string{"X-Frontdesk-World", text}, [2]string{"Cookie", "frontdesk=" + escaped}, [2]string{"Origin", text})
+			w.c.Do(
+				"GET", path, nil, [2]string{"traceparent", text}, [2]string{"User-Agent", text},
+				[2]string{"X-Frontdesk-World", text}, [2]string{"Cookie", "frontdesk=" + escaped}, [2]string{"Origin", text},
+			)
 		}
 		for _, body := range []string{
 			`{"clubId":%q}`, `{"clubId":"11","channel":%q}`, `{"clubId":"11","invitation":%q}`, `{"clubId":"11","items":[{"offerId":%q,"startDate":"x"}]}`,
@@ -319,7 +351,10 @@ func (w *canaryRun) badInput() {
 		w.c.Do("GET", "/v1/me", nil)
 		w.c.Token = own
 		for _, secret := range []string{"demo-webhook-secret", escaped} {
-			w.c.Do("POST", "/v1/webhooks/club/"+secret, fmt.Sprintf(`{"name":"contact.updated","object":{"id":"/demo/contacts/1001"},"data":{"familyName":%q},%q:1}`, text, text))
+			w.c.Do(
+				"POST", "/v1/webhooks/club/"+secret,
+				fmt.Sprintf(`{"name":"contact.updated","object":{"id":"/demo/contacts/1001"},"data":{"familyName":%q},%q:1}`, text, text),
+			)
 		}
 		w.c.Do("POST", "/v1/webhooks/card", fmt.Sprintf(`{"id":%q}`, text), [2]string{"Stripe-Signature", text})
 		w.c.Do("POST", "http://"+w.gateway.OpsAddress()+"/ops/payments/"+escaped+"/notes", fmt.Sprintf(`{"text":%q}`, text))
@@ -368,7 +403,10 @@ func (w *canaryRun) fillLogs() {
 	for i := range askers {
 		all.Go(func() {
 			for range missing/askers + 1 {
-				request, err := http.NewRequest(http.MethodGet, w.gateway.URL+"/v1/registrations/"+url.PathEscape(who.FamilyName)+"?email="+url.QueryEscape(who.Email), nil)
+				request, err := http.NewRequest(
+					http.MethodGet,
+					w.gateway.URL+"/v1/registrations/"+url.PathEscape(who.FamilyName)+"?email="+url.QueryEscape(who.Email), nil,
+				)
 				if err != nil {
 					w.t.Error(err)
 					return

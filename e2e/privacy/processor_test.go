@@ -56,8 +56,14 @@ func (b *webhookProxy) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		b.t.Errorf("the event has no object: %v", event)
 		return
 	}
-	about := map[string]any{"name": b.who.GivenName + " " + b.who.FamilyName, "email": b.who.Email, "phone": b.who.Mobile, "address": map[string]string{"line1": b.who.Street},
-		"card": map[string]string{"number": foreignCard}, "sepa_debit": map[string]string{"iban": canaryIBAN}}
+	about := map[string]any{
+		"name":       b.who.GivenName + " " + b.who.FamilyName,
+		"email":      b.who.Email,
+		"phone":      b.who.Mobile,
+		"address":    map[string]string{"line1": b.who.Street},
+		"card":       map[string]string{"number": foreignCard},
+		"sepa_debit": map[string]string{"iban": canaryIBAN},
+	}
 	for _, member := range []string{"billing_details", "shipping", "customer", "payment_method_details"} {
 		payment[member] = about
 	}
@@ -109,8 +115,12 @@ func (w *canaryRun) byStripe(environment ...string) *webhookProxy {
 	processor := sandbox.New(sandbox.Config{})
 	w.t.Cleanup(processor.Close)
 	s := newTestEnv(w.t)
-	gateway, c := s.gateway(append(environment, "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
-		"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)...)
+	gateway, c := s.gateway(
+		append(
+			environment, "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_URL="+processor.URL,
+			"FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey,
+			"FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret,
+		)...)
 	w.gateways = append(w.gateways, gateway)
 	b := w.newWebhookProxy(gateway, processor.WebhookSecret)
 	processor.SetWebhooks(sandbox.Duplicate, b.URL)

@@ -26,6 +26,7 @@ func TestReadinessOfAStranger(t *testing.T) {
 	frontdesktest.Eventually(t, "the gateway is not ready", func() bool {
 		ready := c.Do("GET", "/readyz", nil)
 		var health struct{ Checks map[string]string }
-		return ready.Status == http.StatusServiceUnavailable && json.Unmarshal(ready.Body, &health) == nil && health.Checks["fingerprint"] == "unavailable"
+		return ready.Status == http.StatusServiceUnavailable && json.Unmarshal(ready.Body, &health) == nil &&
+			health.Checks["fingerprint"] == "unavailable"
 	})
 }

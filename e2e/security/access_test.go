@@ -53,7 +53,10 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 		}
 	}
 	for _, body := range []string{`{"offerId":"/demo/contacts/1001"}`, `{"offerId":"2501/../../contacts/1001"}`, `{"offerId":"2501?contact=1001"}`} {
-		attacker(victim).Do("POST", "/v1/registrations/"+own.Id+"/items", body, bearerHeader(*own.Token), frontdesktest.Key("")).Problem(api.InvalidRequest)
+		attacker(
+			victim,
+		).Do("POST", "/v1/registrations/"+own.Id+"/items", body, bearerHeader(*own.Token), frontdesktest.Key("")).
+			Problem(api.InvalidRequest)
 	}
 	quiet("a refused caller")
 	if after := victim.Do("GET", "/v1/registrations/"+registration.Id, nil); string(after.Body) != string(before.Body) {
@@ -129,17 +132,20 @@ func tampered(t *testing.T, genuine, lure string) map[string]string {
 		return all
 	}
 	tokens := map[string]string{
-		"another contact":           parts[0] + "." + text(claims) + "." + parts[2],
-		"no signature":              parts[0] + "." + parts[1] + ".",
-		"two parts":                 parts[0] + "." + parts[1],
-		"five parts":                genuine + ".x.y",
-		"the signature cut":         genuine[:len(genuine)-8],
-		"another signature":         signed(jwt.SigningMethodRS256, key, map[string]any{"kid": header["kid"]}),
-		"a key id that is a path":   signed(jwt.SigningMethodRS256, key, map[string]any{"kid": "../../../../dev/null"}),
-		"a key id that is a query":  signed(jwt.SigningMethodRS256, key, map[string]any{"kid": "x' UNION SELECT 'key"}),
-		"a key id that is a list":   signed(jwt.SigningMethodRS256, key, map[string]any{"kid": []string{"a"}}),
-		"a key from elsewhere":      signed(jwt.SigningMethodRS256, key, map[string]any{"kid": "mine", "jku": lure, "x5u": lure}),
-		"a key that it brings":      signed(jwt.SigningMethodRS256, key, map[string]any{"jwk": map[string]string{"kty": "RSA", "n": base64.RawURLEncoding.EncodeToString(key.N.Bytes()), "e": "AQAB"}}),
+		"another contact":          parts[0] + "." + text(claims) + "." + parts[2],
+		"no signature":             parts[0] + "." + parts[1] + ".",
+		"two parts":                parts[0] + "." + parts[1],
+		"five parts":               genuine + ".x.y",
+		"the signature cut":        genuine[:len(genuine)-8],
+		"another signature":        signed(jwt.SigningMethodRS256, key, map[string]any{"kid": header["kid"]}),
+		"a key id that is a path":  signed(jwt.SigningMethodRS256, key, map[string]any{"kid": "../../../../dev/null"}),
+		"a key id that is a query": signed(jwt.SigningMethodRS256, key, map[string]any{"kid": "x' UNION SELECT 'key"}),
+		"a key id that is a list":  signed(jwt.SigningMethodRS256, key, map[string]any{"kid": []string{"a"}}),
+		"a key from elsewhere":     signed(jwt.SigningMethodRS256, key, map[string]any{"kid": "mine", "jku": lure, "x5u": lure}),
+		"a key that it brings": signed(
+			jwt.SigningMethodRS256, key,
+			map[string]any{"jwk": map[string]string{"kty": "RSA", "n": base64.RawURLEncoding.EncodeToString(key.N.Bytes()), "e": "AQAB"}},
+		),
 		"PS256":                     signed(jwt.SigningMethodPS256, key, map[string]any{"kid": header["kid"]}),
 		"an empty secret":           signed(jwt.SigningMethodHS256, []byte{}, nil),
 		"the key id for a secret":   signed(jwt.SigningMethodHS256, []byte("demo"), map[string]any{"kid": header["kid"]}),
@@ -208,10 +214,22 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 func TestAPI2LoginClaims(t *testing.T) {
 	t.Parallel()
 	const secret = "what-the-login-and-the-gateway-share-alone"
-	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_IDENTITY_SECRET="+secret, "FRONTDESK_IDENTITY_AUDIENCE=frontdesk", "FRONTDESK_IDENTITY_ISSUER=login").URL)
+	c := frontdesktest.NewClient(
+		t,
+		frontdesktest.Start(
+			t, "FRONTDESK_IDENTITY_SECRET="+secret, "FRONTDESK_IDENTITY_AUDIENCE=frontdesk", "FRONTDESK_IDENTITY_ISSUER=login",
+		).URL,
+	)
 	now := time.Now()
 	me := func(change jwt.MapClaims) *frontdesktest.Response {
-		claims := jwt.MapClaims{"sub": "1001", "club": "11", "aud": "frontdesk", "iss": "login", "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix()}
+		claims := jwt.MapClaims{
+			"sub":  "1001",
+			"club": "11",
+			"aud":  "frontdesk",
+			"iss":  "login",
+			"iat":  now.Unix(),
+			"exp":  now.Add(5 * time.Minute).Unix(),
+		}
 		for name, value := range change {
 			if claims[name] = value; value == nil {
 				delete(claims, name)
@@ -271,7 +289,8 @@ func TestAPI2SessionFixation(t *testing.T) {
 	attacker(c).Do("GET", path+"?token="+*registration.Token+"&access_token="+*registration.Token, nil).Problem(api.InvalidRequest)
 	elsewhere := attacker(c)
 	elsewhere.World += "-other" // another organisation does not hold the registration
-	elsewhere.Do("POST", "/v1/resumptions", api.Resumption{Resume: resumeCode(c, registration.Id)}, frontdesktest.Key("")).Problem(api.ResumptionInvalid)
+	elsewhere.Do("POST", "/v1/resumptions", api.Resumption{Resume: resumeCode(c, registration.Id)}, frontdesktest.Key("")).
+		Problem(api.ResumptionInvalid)
 
 	code := resumeCode(c, registration.Id)
 	exchange(c, code, bearerHeader(chosen)).Into(http.StatusCreated, nil)
@@ -309,7 +328,10 @@ func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
 		c.Do("POST", path+"/payment", desk, frontdesktest.Key(""), proof).Problem(api.StaffOnly)
 		c.Do("POST", path+"/payment?X-Frontdesk-Staff-Key="+key, desk, frontdesktest.Key(""), proof).Problem(api.InvalidRequest)
 		for _, channel := range []string{"club", "terminal"} {
-			attacker(c).Do("POST", "/v1/registrations", `{"clubId":"11","channel":"`+channel+`"}`, frontdesktest.Key(""), proof).Problem(api.StaffOnly)
+			attacker(
+				c,
+			).Do("POST", "/v1/registrations", `{"clubId":"11","channel":"`+channel+`"}`, frontdesktest.Key(""), proof).
+				Problem(api.StaffOnly)
 		}
 	}
 	for _, guess := range []string{"demo-staff-key-2", "demo-staff-key-", strings.ToUpper(key), key + " x", "null", strings.Repeat("k", 8<<10)} {

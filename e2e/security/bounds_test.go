@@ -27,7 +27,12 @@ var oversizedText = map[string]any{
 }
 
 // renamed lists records whose new ids no route accepts, and a product of an unknown kind.
-var renamed = map[string]string{"/demo/clubs/21": "/demo/clubs/a.b", "/demo/offers/201": "/demo/offers/" + strings.Repeat("9", 65), "/demo/optins/12012": "/demo/optins/~", "badge": "amulet"}
+var renamed = map[string]string{
+	"/demo/clubs/21":     "/demo/clubs/a.b",
+	"/demo/offers/201":   "/demo/offers/" + strings.Repeat("9", 65),
+	"/demo/optins/12012": "/demo/optins/~",
+	"badge":              "amulet",
+}
 
 // oversizing returns JSON with the members of boast in place of its own.
 func oversizing(said any) any {
@@ -104,7 +109,8 @@ func TestAPI10OversizedTexts(t *testing.T) {
 	oneLine("a club", clubs.Items[0].Name)
 	oneLine("a parent", clubs.Items[0].Path[0])
 	text := string(c.Do("GET", "/v1/clubs/11/products", nil).Body) + fmt.Sprint(clubs)
-	if strings.Contains(text, "a.b") || strings.Contains(text, strings.Repeat("9", 65)) || strings.Contains(text, "amulet") || !strings.Contains(text, `"901"`) {
+	if strings.Contains(text, "a.b") || strings.Contains(text, strings.Repeat("9", 65)) || strings.Contains(text, "amulet") ||
+		!strings.Contains(text, `"901"`) {
 		t.Error("what cannot be asked for is listed, or what can be is not")
 	}
 	var products api.ProductList
@@ -122,8 +128,13 @@ func TestAPI10OversizedTexts(t *testing.T) {
 	}
 	c.Do("GET", "/v1/clubs/11/offers/901/schedule", nil).Into(http.StatusOK, nil)
 	var registration api.Registration
-	c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(),
-		Items: &[]api.NewItem{{OfferId: "901", StartDate: new(time.Now().AddDate(0, 0, 2).Format(time.DateOnly))}}}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	c.Do("POST", "/v1/registrations", api.StartRegistration{
+		ClubId: "11",
+		Person: frontdesktest.Person(),
+		Items: &[]api.NewItem{
+			{OfferId: "901", StartDate: new(time.Now().AddDate(0, 0, 2).Format(time.DateOnly))},
+		},
+	}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 	oneLine("a line of the cart", registration.Cart.Items[0].Name)
 	oneLine("a contact", registration.Contact.Number)
 	customer := c.As("customer")
@@ -177,7 +188,13 @@ func TestAPI10NameOfAClub(t *testing.T) {
 func TestAPI10ImplausibleNumbers(t *testing.T) {
 	t.Parallel()
 	tr, _, c := newMaliciousClubGateway(t)
-	tr.respond("/network_nodes", says(200, "application/ld+json", `{"hydra:member":[{"@id":"/demo/network_nodes/1","type":"group","children":[`+numbered("network_nodes", 6001)+`]}]}`))
+	tr.respond(
+		"/network_nodes",
+		says(
+			200, "application/ld+json",
+			`{"hydra:member":[{"@id":"/demo/network_nodes/1","type":"group","children":[`+numbered("network_nodes", 6001)+`]}]}`,
+		),
+	)
 	c.Do("GET", "/v1/clubs", nil).Problem(api.ClubSystemFailed)
 	customer := c.As("customer")
 	offer := func(members string) string {
@@ -199,7 +216,13 @@ func TestAPI10ImplausibleNumbers(t *testing.T) {
 			t.Errorf("no request reached %s", name)
 		}
 	}
-	tr.respond("/allowed_debit_days", says(200, "application/ld+json", `[{"debitDay":0,"date":"2030-01-01"},{"debitDay":32,"date":"2030-01-01"},{"debitDay":5,"date":"soon"},{"debitDay":6,"date":"2030-02-06"}]`))
+	tr.respond(
+		"/allowed_debit_days",
+		says(
+			200, "application/ld+json",
+			`[{"debitDay":0,"date":"2030-01-01"},{"debitDay":32,"date":"2030-01-01"},{"debitDay":5,"date":"soon"},{"debitDay":6,"date":"2030-02-06"}]`,
+		),
+	)
 	var days api.DebitDayList
 	c.Do("GET", "/v1/clubs/11/debit-days", nil).Into(http.StatusOK, &days)
 	if len(days.Items) != 1 || days.Items[0].Day != 6 {

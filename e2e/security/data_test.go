@@ -17,10 +17,31 @@ import (
 // internal are fields that the gateway, the club system or a library knows, and that a visitor may not
 // set.
 var internal = map[string]any{
-	"@id": "/demo/contacts/1001", "contactId": "/demo/contacts/1001", "contact": map[string]any{"status": "customer"}, "clientToken": "demo-other",
-	"token": "chosen", "tokenHash": "00", "state": "completed", "status": "customer", "valid": true, "dueNow": map[string]any{"amount": 0, "currency": "EUR"},
-	"totalTI": 0, "price": 0, "discount": 100, "staff": true, "role": "admin", "sale": "/demo/sales/1", "version": 99, "expiresAt": "2099-01-01T00:00:00Z",
-	"captured": 4990, "recorded": true, "debt": nil, "__proto__": map[string]any{"staff": true}, "constructor": map[string]any{}, "ClubId": "12", "club_id": "12",
+	"@id":         "/demo/contacts/1001",
+	"contactId":   "/demo/contacts/1001",
+	"contact":     map[string]any{"status": "customer"},
+	"clientToken": "demo-other",
+	"token":       "chosen",
+	"tokenHash":   "00",
+	"state":       "completed",
+	"status":      "customer",
+	"valid":       true,
+	"dueNow":      map[string]any{"amount": 0, "currency": "EUR"},
+	"totalTI":     0,
+	"price":       0,
+	"discount":    100,
+	"staff":       true,
+	"role":        "admin",
+	"sale":        "/demo/sales/1",
+	"version":     99,
+	"expiresAt":   "2099-01-01T00:00:00Z",
+	"captured":    4990,
+	"recorded":    true,
+	"debt":        nil,
+	"__proto__":   map[string]any{"staff": true},
+	"constructor": map[string]any{},
+	"ClubId":      "12",
+	"club_id":     "12",
 }
 
 // TestAPI3MassAssignment checks that a field that the caller may not set is an error in every body, at
@@ -138,7 +159,11 @@ func TestAPI3ExcessiveData(t *testing.T) {
 	hold("payment", c.Do("GET", path+"/payment", nil), new(api.Payment))
 	hold("me", customer.Do("GET", "/v1/me", nil), new(api.Me))
 	hold("consents", customer.Do("GET", "/v1/me/consents", nil), new(api.ConsentList))
-	hold("start", customer.Do("POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"2501"}]}`, frontdesktest.Key("")), new(api.Registration))
+	hold(
+		"start",
+		customer.Do("POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"2501"}]}`, frontdesktest.Key("")),
+		new(api.Registration),
+	)
 	c.Confirm(payment, "4242424242424242")
 	c.Await(registration.Id, api.Completed)
 	done := c.Do("GET", path, nil)

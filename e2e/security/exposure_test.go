@@ -17,8 +17,14 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 	lure := newTrapServer(t)
 	redirector := httptest.NewServer(http.RedirectHandler(lure.URL+"/keys", http.StatusTemporaryRedirect))
 	t.Cleanup(redirector.Close)
-	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_ALLOWED_ORIGINS=https://signup.club.example", "FRONTDESK_RETURN_SCHEMES=com.example.club",
-		"FRONTDESK_IDENTITY_JWKS_URL="+redirector.URL+"/jwks", "FRONTDESK_CAPTCHA_URL="+redirector.URL+"/verify", "FRONTDESK_CAPTCHA_SECRET=secret").URL)
+	c := frontdesktest.NewClient(
+		t,
+		frontdesktest.Start(
+			t, "FRONTDESK_ALLOWED_ORIGINS=https://signup.club.example", "FRONTDESK_RETURN_SCHEMES=com.example.club",
+			"FRONTDESK_IDENTITY_JWKS_URL="+redirector.URL+"/jwks", "FRONTDESK_CAPTCHA_URL="+redirector.URL+"/verify",
+			"FRONTDESK_CAPTCHA_SECRET=secret",
+		).URL,
+	)
 	answered := [2]string{"X-Frontdesk-Challenge", lure.URL}
 	var r api.Registration
 	c.Do("POST", "/v1/registrations", requestBodies["startRegistration"], frontdesktest.Key(""), answered).Into(http.StatusCreated, &r)
@@ -43,7 +49,8 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 		t.Errorf("%d requests were made to where the attacker wished", came)
 	}
 	var payment api.Payment
-	c.Do("POST", path, `{"method":"card","returnUrl":"https://signup.club.example/?registration=mine"}`, frontdesktest.Key("")).Into(http.StatusCreated, &payment)
+	c.Do("POST", path, `{"method":"card","returnUrl":"https://signup.club.example/?registration=mine"}`, frontdesktest.Key("")).
+		Into(http.StatusCreated, &payment)
 }
 
 // TestAPI8SecurityMisconfiguration checks that every response has its headers, no error shows
@@ -111,7 +118,8 @@ func TestAPI9ImproperInventoryManagement(t *testing.T) {
 		"/v1/webhooks/club/demo-webhook-secre", "/V1/clubs", "/v1/CLUBS", "/v1/clubs;x=1", "/v1/clubs.json", "/v1/clubs%20", "/v1/clubs%00", "/v1/clubs/11/products/", "/v1/clubs/11/../11/products",
 	} {
 		answer := c.Do("GET", path, nil)
-		if answer.Status != http.StatusNotFound && answer.Status != http.StatusMethodNotAllowed || answer.Header.Get("Content-Type") != "application/problem+json" {
+		if answer.Status != http.StatusNotFound && answer.Status != http.StatusMethodNotAllowed ||
+			answer.Header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s is answered with %d %s", path, answer.Status, answer.Header.Get("Content-Type"))
 		}
 	}

@@ -61,8 +61,14 @@ func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 		t.Errorf("a page holds %d products", len(page.Items))
 	}
 	chunk := "1000\r\n" + strings.Repeat("x", 4096) + "\r\n"
-	endless := dial(t, c, "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nIdempotency-Key: 0123456789abcdef\r\nTransfer-Encoding: chunked\r\n\r\n"+
-		strings.Repeat(chunk, 40)+"0\r\n\r\n")
+	endless := dial(
+		t,
+		c,
+		"POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nIdempotency-Key: 0123456789abcdef\r\nTransfer-Encoding: chunked\r\n\r\n"+
+			strings.Repeat(
+				chunk, 40,
+			)+"0\r\n\r\n",
+	)
 	if endless != "" && !strings.HasPrefix(endless, "HTTP/1.1 413 ") {
 		t.Errorf("a body that says no length is answered with %.80q", endless)
 	}
@@ -216,8 +222,12 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 		started := 0
 		for i := range 30 {
 			person := strings.Replace(requestBodies["startRegistration"], "eve@", fmt.Sprintf("eve+%d@", i), 1)
-			answer := c.WithT(t).Do("POST", "/v1/registrations", person, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("198.51.100.%d, 192.0.2.1", i)),
-				[2]string{"User-Agent", fmt.Sprint("farm ", i)}, [2]string{"X-Real-IP", fmt.Sprintf("198.51.100.%d", i)}, [2]string{"Forwarded", fmt.Sprintf("for=198.51.100.%d", i)})
+			answer := c.WithT(t).
+				Do("POST", "/v1/registrations", person, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("198.51.100.%d, 192.0.2.1", i)),
+					[2]string{
+						"User-Agent",
+						fmt.Sprint("farm ", i),
+					}, [2]string{"X-Real-IP", fmt.Sprintf("198.51.100.%d", i)}, [2]string{"Forwarded", fmt.Sprintf("for=198.51.100.%d", i)})
 			if answer.Status == http.StatusCreated {
 				started++
 				continue
@@ -233,7 +243,8 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 		quiet := expectUnchanged(t, c)
 		details, refused := map[string]bool{}, 0
 		for i := range 25 {
-			answer := c.WithT(t).Do("POST", "/v1/registrations", fmt.Sprintf(`{"clubId":"11","invitation":"guess-%d"}`, i), frontdesktest.Key(""), forwardedFor("192.0.2.2"))
+			answer := c.WithT(t).
+				Do("POST", "/v1/registrations", fmt.Sprintf(`{"clubId":"11","invitation":"guess-%d"}`, i), frontdesktest.Key(""), forwardedFor("192.0.2.2"))
 			if answer.Status == http.StatusTooManyRequests {
 				refused++
 				continue
@@ -260,7 +271,8 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 			if i > 0 {
 				answer.Problem(api.SmsLimited)
 			}
-			c.WithT(t).Do("POST", "/v1/registrations/"+r.Id+"/mandate/signature/resend", nil, frontdesktest.Key(""), bearerHeader(*r.Token), forwardedFor(fmt.Sprintf("203.0.113.%d", i)))
+			c.WithT(t).
+				Do("POST", "/v1/registrations/"+r.Id+"/mandate/signature/resend", nil, frontdesktest.Key(""), bearerHeader(*r.Token), forwardedFor(fmt.Sprintf("203.0.113.%d", i)))
 		}
 		if now := sent(); now != before+1 {
 			t.Errorf("%d codes were sent", now-before)

@@ -142,7 +142,10 @@ func dial(t *testing.T, c *frontdesktest.Client, text string) string {
 // startIn starts an empty registration.
 func startIn(t *testing.T, c *frontdesktest.Client, headers ...[2]string) (registration api.Registration) {
 	t.Helper()
-	attacker(c).Do("POST", "/v1/registrations", `{"clubId":"11"}`, append(headers, frontdesktest.Key(""))...).Into(http.StatusCreated, &registration)
+	attacker(
+		c,
+	).Do("POST", "/v1/registrations", `{"clubId":"11"}`, append(headers, frontdesktest.Key(""))...).
+		Into(http.StatusCreated, &registration)
 	return registration
 }
 

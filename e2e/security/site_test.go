@@ -33,7 +33,8 @@ func TestCrossSiteRequestForgery(t *testing.T) {
 			}
 		}
 		read := page.Do("GET", path, nil, session, [2]string{"Origin", origin}, [2]string{"Sec-Fetch-Site", "cross-site"})
-		if header := read.Header; header.Get("Access-Control-Allow-Origin") != "" || header.Get("Access-Control-Allow-Credentials") != "" || header.Get("Cross-Origin-Resource-Policy") != "same-origin" {
+		if header := read.Header; header.Get("Access-Control-Allow-Origin") != "" || header.Get("Access-Control-Allow-Credentials") != "" ||
+			header.Get("Cross-Origin-Resource-Policy") != "same-origin" {
 			t.Errorf("a page at %s may read: %v", origin, header)
 		}
 	}
@@ -52,14 +53,21 @@ func TestHostHeader(t *testing.T) {
 	path := "/v1/registrations/" + registration.Id
 	for _, host := range []string{"evil.example", "evil.example:8080", "localhost.evil.example", "x\"><script>", "127.0.0.1.evil.example"} {
 		for _, target := range []string{"GET /v1/clubs", "GET /", "GET /docs", "GET /openapi.yaml", "GET " + path, "POST " + path + "/resume-link", "POST " + path + "/check"} {
-			answer := dial(t, c, target+" HTTP/1.1\r\nHost: "+host+"\r\nX-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: https\r\nForwarded: host=evil.example\r\nX-Original-Host: evil.example\r\nX-Frontdesk-World: "+
-				c.World+"\r\nAuthorization: Bearer "+c.Token+"\r\nIdempotency-Key: host-"+host[:4]+"-0123456789abcdef\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+			answer := dial(
+				t,
+				c,
+				target+" HTTP/1.1\r\nHost: "+host+"\r\nX-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: https\r\nForwarded: host=evil.example\r\nX-Original-Host: evil.example\r\nX-Frontdesk-World: "+
+					c.World+"\r\nAuthorization: Bearer "+c.Token+"\r\nIdempotency-Key: host-"+host[:4]+"-0123456789abcdef\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+			)
 			if strings.Contains(answer, "evil.example") || strings.Contains(answer, "<script>\"") {
 				t.Errorf("%s for %s is answered with %.400s", target, host, answer)
 			}
 		}
 		// The page's origin and the host match, as after DNS rebinding; the session is still the visitor's.
-		answer := dial(t, c, "DELETE "+path+" HTTP/1.1\r\nHost: "+host+"\r\nOrigin: http://"+host+"\r\nCookie: frontdesk-"+registration.Id+"="+c.Token+"\r\nConnection: close\r\n\r\n")
+		answer := dial(
+			t, c,
+			"DELETE "+path+" HTTP/1.1\r\nHost: "+host+"\r\nOrigin: http://"+host+"\r\nCookie: frontdesk-"+registration.Id+"="+c.Token+"\r\nConnection: close\r\n\r\n",
+		)
 		if !strings.HasPrefix(answer, "HTTP/1.1 403 ") && !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
 			t.Errorf("a page that was rebound from %s is answered with %.200s", host, answer)
 		}
@@ -117,7 +125,8 @@ func TestRequestSmuggling(t *testing.T) {
 		"a path with a return":     "GET /v1/clubs\rHost: x HTTP/1.1\r\nHost: x\r\n\r\n",
 	} {
 		answer := dial(t, c, text+hidden)
-		if strings.Count(answer, "HTTP/1.1 ") > 1 || answer != "" && !strings.HasPrefix(answer, "HTTP/1.1 4") && !strings.HasPrefix(answer, "HTTP/1.1 501") {
+		if strings.Count(answer, "HTTP/1.1 ") > 1 ||
+			answer != "" && !strings.HasPrefix(answer, "HTTP/1.1 4") && !strings.HasPrefix(answer, "HTTP/1.1 501") {
 			t.Errorf("%s: %.400q", name, answer)
 		}
 	}

@@ -128,7 +128,8 @@ func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 	} {
 		tr.respond("/contacts/1001", answer)
 		got := customer.Do("GET", "/v1/me", nil)
-		if got.Status < 400 || got.Header.Get("Content-Type") != "application/problem+json" || strings.Contains(string(got.Body), marker) || strings.Contains(string(got.Body), "alert") {
+		if got.Status < 400 || got.Header.Get("Content-Type") != "application/problem+json" || strings.Contains(string(got.Body), marker) ||
+			strings.Contains(string(got.Body), "alert") {
 			t.Errorf("%s is passed on as %d %s", name, got.Status, got.Body)
 		}
 		if got.Status == http.StatusInternalServerError {
@@ -179,17 +180,32 @@ func TestAPI10EndlessPages(t *testing.T) {
 	tr, _, c := newMaliciousClubGateway(t)
 	customer := c.As("customer")
 	tr.respond("/optins", func(w http.ResponseWriter, r *http.Request) {
-		says(200, "application/ld+json", fmt.Sprintf(`{"hydra:member":[{"@id":"/demo/optins/9%s","name":"x"}],"hydra:totalItems":1000000000,"hydra:view":{"hydra:next":"/demo/optins?page=next"}}`,
-			r.URL.Query().Get("page")))(w, r) // pages are requested concurrently
+		says(
+			200,
+			"application/ld+json",
+			fmt.Sprintf(
+				`{"hydra:member":[{"@id":"/demo/optins/9%s","name":"x"}],"hydra:totalItems":1000000000,"hydra:view":{"hydra:next":"/demo/optins?page=next"}}`,
+				r.URL.Query().Get("page"),
+			),
+		)(
+			w, r,
+		) // pages are requested concurrently
 	})
 	customer.Do("GET", "/v1/me/consents", nil).Problem(api.ClubSystemFailed)
 	if asked := tr.calls.Load(); asked < 2 || asked > 500 {
 		t.Errorf("a list without an end was asked for %d times", asked)
 	}
 	const script = `<script>alert(1)</script>\u2028\u202e`
-	tr.respond("/contacts/1001", says(200, "application/ld+json", `{"@id":"/demo/contacts/1001","@type":"Person","number":"`+script+`","status":"customer","clubId":"/demo/clubs/11","tags":[]}`))
+	tr.respond(
+		"/contacts/1001",
+		says(
+			200, "application/ld+json",
+			`{"@id":"/demo/contacts/1001","@type":"Person","number":"`+script+`","status":"customer","clubId":"/demo/clubs/11","tags":[]}`,
+		),
+	)
 	answer := customer.Do("GET", "/v1/me", nil)
-	if strings.Contains(string(answer.Body), "<script>") || !strings.HasPrefix(answer.Header.Get("Content-Type"), "application/") || answer.Header.Get("X-Content-Type-Options") != "nosniff" {
+	if strings.Contains(string(answer.Body), "<script>") || !strings.HasPrefix(answer.Header.Get("Content-Type"), "application/") ||
+		answer.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("a script for a number is passed on as %s %s", answer.Header.Get("Content-Type"), answer.Body)
 	}
 }

@@ -17,7 +17,10 @@ func (b browser) SetColorScheme(dark bool) {
 	if dark {
 		scheme = "dark"
 	}
-	frontdesktest.Command(b.Browser, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	frontdesktest.Command(
+		b.Browser, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}},
+	)
 }
 
 // axe is the script that checks pages against the rules of accessibility.

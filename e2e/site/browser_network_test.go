@@ -65,7 +65,10 @@ func (b browser) Wake() {
 // emulateNetwork sets the network conditions, and whether the page considers itself online.
 func (b browser) emulateNetwork(conditions network.Conditions) {
 	b.t.Helper()
-	frontdesktest.Command(b.Browser, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{&conditions}})
+	frontdesktest.Command(
+		b.Browser, network.EmulateNetworkConditionsByRule,
+		network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{&conditions}},
+	)
 	frontdesktest.Command(b.Browser, network.OverrideNetworkState, network.OverrideNetworkStateParams{
 		Offline: conditions.Offline, Latency: conditions.Latency,
 		DownloadThroughput: conditions.DownloadThroughput, UploadThroughput: conditions.UploadThroughput,
@@ -106,7 +109,10 @@ func (b browser) hold(pattern string, stage fetch.RequestStage) *Interception {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	frontdesktest.Command(b.Browser, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: pattern, RequestStage: stage}}})
+	frontdesktest.Command(
+		b.Browser, fetch.Enable,
+		fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: pattern, RequestStage: stage}}},
+	)
 	return i
 }
 
@@ -138,12 +144,25 @@ func (i *Interception) Refuse(code api.ProblemCode, status, retryAfter int) {
 	next := i.paused[0]
 	i.paused = i.paused[1:]
 	i.mu.Unlock()
-	body, err := json.Marshal(api.Problem{Type: "/docs/problems#" + string(code), Title: string(code), Status: status, Code: code, Retry: api.ProblemRetryAfter})
+	body, err := json.Marshal(
+		api.Problem{Type: "/docs/problems#" + string(code), Title: string(code), Status: status, Code: code, Retry: api.ProblemRetryAfter},
+	)
 	if err != nil {
 		i.b.t.Fatal(err)
 	}
-	frontdesktest.Command(i.b.Browser, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: next, ResponseCode: int64(status), Body: body,
-		ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "application/problem+json"}, {Name: "Retry-After", Value: strconv.Itoa(retryAfter)}}})
+	frontdesktest.Command(
+		i.b.Browser,
+		fetch.FulfillRequest,
+		fetch.FulfillRequestParams{
+			RequestID:    next,
+			ResponseCode: int64(status),
+			Body:         body,
+			ResponseHeaders: []*fetch.HeaderEntry{
+				{Name: "Content-Type", Value: "application/problem+json"},
+				{Name: "Retry-After", Value: strconv.Itoa(retryAfter)},
+			},
+		},
+	)
 }
 
 // Drop breaks the connections of the held requests, and continues all others.
@@ -151,7 +170,10 @@ func (i *Interception) Drop() {
 	i.b.t.Helper()
 	i.Await()
 	for _, id := range i.held() {
-		frontdesktest.Command(i.b.Browser, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: network.ErrorReasonConnectionReset})
+		frontdesktest.Command(
+			i.b.Browser, fetch.FailRequest,
+			fetch.FailRequestParams{RequestID: id, ErrorReason: network.ErrorReasonConnectionReset},
+		)
 	}
 	i.Release()
 }

@@ -45,13 +45,19 @@ func (b browser) Back() {
 	if history.CurrentIndex == 0 {
 		b.t.Fatal("there is nothing to go back to")
 	}
-	frontdesktest.Command(b.Browser, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[history.CurrentIndex-1].ID})
+	frontdesktest.Command(
+		b.Browser, page.NavigateToHistoryEntry,
+		page.NavigateToHistoryEntryParams{EntryID: history.Entries[history.CurrentIndex-1].ID},
+	)
 }
 
 // Attribute reads an attribute of the first element of a selector.
 func (b browser) Attribute(selector, name string) string {
 	b.t.Helper()
-	return frontdesktest.Eval[string](b.Browser, `document.querySelector(`+frontdesktest.Quote(selector)+`)?.getAttribute(`+frontdesktest.Quote(name)+`) ?? ""`)
+	return frontdesktest.Eval[string](
+		b.Browser,
+		`document.querySelector(`+frontdesktest.Quote(selector)+`)?.getAttribute(`+frontdesktest.Quote(name)+`) ?? ""`,
+	)
 }
 
 // Text reads the text of the whole page.
@@ -102,7 +108,10 @@ const layoutShiftObserver = `(() => {
 
 func (b browser) observeLayoutShifts() {
 	b.t.Helper()
-	frontdesktest.Command(b.Browser, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: layoutShiftObserver})
+	frontdesktest.Command(
+		b.Browser, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: layoutShiftObserver},
+	)
 }
 
 // LayoutShift returns how far the parts of the page have jumped since it was loaded, in thousandths of
@@ -120,7 +129,18 @@ func (b browser) Fetch(method, path string, body any, headers ...[2]string) int 
 	for _, header := range headers {
 		all[header[0]] = header[1]
 	}
-	return frontdesktest.Eval[int](b.Browser, `fetch(`+frontdesktest.Quote(path)+`, {method: `+frontdesktest.Quote(method)+`, headers: `+frontdesktest.Quote(all)+`, body: `+frontdesktest.Quote(frontdesktest.Quote(body))+`}).then((answer) => answer.status)`)
+	return frontdesktest.Eval[int](
+		b.Browser,
+		`fetch(`+frontdesktest.Quote(
+			path,
+		)+`, {method: `+frontdesktest.Quote(
+			method,
+		)+`, headers: `+frontdesktest.Quote(
+			all,
+		)+`, body: `+frontdesktest.Quote(
+			frontdesktest.Quote(body),
+		)+`}).then((answer) => answer.status)`,
+	)
 }
 
 // Eval evaluates an expression of the page's own scripts that returns a string, or a promise of one.

@@ -115,8 +115,11 @@ func TestContentPolicyAllowsProcessorOnlyForCardFields(t *testing.T) {
 	for _, path := range []string{"/openapi.d.ts", "/contract.d.ts", "/jsconfig.json", "/README.md"} {
 		plain.Do("GET", path, nil).Problem("not_found")
 	}
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.Redis,
-		"FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_SECRET_KEY=sk_test_x", "FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk_test_x", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec_x")
+	gateway := frontdesktest.Start(
+		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.Redis,
+		"FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_SECRET_KEY=sk_test_x",
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk_test_x", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec_x",
+	)
 	policy := contentPolicy(t, frontdesktest.NewClient(t, gateway.URL))
 	for _, directive := range []string{"default-src 'self'", "script-src 'self' https://js.stripe.com https://*.js.stripe.com;", "frame-src 'self' https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com;", "connect-src 'self' https://api.stripe.com"} {
 		if !strings.Contains(policy, directive) {

@@ -31,7 +31,10 @@ setTimeout(() => window[ready]());
 func TestChallengeInBrowser(t *testing.T) {
 	t.Parallel()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"success": %t}`, r.PostFormValue("secret") == "the secret" && strings.HasPrefix(r.PostFormValue("response"), "right for site-key-1"))
+		fmt.Fprintf(
+			w, `{"success": %t}`,
+			r.PostFormValue("secret") == "the secret" && strings.HasPrefix(r.PostFormValue("response"), "right for site-key-1"),
+		)
 	}))
 	t.Cleanup(service.Close)
 	gateway := frontdesktest.Start(t, "FRONTDESK_CAPTCHA_URL="+service.URL, "FRONTDESK_CAPTCHA_SECRET=the secret",

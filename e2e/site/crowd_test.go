@@ -20,7 +20,10 @@ func TestTurnedAwayVisitorContinues(t *testing.T) {
 	g.Click(`form[data-form="person"] [data-continue]`)
 	for range 2 {
 		crowd.Refuse(api.Overloaded, http.StatusServiceUnavailable, 1)
-		g.Await("the visitor reads that there is a crowd", `document.querySelector("[data-status]").textContent.includes("Many people are signing up")`)
+		g.Await(
+			"the visitor reads that there is a crowd",
+			`document.querySelector("[data-status]").textContent.includes("Many people are signing up")`,
+		)
 	}
 	if typed := g.Value(`[data-field="familyName"]`); typed != frontdesktest.Person().FamilyName {
 		t.Errorf("the form has %q", typed)

@@ -163,7 +163,10 @@ func TestWeeklyDebits(t *testing.T) {
 	g.giveDetails()
 	g.Click(`.back`)
 	g.WaitVisible(`[data-debits-on="20"]`)
-	g.Await("the cart says when the first debit is", `/First debit on 20 [A-Z][a-z]+ 20\d\d, then every 4 weeks/.test(document.body.innerText)`)
+	g.Await(
+		"the cart says when the first debit is",
+		`/First debit on 20 [A-Z][a-z]+ 20\d\d, then every 4 weeks/.test(document.body.innerText)`,
+	)
 }
 
 // TestLiveUpdatesInBrowser checks that a change on one device shows on the other at once, without a

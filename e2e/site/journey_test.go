@@ -162,6 +162,7 @@ func (g *siteVisitor) settled(method string) {
 func (g *siteVisitor) invited(contact string) string {
 	g.t.Helper()
 	var made struct{ URL string }
-	g.c.Do("POST", "http://"+g.gateway.OpsAddress()+"/ops/invitations", map[string]string{"contactId": contact, "clubId": "11"}).Into(http.StatusOK, &made)
+	g.c.Do("POST", "http://"+g.gateway.OpsAddress()+"/ops/invitations", map[string]string{"contactId": contact, "clubId": "11"}).
+		Into(http.StatusOK, &made)
 	return made.URL
 }

@@ -89,7 +89,9 @@ func TestMidnightPasses(t *testing.T) {
 	yesterday := frontdesktest.Day(-1)
 	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + yesterday)
 	g.WaitVisible(`[data-linked] [data-choose]`)
-	g.Eval(`import("/store.js").then(({ get, set }) => set({ details: { ...get().details, startDates: { earliest: "` + yesterday + `" } } })).then(() => "")`)
+	g.Eval(
+		`import("/store.js").then(({ get, set }) => set({ details: { ...get().details, startDates: { earliest: "` + yesterday + `" } } })).then(() => "")`,
+	)
 	g.fillDetails()
 	g.Click(`form[data-form="person"] [data-continue]`)
 	g.WaitVisible(`dialog [data-field="startDate"][aria-invalid="true"]`)

@@ -80,7 +80,10 @@ func TestCorrectMobileInBrowser(t *testing.T) {
 	g.WaitVisible(`[data-attempts="5"]`)
 	g.Click(`[data-correct]`)
 	g.WaitVisible(`[data-field="mobile"]:focus`)
-	g.Await("the field to correct is in view", `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.activeElement.getBoundingClientRect())`)
+	g.Await(
+		"the field to correct is in view",
+		`(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.activeElement.getBoundingClientRect())`,
+	)
 	g.Fill(`[data-field="mobile"]`, "06 87 65 43 21")
 	g.Click(`form[data-form="person"] [data-continue]`)
 	g.WaitVisible(`form[data-form="mandate"]`)

@@ -300,7 +300,10 @@ func TestMoveWithoutAClub(t *testing.T) {
 	g.Click(`[data-form="transfer"] [data-continue]`)
 	g.says("Choose a club.")
 	details.Release()
-	g.Await("the club's details have arrived", `performance.getEntriesByType("resource").some(({name, responseEnd}) => name.endsWith("/v1/clubs/12") && responseEnd > 0)`)
+	g.Await(
+		"the club's details have arrived",
+		`performance.getEntriesByType("resource").some(({name, responseEnd}) => name.endsWith("/v1/clubs/12") && responseEnd > 0)`,
+	)
 	g.Eval(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(""))))`)
 	g.says("Choose a club.")
 	if !g.Focused(`[data-to]`) {
@@ -381,7 +384,10 @@ func TestAnotherPersonLogsIn(t *testing.T) {
 			if kept := g.Eval(`localStorage.getItem("frontdesk.registrations")`); kept != "[]" {
 				t.Fatalf("of the other person's sign-ups the browser keeps %s", kept)
 			}
-			g.Await("the session has ended", `performance.getEntriesByType("resource").some(({name, responseEnd}) => name.endsWith("`+registration+`/session") && responseEnd > 0)`)
+			g.Await(
+				"the session has ended",
+				`performance.getEntriesByType("resource").some(({name, responseEnd}) => name.endsWith("`+registration+`/session") && responseEnd > 0)`,
+			)
 			g.goTo("/?me&club=11")
 			g.WaitVisible(`[data-own]`)
 			g.WaitVisible(`[data-offer]`)
@@ -404,7 +410,8 @@ func TestLoginEndsInBrowser(t *testing.T) {
 	g := newSiteVisitorAt(t, desktop, frontdesktest.NewClient(t, gateway.URL), gateway)
 	for life := 12 * time.Second; ; life *= 2 { // until the page is open before the login expires
 		now := time.Now()
-		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(life).Unix()}).SignedString([]byte(secret))
+		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(life).Unix()}).
+			SignedString([]byte(secret))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,10 @@ func TestOffersOnAPhone(t *testing.T) {
 			}
 			for i, name := range words.groups {
 				g.Eval(`(document.querySelectorAll("[data-jump]")[` + string(rune('0'+i)) + `].click(), "")`)
-				g.Await("the group "+name+" is at the top", `document.activeElement.matches("h2") && document.activeElement.innerText === "`+name+`" && document.activeElement.getBoundingClientRect().top < innerHeight / 3`)
+				g.Await(
+					"the group "+name+" is at the top",
+					`document.activeElement.matches("h2") && document.activeElement.innerText === "`+name+`" && document.activeElement.getBoundingClientRect().top < innerHeight / 3`,
+				)
 			}
 			g.Screenshot("group")
 			g.Eval(`(document.querySelector("[data-image]").scrollIntoView(), "")`)

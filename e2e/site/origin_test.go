@@ -41,7 +41,11 @@ func (f *crossOriginVisitor) ask(token *string, method, path string, body any) (
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	text := f.Eval(`((gateway, world, token, ...request) => frontEnd(gateway, world, token ?? undefined)(...request).then(JSON.stringify))(...` + string(arguments) + `)`)
+	text := f.Eval(
+		`((gateway, world, token, ...request) => frontEnd(gateway, world, token ?? undefined)(...request).then(JSON.stringify))(...` + string(
+			arguments,
+		) + `)`,
+	)
 	if err := json.Unmarshal([]byte(text), &answer); err != nil {
 		f.t.Fatalf("%v in %s", err, text)
 	}
@@ -106,7 +110,9 @@ func TestForbiddenOrigin(t *testing.T) {
 			t.Errorf("%s is answered by %s", request, answer)
 		}
 	}
-	f.Eval(`fetch("` + f.home + `/v1/registrations", {method: "POST", mode: "no-cors", credentials: "include", body: '{"clubId": "11"}'}).then(() => "", () => "")`)
+	f.Eval(
+		`fetch("` + f.home + `/v1/registrations", {method: "POST", mode: "no-cors", credentials: "include", body: '{"clubId": "11"}'}).then(() => "", () => "")`,
+	)
 	if n := len(f.c.Calls()); n != 0 {
 		t.Errorf("the page made the gateway ask the club system %d times", n)
 	}

@@ -131,7 +131,8 @@ func TestCorrectOneField(t *testing.T) {
 	}
 	g.c.Control("GET", "state", nil).Into(http.StatusOK, &snapshot)
 	contacts, person := snapshot.State.Contacts.Rows, frontdesktest.Person()
-	if last := contacts[len(contacts)-1]; last.GivenName != person.GivenName || last.Email != "ada@gmail.com" || last.Mobile != "+33687654321" {
+	if last := contacts[len(contacts)-1]; last.GivenName != person.GivenName || last.Email != "ada@gmail.com" ||
+		last.Mobile != "+33687654321" {
 		t.Errorf("the club has %+v", last)
 	}
 	g.Click(`[data-correct]`)
@@ -257,7 +258,10 @@ func TestAgeIsJudgedAtTheBirthDate(t *testing.T) {
 	stopped := func(step, place string) {
 		t.Helper()
 		g.Click(`form[data-form="person"] [data-continue]`)
-		g.Await("the "+step+" is stopped at the birth date", `(new URLSearchParams(location.search).get("step") ?? "") === "`+place+`" && document.activeElement.name === "birthDate"`)
+		g.Await(
+			"the "+step+" is stopped at the birth date",
+			`(new URLSearchParams(location.search).get("step") ?? "") === "`+place+`" && document.activeElement.name === "birthDate"`,
+		)
 		if said := g.TextOf(`[data-field-error="birthDate"]`); !strings.Contains(said, "not for your age") {
 			t.Errorf("%q is said at the birth date after the %s", said, step)
 		}
@@ -275,7 +279,10 @@ func TestAgeIsJudgedAtTheBirthDate(t *testing.T) {
 	stopped("correction", "person")
 	g.WaitVisible(`[data-instead]`)
 	g.Click(`.back`)
-	g.Await("the cart begins with what is wrong", `document.querySelector('[data-problem="age_restricted"]').getBoundingClientRect().bottom < innerHeight`)
+	g.Await(
+		"the cart begins with what is wrong",
+		`document.querySelector('[data-problem="age_restricted"]').getBoundingClientRect().bottom < innerHeight`,
+	)
 	g.Click(`[data-cart-problems] a`)
 	g.Fill(`[data-field="birthDate"]`, "1950-01-01")
 	g.Click(`form[data-form="person"] [data-continue]`)
@@ -320,7 +327,9 @@ func TestCartSettledAtTheClub(t *testing.T) {
 	if text := g.Text(); g.Count(outdated) != 0 || strings.Contains(text, "Correct your details") || strings.Contains(text, "charged") {
 		t.Errorf("the page says:\n%s", text)
 	}
-	g.Eval(`fetch("/v1/registrations/` + g.Registration() + `", {method: "DELETE"}).then((response) => response.text())`) // as another client may
+	g.Eval(
+		`fetch("/v1/registrations/` + g.Registration() + `", {method: "DELETE"}).then((response) => response.text())`,
+	) // as another client may
 	g.WaitVisible(`main[data-state="abandoned"] [data-charged]`)
 	if says := g.TextOf(`[data-charged]`); !strings.Contains(says, "already been settled") {
 		t.Errorf("a settled sign-up that was cancelled says %q", says)

@@ -48,7 +48,8 @@ func TestPanelHidesSecrets(t *testing.T) {
 	c.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": frontdesktest.GoodIBAN}, key).Into(http.StatusCreated, nil)
 	code := (&siteVisitor{t: t, c: c}).code()
 	c.Do("POST", path+"/mandate/signature", map[string]string{"code": code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	c.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": frontdesktest.GoodIBAN}, frontdesktest.Key("")).Problem(api.MandateSigned)
+	c.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": frontdesktest.GoodIBAN}, frontdesktest.Key("")).
+		Problem(api.MandateSigned)
 	c.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
 	c.Do("GET", path+"/events?token="+c.Token+"&nowhere", nil, [2]string{"Authorization", "Bearer unknown"}).Problem(api.InvalidRequest)
 	c.Do("GET", "/v1/"+c.Token, nil).Problem(api.NotFound)
@@ -94,7 +95,10 @@ func TestWorldCookie(t *testing.T) {
 func TestPanelTypes(t *testing.T) {
 	t.Parallel()
 	web := func(path ...string) string { return filepath.Join(append([]string{frontdesktest.Root()}, path...)...) }
-	check := exec.CommandContext(t.Context(), web("e2e", "web", "node_modules", ".bin", "tsc"), "-p", web("handlers", "devtools", "web", "jsconfig.json"))
+	check := exec.CommandContext(
+		t.Context(), web("e2e", "web", "node_modules", ".bin", "tsc"), "-p",
+		web("handlers", "devtools", "web", "jsconfig.json"),
+	)
 	if out, err := check.CombinedOutput(); err != nil {
 		t.Errorf("%v (make tools installs tsc)\n%s", err, out)
 	}

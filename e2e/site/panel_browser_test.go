@@ -33,14 +33,20 @@ func (p panel) WaitHidden(selector string) {
 func (p panel) Click(selector string) {
 	p.b.t.Helper()
 	p.WaitVisible(selector)
-	p.b.Await(selector+" in the panel takes a click", `(() => { const e = `+p.first(selector)+`; if (!e) return false; e.click(); return true })()`)
+	p.b.Await(
+		selector+" in the panel takes a click",
+		`(() => { const e = `+p.first(selector)+`; if (!e) return false; e.click(); return true })()`,
+	)
 }
 
 // Fill types into a field of the panel.
 func (p panel) Fill(selector, value string) {
 	p.b.t.Helper()
 	p.WaitVisible(selector)
-	frontdesktest.Eval[bool](p.b.Browser, `(() => { const f = `+p.first(selector)+`; f.focus(); f.value = `+frontdesktest.Quote(value)+`; return true })()`)
+	frontdesktest.Eval[bool](
+		p.b.Browser,
+		`(() => { const f = `+p.first(selector)+`; f.focus(); f.value = `+frontdesktest.Quote(value)+`; return true })()`,
+	)
 }
 
 // OpenTab opens a tab of the panel, and waits until it shows what it has read.
@@ -53,7 +59,10 @@ func (p panel) OpenTab(name string) {
 // Count returns how many elements a selector finds in the panel.
 func (p panel) Count(selector string) int {
 	p.b.t.Helper()
-	return frontdesktest.Eval[int](p.b.Browser, `document.querySelector("frontdesk-panel")?.shadowRoot.querySelectorAll(`+frontdesktest.Quote(selector)+`).length ?? 0`)
+	return frontdesktest.Eval[int](
+		p.b.Browser,
+		`document.querySelector("frontdesk-panel")?.shadowRoot.querySelectorAll(`+frontdesktest.Quote(selector)+`).length ?? 0`,
+	)
 }
 
 // Text reads the text of the panel.

@@ -107,7 +107,9 @@ func TestPanelShowsRequests(t *testing.T) {
 	}
 	g.Screenshot("requests")
 
-	g.c.Do("POST", "/v1/registrations", `{"clubId": "11", "person": {}}`, frontdesktest.Key("")).Problem(api.InvalidRequest) // from outside the page, in the same world
+	g.c.Do("POST", "/v1/registrations", `{"clubId": "11", "person": {}}`, frontdesktest.Key("")).
+		Problem(api.InvalidRequest)
+		// from outside the page, in the same world
 	panel.WaitVisible(`summary .code`)
 	if text := panel.Text(); !strings.Contains(text, "invalid_request") {
 		t.Errorf("the panel says\n%s", text)

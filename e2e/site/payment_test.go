@@ -235,7 +235,8 @@ func TestCardTestingInBrowser(t *testing.T) {
 	g.goTo("/?registration=" + registration)
 	g.WaitVisible(`main[data-step="cart"] [data-payment="cancelled"]`)
 	g.Inspect("declined-too-often")
-	if text := g.Text(); !strings.Contains(text, "Your card was declined too many times") || g.Count(`[data-pay]`) != 0 || g.Count(`[data-later]`) == 0 {
+	if text := g.Text(); !strings.Contains(text, "Your card was declined too many times") || g.Count(`[data-pay]`) != 0 ||
+		g.Count(`[data-later]`) == 0 {
 		t.Errorf("the page says:\n%s", text)
 	}
 }

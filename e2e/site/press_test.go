@@ -19,10 +19,19 @@ func TestPressWhileThePageChanges(t *testing.T) {
 	g.Reload()
 	x, y := g.WaitClickable(`[data-pay]`)
 	catalogue.Await()
-	mouse := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, X: x, Y: y, Button: input.MouseButtonLeft, ClickCount: 1}
+	mouse := input.DispatchMouseEventParams{
+		Type:       input.DispatchMouseEventTypeMousePressed,
+		X:          x,
+		Y:          y,
+		Button:     input.MouseButtonLeft,
+		ClickCount: 1,
+	}
 	frontdesktest.Command(g.Browser, input.DispatchMouseEvent, mouse)
 	catalogue.Release()
-	g.Await("the catalogue has arrived", `performance.getEntriesByType("resource").some(({name, responseEnd}) => name.includes("/products?") && responseEnd > 0)`)
+	g.Await(
+		"the catalogue has arrived",
+		`performance.getEntriesByType("resource").some(({name, responseEnd}) => name.includes("/products?") && responseEnd > 0)`,
+	)
 	g.Eval(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(""))))`)
 	mouse.Type = input.DispatchMouseEventTypeMouseReleased
 	frontdesktest.Command(g.Browser, input.DispatchMouseEvent, mouse)

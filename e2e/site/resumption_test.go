@@ -144,7 +144,10 @@ func TestLeftBeforeItWasRead(t *testing.T) {
 	g.Back()
 	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
 	response.Release()
-	g.Await("the response has arrived", `performance.getEntriesByType("resource").filter(({name, responseEnd}) => name.endsWith("`+registration+`") && responseEnd > 0).length > 2`) // after those about the notice
+	g.Await(
+		"the response has arrived",
+		`performance.getEntriesByType("resource").filter(({name, responseEnd}) => name.endsWith("`+registration+`") && responseEnd > 0).length > 2`,
+	) // after those about the notice
 	g.Eval(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(""))))`)
 	if state, lead := g.Attribute(`main`, "data-state"), g.TextOf(`[data-view] .lead`); state != "" || !strings.Contains(lead, "Batignolles") {
 		t.Errorf("the page of club 12 is about a registration that is %q, and says %q", state, lead)
@@ -162,7 +165,13 @@ func TestAnotherOfferInstead(t *testing.T) {
 	g.WaitVisible(`[data-item="` + cardOffer + `"]`)
 	g.Click(`[data-instead]`)
 	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
-	g.setFault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "error_before", Status: http.StatusUnprocessableEntity})
+	g.setFault(
+		clubsim.Fault{
+			Match:  clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"},
+			Kind:   "error_before",
+			Status: http.StatusUnprocessableEntity,
+		},
+	)
 	g.ExpectConsole("status of 422")
 	g.chooseOffer("subscription", "201")
 	g.WaitVisible(`[data-error="offer_not_available"]`)

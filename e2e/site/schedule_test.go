@@ -106,7 +106,9 @@ func (g *siteVisitor) expectSchedule(path string, inCart bool) {
 	var s api.Schedule
 	g.c.Do("GET", path, nil).Into(http.StatusOK, &s)
 	if inCart {
-		s.FirstStatement = slices.DeleteFunc(s.FirstStatement, func(m api.ScheduleMovement) bool { return m.Kind == api.ScheduleMovementKindDueNow })
+		s.FirstStatement = slices.DeleteFunc(
+			s.FirstStatement, func(m api.ScheduleMovement) bool { return m.Kind == api.ScheduleMovementKindDueNow },
+		)
 		after := s.Total.Amount - s.DueNow.Amount.Amount
 		g.says(fmt.Sprintf("€%d.%02d in total", after/100, after%100))
 	}

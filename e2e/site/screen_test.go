@@ -178,9 +178,24 @@ var allScreens = map[string][]screen{
 		}, `[data-payment="processing"]`},
 	},
 	"payments that end otherwise": {
-		{"welcome", paid(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 1}), `main[data-state="completed"] [data-member]`},
+		{
+			"welcome",
+			paid(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 1}),
+			`main[data-state="completed"] [data-member]`,
+		},
 		{"in-doubt", paid(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after"}), `main[data-state="attention"]`},
-		{"cancelled", paid(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503, Times: frontdesktest.Times(9)}), `[data-payment="cancelled"] ~ * [data-pay]`},
+		{
+			"cancelled",
+			paid(
+				clubsim.Fault{
+					Match:  clubsim.FaultMatch{Method: "GET", Path: "/sales/*"},
+					Kind:   "error_before",
+					Status: 503,
+					Times:  frontdesktest.Times(9),
+				},
+			),
+			`[data-payment="cancelled"] ~ * [data-pay]`,
+		},
 		{"in-doubt-later", func(g *siteVisitor) {
 			g.goTo("/?registration=" + g.createRegistration(cardOffer, frontdesktest.Person()).Id)
 			g.Click(`[data-later] summary`)
@@ -252,7 +267,14 @@ func TestExpiredScreen(t *testing.T) {
 	g := newSiteVisitorAt(t, desktop, c, gateway)
 	r := g.createRegistration(cardOffer, frontdesktest.Person())
 	payment := c.Pay(r.Id)
-	g.setFault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503, Times: frontdesktest.Times(9)})
+	g.setFault(
+		clubsim.Fault{
+			Match:  clubsim.FaultMatch{Method: "GET", Path: "/sales/*"},
+			Kind:   "error_before",
+			Status: 503,
+			Times:  frontdesktest.Times(9),
+		},
+	)
 	c.Confirm(payment, frontdesktest.ApprovedCard)
 	c.AwaitPayment(r.Id, api.Cancelled)
 	frontdesktest.FlushRedis(t, s.Redis)

@@ -68,7 +68,8 @@ func TestAnotherPersonAfterExpiry(t *testing.T) {
 	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
 	token := func(subject string) string {
 		now := time.Now()
-		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": subject, "club": "11", "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix()}).SignedString([]byte(secret))
+		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": subject, "club": "11", "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix()}).
+			SignedString([]byte(secret))
 		frontdesktest.Must(t, err)
 		return token
 	}
@@ -130,7 +131,10 @@ func TestBackToAnotherPerson(t *testing.T) {
 	g.logIn("/?me", "debtor")
 	g.WaitVisible(`[data-me="11-001002"]`)
 	g.Eval(`(window.isLater = true, history.go(-2), "")`)
-	g.Await("the first page is of the second person", `!window.isLater && !!document.querySelector('[data-me="11-001002"]') && !document.querySelector('[data-me="11-001001"]')`)
+	g.Await(
+		"the first page is of the second person",
+		`!window.isLater && !!document.querySelector('[data-me="11-001002"]') && !document.querySelector('[data-me="11-001001"]')`,
+	)
 }
 
 // TestLogOutWithoutTheGateway: what a logout cannot end says so, cannot be opened, and ends as soon as that is possible.

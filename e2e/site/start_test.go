@@ -13,7 +13,9 @@ import (
 // known still accepts that. For an offer with limits of its own, the dialogs name these.
 func TestStartDates(t *testing.T) {
 	t.Parallel()
-	gateway := frontdesktest.Start(t, `FRONTDESK_CLUBS={"defaults": {"offers": {"901": {"earliestStart": "2031-06-01", "latestStart": "2031-08-31"}}}}`)
+	gateway := frontdesktest.Start(
+		t, `FRONTDESK_CLUBS={"defaults": {"offers": {"901": {"earliestStart": "2031-06-01", "latestStart": "2031-08-31"}}}}`,
+	)
 	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
 	const zone, hoursAhead = "Pacific/Kiritimati", 14 // where every day begins first
 	frontdesktest.Command(g.Browser, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone})

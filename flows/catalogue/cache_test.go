@@ -88,7 +88,8 @@ func TestGatewaysShareTheCache(t *testing.T) {
 	if here.Code != there.Code || here.Scope != there.Scope || !slices.Equal(here.Path, there.Path) {
 		t.Errorf("the same club is %+v and %+v", here, there)
 	}
-	if after := w.asked(); len(after) != len(before) || after["listOffers"] != before["listOffers"] || after["listProducts"] != before["listProducts"] {
+	if after := w.asked(); len(after) != len(before) || after["listOffers"] != before["listOffers"] ||
+		after["listProducts"] != before["listProducts"] {
 		t.Errorf("the first gateway made the calls %v, and with the second they are %v", before, after)
 	}
 }

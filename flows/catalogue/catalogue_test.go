@@ -139,7 +139,11 @@ func scheduled(t *testing.T, schedule string) *catalogue.Catalogue {
 	}))
 	t.Cleanup(func() { server.CloseClientConnections(); simulator.Close(); server.Close() })
 	return catalogue.New(catalogue.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler), Club: club.New(club.Config{
-		BaseURL: server.URL, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now,
+		BaseURL:      server.URL,
+		ClientID:     clubsim.DemoClientID,
+		ClientSecret: clubsim.DemoClientSecret,
+		GatewayKey:   clubsim.DemoGatewayKey,
+		Now:          time.Now,
 	})})
 }
 

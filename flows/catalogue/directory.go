@@ -188,7 +188,15 @@ func (d Details) or(other Details) Details {
 	if d.TimeZone == "" {
 		d.TimeZone, d.zone = other.TimeZone, other.zone
 	}
-	d.Currency, d.Phone, d.Email, d.URL = cmp.Or(d.Currency, other.Currency), cmp.Or(d.Phone, other.Phone), cmp.Or(d.Email, other.Email), cmp.Or(d.URL, other.URL)
+	d.Currency, d.Phone, d.Email, d.URL = cmp.Or(
+		d.Currency, other.Currency,
+	), cmp.Or(
+		d.Phone, other.Phone,
+	), cmp.Or(
+		d.Email, other.Email,
+	), cmp.Or(
+		d.URL, other.URL,
+	)
 	d.Address, d.Location, d.Trader = cmp.Or(d.Address, other.Address), cmp.Or(d.Location, other.Location), cmp.Or(d.Trader, other.Trader)
 	if d.OpeningHours == nil {
 		d.OpeningHours = other.OpeningHours

@@ -47,7 +47,10 @@ func ParseDirectory(file []byte) (*Directory, error) {
 	found.checkDetails("defaults", read.Defaults)
 	found.checkOffers("defaults", read.Defaults, read.Defaults.Groups)
 	for id, own := range read.Clubs {
-		found.refuse(!flows.PublicIDPattern.MatchString(id), "clubs."+id, "is not a club's id, which has only letters, digits, hyphens and underscores")
+		found.refuse(
+			!flows.PublicIDPattern.MatchString(id), "clubs."+id,
+			"is not a club's id, which has only letters, digits, hyphens and underscores",
+		)
 		found.checkDetails("clubs."+id, own)
 		d.clubs[id] = own.located().or(d.defaults)
 		found.checkOffers("clubs."+id, own, d.clubs[id].Groups)
@@ -155,7 +158,10 @@ func (p *problems) checkAddress(at string, a Address) {
 func (p *problems) checkContact(at, phone, email string) {
 	p.checkForm(at+".phone", phone, phones, "an international number without spaces, such as +33140000000")
 	parsed, err := mail.ParseAddress(email)
-	p.refuse(email != "" && (err != nil || parsed.Address != email || len(email) > maxText), at+".email", "%q must be an e-mail address", email)
+	p.refuse(
+		email != "" && (err != nil || parsed.Address != email || len(email) > maxText), at+".email",
+		"%q must be an e-mail address", email,
+	)
 }
 
 func (p *problems) checkHours(at string, hours OpeningHours) {

@@ -113,9 +113,16 @@ func billingOf(offer club.Offer) *Billing {
 	if len(listed.Occurrences)+len(listed.Recurrences) == 0 {
 		return nil
 	}
-	billing := &Billing{Rhythm: schedule.Duration(offer.RhythmBilling), Endless: len(listed.Recurrences) > 0, FirstPaid: offer.IsFirstMonthPayed}
+	billing := &Billing{
+		Rhythm:    schedule.Duration(offer.RhythmBilling),
+		Endless:   len(listed.Recurrences) > 0,
+		FirstPaid: offer.IsFirstMonthPayed,
+	}
 	for _, entry := range listed.Occurrences {
-		billing.Entries = append(billing.Entries, BillingEntry{Every: entry.Interval, Price: entry.PriceTI, Times: repetitions(entry), Tax: taxOf(entry)})
+		billing.Entries = append(
+			billing.Entries,
+			BillingEntry{Every: entry.Interval, Price: entry.PriceTI, Times: repetitions(entry), Tax: taxOf(entry)},
+		)
 	}
 	for _, entry := range listed.Recurrences {
 		billing.Entries = append(billing.Entries, BillingEntry{Every: entry.Interval, Price: entry.PriceTI, Tax: taxOf(entry)})

@@ -69,7 +69,8 @@ func TestScheduleTerms(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || terms.DebitDay != test.day || terms.DebitDayOpen != test.open || !terms.Start.Equal(start) || terms.Offer.Listed.IRI != terms.Offer.IRI {
+		if err != nil || terms.DebitDay != test.day || terms.DebitDayOpen != test.open || !terms.Start.Equal(start) ||
+			terms.Offer.Listed.IRI != terms.Offer.IRI {
 			t.Errorf("%s: %+v (%v)", name, terms, err)
 		}
 	}

@@ -100,7 +100,9 @@ func New(secrets ...[]byte) (*Keyring, error) {
 
 func addSealingKey(ring *keyset.Manager, id, secret []byte) error {
 	// 12 and 16 bytes are the nonce and the tag of every AES-GCM.
-	parameters, err := aesgcm.NewParameters(aesgcm.ParametersOpts{KeySizeInBytes: keySize, IVSizeInBytes: 12, TagSizeInBytes: 16, Variant: aesgcm.VariantTink})
+	parameters, err := aesgcm.NewParameters(
+		aesgcm.ParametersOpts{KeySizeInBytes: keySize, IVSizeInBytes: 12, TagSizeInBytes: 16, Variant: aesgcm.VariantTink},
+	)
 	if err != nil {
 		return err
 	}
@@ -185,7 +187,9 @@ func (k *Keyring) Pseudonym(purpose, text string) string { return k.Pseudonyms(p
 func (k *Keyring) Pseudonyms(purpose, text string) []string {
 	names := make([]string, len(k.keys))
 	for i, key := range k.keys {
-		names[i] = hex.EncodeToString(append(slices.Clip(key.id), mac(key.pseudonym, fmt.Appendf(nil, "%d:%s%s", len(purpose), purpose, text))...))
+		names[i] = hex.EncodeToString(
+			append(slices.Clip(key.id), mac(key.pseudonym, fmt.Appendf(nil, "%d:%s%s", len(purpose), purpose, text))...),
+		)
 	}
 	return names
 }

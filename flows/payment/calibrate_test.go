@@ -42,7 +42,8 @@ func TestCalibrate(t *testing.T) {
 	g := w.Gateway()
 	w.seedPayments(g, 20, 5)
 	c := w.calibrated(g)
-	if c.Rule == nil || c.Recorded != 20 || c.Unpaid != 5 || len(c.Findings) != 5 || !strings.Contains(c.Verdict, "sale_state went from building to settled") {
+	if c.Rule == nil || c.Recorded != 20 || c.Unpaid != 5 || len(c.Findings) != 5 ||
+		!strings.Contains(c.Verdict, "sale_state went from building to settled") {
 		t.Fatalf("calibrated: %+v", c)
 	}
 	for _, finding := range c.Findings {

@@ -35,10 +35,12 @@ func TestShowDoubt(t *testing.T) {
 	if advice := strings.Join(d.Advice, "\n"); !strings.Contains(advice, "exactly one payment of 149.00 EUR by card online (CBWeb)") {
 		t.Errorf("cash at the desk may be taken for it:\n%s", advice)
 	}
-	if d.State != flows.InDoubt || d.ContactNumber == "" || d.AtProcessor.State != cards.Captured || d.AtProcessor.Captured != p.Amount || d.Problem != "" {
+	if d.State != flows.InDoubt || d.ContactNumber == "" || d.AtProcessor.State != cards.Captured || d.AtProcessor.Captured != p.Amount ||
+		d.Problem != "" {
 		t.Errorf("shown: %+v", d)
 	}
-	if len(d.Journal) != 1 || d.Journal[0].Key != "fd_post_1" || d.Journal[0].At == nil || d.Journal[0].At.UnixMilli() != w.Clock.Now().UnixMilli() {
+	if len(d.Journal) != 1 || d.Journal[0].Key != "fd_post_1" || d.Journal[0].At == nil ||
+		d.Journal[0].At.UnixMilli() != w.Clock.Now().UnixMilli() {
 		t.Errorf("the journal is %+v", d.Journal)
 	}
 	if d.Snapshot == nil || len(d.Readings) != 0 || d.NextReading == nil || !d.NextReading.Equal(p.DoubtSince.Add(30*time.Second)) {

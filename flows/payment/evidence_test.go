@@ -29,7 +29,8 @@ func TestSnapshotBeforeCapture(t *testing.T) {
 		t.Fatalf("the snapshot is %+v", seen)
 	}
 	if known(t, "the state", seen.SaleState) != "building" || known(t, "the total", seen.Total) != p.Amount || !known(t, "the check", seen.Valid) ||
-		known(t, "the status", seen.ContactStatus) != "temp" || known(t, "the debt", seen.Debt) != 0 {
+		known(t, "the status", seen.ContactStatus) != "temp" ||
+		known(t, "the debt", seen.Debt) != 0 {
 		t.Errorf("the snapshot is %+v", seen)
 	}
 	if p.Contact != "" || p.Payer != nil {

@@ -83,7 +83,8 @@ func TestConfirmRecordedOfAnUnsettledSale(t *testing.T) {
 	g := w.Gateway()
 	p := w.Doubtful(g, "error_before")
 	decided := w.confirmRecorded(g, p)
-	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 1 || !strings.Contains(decided.Warnings[0], "shows sale "+string(p.Sale)+" as not settled") {
+	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 1 ||
+		!strings.Contains(decided.Warnings[0], "shows sale "+string(p.Sale)+" as not settled") {
 		t.Errorf("decided: %+v", decided)
 	}
 }
@@ -106,7 +107,8 @@ func TestDecisionIsRecordedBeforeTheSaleIsRead(t *testing.T) {
 		}
 	}})
 	decided := w.confirmRecorded(g, p)
-	if reads == 0 || decided.Payment.State != flows.Recorded || len(decided.Warnings) != 1 || !strings.Contains(decided.Warnings[0], "could not be read") {
+	if reads == 0 || decided.Payment.State != flows.Recorded || len(decided.Warnings) != 1 ||
+		!strings.Contains(decided.Warnings[0], "could not be read") {
 		t.Errorf("%d reads; decided: %+v", reads, decided)
 	}
 }
@@ -191,7 +193,10 @@ func anotherReleases(w *world, _ *gateway, p *flows.Payment) {
 }
 
 func refundBegan(w *world, p *flows.Payment) {
-	w.note(p, "fd_release_1", p.AttemptID, "fd_post_2", fmt.Sprintf("refund-%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.Clock.Now().UnixMilli()))
+	w.note(
+		p, "fd_release_1", p.AttemptID, "fd_post_2",
+		fmt.Sprintf("refund-%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.Clock.Now().UnixMilli()),
+	)
 }
 
 // TestNotes: an operator leaves a note on a payment in any state, which changes nothing else. What a newer version of Frontdesk wrote,
@@ -299,7 +304,10 @@ func TestManyOperators(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range cap(errs) {
 		group.Go(func() {
-			_, err := gateways[i%2].ConfirmNotRecorded(t.Context(), p.ID, []payment.Resolution{payment.Refund, payment.SendAgain}[i/2%2], flows.Decision{Operator: fmt.Sprint("op", i)})
+			_, err := gateways[i%2].ConfirmNotRecorded(
+				t.Context(), p.ID, []payment.Resolution{payment.Refund, payment.SendAgain}[i/2%2],
+				flows.Decision{Operator: fmt.Sprint("op", i)},
+			)
 			errs <- err
 		})
 	}

@@ -311,7 +311,9 @@ func TestAgreedAmount(t *testing.T) {
 	g := w.Gateway()
 	p := w.Advance(g, w.Authorised(g))
 	line := w.Lines(p)[0]
-	if line.Amount != quarterPassPrice || line.Mean != "CBWeb" || line.Checkout != "/demo/checkouts/111" || line.ClubID != string(bastille.Club) || line.OnAccount != 0 {
+	if line.Amount != quarterPassPrice || line.Mean != "CBWeb" || line.Checkout != "/demo/checkouts/111" ||
+		line.ClubID != string(bastille.Club) ||
+		line.OnAccount != 0 {
 		t.Errorf("the ledger holds %+v", line)
 	}
 	metadata := w.Held(p).Metadata

@@ -285,7 +285,8 @@ func TestUnreadableRecordOfOurs(t *testing.T) {
 			w.rebuild(g)
 			w.expectListed(g, p.ProcessorID+" unverifiable")
 			detail := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), flows.PaymentID(p.ProcessorID)) })
-			if detail.AtProcessor != nil || detail.Amount != p.Amount || !strings.Contains(detail.Reason, "cannot be read") || strings.Contains(strings.Join(detail.Advice, " "), "seal key") ||
+			if detail.AtProcessor != nil || detail.Amount != p.Amount || !strings.Contains(detail.Reason, "cannot be read") ||
+				strings.Contains(strings.Join(detail.Advice, " "), "seal key") ||
 				!slices.Equal(detail.Commands, []string{"frontdesk payments end " + p.ProcessorID}) {
 				t.Errorf("shown: %+v", detail)
 			}

@@ -70,7 +70,11 @@ func TestLoserOfARebuild(t *testing.T) {
 			w.captureAtProcessor(twin)
 			w.Wipe()
 			loserWire, winnerWire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{}), frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
-			loser, winner := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(loserWire)}), w.Gateway(gatewayOptions{RedisURL: w.RedisOver(winnerWire)})
+			loser, winner := w.Gateway(
+				gatewayOptions{RedisURL: w.RedisOver(loserWire)},
+			), w.Gateway(
+				gatewayOptions{RedisURL: w.RedisOver(winnerWire)},
+			)
 			stores := func(message []byte) bool {
 				return bytes.Contains(message, []byte("}:registration")) && bytes.Contains(message, []byte("}:payment:1\r\n"))
 			}

@@ -268,7 +268,9 @@ func TestGatewaysThatDiffer(t *testing.T) {
 	old := w.Gateway(gatewayOptions{Cards: cards.Config{WebhookURL: "https://old.club.example/v1/webhooks/card"}})
 	p := w.Started(old)
 	w.Put(old, p.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID = "" })
-	released := w.Gateway(gatewayOptions{Cards: cards.Config{WebhookURL: "https://club.example/v1/webhooks/card"}, Keys: newKeyring(t, "two", "one")})
+	released := w.Gateway(
+		gatewayOptions{Cards: cards.Config{WebhookURL: "https://club.example/v1/webhooks/card"}, Keys: newKeyring(t, "two", "one")},
+	)
 	again := w.Advance(released, p)
 	if again.State != flows.Intent || again.ProcessorID != p.ProcessorID {
 		t.Fatalf("%s (%s) with payment %s besides %s", again.State, again.Reason, again.ProcessorID, p.ProcessorID)

@@ -31,9 +31,23 @@ type settlementCase struct {
 func (w *world) settlementCases() map[flows.Method]settlementCase {
 	due := w.Clock.Now().AddDate(0, 1, 0).Format(time.DateOnly)
 	return map[flows.Method]settlementCase{
-		flows.Deferred: {flows.StartPayment{Method: flows.Deferred, DueDate: due}, quarterPass, quarterPassPrice, "/sales/*/postpone_due", "deferred", 0},
-		flows.Free:     {flows.StartPayment{Method: flows.Free}, trial, 0, "/sales/*/transitions", "settled", 0},
-		flows.InPerson: {flows.StartPayment{Method: flows.InPerson, Staff: true, Desk: &flows.Desk{Mean: "cash"}}, quarterPass, quarterPassPrice, "/sales/*/payments", "settled", 1},
+		flows.Deferred: {
+			flows.StartPayment{Method: flows.Deferred, DueDate: due},
+			quarterPass,
+			quarterPassPrice,
+			"/sales/*/postpone_due",
+			"deferred",
+			0,
+		},
+		flows.Free: {flows.StartPayment{Method: flows.Free}, trial, 0, "/sales/*/transitions", "settled", 0},
+		flows.InPerson: {
+			flows.StartPayment{Method: flows.InPerson, Staff: true, Desk: &flows.Desk{Mean: "cash"}},
+			quarterPass,
+			quarterPassPrice,
+			"/sales/*/payments",
+			"settled",
+			1,
+		},
 	}
 }
 
@@ -161,7 +175,11 @@ var settlements = func() map[string]scenario {
 			if s.applied && method == flows.InPerson {
 				ledger = 1
 			}
-			all[string(method)+": "+name] = scenario{live: func(w *world, g *gateway) *flows.Payment { return s.live(w, g, method) }, end: s.end, ledger: ledger}
+			all[string(method)+": "+name] = scenario{
+				live:   func(w *world, g *gateway) *flows.Payment { return s.live(w, g, method) },
+				end:    s.end,
+				ledger: ledger,
+			}
 		}
 	}
 	return all
@@ -283,7 +301,11 @@ func TestPayable(t *testing.T) {
 	w := newWorld(t)
 	g := w.Gateway()
 	due, nothing := w.Registered(g), w.RegisteredFor(g, trial, 0)
-	sum := flows.StartPayment{Method: flows.InPerson, Staff: true, Desk: &flows.Desk{Mean: "card", Cards: []flows.DeskCard{{Amount: quarterPassPrice - 1, Network: "CBGroup"}}}}
+	sum := flows.StartPayment{
+		Method: flows.InPerson,
+		Staff:  true,
+		Desk:   &flows.Desk{Mean: "card", Cards: []flows.DeskCard{{Amount: quarterPassPrice - 1, Network: "CBGroup"}}},
+	}
 	stranger := w.settlementCases()[flows.InPerson].start
 	stranger.Staff = false
 	for name, test := range map[string]struct {

@@ -73,18 +73,23 @@ var staffScenarios = map[string]scenario{
 		return w.Advance(g, p)
 	}, flows.InDoubt, 1, cards.Captured}, // the settlement could be our own, delayed
 
-	"staff settle the sale after Redis forgot an operator's decision, which is not in the metadata": {func(w *world, g *gateway) *flows.Payment {
-		p := w.Doubtful(g, "error_before")
-		w.Clock.Advance(16 * time.Minute)
-		w.InjectFault(metadataCall, nil, func() { // whose release it is, the release, and then the decision
-			w.InjectFault(metadataCall, nil, func() { w.FailCalls(metadataCall, 6) })
-		})
-		w.mustDecide(g, p, payment.SendAgain)
-		w.PayAtDesk(p)
-		w.Wipe()
-		w.rebuild(g)
-		return w.Advance(g, p)
-	}, flows.InDoubt, 1, cards.Captured},
+	"staff settle the sale after Redis forgot an operator's decision, which is not in the metadata": {
+		func(w *world, g *gateway) *flows.Payment {
+			p := w.Doubtful(g, "error_before")
+			w.Clock.Advance(16 * time.Minute)
+			w.InjectFault(metadataCall, nil, func() { // whose release it is, the release, and then the decision
+				w.InjectFault(metadataCall, nil, func() { w.FailCalls(metadataCall, 6) })
+			})
+			w.mustDecide(g, p, payment.SendAgain)
+			w.PayAtDesk(p)
+			w.Wipe()
+			w.rebuild(g)
+			return w.Advance(g, p)
+		},
+		flows.InDoubt,
+		1,
+		cards.Captured,
+	},
 
 	"the sale grows between two claims": {func(w *world, g *gateway) *flows.Payment {
 		p := w.Authorised(g)

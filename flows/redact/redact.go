@@ -107,7 +107,9 @@ var (
 	// digits matches what has as many digits as a telephone number.
 	digits = regexp.MustCompile(`\+?\d(?:[ -]?\d){7,}`)
 	// id matches identifiers of Frontdesk, the processor and traces.
-	id = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b|\b(?:pi|pay|evt|req)_[A-Za-z0-9_]{1,40}\b|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d+\b`)
+	id = regexp.MustCompile(
+		`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b|\b(?:pi|pay|evt|req)_[A-Za-z0-9_]{1,40}\b|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d+\b`,
+	)
 )
 
 // Text removes from a text what could be personal: quotations, addresses of all

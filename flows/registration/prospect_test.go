@@ -20,7 +20,8 @@ func (w *world) expectProspect(view flows.View) {
 	w.Helper()
 	known := w.Persona("prospect")
 	sale := must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), bastille, view.Sale) })
-	if string(view.Contact.IRI) != known.ContactID || view.Contact.Status != "prospect" || string(sale.Contact) != known.ContactID || sale.FamilyName != known.FamilyName {
+	if string(view.Contact.IRI) != known.ContactID || view.Contact.Status != "prospect" || string(sale.Contact) != known.ContactID ||
+		sale.FamilyName != known.FamilyName {
 		w.Errorf("the registration is %+v's, the sale %s's; want %s", view.Contact, sale.Contact, known.ContactID)
 	}
 	if known.ClubID != "/demo/clubs/11" || !view.Cart.Valid {

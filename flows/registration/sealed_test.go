@@ -49,7 +49,11 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := store.Response{Status: 201, Header: map[string]string{"Location": "/v1/registrations/" + view.ID}, Body: []byte(`{"token":"` + token + `"}`)}
+	answer := store.Response{
+		Status: 201,
+		Header: map[string]string{"Location": "/v1/registrations/" + view.ID},
+		Body:   []byte(`{"token":"` + token + `"}`),
+	}
 	if _, _, err := g.Store.BeginRequest(ctx, token, "key", "print", "owner"); err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,11 @@ func TestOneNetworkDoesNotPauseAClub(t *testing.T) {
 	g := w.Gateway(gatewayOptions{SMS: registration.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})
 	code := func(n int, address string) error {
 		id, token := w.debtor(g, fmt.Sprintf("+336%08d", n))
-		return errorOf(g.Registrations.CreateMandate(registration.WithClientNetworks(w.Context(), []flows.ClientNetwork{{Name: address, Share: 1}}), id, token, account))
+		return errorOf(
+			g.Registrations.CreateMandate(
+				registration.WithClientNetworks(w.Context(), []flows.ClientNetwork{{Name: address, Share: 1}}), id, token, account,
+			),
+		)
 	}
 	for n := range 20 {
 		if err := code(n, fmt.Sprintf("203.0.113.%d", n/10)); err != nil {

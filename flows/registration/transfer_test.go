@@ -30,7 +30,8 @@ func TestTransfer(t *testing.T) {
 	w := newWorld(t)
 	f := w.Gateway().Registrations.Transfers
 	started := must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
-	if started.State != flows.SignatureAwaiting || started.AttemptsLeft() != 5 || started.ResendAfter.Sub(w.Clock.Now()).Round(time.Second) != time.Minute {
+	if started.State != flows.SignatureAwaiting || started.AttemptsLeft() != 5 ||
+		started.ResendAfter.Sub(w.Clock.Now()).Round(time.Second) != time.Minute {
 		t.Errorf("started: %+v", started)
 	}
 	if _, err := f.Sign(t.Context(), former, "not it"); flows.CodeOf(err) != flows.CodeWrong {

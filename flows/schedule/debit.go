@@ -62,7 +62,12 @@ func (s *Schedule) collect(t Terms, p plan) {
 		}
 	}
 	if p.endless != nil && p.endless.amount != 0 {
-		s.Recurrence = &Recurrence{From: c.date(next - p.paid), Every: p.rhythm.String(), Amount: p.endless.amount, Verdict: common.and(p.endless.Verdict)}
+		s.Recurrence = &Recurrence{
+			From:    c.date(next - p.paid),
+			Every:   p.rhythm.String(),
+			Amount:  p.endless.amount,
+			Verdict: common.and(p.endless.Verdict),
+		}
 		if p.rhythm.months > 0 {
 			s.Recurrence.Day = c.day
 		}

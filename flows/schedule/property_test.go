@@ -12,7 +12,11 @@ import (
 // drawDay draws a day of the coming years, often one at the end of a month or in a leap year.
 func drawDay(t *rapid.T, label string) schedule.Date {
 	if rapid.Bool().Draw(t, label+" at a month's end") {
-		first := schedule.Date{Year: rapid.IntRange(2026, 2032).Draw(t, label+" year"), Month: time.Month(rapid.IntRange(1, 12).Draw(t, label+" month")), Day: 1}
+		first := schedule.Date{
+			Year:  rapid.IntRange(2026, 2032).Draw(t, label+" year"),
+			Month: time.Month(rapid.IntRange(1, 12).Draw(t, label+" month")),
+			Day:   1,
+		}
 		return first.AddMonths(1).AddDays(-rapid.IntRange(1, 4).Draw(t, label+" before the end"))
 	}
 	return schedule.Date{Year: 2026, Month: time.November, Day: 21}.AddDays(rapid.IntRange(0, 2500).Draw(t, label))
@@ -33,7 +37,9 @@ func drawTerms(t *rapid.T) schedule.Terms {
 	o.RegistrationFee = prices.Draw(t, "fee")
 	kind := rapid.SampledFrom([]string{"limited", "endless", "both"}).Draw(t, "kind")
 	if kind != "endless" {
-		o.Occurrences = []schedule.Entry{{Offset: "P0W", Interval: intervals.Draw(t, "interval"), Loop: rapid.IntRange(1, 60).Draw(t, "loop"), Price: prices.Draw(t, "price")}}
+		o.Occurrences = []schedule.Entry{
+			{Offset: "P0W", Interval: intervals.Draw(t, "interval"), Loop: rapid.IntRange(1, 60).Draw(t, "loop"), Price: prices.Draw(t, "price")},
+		}
 	}
 	if kind != "limited" {
 		o.Recurrences = []schedule.Entry{{Offset: "P0W", Interval: intervals.Draw(t, "endless interval"), Price: prices.Draw(t, "endless price")}}
@@ -56,7 +62,11 @@ func TestSumsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		terms := drawTerms(t)
 		terms.Recurrences = nil
-		entry := schedule.Entry{Offset: "P0W", Interval: intervals.Draw(t, "the interval"), Price: rapid.Int64Range(100, 100_000).Draw(t, "the price")}
+		entry := schedule.Entry{
+			Offset:   "P0W",
+			Interval: intervals.Draw(t, "the interval"),
+			Price:    rapid.Int64Range(100, 100_000).Draw(t, "the price"),
+		}
 		longest := 60
 		if entry.Interval == "P1Y" {
 			longest = 10 // no weekly offer runs for more years

@@ -46,7 +46,15 @@ func TestCheckRedis(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			expectChecks(t, store.CheckRedis(t.Context(), connection, store.CheckOptions{AssumeDurable: test.vouched}, func() time.Time { return time.Now().Add(test.off) }), test.wrong, test.says)
+			expectChecks(
+				t,
+				store.CheckRedis(
+					t.Context(), connection, store.CheckOptions{AssumeDurable: test.vouched},
+					func() time.Time { return time.Now().Add(test.off) },
+				),
+				test.wrong,
+				test.says,
+			)
 		})
 	}
 }
@@ -71,7 +79,8 @@ func TestCheckRedisUnreachable(t *testing.T) {
 		"no password":    {address, "NOAUTH"},
 	} {
 		found := store.CheckRedis(t.Context(), patientClient(t, test.address), store.CheckOptions{AssumeDurable: true}, time.Now)
-		if len(found) != 1 || found[0].Verdict != flows.Failed || !strings.Contains(found[0].Found, test.says) || strings.Contains(found[0].Found, "secret") {
+		if len(found) != 1 || found[0].Verdict != flows.Failed || !strings.Contains(found[0].Found, test.says) ||
+			strings.Contains(found[0].Found, "secret") {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}

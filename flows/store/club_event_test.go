@@ -15,7 +15,11 @@ import (
 )
 
 func event(id string) flows.StoredEvent {
-	return flows.StoredEvent{ID: id, At: time.Now().UTC().Truncate(time.Millisecond), Body: []byte(`{"event":"contact.updated","of":"/demo/contacts/7"}`)}
+	return flows.StoredEvent{
+		ID:   id,
+		At:   time.Now().UTC().Truncate(time.Millisecond),
+		Body: []byte(`{"event":"contact.updated","of":"/demo/contacts/7"}`),
+	}
 }
 
 func TestClubEvents(t *testing.T) {
@@ -32,7 +36,8 @@ func TestClubEvents(t *testing.T) {
 			b.Errorf("Redis sees %v", raw)
 		}
 		events, err := b.ClubEvents(ctx, "", 10)
-		if err != nil || len(events) != 2 || events[0].ID != "evt_a" || string(events[1].Body) != string(event("").Body) || events[0].At.IsZero() {
+		if err != nil || len(events) != 2 || events[0].ID != "evt_a" || string(events[1].Body) != string(event("").Body) ||
+			events[0].At.IsZero() {
 			b.Fatalf("kept: %+v, %v", events, err)
 		}
 		if rest, err := b.ClubEvents(ctx, events[0].Entry, 10); err != nil || len(rest) != 1 || rest[0].ID != "evt_b" {

@@ -45,7 +45,8 @@ func TestConnect(t *testing.T) {
 		"rediss+cluster://ada:x@a:7000,b,[::]": {"a:7000", "b:6379", "[::]:6379"},
 	} {
 		client, ok := connect(t, address).(*redis.ClusterClient)
-		if !ok || !slices.Equal(client.Options().Addrs, want) || client.Options().ClusterStateReloadInterval > time.Second || (client.Options().TLSConfig != nil) != strings.HasPrefix(address, "rediss") {
+		if !ok || !slices.Equal(client.Options().Addrs, want) || client.Options().ClusterStateReloadInterval > time.Second ||
+			(client.Options().TLSConfig != nil) != strings.HasPrefix(address, "rediss") {
 			t.Errorf("%s: %+v", address, client)
 		}
 	}

@@ -50,13 +50,19 @@ func TestReceiptsAreKept(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		ctx, at := b.Context(), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 		for i, id := range []string{"one", "two"} {
-			receipt := flows.Receipt{ID: id, At: at.Add(time.Duration(i) * time.Hour), Wording: "v1", Items: []flows.Consent{{ID: "12012", Channel: "email", Type: "news", Authorized: true}}}
+			receipt := flows.Receipt{
+				ID:      id,
+				At:      at.Add(time.Duration(i) * time.Hour),
+				Wording: "v1",
+				Items:   []flows.Consent{{ID: "12012", Channel: "email", Type: "news", Authorized: true}},
+			}
 			if err := b.SaveReceipt(ctx, "/demo/contacts/1001", receipt); err != nil {
 				b.Fatal(err)
 			}
 		}
 		kept, err := b.Receipts(ctx, "/demo/contacts/1001")
-		if err != nil || len(kept) != 2 || kept[0].ID != "two" || kept[1].ID != "one" || kept[1].Items[0].Type != "news" || !kept[1].At.Equal(at) {
+		if err != nil || len(kept) != 2 || kept[0].ID != "two" || kept[1].ID != "one" || kept[1].Items[0].Type != "news" ||
+			!kept[1].At.Equal(at) {
 			b.Errorf("kept: %+v, %v", kept, err)
 		}
 		for _, other := range []club.IRI{"/demo/contacts/1002", "/demo-x/contacts/1001"} {

@@ -16,7 +16,11 @@ func TestFinishedPaymentsAreBounded(t *testing.T) {
 		const many, kept = 1005, 1000
 		start := time.Now()
 		for i := range many {
-			p := &flows.Payment{ID: flows.NewPaymentID(fmt.Sprint("r", i), 1), State: flows.Recorded, UpdatedAt: start.Add(time.Duration(i) * time.Second)}
+			p := &flows.Payment{
+				ID:        flows.NewPaymentID(fmt.Sprint("r", i), 1),
+				State:     flows.Recorded,
+				UpdatedAt: start.Add(time.Duration(i) * time.Second),
+			}
 			if err := b.Schedule(b.Context(), p, time.Time{}); err != nil {
 				b.Fatal(err)
 			}
@@ -131,7 +135,11 @@ func TestRuleIsSealed(t *testing.T) {
 		if _, err := b.Rule(b.Context(), "live"); !errors.Is(err, flows.ErrNotFound) {
 			b.Fatalf("a rule that was never set: %v", err)
 		}
-		rule := &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "open", After: "paid"}}, Recorded: 20, Unpaid: 5}
+		rule := &flows.Rule{
+			Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "open", After: "paid"}},
+			Recorded:   20,
+			Unpaid:     5,
+		}
 		if err := b.SaveRule(b.Context(), "live", rule); err != nil {
 			b.Fatal(err)
 		}

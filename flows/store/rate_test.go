@@ -27,7 +27,8 @@ func TestRates(t *testing.T) {
 			}
 		}
 		refused := take("writes", "address 203.0.113.7")
-		if refused.Allowed || refused.Remaining != 0 || refused.RetryAfter <= 19*time.Minute || refused.RetryAfter > 20*time.Minute || refused.ResetAfter <= 59*time.Minute {
+		if refused.Allowed || refused.Remaining != 0 || refused.RetryAfter <= 19*time.Minute || refused.RetryAfter > 20*time.Minute ||
+			refused.ResetAfter <= 59*time.Minute {
 			b.Errorf("the fourth: %+v", refused)
 		}
 		if !take("starts", "address 203.0.113.7").Allowed || !take("writes", "address 203.0.113.8").Allowed {

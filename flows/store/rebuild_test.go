@@ -19,8 +19,23 @@ import (
 func (b *fixture) lost(state flows.PaymentState) (*flows.Registration, *flows.Payment) {
 	b.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	r := &flows.Registration{ID: uuid.NewString(), State: flows.Open, ClubID: "11", Generation: 1, CreatedAt: now, ExpiresAt: now.Add(20 * time.Hour), Rebuilt: true}
-	p := &flows.Payment{ID: flows.NewPaymentID(r.ID, 1), Schema: flows.PaymentSchema, State: state, Registration: r.ID, Generation: 1, UpdatedAt: now}
+	r := &flows.Registration{
+		ID:         uuid.NewString(),
+		State:      flows.Open,
+		ClubID:     "11",
+		Generation: 1,
+		CreatedAt:  now,
+		ExpiresAt:  now.Add(20 * time.Hour),
+		Rebuilt:    true,
+	}
+	p := &flows.Payment{
+		ID:           flows.NewPaymentID(r.ID, 1),
+		Schema:       flows.PaymentSchema,
+		State:        state,
+		Registration: r.ID,
+		Generation:   1,
+		UpdatedAt:    now,
+	}
 	return r, p
 }
 

@@ -24,7 +24,9 @@ type acknowledging struct {
 
 func newAcknowledging(t *testing.T) *acknowledging {
 	t.Helper()
-	a := &acknowledging{fixture: newFixture(t, frontdesktest.NewDurableRedis(t, "--appendfsync", "everysec", "--repl-diskless-sync-delay", "0"))}
+	a := &acknowledging{
+		fixture: newFixture(t, frontdesktest.NewDurableRedis(t, "--appendfsync", "everysec", "--repl-diskless-sync-delay", "0")),
+	}
 	options, err := redis.ParseURL(frontdesktest.NewRedis(t))
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +89,10 @@ func TestReplicasAcknowledge(t *testing.T) {
 	if flows.CodeOf(err) != flows.StorageUnavailable {
 		t.Errorf("a request begins with %v", err)
 	}
-	expectChecks(t, store.CheckRedis(t.Context(), a.redis, given, time.Now), map[string]flows.Verdict{"redis writes": flows.Failed}, "start the replica")
+	expectChecks(
+		t, store.CheckRedis(t.Context(), a.redis, given, time.Now), map[string]flows.Verdict{"redis writes": flows.Failed},
+		"start the replica",
+	)
 
 	a.follow()
 	if p = a.move(a.waiting, move); p.Version != 3 {

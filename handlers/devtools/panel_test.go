@@ -70,7 +70,13 @@ func TestMemoryIsBounded(t *testing.T) {
 	begin := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	for world := range 150 {
 		for n := range 120 {
-			p.Record(handlers.RequestInfo{World: fmt.Sprintf("demo-%d", world), Path: fmt.Sprint(n), At: begin.Add(time.Duration(world*1000+n) * time.Second)})
+			p.Record(
+				handlers.RequestInfo{
+					World: fmt.Sprintf("demo-%d", world),
+					Path:  fmt.Sprint(n),
+					At:    begin.Add(time.Duration(world*1000+n) * time.Second),
+				},
+			)
 		}
 	}
 	latest := list(t, address, "demo-149")

@@ -59,7 +59,9 @@ func Pages(cfg Config) (map[string]http.Handler, error) {
 	}
 	pages["/docs"], pages["/docs/"] = pages["/docs/README.md"], pages["/docs/README.md"]
 	err = walk(cfg.Examples, func(path string) { // examples are text to be read in the browser
-		pages["/docs/examples/"+path] = page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) { return fs.ReadFile(cfg.Examples, path) })
+		pages["/docs/examples/"+path] = page(
+			pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) { return fs.ReadFile(cfg.Examples, path) },
+		)
 	})
 	if err != nil {
 		return nil, err
@@ -133,8 +135,16 @@ func render(title string, head, body g.Node) ([]byte, error) {
 			html.Link(html.Rel("icon"), html.Type("image/png"), html.Href("/docs/favicon-32x32.png")),
 			html.Link(html.Rel("stylesheet"), html.Href("/docs/page.css")),
 		),
-		html.Body(html.Nav(html.Class("docs-nav"),
-			link("/docs", "Documentation"), link("/docs/api", "API reference"), link("/docs/problems", "Errors"), link("/openapi.yaml", "openapi.yaml"), link("/asyncapi.yaml", "asyncapi.yaml")), body),
+		html.Body(html.Nav(
+			html.Class("docs-nav"),
+			link(
+				"/docs", "Documentation",
+			),
+			link("/docs/api", "API reference"),
+			link("/docs/problems", "Errors"),
+			link("/openapi.yaml", "openapi.yaml"),
+			link("/asyncapi.yaml", "asyncapi.yaml"),
+		), body),
 	)).Render(&page)
 	return page.Bytes(), err
 }

@@ -124,7 +124,8 @@ func TestPagesSideBySide(t *testing.T) {
 		pager{145, 30, withTotal, false}.ServeHTTP(w, r)
 	})
 	var handed atomic.Int32
-	got, err := club.New(configured(u.URL)).ListProductsConcurrently(t.Context(), demo, club.ProductQuery{}, func(page []club.Product) { handed.Add(int32(len(page))) })
+	got, err := club.New(configured(u.URL)).
+		ListProductsConcurrently(t.Context(), demo, club.ProductQuery{}, func(page []club.Product) { handed.Add(int32(len(page))) })
 	if err != nil || len(got) != 145 || handed.Load() != 145 || got[144].IRI != "/demo/products/145" {
 		t.Errorf("%d products, %d handed over: %v", len(got), handed.Load(), err)
 	}
@@ -132,7 +133,10 @@ func TestPagesSideBySide(t *testing.T) {
 
 // TestShiftingList: a record that moves to the next page while the list is read appears once in the result.
 func TestShiftingList(t *testing.T) {
-	pages := map[string]string{"": `[{"@id": "/demo/products/1"}, {"@id": "/demo/products/2"}]`, "2": `[{"@id": "/demo/products/2"}, {"@id": "/demo/products/3"}]`}
+	pages := map[string]string{
+		"":  `[{"@id": "/demo/products/1"}, {"@id": "/demo/products/2"}]`,
+		"2": `[{"@id": "/demo/products/2"}, {"@id": "/demo/products/3"}]`,
+	}
 	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		next := map[string]string{"": `"hydra:next": "x"`}[r.URL.Query().Get("page")]
 		io.WriteString(w, `{"hydra:member": `+pages[r.URL.Query().Get("page")]+`, "hydra:view": {`+next+`}}`)

@@ -17,27 +17,54 @@ func reading(t *testing.T, body string) *club.Client {
 }
 
 func TestContactFields(t *testing.T) {
-	c := reading(t, `{"@context": "/contexts/Contact", "@id": "/demo/contacts/7", "@type": "Person", "number": "11-000007", "status": "prospect",
+	c := reading(
+		t,
+		`{"@context": "/contexts/Contact", "@id": "/demo/contacts/7", "@type": "Person", "number": "11-000007", "status": "prospect",
 		"familyName": "Testeur", "givenName": "Ada", "gender": null, "birthDate": "1990-01-31", "email": "ada@example.org", "mobile": "+33600000000",
 		"address": {"addressCountry": "FR", "addressLocality": "Paris", "postalCode": "75011", "streetAddress": "1 rue de la Paix", "more": 1},
 		"clubId": {"@id": "/demo/clubs/11", "@type": "Club"}, "createdAt": "2026-01-01T00:00:00Z", "unknown": {"deep": [1]},
-		"tags": [{"@id": "/demo/contact_tags/1", "@type": "ContactTag", "name": "student", "validFrom": "2026-01-01", "validThrough": "2026-12-31"}]}`)
-	want := club.Contact{IRI: "/demo/contacts/7", Number: "11-000007", Status: "prospect", FamilyName: "Testeur", GivenName: "Ada", BirthDate: "1990-01-31",
-		Email: "ada@example.org", Mobile: "+33600000000", Address: &paris, Club: "/demo/clubs/11",
-		Tags: []club.ContactTag{{IRI: "/demo/contact_tags/1", Name: "student", ValidFrom: "2026-01-01", ValidThrough: "2026-12-31"}}}
+		"tags": [{"@id": "/demo/contact_tags/1", "@type": "ContactTag", "name": "student", "validFrom": "2026-01-01", "validThrough": "2026-12-31"}]}`,
+	)
+	want := club.Contact{
+		IRI:        "/demo/contacts/7",
+		Number:     "11-000007",
+		Status:     "prospect",
+		FamilyName: "Testeur",
+		GivenName:  "Ada",
+		BirthDate:  "1990-01-31",
+		Email:      "ada@example.org",
+		Mobile:     "+33600000000",
+		Address:    &paris,
+		Club:       "/demo/clubs/11",
+		Tags:       []club.ContactTag{{IRI: "/demo/contact_tags/1", Name: "student", ValidFrom: "2026-01-01", ValidThrough: "2026-12-31"}},
+	}
 	equal(t, must[club.Contact](t)(c.GetContact(t.Context(), demo, "/demo/contacts/7")), want)
 }
 
 func TestSaleFields(t *testing.T) {
-	c := reading(t, `{"@id": "/demo/sales/1", "@type": "Sale", "state": "building", "contactId": "/demo/contacts/7", "clubId": "/demo/clubs/11",
+	c := reading(
+		t,
+		`{"@id": "/demo/sales/1", "@type": "Sale", "state": "building", "contactId": "/demo/contacts/7", "clubId": "/demo/clubs/11",
 		"clubCode": "PARIS11", "contactFamilyName": "Testeur", "contactGivenName": null, "contactNumber": "C7", "address": null,
 		"checkoutId": "/demo/checkouts/111", "totalTI": 4490, "priceCurrency": "EUR", "invoice": null,
 		"articles": [{"@id": "/demo/articles/1", "offerId": "/demo/offers/1", "productId": "/demo/products/1", "name": "Year", "priceTI": 4990, "parent": null},
-			{"@id": "/demo/articles/2", "offerId": null, "productId": null, "name": "Prorata", "priceTI": -500, "parent": "/demo/articles/1"}]}`)
-	want := club.Sale{IRI: "/demo/sales/1", State: "building", Contact: "/demo/contacts/7", Club: "/demo/clubs/11", ClubCode: "PARIS11", FamilyName: "Testeur",
-		Number: "C7", Checkout: "/demo/checkouts/111", TotalTI: 4490, Currency: "EUR", Articles: []club.Article{
+			{"@id": "/demo/articles/2", "offerId": null, "productId": null, "name": "Prorata", "priceTI": -500, "parent": "/demo/articles/1"}]}`,
+	)
+	want := club.Sale{
+		IRI:        "/demo/sales/1",
+		State:      "building",
+		Contact:    "/demo/contacts/7",
+		Club:       "/demo/clubs/11",
+		ClubCode:   "PARIS11",
+		FamilyName: "Testeur",
+		Number:     "C7",
+		Checkout:   "/demo/checkouts/111",
+		TotalTI:    4490,
+		Currency:   "EUR",
+		Articles: []club.Article{
 			{IRI: "/demo/articles/1", Offer: "/demo/offers/1", Product: "/demo/products/1", Name: "Year", PriceTI: 4990},
-			{IRI: "/demo/articles/2", Name: "Prorata", PriceTI: -500, Parent: "/demo/articles/1"}}}
+			{IRI: "/demo/articles/2", Name: "Prorata", PriceTI: -500, Parent: "/demo/articles/1"}},
+	}
 	equal(t, must[club.Sale](t)(c.GetSale(t.Context(), demo, sale)), want)
 }
 
@@ -52,11 +79,19 @@ func TestOfferFields(t *testing.T) {
 	entry := club.ScheduleEntry{Offset: "P0W", Interval: "P1M", TaxRate: 20, PriceTI: 4990, PriceTE: 4158, Tax: 832, PriceCurrency: "EUR"}
 	eleven := entry
 	eleven.Loop = ptr(11)
-	want := club.Offer{IRI: "/demo/offers/1", Name: "Monthly", Currency: "EUR", RegistrationFeeTI: 2000, RegistrationFeeName: "Fee", TotalPriceTI: 6990,
-		IsFirstMonthPayed: true, RhythmBilling: "monthly",
+	want := club.Offer{
+		IRI:                 "/demo/offers/1",
+		Name:                "Monthly",
+		Currency:            "EUR",
+		RegistrationFeeTI:   2000,
+		RegistrationFeeName: "Fee",
+		TotalPriceTI:        6990,
+		IsFirstMonthPayed:   true,
+		RhythmBilling:       "monthly",
 		Product: club.Product{IRI: "/demo/products/1", Name: "Gym", Type: "subscription",
 			Behaviors: []club.ProductBehavior{{Type: "subscription", Configuration: club.BehaviorConfiguration{ValidityPeriod: "P52W"}}}},
-		RepaymentSchedule: club.RepaymentSchedule{Occurrences: []club.ScheduleEntry{eleven}, Recurrences: []club.ScheduleEntry{entry}}}
+		RepaymentSchedule: club.RepaymentSchedule{Occurrences: []club.ScheduleEntry{eleven}, Recurrences: []club.ScheduleEntry{entry}},
+	}
 	for behaviors, prorated := range map[string]bool{
 		`{"implementation": {"isProrated": true}}`:                                 true,
 		`{"implementation": {"isProrated": false}}`:                                false,
@@ -74,15 +109,35 @@ func TestOfferFields(t *testing.T) {
 
 func TestOtherFields(t *testing.T) {
 	ctx := t.Context()
-	equal(t, must[club.Club](t)(reading(t, `{"@id": "/demo/clubs/11", "id": 11, "code": "PARIS11", "name": "Bastille", "currency": "EUR", "networkNode": "/demo/network_nodes/3",
-		`+strings.Trim(parisJSON, "{}")+`}`).GetClub(ctx, demo, "/demo/clubs/11")),
-		club.Club{IRI: "/demo/clubs/11", Code: "PARIS11", Name: "Bastille", Currency: "EUR", Address: paris, Node: "/demo/network_nodes/3"})
+	equal(
+		t,
+		must[club.Club](
+			t,
+		)(
+			reading(
+				t,
+				`{"@id": "/demo/clubs/11", "id": 11, "code": "PARIS11", "name": "Bastille", "currency": "EUR", "networkNode": "/demo/network_nodes/3",
+		`+strings.Trim(parisJSON, "{}")+`}`,
+			).GetClub(ctx, demo, "/demo/clubs/11"),
+		),
+		club.Club{IRI: "/demo/clubs/11", Code: "PARIS11", Name: "Bastille", Currency: "EUR", Address: paris, Node: "/demo/network_nodes/3"},
+	)
 	equal(t, must[club.AccountStatistics](t)(reading(t, `{"totalRealDebt": 1250}`).GetAccountStatistics(ctx, demo, "/demo/contacts/7")),
 		club.AccountStatistics{TotalRealDebt: 1250})
 	equal(t, must[[]club.DebitDay](t)(reading(t, `[{"debitDay": 5, "date": "2026-03-05"}]`).ListAllowedDebitDays(ctx, demo, "2026-03-01")),
 		[]club.DebitDay{{Day: 5, Date: "2026-03-05"}})
-	equal(t, must[[]club.Optin](t)(reading(t, `{"member": [{"@id": "/demo/optins/1", "isAuthorized": true, "channel": "email", "type": "legal", "contact": "/demo/contacts/7"}]}`).ListOptins(ctx, demo, "")),
-		[]club.Optin{{IRI: "/demo/optins/1", Authorized: true, Channel: "email", Type: club.OptinLegal, Contact: "/demo/contacts/7"}})
+	equal(
+		t,
+		must[[]club.Optin](
+			t,
+		)(
+			reading(
+				t,
+				`{"member": [{"@id": "/demo/optins/1", "isAuthorized": true, "channel": "email", "type": "legal", "contact": "/demo/contacts/7"}]}`,
+			).ListOptins(ctx, demo, ""),
+		),
+		[]club.Optin{{IRI: "/demo/optins/1", Authorized: true, Channel: "email", Type: club.OptinLegal, Contact: "/demo/contacts/7"}},
+	)
 }
 
 // TestUnreadableAnswers: the error names the operation and the field, and contains nothing of the response's
@@ -94,21 +149,49 @@ func TestUnreadableAnswers(t *testing.T) {
 		call func(*club.Client) error
 		want string
 	}{
-		{`{"@id": "/demo/sales/1", "totalTI": "4990 secret"}`, readSale, "GetSale: unknown, status 200 (response unreadable: field totalTI is not a whole number)"},
-		{`{"@id": "/demo/sales/1", "totalTI": 49.90}`, readSale, "GetSale: unknown, status 200 (response unreadable: field totalTI is not a whole number)"},
-		{`{"@id": "/demo/sales/1", "totalTI": 1e400}`, readSale, "GetSale: unknown, status 200 (response unreadable: field totalTI is not a whole number)"},
+		{
+			`{"@id": "/demo/sales/1", "totalTI": "4990 secret"}`,
+			readSale,
+			"GetSale: unknown, status 200 (response unreadable: field totalTI is not a whole number)",
+		},
+		{
+			`{"@id": "/demo/sales/1", "totalTI": 49.90}`,
+			readSale,
+			"GetSale: unknown, status 200 (response unreadable: field totalTI is not a whole number)",
+		},
+		{
+			`{"@id": "/demo/sales/1", "totalTI": 1e400}`,
+			readSale,
+			"GetSale: unknown, status 200 (response unreadable: field totalTI is not a whole number)",
+		},
 		{`{"@id": "/demo/sales/1"}`, readSale, "GetSale: unknown, status 200 (response unreadable: field totalTI is not present)"},
 		{`{"@id": "/demo/sales/1", "TOTALTI": 1}`, readSale, "GetSale: unknown, status 200 (response unreadable: field totalTI is not present)"},
-		{`{"@id": "/demo/sales/1", "totalTI": 1, "articles": []}`, readSale, "GetSale: unknown, status 200 (response unreadable: field state is not present)"},
-		{`{"@id": "/demo/sales/1", "totalTI": 1, "state": "building"}`, readSale, "GetSale: unknown, status 200 (response unreadable: field articles is not present)"},
-		{`{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": [{"@id": "/demo/articles/1"}]}`, readSale, "GetSale: unknown, status 200 (response unreadable: field articles.priceTI is not present)"},
+		{
+			`{"@id": "/demo/sales/1", "totalTI": 1, "articles": []}`,
+			readSale,
+			"GetSale: unknown, status 200 (response unreadable: field state is not present)",
+		},
+		{
+			`{"@id": "/demo/sales/1", "totalTI": 1, "state": "building"}`,
+			readSale,
+			"GetSale: unknown, status 200 (response unreadable: field articles is not present)",
+		},
+		{
+			`{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": [{"@id": "/demo/articles/1"}]}`,
+			readSale,
+			"GetSale: unknown, status 200 (response unreadable: field articles.priceTI is not present)",
+		},
 		{`{"totalTI": 1}`, readSale, "GetSale: unknown, status 200 (response unreadable: field @id is not present)"},
 		{`{"@id": "/demo/sales/1", "totalTI": 1, "articles": [{"priceTI": "secret"}]}`, readSale,
 			"GetSale: unknown, status 200 (response unreadable: field articles.priceTI is not a whole number)"},
 		{`{"@id": "/demo/sales/1", "totalTI": 1, "address": {"postalCode": 75011}}`, readSale,
 			"GetSale: unknown, status 200 (response unreadable: field address.postalCode is not a string)"},
 		{`{"@id": 1, "totalTI": 1}`, readSale, "GetSale: unknown, status 200 (response unreadable: field @id is not a string)"},
-		{`{"@id": "/demo/sales/1", "totalTI": 1, "invoice": {"@id": 7}}`, readSale, "GetSale: unknown, status 200 (response unreadable: field invoice.@id is not a string)"},
+		{
+			`{"@id": "/demo/sales/1", "totalTI": 1, "invoice": {"@id": 7}}`,
+			readSale,
+			"GetSale: unknown, status 200 (response unreadable: field invoice.@id is not a string)",
+		},
 		{`secret`, readSale, "GetSale: unknown, status 200 (response is not JSON)"},
 		{`{"@id": "/demo/sales/1", "totalTI": 1`, readSale, "GetSale: unknown, status 200 (response is not JSON)"},
 		{``, readSale, "GetSale: unknown, status 200 (response is not JSON)"},

@@ -36,14 +36,28 @@ func tasting(status int, body []byte) *club.Client {
 
 // seeds are responses of every kind, intact and broken.
 var seeds = []string{
-	``, `null`, `0`, `"x"`, `[]`, `{}`, `[null]`, `[[]]`, `{"hydra:member": null}`, `{"hydra:member": [1, "a", null, {}]}`, `{"member": [{"@id": {"@id": 1}}]}`,
-	everything, saleJSON, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": [null, {"priceTI": 1, "parent": {"@id": "/demo/articles/1"}}]}`,
+	``,
+	`null`,
+	`0`,
+	`"x"`,
+	`[]`,
+	`{}`,
+	`[null]`,
+	`[[]]`,
+	`{"hydra:member": null}`,
+	`{"hydra:member": [1, "a", null, {}]}`,
+	`{"member": [{"@id": {"@id": 1}}]}`,
+	everything,
+	saleJSON,
+	`{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": [null, {"priceTI": 1, "parent": {"@id": "/demo/articles/1"}}]}`,
 	`{"hydra:member": [{"@id": "/demo/products/1", "productBehaviors": [null, {"configuration": null}]}], "hydra:totalItems": 99}`,
 	`{"hydra:member": [{"@id": "/demo/offers/1", "articleBehaviors": [{}, null], "product": "/demo/products/1", "repaymentSchedule": null}], "hydra:view": {}}`,
 	`{"hydra:member": [{"@id": "/demo/network_nodes/1", "children": ["/demo/network_nodes/1", {"@id": "/demo/network_nodes/2", "children": ["/demo/network_nodes/1"]}, null]}]}`,
 	`{"hydra:member": [{"@id": "/demo/network_nodes/1", "clubId": "/demo/clubs/1"}, {"@id": "/demo/network_nodes/1", "children": [[]]}]}`,
 	`{"code": "api.error.sale", "violations": [{"propertyPath": 1}, null], "hydra:description": {}}`,
-	`{"code": 7, "violations": {}, "message": "Resource /demo/contacts/1 does not exist"}`, strings.Repeat(`[`, 10000), strings.Repeat(`{"children":[`, 5000),
+	`{"code": 7, "violations": {}, "message": "Resource /demo/contacts/1 does not exist"}`,
+	strings.Repeat(`[`, 10000),
+	strings.Repeat(`{"children":[`, 5000),
 }
 
 // FuzzAnswers feeds arbitrary responses to every operation: each returns a value, or an error that names the

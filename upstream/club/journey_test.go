@@ -29,10 +29,12 @@ func TestCardJourney(t *testing.T) {
 	}
 
 	cart := w.cart(who.IRI, "101")
-	if cart.State != "building" || cart.TotalTI != 45900 || cart.Currency != "EUR" || cart.Checkout == "" || cart.Invoice != "" || len(cart.Articles) != 1 {
+	if cart.State != "building" || cart.TotalTI != 45900 || cart.Currency != "EUR" || cart.Checkout == "" || cart.Invoice != "" ||
+		len(cart.Articles) != 1 {
 		t.Errorf("sale %+v", cart)
 	}
-	if line := cart.Articles[0]; line.Offer != w.iri("offers", "101") || line.Product != w.iri("products", "1") || line.PriceTI != 45900 || line.Parent != "" {
+	if line := cart.Articles[0]; line.Offer != w.iri("offers", "101") || line.Product != w.iri("products", "1") || line.PriceTI != 45900 ||
+		line.Parent != "" {
 		t.Errorf("article %+v", line)
 	}
 	if check := must[club.SaleCheck](t)(c.CheckSale(ctx, s, cart.IRI)); !check.Valid {
@@ -345,7 +347,8 @@ func (w *world) checkOffers(products []club.Product) {
 				w.t.Errorf("offer %+v", o)
 			}
 			rhythms[o.RhythmBilling] = true
-			prorated, upfront, fee = prorated || o.IsProrated, upfront || o.IsFirstMonthPayed, fee || o.RegistrationFeeTI > 0 && o.RegistrationFeeName != ""
+			prorated, upfront, fee = prorated || o.IsProrated, upfront || o.IsFirstMonthPayed, fee ||
+				o.RegistrationFeeTI > 0 && o.RegistrationFeeName != ""
 			for _, e := range o.RepaymentSchedule.Recurrences {
 				endless = endless || e.Loop == nil && e.PriceTI > 0 && e.PriceTE+e.Tax == e.PriceTI && e.TaxRate == 20
 			}

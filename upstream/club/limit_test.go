@@ -35,10 +35,22 @@ func TestLimitOfTheAPIGateway(t *testing.T) {
 		want    club.Outcome
 		wait    time.Duration
 	}{
-		"rate":             {[]string{"X-Rate-Limit-Limit", "1000", "X-Rate-Limit-Remaining", "0", "X-Rate-Limit-Reset", "in"}, club.Refused, 90 * time.Second},
-		"quota":            {[]string{"X-Quota-Limit", "9", "X-Quota-Remaining", "0", "X-Quota-Reset", "in"}, club.Refused, 90 * time.Second},
-		"spike arrest":     {[]string{"X-Spike-Arrest-Limit", "30", "X-Spike-Arrest-Slice-Period", "100", "X-Spike-Arrest-Reset", "in"}, club.Refused, 90 * time.Second},
-		"one of two":       {[]string{"X-Rate-Limit-Remaining", "4", "X-Rate-Limit-Reset", "past", "X-Quota-Remaining", "0", "X-Quota-Reset", "in"}, club.Refused, 90 * time.Second},
+		"rate": {
+			[]string{"X-Rate-Limit-Limit", "1000", "X-Rate-Limit-Remaining", "0", "X-Rate-Limit-Reset", "in"},
+			club.Refused,
+			90 * time.Second,
+		},
+		"quota": {[]string{"X-Quota-Limit", "9", "X-Quota-Remaining", "0", "X-Quota-Reset", "in"}, club.Refused, 90 * time.Second},
+		"spike arrest": {
+			[]string{"X-Spike-Arrest-Limit", "30", "X-Spike-Arrest-Slice-Period", "100", "X-Spike-Arrest-Reset", "in"},
+			club.Refused,
+			90 * time.Second,
+		},
+		"one of two": {
+			[]string{"X-Rate-Limit-Remaining", "4", "X-Rate-Limit-Reset", "past", "X-Quota-Remaining", "0", "X-Quota-Reset", "in"},
+			club.Refused,
+			90 * time.Second,
+		},
 		"over already":     {[]string{"X-Rate-Limit-Remaining", "0", "X-Rate-Limit-Reset", "past"}, club.Refused, 0},
 		"not reached":      {[]string{"X-Rate-Limit-Limit", "1000", "X-Rate-Limit-Remaining", "7", "X-Rate-Limit-Reset", "in"}, club.Unknown, 0},
 		"without an end":   {[]string{"X-Rate-Limit-Limit", "1000", "X-Rate-Limit-Remaining", "0"}, club.Unknown, 0},

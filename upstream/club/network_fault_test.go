@@ -34,7 +34,12 @@ const (
 )
 
 // patientLimits cut off only the POST. The reads before it may take as long as they need on a busy machine.
-var patientLimits = club.Limits{ReadTimeout: frontdesktest.Patience, AttemptTimeout: frontdesktest.Patience, WriteTimeout: frontdesktest.Patience, PaymentTimeout: networkTimeout}
+var patientLimits = club.Limits{
+	ReadTimeout:    frontdesktest.Patience,
+	AttemptTimeout: frontdesktest.Patience,
+	WriteTimeout:   frontdesktest.Patience,
+	PaymentTimeout: networkTimeout,
+}
 
 // TestPaymentUnderNetworkFaults breaks the connection of the one POST at any byte and in any way that a
 // network can, with and without TLS. It compares the client's outcome with the club system's ledger.
@@ -104,7 +109,12 @@ var connFaults = []connFault{
 	{kind: "response swallowed from a byte on", response: true, within: messageBytes, strike: nothing, drain: true},
 	{kind: "response swallowed", response: true, strike: nothing, drain: true},
 	{kind: "garbage instead of a response", response: true, strike: instead("\x16\x03\x00 not HTTP \xff\r\n\r\n"), drain: true},
-	{kind: "garbage after the status", response: true, strike: instead("HTTP/1.1 503 \xff\xfe\r\nContent-Length: x\r\n: \r\n\r\n"), drain: true},
+	{
+		kind:     "garbage after the status",
+		response: true,
+		strike:   instead("HTTP/1.1 503 \xff\xfe\r\nContent-Length: x\r\n: \r\n\r\n"),
+		drain:    true,
+	},
 	{kind: "garbage before the request", garbage: "\x00\x01 GARBAGE\r\n\r\n"},
 	{kind: "slow request", piece: 64, pause: 2 * time.Millisecond},
 	{kind: "slow response", response: true, piece: 64, pause: 2 * time.Millisecond},
@@ -301,8 +311,12 @@ func (e *networkEnv) createSale(t *testing.T) {
 	t.Helper()
 	iri := func(kind, id string) club.IRI { return club.IRI(path.Join("/", clubsim.DemoClientToken, kind, id)) }
 	e.scope = club.Scope{ClientToken: clubsim.DemoClientToken, Club: iri("clubs", "11"), Node: iri("network_nodes", "3")}
-	contact, err := e.direct.CreateContact(t.Context(), e.scope, club.NewContact{FamilyName: "Network", GivenName: "Ada", BirthDate: "1990-05-17",
-		Email: "ada@example.com", Mobile: "+33612345678", Club: e.scope.Club, Status: club.StatusTemp})
+	contact, err := e.direct.CreateContact(
+		t.Context(),
+		e.scope,
+		club.NewContact{FamilyName: "Network", GivenName: "Ada", BirthDate: "1990-05-17",
+			Email: "ada@example.com", Mobile: "+33612345678", Club: e.scope.Club, Status: club.StatusTemp},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,8 +328,16 @@ func (e *networkEnv) createSale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.sale, e.payment = sale.IRI, club.NewPayment{Contact: contact.IRI, FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number,
-		Mean: club.MeanCBWeb, Club: e.scope.Club, ClubCode: sale.ClubCode, Checkout: sale.Checkout}
+	e.sale, e.payment = sale.IRI, club.NewPayment{
+		Contact:    contact.IRI,
+		FamilyName: contact.FamilyName,
+		GivenName:  contact.GivenName,
+		Number:     contact.Number,
+		Mean:       club.MeanCBWeb,
+		Club:       e.scope.Club,
+		ClubCode:   sale.ClubCode,
+		Checkout:   sale.Checkout,
+	}
 }
 
 // attempt is one POST and the client's outcome.
@@ -340,7 +362,10 @@ func (e *networkEnv) run(t *testing.T, happened *faultCount) {
 	booked := e.settledLedger()
 	for _, a := range attempts {
 		if wrong := a.wrong(booked[a.amount]); wrong != "" {
-			t.Errorf("%s: post %d, %s: %s, booked %d times, %d bytes received: %v", wrong, a.amount, a.fault, a.outcome, booked[a.amount], a.received, a.err)
+			t.Errorf(
+				"%s: post %d, %s: %s, booked %d times, %d bytes received: %v", wrong, a.amount, a.fault, a.outcome,
+				booked[a.amount], a.received, a.err,
+			)
 		}
 	}
 }

@@ -48,23 +48,29 @@ func shape(n *club.Network) string {
 func TestNetworkShapes(t *testing.T) {
 	nested := node(1, "group", node(2, "franchise", node(3, "club"), node(4, "club")), node(5, "club"))
 	tests := map[string]struct{ body, want string }{
-		"nested":               {members(nested, node(6, "group", node(7, "club"))), "3:1/2/3 4:1/2/4 5:1/5 7:6/7"},
-		"flat":                 {members(node(1, "group", 2, 5), node(2, "franchise", 3, 4), node(3, "club"), node(4, "club"), node(5, "club")), "3:1/2/3 4:1/2/4 5:1/5"},
+		"nested": {members(nested, node(6, "group", node(7, "club"))), "3:1/2/3 4:1/2/4 5:1/5 7:6/7"},
+		"flat": {
+			members(node(1, "group", 2, 5), node(2, "franchise", 3, 4), node(3, "club"), node(4, "club"), node(5, "club")),
+			"3:1/2/3 4:1/2/4 5:1/5",
+		},
 		"flat, children first": {members(node(3, "club"), node(2, "franchise", 3), node(1, "group", 2)), "3:1/2/3"},
-		"both at once":         {members(nested, node(2, "franchise", 3, 4, 9), node(3, "club"), node(9, "club", 8)), "3:1/2/3 4:1/2/4 5:1/5 9:1/2/9"},
-		"missing child":        {members(node(1, "group", 2, 99), node(2, "club")), "2:1/2"},
-		"missing parent":       {members(node(2, "club")), "2:2"},
-		"own child":            {members(node(1, "group", 1, 2), node(2, "club", 2)), "2:1/2"},
-		"circle":               {members(node(1, "group", 2), node(2, "group", 3), node(3, "club", 1)), "3:1/2/3"},
-		"circle below a root":  {members(node(9, "group", 1), node(1, "group", 2), node(2, "club", 1)), "2:9/1/2"},
-		"two parents":          {members(node(1, "group", 3), node(2, "group", 3), node(3, "club")), "3:1/3"},
-		"children null":        {members(strings.Replace(node(3, "club"), "[]", "null", 1)), "3:3"},
-		"no children":          {members(`{"@id": "/demo/network_nodes/3", "type": "club", "clubId": "/demo/clubs/3"}`), "3:3"},
-		"without an IRI":       {members(`{"type": "club", "clubId": "/demo/clubs/3"}`, node(4, "club")), "4:4"},
-		"embedded club":        {members(`{"@id": "/demo/network_nodes/3", "type": "club", "clubId": {"@id": "/demo/clubs/3"}}`), "3:3"},
-		"without prefix":       {`{"member": [` + nested + `]}`, "3:1/2/3 4:1/2/4 5:1/5"},
-		"bare array":           {`[` + nested + `]`, "3:1/2/3 4:1/2/4 5:1/5"},
-		"empty":                {members(), ""},
+		"both at once": {
+			members(nested, node(2, "franchise", 3, 4, 9), node(3, "club"), node(9, "club", 8)),
+			"3:1/2/3 4:1/2/4 5:1/5 9:1/2/9",
+		},
+		"missing child":       {members(node(1, "group", 2, 99), node(2, "club")), "2:1/2"},
+		"missing parent":      {members(node(2, "club")), "2:2"},
+		"own child":           {members(node(1, "group", 1, 2), node(2, "club", 2)), "2:1/2"},
+		"circle":              {members(node(1, "group", 2), node(2, "group", 3), node(3, "club", 1)), "3:1/2/3"},
+		"circle below a root": {members(node(9, "group", 1), node(1, "group", 2), node(2, "club", 1)), "2:9/1/2"},
+		"two parents":         {members(node(1, "group", 3), node(2, "group", 3), node(3, "club")), "3:1/3"},
+		"children null":       {members(strings.Replace(node(3, "club"), "[]", "null", 1)), "3:3"},
+		"no children":         {members(`{"@id": "/demo/network_nodes/3", "type": "club", "clubId": "/demo/clubs/3"}`), "3:3"},
+		"without an IRI":      {members(`{"type": "club", "clubId": "/demo/clubs/3"}`, node(4, "club")), "4:4"},
+		"embedded club":       {members(`{"@id": "/demo/network_nodes/3", "type": "club", "clubId": {"@id": "/demo/clubs/3"}}`), "3:3"},
+		"without prefix":      {`{"member": [` + nested + `]}`, "3:1/2/3 4:1/2/4 5:1/5"},
+		"bare array":          {`[` + nested + `]`, "3:1/2/3 4:1/2/4 5:1/5"},
+		"empty":               {members(), ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +84,10 @@ func TestNetworkShapes(t *testing.T) {
 }
 
 func TestCommonAncestor(t *testing.T) {
-	body := members(node(1, "group", node(2, "franchise", node(3, "club"), node(4, "club")), node(5, "club")), node(6, "group", node(7, "club")))
+	body := members(
+		node(1, "group", node(2, "franchise", node(3, "club"), node(4, "club")), node(5, "club")),
+		node(6, "group", node(7, "club")),
+	)
 	u := serve(t, answering(200, body))
 	n := must[*club.Network](t)(club.New(configured(u.URL)).NetworkNodes(t.Context(), demo))
 	for _, tt := range []struct {

@@ -17,7 +17,21 @@ import (
 // TestLogAndErrors runs every operation, successful and not, and checks that neither logs nor errors contain
 // private data.
 func TestLogAndErrors(t *testing.T) {
-	private := []string{"Testeur", "Ada", "ada@", "+3360", "FR76", "rue de la Paix", "\"C7\"", "tok-1", "own-token", "secret", "Bearer", "127.0.0.1", "/demo/"}
+	private := []string{
+		"Testeur",
+		"Ada",
+		"ada@",
+		"+3360",
+		"FR76",
+		"rue de la Paix",
+		"\"C7\"",
+		"tok-1",
+		"own-token",
+		"secret",
+		"Bearer",
+		"127.0.0.1",
+		"/demo/",
+	}
 	const named = `{"message": "ada@example.org, Testeur"}`
 	for status, body := range map[int]string{200: everything, 201: everything + named, 400: named, 401: named, 500: named} {
 		var log bytes.Buffer

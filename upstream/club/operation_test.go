@@ -26,8 +26,10 @@ const parisJSON = `{"addressCountry":"FR","addressLocality":"Paris","postalCode"
 // operations lists all methods of the client.
 var operations = []operation{
 	{"CreateContact", func(ctx context.Context, c *club.Client) error {
-		return result(c.CreateContact(ctx, demo, club.NewContact{FamilyName: "Testeur", GivenName: "Ada", Gender: "female", Club: "/demo/clubs/11",
-			BirthDate: "1990-01-31", Email: "ada@example.org", Mobile: "+33600000000", Address: &paris, Status: club.StatusTemp}))
+		return result(
+			c.CreateContact(ctx, demo, club.NewContact{FamilyName: "Testeur", GivenName: "Ada", Gender: "female", Club: "/demo/clubs/11",
+				BirthDate: "1990-01-31", Email: "ada@example.org", Mobile: "+33600000000", Address: &paris, Status: club.StatusTemp}),
+		)
 	}, `POST /demo/contacts {"familyName":"Testeur","givenName":"Ada","gender":"female","clubId":"/demo/clubs/11","birthDate":"1990-01-31",` +
 		`"email":"ada@example.org","mobile":"+33600000000","address":` + parisJSON + `,"status":"temp"}`},
 	{"ListContacts", func(ctx context.Context, c *club.Client) error {
@@ -52,8 +54,14 @@ var operations = []operation{
 		return result(c.NetworkNodes(ctx, demo))
 	}, `GET /demo/network_nodes `},
 	{"ListProducts", func(ctx context.Context, c *club.Client) error {
-		return result(c.ListProducts(ctx, demo, club.ProductQuery{Channel: club.ChannelWeb, Club: "/demo/clubs/11", ContactTags: []string{"student", "/demo/contact_tags/2"},
-			Contact: "/demo/contacts/7", Debt: ptr(int64(0)), Date: "2026-03-01", Type: "subscription"}))
+		return result(
+			c.ListProducts(
+				ctx,
+				demo,
+				club.ProductQuery{Channel: club.ChannelWeb, Club: "/demo/clubs/11", ContactTags: []string{"student", "/demo/contact_tags/2"},
+					Contact: "/demo/contacts/7", Debt: ptr(int64(0)), Date: "2026-03-01", Type: "subscription"},
+			),
+		)
 	}, `GET /demo/products?context[channel]=web&context[club]=/demo/clubs/11&context[contactId]=/demo/contacts/7&context[contactTag][]=student` +
 		`&context[contactTag][]=/demo/contact_tags/2&context[date]=2026-03-01&context[debt]=0&type=subscription `},
 	{"ListOffers", func(ctx context.Context, c *club.Client) error {
@@ -87,10 +95,19 @@ var operations = []operation{
 		return result(c.CheckSale(ctx, demo, sale))
 	}, `GET /demo/sales/1/check `},
 	{"CreatePayment at the desk", func(ctx context.Context, c *club.Client) error {
-		in := club.NewPayment{Contact: "/demo/contacts/7", FamilyName: "Testeur", GivenName: "Ada", Number: "C7", Amount: 300, Mean: club.MeanCheque,
-			Club: "/demo/clubs/11", ClubCode: "PARIS11", Checkout: "/demo/checkouts/1",
-			Cards:   []club.PaymentCard{{Amount: 100, Network: "External"}},
-			Cheques: []club.Cheque{{Amount: 200, Bank: "B", Code: "1", DepositDesiredDate: "2026-03-05", Owner: "O"}}}
+		in := club.NewPayment{
+			Contact:    "/demo/contacts/7",
+			FamilyName: "Testeur",
+			GivenName:  "Ada",
+			Number:     "C7",
+			Amount:     300,
+			Mean:       club.MeanCheque,
+			Club:       "/demo/clubs/11",
+			ClubCode:   "PARIS11",
+			Checkout:   "/demo/checkouts/1",
+			Cards:      []club.PaymentCard{{Amount: 100, Network: "External"}},
+			Cheques:    []club.Cheque{{Amount: 200, Bank: "B", Code: "1", DepositDesiredDate: "2026-03-05", Owner: "O"}},
+		}
 		return result(c.CreatePayment(ctx, demo, sale, in, nil))
 	}, `POST /demo/sales/1/payments {"contactId":"/demo/contacts/7","contactFamilyName":"Testeur","contactGivenName":"Ada","contactNumber":"C7",` +
 		`"amount":300,"mean":"cheque","clubId":"/demo/clubs/11","clubCode":"PARIS11","checkout":"/demo/checkouts/1",` +
@@ -102,8 +119,14 @@ var operations = []operation{
 		return c.ValidateSale(ctx, demo, sale, nil)
 	}, `POST /demo/sales/1/transitions {"transition":"validate"}`},
 	{"CreateMandate", func(ctx context.Context, c *club.Client) error {
-		return result(c.CreateMandate(ctx, demo, club.NewMandate{Club: "/demo/clubs/11", Contact: "/demo/contacts/7", FamilyName: "Testeur", GivenName: "Ada", Number: "C7",
-			Address: paris, Holder: "Ada Testeur", IBAN: "FR7630006000011234567890189", BIC: "AGRIFRPP", Bank: "B", ValidFrom: "2026-03-01"}))
+		return result(
+			c.CreateMandate(
+				ctx,
+				demo,
+				club.NewMandate{Club: "/demo/clubs/11", Contact: "/demo/contacts/7", FamilyName: "Testeur", GivenName: "Ada", Number: "C7",
+					Address: paris, Holder: "Ada Testeur", IBAN: "FR7630006000011234567890189", BIC: "AGRIFRPP", Bank: "B", ValidFrom: "2026-03-01"},
+			),
+		)
 	}, `POST /demo/mandates {"clubId":"/demo/clubs/11","contactId":"/demo/contacts/7","contactFamilyName":"Testeur","contactGivenName":"Ada","contactNumber":"C7",` +
 		`"contactAddress":` + parisJSON + `,"holder":"Ada Testeur","iban":"FR7630006000011234567890189","bic":"AGRIFRPP","bank":"B","validFrom":"2026-03-01"}`},
 	{"CreateSignatureRequest", func(ctx context.Context, c *club.Client) error {
@@ -224,7 +247,14 @@ func TestDocumentedErrors(t *testing.T) {
 		{403, ``, nil},
 		{500, `{"code": "api.error.contact.migration.club-not-valid"}`, nil},
 	}
-	all := []error{club.ErrUnauthorized, club.ErrEndpointNotGranted, club.ErrNotFound, club.ErrMigrationClub, club.ErrMigrationContact, club.ErrOutOfReach}
+	all := []error{
+		club.ErrUnauthorized,
+		club.ErrEndpointNotGranted,
+		club.ErrNotFound,
+		club.ErrMigrationClub,
+		club.ErrMigrationContact,
+		club.ErrOutOfReach,
+	}
 	for _, tt := range tests {
 		u := serve(t, answering(tt.status, tt.body))
 		_, err := club.New(configured(u.URL)).CreateContactMigrationRequest(t.Context(), demo, "/demo/contacts/7", "/demo/clubs/12")

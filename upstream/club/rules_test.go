@@ -103,7 +103,8 @@ func TestProductionMode(t *testing.T) {
 		"ListOptins":    result(c.ListOptins(ctx, w.bastille, "")),
 	} {
 		e := asError(t, err)
-		if e.Outcome != club.Refused || e.Code != club.CodeUnauthorizedEndpoint || !errors.Is(err, club.ErrEndpointNotGranted) || e.Operation != name {
+		if e.Outcome != club.Refused || e.Code != club.CodeUnauthorizedEndpoint || !errors.Is(err, club.ErrEndpointNotGranted) ||
+			e.Operation != name {
 			t.Errorf("%s: %v", name, e)
 		}
 	}
@@ -184,9 +185,28 @@ func TestRejections(t *testing.T) {
 	minor := w.cart(club.IRI(w.persona("minor").ContactID), "401")
 	bad := w.paying(cart)
 	bad.Amount, bad.Mean = 0, "shells"
-	unreachable := must[club.Contact](t)(c.CreateContact(t.Context(), s, club.NewContact{FamilyName: "Testeur", GivenName: "Bob", Club: s.Club}))
-	mandate := must[club.Mandate](t)(c.CreateMandate(t.Context(), s, club.NewMandate{Club: s.Club, Contact: unreachable.IRI, FamilyName: "Testeur",
-		GivenName: "Bob", Number: "1", Address: paris, Holder: "Bob", IBAN: "FR7630006000011234567890189", BIC: "AGRIFRPP", Bank: "B", ValidFrom: w.day(0)}))
+	unreachable := must[club.Contact](
+		t,
+	)(
+		c.CreateContact(t.Context(), s, club.NewContact{FamilyName: "Testeur", GivenName: "Bob", Club: s.Club}),
+	)
+	mandate := must[club.Mandate](
+		t,
+	)(
+		c.CreateMandate(t.Context(), s, club.NewMandate{
+			Club:       s.Club,
+			Contact:    unreachable.IRI,
+			FamilyName: "Testeur",
+			GivenName:  "Bob",
+			Number:     "1",
+			Address:    paris,
+			Holder:     "Bob",
+			IBAN:       "FR7630006000011234567890189",
+			BIC:        "AGRIFRPP",
+			Bank:       "B",
+			ValidFrom:  w.day(0),
+		}),
+	)
 
 	for name, tt := range map[string]struct {
 		call  func(context.Context) error

@@ -47,7 +47,13 @@ func newWorld(t *testing.T, name string) *world {
 
 // config is the configuration of a client of the world.
 func (w *world) config() club.Config {
-	return club.Config{BaseURL: w.url, ClientID: w.ClientToken(), ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now}
+	return club.Config{
+		BaseURL:      w.url,
+		ClientID:     w.ClientToken(),
+		ClientSecret: clubsim.DemoClientSecret,
+		GatewayKey:   clubsim.DemoGatewayKey,
+		Now:          time.Now,
+	}
 }
 
 func (w *world) iri(collection, id string) club.IRI {

@@ -51,8 +51,14 @@ func TestTokenRequest(t *testing.T) {
 	ask(d.key, "multipart/form-data", "nonsense").want(400).wantText("invalid_request")
 	ask(d.key, urlencoded, form("client_id", "demo")).want(400).wantText("grant_type")
 	ask(d.key, urlencoded, form("grant_type", "password")).want(400).wantText("unsupported_grant_type")
-	ask(d.key, urlencoded, form("grant_type", "client_credentials", "client_id", "demo", "client_secret", "guess")).want(401).wantText("invalid_client")
-	ask(d.key, urlencoded, form("grant_type", "client_credentials", "client_id", "another", "client_secret", clubsim.DemoClientSecret)).want(401)
+	ask(
+		d.key, urlencoded, form("grant_type", "client_credentials", "client_id", "demo", "client_secret", "guess"),
+	).want(401).
+		wantText("invalid_client")
+	ask(
+		d.key, urlencoded,
+		form("grant_type", "client_credentials", "client_id", "another", "client_secret", clubsim.DemoClientSecret),
+	).want(401)
 	d.call("GET", "../oauth/v2/token", nil).want(405)
 }
 
@@ -159,7 +165,8 @@ func TestNetworkNodesNeedNoScope(t *testing.T) {
 
 func TestProductionMode(t *testing.T) {
 	d := newTestClient(t, "demo-production")
-	d.control("PUT", "settings", body{"productionMode": true, "grantedEndpoints": []string{"listNetworkNodes", "GET /contacts/{id}"}}).want(200)
+	d.control("PUT", "settings", body{"productionMode": true, "grantedEndpoints": []string{"listNetworkNodes", "GET /contacts/{id}"}}).
+		want(200)
 	d.get("network_nodes").want(200)
 	d.get("contacts/1001").want(200)
 	d.get("products").want(403).wantCode("api.error.scope.unauthorized-endpoint")

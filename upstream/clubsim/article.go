@@ -30,8 +30,17 @@ type repayment struct {
 
 func (w *World) articleRecord(a *article) record {
 	r := record{
-		"offerId": w.iriOrNil("offers", a.OfferID), "productId": nil, "sale": w.iri("sales", a.SaleID), "parent": w.iriOrNil("articles", a.Parent),
-		"name": a.Name, "priceTI": a.Price, "priceCurrency": currency, "implementation": nil, "repaymentSchedule": a.Repayment,
+		"offerId": w.iriOrNil(
+			"offers", a.OfferID,
+		),
+		"productId":         nil,
+		"sale":              w.iri("sales", a.SaleID),
+		"parent":            w.iriOrNil("articles", a.Parent),
+		"name":              a.Name,
+		"priceTI":           a.Price,
+		"priceCurrency":     currency,
+		"implementation":    nil,
+		"repaymentSchedule": a.Repayment,
 	}
 	if a.StartDate != "" {
 		r["implementation"] = record{"startDate": a.StartDate}

@@ -62,7 +62,15 @@ func (w *World) Audit() Audit {
 	a := Audit{
 		SalesPaidTwice: w.salesPaidTwice(), ContactsSignedTwice: w.contactsSignedTwice(), Unbalanced: w.state.unbalanced(),
 		PaymentsSettlingNothing: records(unallocated, func(p *payment) UnallocatedPayment {
-			return UnallocatedPayment{w.iri("payments", p.ID), w.iri("sales", p.SaleID), w.iri("contacts", p.ContactID), w.iri("clubs", p.ClubID), p.Amount, p.Mean, p.At}
+			return UnallocatedPayment{
+				w.iri("payments", p.ID),
+				w.iri("sales", p.SaleID),
+				w.iri("contacts", p.ContactID),
+				w.iri("clubs", p.ClubID),
+				p.Amount,
+				p.Mean,
+				p.At,
+			}
 		}),
 		UndeliverableSMS: records(undeliverable, func(m *sms) UndeliverableSMS {
 			return UndeliverableSMS{m.To, w.iri("contacts", m.ContactID), m.SentAt}
@@ -75,7 +83,12 @@ func (w *World) Audit() Audit {
 func (w *World) salesPaidTwice() []PaidTwice {
 	found := []PaidTwice{}
 	for _, s := range w.state.Sales.Rows {
-		twice := PaidTwice{SaleID: w.iri("sales", s.ID), ContactID: w.iri("contacts", s.ContactID), ClubID: w.iri("clubs", s.ClubID), Total: w.state.total(s)}
+		twice := PaidTwice{
+			SaleID:    w.iri("sales", s.ID),
+			ContactID: w.iri("contacts", s.ContactID),
+			ClubID:    w.iri("clubs", s.ClubID),
+			Total:     w.state.total(s),
+		}
 		for _, p := range w.state.paymentsFor(s.ID) {
 			twice.PaymentIDs = append(twice.PaymentIDs, w.iri("payments", p.ID))
 			twice.Amount += p.Amount

@@ -136,7 +136,8 @@ func TestOffers(t *testing.T) {
 		t.Error("without a filter every offer of the club is listed")
 	}
 	steps := d.get("offers/5001").want(200).json["repaymentSchedule"].(body)["occurrences"].([]any)
-	if len(steps) != 2 || steps[0].(body)["loop"] != 3.0 || steps[0].(body)["priceTI"] != 1990.0 || steps[1].(body)["loop"] != 9.0 || steps[1].(body)["priceTI"] != 2990.0 {
+	if len(steps) != 2 || steps[0].(body)["loop"] != 3.0 || steps[0].(body)["priceTI"] != 1990.0 || steps[1].(body)["loop"] != 9.0 ||
+		steps[1].(body)["priceTI"] != 2990.0 {
 		t.Errorf("easy start: %v", steps)
 	}
 	d.get("offers?product=9").want(404)
@@ -154,7 +155,8 @@ func TestMandatoryOptions(t *testing.T) {
 		d.post(sale+"/articles", body{"offerId": d.iri("offers", offer), "implementation": body{"startDate": "2026-12-01"}}).want(201)
 		read := d.get(sale).want(200)
 		lines := read.json["articles"].([]any)
-		if len(lines) != 2 || lines[1].(body)["offerId"] != d.iri("offers", c.option) || lines[1].(body)["parent"] != lines[0].(body)["@id"] || read.number("totalTI") != c.total {
+		if len(lines) != 2 || lines[1].(body)["offerId"] != d.iri("offers", c.option) || lines[1].(body)["parent"] != lines[0].(body)["@id"] ||
+			read.number("totalTI") != c.total {
 			t.Errorf("%d: %s", offer, read.raw)
 		}
 		d.get(sale + "/check").want(204)

@@ -16,10 +16,18 @@ import (
 func TestCredentialsAndPersonas(t *testing.T) {
 	d := newTestClient(t, "demo-personas")
 	c := d.control("GET", "credentials", nil).want(200)
-	if c.text("clientId") != "demo-personas" || c.text("clientSecret") != clubsim.DemoClientSecret || c.text("gatewayKey") != clubsim.DemoGatewayKey {
+	if c.text("clientId") != "demo-personas" || c.text("clientSecret") != clubsim.DemoClientSecret ||
+		c.text("gatewayKey") != clubsim.DemoGatewayKey {
 		t.Errorf("credentials: %s", c.raw)
 	}
-	want := map[string]string{"customer": "customer", "debtor": "customer", "prospect": "prospect", "former": "former_customer", "banned": "banned", "minor": "prospect"}
+	want := map[string]string{
+		"customer": "customer",
+		"debtor":   "customer",
+		"prospect": "prospect",
+		"former":   "former_customer",
+		"banned":   "banned",
+		"minor":    "prospect",
+	}
 	personas := d.control("GET", "personas", nil).want(200).items()
 	if len(personas) != len(want) {
 		t.Errorf("%d personas", len(personas))
@@ -180,7 +188,8 @@ func TestJournal(t *testing.T) {
 			t.Errorf("line %d: %v", i, items[i])
 		}
 	}
-	if items[1]["path"] != "/contacts/1001" || items[1]["clubId"] != d.club || items[1]["networkNodeId"] != d.node || items[1]["at"] != "2026-11-21T09:00:00Z" {
+	if items[1]["path"] != "/contacts/1001" || items[1]["clubId"] != d.club || items[1]["networkNodeId"] != d.node ||
+		items[1]["at"] != "2026-11-21T09:00:00Z" {
 		t.Errorf("line: %v", items[1])
 	}
 }

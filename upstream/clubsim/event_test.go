@@ -26,10 +26,12 @@ func TestEventsOfOperations(t *testing.T) {
 		t.Fatalf("events %v, want %v", names, want)
 	}
 	badge := receiver.events[3]["data"].(body)["object"].(body)
-	if badge["targetId"] != contact || !strings.HasPrefix(badge["indentificatorId"].(string), "/demo-events/identificators/") || len(badge) != 2 {
+	if badge["targetId"] != contact || !strings.HasPrefix(badge["indentificatorId"].(string), "/demo-events/identificators/") ||
+		len(badge) != 2 {
 		t.Errorf("badge: %v", badge)
 	}
-	if object := receiver.events[2]["data"].(body)["object"].(body); object["optinId"] != consent || object["contactId"] != contact || object["clubId"] != d.club {
+	if object := receiver.events[2]["data"].(body)["object"].(body); object["optinId"] != consent || object["contactId"] != contact ||
+		object["clubId"] != d.club {
 		t.Errorf("optin: %v", object)
 	}
 }

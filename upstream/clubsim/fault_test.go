@@ -116,7 +116,8 @@ func TestFaultsAreCountedAndCleared(t *testing.T) {
 
 func TestFaultsOfTheTokenAreThoseOfTheClientsWorld(t *testing.T) {
 	d := newTestClient(t, "demo-token-fault")
-	d.control("PUT", "faults", []body{{"match": body{"method": "POST", "path": "/oauth/v2/token"}, "kind": "error_before", "times": 1}}).want(200)
+	d.control("PUT", "faults", []body{{"match": body{"method": "POST", "path": "/oauth/v2/token"}, "kind": "error_before", "times": 1}}).
+		want(200)
 	d.login("demo")
 	r, _ := http.NewRequest("POST", d.url+"/oauth/v2/token", nil)
 	d.send(r).want(401)

@@ -42,7 +42,8 @@ func FuzzRequest(f *testing.F) {
 		f.Add(seed.method, seed.path, seed.body, "application/x-www-form-urlencoded", true)
 	}
 	f.Fuzz(func(t *testing.T, method, path, content, contentType string, asContact bool) {
-		if strings.Contains(path, "_control") && strings.Contains(content, "fault") || strings.Contains(path, "faults") || strings.Contains(path, "settings") {
+		if strings.Contains(path, "_control") && strings.Contains(content, "fault") || strings.Contains(path, "faults") ||
+			strings.Contains(path, "settings") {
 			return // faults and settings can break things on purpose
 		}
 		r, err := http.NewRequest(method, "http://sim"+path, strings.NewReader(content))

@@ -29,11 +29,23 @@ func faultsSection(faults []Fault) g.Node {
 	}
 	return inspector.Section("", "Faults", "", body,
 		actionForm("preset", "row", html.Select(html.Name("preset"), html.Aria("label", "Preset"), choices), html.Button(g.Text("Switch on"))),
-		actionForm("fault", "row",
+		actionForm(
+			"fault",
+			"row",
 			html.Select(html.Name("kind"), html.Aria("label", "Kind"), inspector.Options("", FaultKinds()...)),
-			html.Select(html.Name("method"), html.Aria("label", "Method"), html.Option(html.Value(""), g.Text("any")), inspector.Options("", "GET", "POST", "PUT")),
-			html.Input(html.Type("text"), html.Name("path"), html.Placeholder("/sales/*/payments"), html.Aria("label", "Path"), g.Attr("size", "18")),
-			numberInput("times", "times", "Times", html.Min("0")), numberInput("status", "status", "Status"), numberInput("delayMs", "ms", "Delay in milliseconds", html.Min("0")),
+			html.Select(
+				html.Name("method"), html.Aria("label", "Method"), html.Option(html.Value(""), g.Text("any")),
+				inspector.Options("", "GET", "POST", "PUT"),
+			),
+			html.Input(
+				html.Type("text"), html.Name("path"), html.Placeholder("/sales/*/payments"), html.Aria("label", "Path"),
+				g.Attr("size", "18"),
+			),
+			numberInput(
+				"times", "times", "Times", html.Min("0"),
+			),
+			numberInput("status", "status", "Status"),
+			numberInput("delayMs", "ms", "Delay in milliseconds", html.Min("0")),
 			html.Button(g.Text("Add")),
 		))
 }
@@ -43,23 +55,46 @@ func (s Settings) section() g.Node {
 	for n, name := range []string{"personas", "ledger", "audit", "sms", "events", "requests", "faults", "state"} {
 		others = append(others, g.If(n > 0, g.Text(", ")), html.A(html.Href(name), g.Text(name)))
 	}
-	return inspector.Section("", "Settings", "", actionForm("settings", "",
-		inspector.Row(html.Label(html.Input(html.Type("checkbox"), html.Name("productionMode"), g.If(s.ProductionMode, html.Checked())), g.Text(" production mode "),
-			inspector.Soft(fmt.Sprintf("(%d endpoints granted)", len(s.GrantedEndpoints)))),
+	return inspector.Section("", "Settings", "", actionForm(
+		"settings",
+		"",
+		inspector.Row(
+			html.Label(
+				html.Input(html.Type("checkbox"), html.Name("productionMode"), g.If(s.ProductionMode, html.Checked())),
+				g.Text(" production mode "), inspector.Soft(fmt.Sprintf("(%d endpoints granted)", len(s.GrantedEndpoints))),
+			),
 			html.Label(html.Input(html.Type("checkbox"), html.Name("askRepeats"), g.If(s.AskRepeats, html.Checked())),
-				g.Text(" the gateway of mock mode asks before a repeated purchase"))),
-		inspector.Row(html.Label(g.Text("network nodes "), html.Select(html.Name("networkNodeShape"), inspector.Options(s.NetworkNodeShape, "nested", "flat"))),
-			html.Label(g.Text("webhooks "), html.Select(html.Name("webhooks"), inspector.Options(s.Webhooks, webhookModes...)))),
-		inspector.Row(html.Label(g.Text("webhook URL "), html.Input(html.Type("url"), html.Name("webhookUrl"), html.Value(s.WebhookURL), g.Attr("size", "40"))), html.Button(g.Text("Save"))),
+				g.Text(" the gateway of mock mode asks before a repeated purchase")),
+		),
+		inspector.Row(
+			html.Label(
+				g.Text("network nodes "),
+				html.Select(html.Name("networkNodeShape"), inspector.Options(s.NetworkNodeShape, "nested", "flat")),
+			),
+			html.Label(g.Text("webhooks "), html.Select(html.Name("webhooks"), inspector.Options(s.Webhooks, webhookModes...))),
+		),
+		inspector.Row(
+			html.Label(
+				g.Text("webhook URL "),
+				html.Input(html.Type("url"), html.Name("webhookUrl"), html.Value(s.WebhookURL), g.Attr("size", "40")),
+			),
+			html.Button(g.Text("Save")),
+		),
 	), html.P(html.Class("soft"), g.Text("All settings: "), html.A(html.Href("settings"), g.Text("settings")), g.Text(". As JSON: "), others, g.Text(".")))
 }
 
 func actionForm(name, class string, content ...g.Node) g.Node {
-	return html.Form(html.Method("post"), g.If(class != "", html.Class(class)), html.Input(html.Type("hidden"), html.Name("do"), html.Value(name)), g.Group(content))
+	return html.Form(
+		html.Method("post"), g.If(class != "", html.Class(class)),
+		html.Input(html.Type("hidden"), html.Name("do"), html.Value(name)), g.Group(content),
+	)
 }
 
 func numberInput(name, placeholder, label string, more ...g.Node) g.Node {
-	return html.Input(html.Type("number"), html.Name(name), html.Placeholder(placeholder), html.Aria("label", label), html.Style("width:6em"), g.Group(more))
+	return html.Input(
+		html.Type("number"), html.Name(name), html.Placeholder(placeholder), html.Aria("label", label),
+		html.Style("width:6em"), g.Group(more),
+	)
 }
 
 // euros formats an amount in cents.

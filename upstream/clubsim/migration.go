@@ -79,7 +79,10 @@ func migrateContact(c *request) (response, error) {
 		return response{}, err
 	}
 	if c.caller.Contact != c.ids[0] {
-		return response{}, failure(403, "api.error.contact.migration.source-not-authenticated", "The caller is not authenticated as the source contact.")
+		return response{}, failure(
+			403, "api.error.contact.migration.source-not-authenticated",
+			"The caller is not authenticated as the source contact.",
+		)
 	}
 	source, err := c.contactForMigration(c.ids[0])
 	if err != nil {

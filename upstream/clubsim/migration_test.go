@@ -44,7 +44,8 @@ func TestKnownProspectRegisters(t *testing.T) {
 	d.bearer = asOrganisation
 	d.put("sale/"+sale[len("sales/"):]+"/update_contact", nil).want(204)
 	read := d.get(sale).want(200)
-	if read.text("contactId") != prospect || read.text("contactFamilyName") != "Silva" || read.text("contactGivenName") != "Paula" || read.text("contactNumber") == "1" {
+	if read.text("contactId") != prospect || read.text("contactFamilyName") != "Silva" || read.text("contactGivenName") != "Paula" ||
+		read.text("contactNumber") == "1" {
 		t.Errorf("sale: %s", read.raw)
 	}
 	moved := d.get(d.relative(prospect)).want(200)

@@ -79,7 +79,8 @@ func TestOverpaymentSettlesDebts(t *testing.T) {
 		t.Errorf("third payment: %+v", last)
 	}
 	audit := d.world.Audit()
-	if audit.OK || len(audit.SalesPaidTwice) != 1 || len(audit.SalesPaidTwice[0].PaymentIDs) != 3 || len(audit.PaymentsSettlingNothing) != 0 || len(audit.Unbalanced) != 0 {
+	if audit.OK || len(audit.SalesPaidTwice) != 1 || len(audit.SalesPaidTwice[0].PaymentIDs) != 3 || len(audit.PaymentsSettlingNothing) != 0 ||
+		len(audit.Unbalanced) != 0 {
 		t.Errorf("audit: %+v", audit)
 	}
 	d.pay(sale, debtor, 100).want(201)

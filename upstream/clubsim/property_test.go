@@ -61,7 +61,10 @@ func (s *saleModel) call(t *rapid.T, method, path string, b any) (int, body) {
 
 func (s *saleModel) token(t interface{ Fatalf(string, ...any) }) string {
 	if s.bearer == "" {
-		r := httptest.NewRequest("POST", "/oauth/v2/token", strings.NewReader("grant_type=client_credentials&client_id=demo&client_secret="+clubsim.DemoClientSecret))
+		r := httptest.NewRequest(
+			"POST", "/oauth/v2/token",
+			strings.NewReader("grant_type=client_credentials&client_id=demo&client_secret="+clubsim.DemoClientSecret),
+		)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("x-gateway-api-key", clubsim.DemoGatewayKey)
 		rec := httptest.NewRecorder()
@@ -113,7 +116,9 @@ func (s *saleModel) Pay(t *rapid.T) {
 		t.Skip("nothing to pay")
 	}
 	payer := rapid.SampledFrom(s.contacts).Draw(t, "payer")
-	status, answer := s.call(t, "POST", path+"/payments", body{"contactId": payer, "amount": amount, "mean": "CBWeb", "clubId": "/demo/clubs/11"})
+	status, answer := s.call(
+		t, "POST", path+"/payments", body{"contactId": payer, "amount": amount, "mean": "CBWeb", "clubId": "/demo/clubs/11"},
+	)
 	if status != 201 {
 		t.Fatalf("POST payments: %d %v", status, answer)
 	}

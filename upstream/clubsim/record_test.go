@@ -72,7 +72,8 @@ func TestContacts(t *testing.T) {
 	}
 	d.post("contacts", body{}).want(400).wantField("familyName", "givenName", "clubId")
 	d.post("contacts", body{"familyName": " ", "givenName": 7, "clubId": d.club, "email": "invalid", "birthDate": "2999-01-01", "status": "customer"}).
-		want(400).wantField("familyName", "givenName", "email", "birthDate", "status")
+		want(400).
+		wantField("familyName", "givenName", "email", "birthDate", "status")
 	d.post("contacts", body{"familyName": "A", "givenName": "B", "clubId": d.club, "optins": []any{}}).want(400).wantField("optins")
 	d.post("contacts", body{"familyName": "A", "givenName": "B", "clubId": 11}).want(404)
 	d.post("contacts", body{"familyName": "A", "givenName": "B", "clubId": "11"}).want(404)
@@ -242,8 +243,15 @@ func TestRecordsAreReadByTheirIdentifier(t *testing.T) {
 	article := d.get(sale).json["articles"].([]any)[0].(body)["@id"].(string)
 	tag := d.get("contacts/1001").json["tags"].([]any)[0].(body)["@id"].(string)
 	records := map[string]string{
-		mandate: "Mandate", request: "SignatureRequest", article: "Article", tag: "ContactTag", d.iri("products", 9): "Product", d.iri("offers", 901): "Offer",
-		d.iri("optins", 1001*12): "Optin", d.iri("attendees", 1): "Attendee", d.iri("class_events", 1): "ClassEvent",
+		mandate:                  "Mandate",
+		request:                  "SignatureRequest",
+		article:                  "Article",
+		tag:                      "ContactTag",
+		d.iri("products", 9):     "Product",
+		d.iri("offers", 901):     "Offer",
+		d.iri("optins", 1001*12): "Optin",
+		d.iri("attendees", 1):    "Attendee",
+		d.iri("class_events", 1): "ClassEvent",
 	}
 	for iri, kind := range records {
 		if r := d.get(d.relative(iri)).want(200); r.text("@id") != iri || r.text("@type") != kind || r.text("@context") != "/contexts/"+kind {

@@ -166,7 +166,12 @@ func (c *request) view(prefix string, page, pages int) map[string]string {
 		query["page"] = []string{strconv.Itoa(n)}
 		return c.path() + "?" + query.Encode()
 	}
-	v := map[string]string{"@id": link(page), "@type": prefix + "PartialCollectionView", prefix + "first": link(1), prefix + "last": link(pages)}
+	v := map[string]string{
+		"@id":            link(page),
+		"@type":          prefix + "PartialCollectionView",
+		prefix + "first": link(1),
+		prefix + "last":  link(pages),
+	}
 	if page > 1 {
 		v[prefix+"previous"] = link(min(page-1, pages))
 	}

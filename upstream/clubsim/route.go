@@ -19,7 +19,13 @@ type operation struct {
 // operations lists everything that the club system offers; it is never changed.
 var operations = []*operation{
 	{name: "listNetworkNodes", method: "GET", pattern: "network_nodes", unscoped: true, handle: listNetworkNodes},
-	{name: "getNetworkNode", method: "GET", pattern: "network_nodes/{id}", unscoped: true, handle: getItem((*request).nodeAt, (*World).networkNodeRecord)},
+	{
+		name:     "getNetworkNode",
+		method:   "GET",
+		pattern:  "network_nodes/{id}",
+		unscoped: true,
+		handle:   getItem((*request).nodeAt, (*World).networkNodeRecord),
+	},
 	{name: "listClubs", method: "GET", pattern: "clubs", handle: listClubs},
 	{name: "getClub", method: "GET", pattern: "clubs/{id}", handle: getItem((*request).clubAt, (*World).clubRecord)},
 
@@ -27,7 +33,12 @@ var operations = []*operation{
 	{name: "createContact", method: "POST", pattern: "contacts", handle: createContact},
 	{name: "getContact", method: "GET", pattern: "contacts/{id}", handle: getItem((*request).contactAt, (*World).contactRecord)},
 	{name: "updateContact", method: "PUT", pattern: "contacts/{id}", handle: on((*request).contactAt, updateContact)},
-	{name: "getAccountStatistics", method: "GET", pattern: "stats/accounts/contacts/{id}", handle: on((*request).contactAt, getAccountStatistics)},
+	{
+		name:    "getAccountStatistics",
+		method:  "GET",
+		pattern: "stats/accounts/contacts/{id}",
+		handle:  on((*request).contactAt, getAccountStatistics),
+	},
 	{name: "migrateContact", method: "PUT", pattern: "contacts/{id}/migrate", handle: migrateContact},
 	{name: "getContactTag", method: "GET", pattern: "contact_tags/{id}", handle: getItem((*request).tagAt, (*World).tagRecord)},
 	{name: "createContactMigrationRequest", method: "POST", pattern: "contact_migration_requests", handle: createContactMigrationRequest},
@@ -53,8 +64,18 @@ var operations = []*operation{
 	{name: "createMandate", method: "POST", pattern: "mandates", handle: createMandate},
 	{name: "getMandate", method: "GET", pattern: "mandates/{id}", handle: getItem((*request).mandateAt, (*World).mandateRecord)},
 	{name: "createSignatureRequest", method: "POST", pattern: "signature_requests", handle: createSignatureRequest},
-	{name: "getSignatureRequest", method: "GET", pattern: "signature_requests/{id}", handle: getItem((*request).signatureAt, (*World).signatureRecord)},
-	{name: "transitionSignatureRequest", method: "POST", pattern: "signature_requests/{id}/transitions", handle: on((*request).signatureAt, transitionSignatureRequest)},
+	{
+		name:    "getSignatureRequest",
+		method:  "GET",
+		pattern: "signature_requests/{id}",
+		handle:  getItem((*request).signatureAt, (*World).signatureRecord),
+	},
+	{
+		name:    "transitionSignatureRequest",
+		method:  "POST",
+		pattern: "signature_requests/{id}/transitions",
+		handle:  on((*request).signatureAt, transitionSignatureRequest),
+	},
 
 	{name: "listOptins", method: "GET", pattern: "optins", handle: listOptins},
 	{name: "getOptin", method: "GET", pattern: "optins/{id}", handle: getItem((*request).optinAt, (*World).optinRecord)},

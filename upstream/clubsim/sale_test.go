@@ -45,7 +45,8 @@ func TestArticles(t *testing.T) {
 		"offerId": d.iri("offers", 101), "implementation": body{"startDate": "tomorrow"},
 		"repaymentSchedule": body{"debitDay": 32, "specificDay": "yes", "startDate": "x"},
 	}).want(400).wantField("implementation.startDate", "repaymentSchedule.debitDay", "repaymentSchedule.specificDay", "repaymentSchedule.startDate")
-	a := d.post(sale+"/articles", body{"offerId": d.iri("offers", 101), "parent": nil, "implementation": nil, "implementations": nil}).want(201)
+	a := d.post(sale+"/articles", body{"offerId": d.iri("offers", 101), "parent": nil, "implementation": nil, "implementations": nil}).
+		want(201)
 	if a.text("@type") != "Article" || a.number("priceTI") != 45900 || a.text("productId") != d.iri("products", 1) {
 		t.Errorf("article: %s", a.raw)
 	}

@@ -126,8 +126,16 @@ var personas = []persona{
 		mobile: "+33601020304", description: "left two years ago; may move to another club by SMS code"},
 	{key: "banned", givenName: "Bruno", familyName: "Keller", gender: "male", birthDate: "1990-07-19", club: 11, status: statusBanned,
 		mobile: "+33601020305", description: "banned: sales fail their check"},
-	{key: "minor", givenName: "Mia", familyName: "Dubois", gender: "female", club: 11, status: statusProspect,
-		mobile: "+33601020306", description: "sixteen: the check refuses offers from 18 such as 401 and from 60 such as 501; the Junior Term, 601, suits"},
+	{
+		key:         "minor",
+		givenName:   "Mia",
+		familyName:  "Dubois",
+		gender:      "female",
+		club:        11,
+		status:      statusProspect,
+		mobile:      "+33601020306",
+		description: "sixteen: the check refuses offers from 18 such as 401 and from 60 such as 501; the Junior Term, 601, suits",
+	},
 }
 
 func personaID(key string) int {
@@ -163,8 +171,15 @@ func (w *World) Personas() []Persona {
 	for i, p := range personas {
 		k := w.state.Contacts.get(firstContact + i)
 		list[i] = Persona{
-			Key: p.key, ContactID: w.iri("contacts", k.ID), ClubID: w.iri("clubs", k.ClubID), Status: w.status(k), GivenName: k.GivenName, FamilyName: k.FamilyName,
-			IdentityToken: w.identityToken(k), AccessToken: w.accessToken(k.ID, now), Description: p.description,
+			Key:           p.key,
+			ContactID:     w.iri("contacts", k.ID),
+			ClubID:        w.iri("clubs", k.ClubID),
+			Status:        w.status(k),
+			GivenName:     k.GivenName,
+			FamilyName:    k.FamilyName,
+			IdentityToken: w.identityToken(k),
+			AccessToken:   w.accessToken(k.ID, now),
+			Description:   p.description,
 		}
 	}
 	return list

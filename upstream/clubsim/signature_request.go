@@ -66,7 +66,9 @@ func (c *request) requestSignature(k *contact, q signatureRequest) (response, er
 	q.ContactID, q.ClubID, q.State, q.CreatedAt = k.ID, c.club.id, signaturePending, c.now
 	if !mobilePattern.MatchString(k.Mobile) {
 		c.w.state.SMS.add(&sms{To: k.Mobile, ContactID: k.ID, SentAt: c.now})
-		return response{}, invalid(violation{"contactId", "The contact has no valid mobile phone number.", "api.error.signature-request.mobile-not-valid"})
+		return response{}, invalid(
+			violation{"contactId", "The contact has no valid mobile phone number.", "api.error.signature-request.mobile-not-valid"},
+		)
 	}
 	c.w.state.Signatures.add(&q)
 	q.Code = c.w.code(q.ID)

@@ -36,7 +36,8 @@ func TestMandateIsSigned(t *testing.T) {
 	d.get(sale + "/check").want(400).wantCode("api.error.sale.mandate-required")
 	request := d.signing(contact)
 	sms := d.world.SMS()
-	if len(sms) != 1 || len(sms[0].Code) != 6 || sms[0].To != "+33600000000" || sms[0].ContactID != contact || d.relative(sms[0].SignatureRequestID) != request {
+	if len(sms) != 1 || len(sms[0].Code) != 6 || sms[0].To != "+33600000000" || sms[0].ContactID != contact ||
+		d.relative(sms[0].SignatureRequestID) != request {
 		t.Fatalf("sms: %+v", sms)
 	}
 	d.get(sale + "/check").want(400)

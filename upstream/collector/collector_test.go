@@ -54,7 +54,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	text, err := io.ReadAll(body)
 	var batch request.ExportTraceServiceRequest
-	if err != nil || q.Method != http.MethodPost || q.URL.Path != "/v1/traces" || q.Header.Get("Content-Type") != "application/x-protobuf" || proto.Unmarshal(text, &batch) != nil {
+	if err != nil || q.Method != http.MethodPost || q.URL.Path != "/v1/traces" || q.Header.Get("Content-Type") != "application/x-protobuf" ||
+		proto.Unmarshal(text, &batch) != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
@@ -161,14 +162,19 @@ func TestRepeats(t *testing.T) {
 		if len(r.came) != c.came {
 			t.Errorf("%s: %d requests came", name, len(r.came))
 		}
-		if (err == nil) != (c.failure == "") || err != nil && (!strings.Contains(err.Error(), c.failure) || strings.Contains(err.Error(), "secret")) {
+		if (err == nil) != (c.failure == "") ||
+			err != nil && (!strings.Contains(err.Error(), c.failure) || strings.Contains(err.Error(), "secret")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 func partial(w http.ResponseWriter) {
-	text, _ := proto.Marshal(&request.ExportTraceServiceResponse{PartialSuccess: &request.ExportTracePartialSuccess{RejectedSpans: 3, ErrorMessage: "what was sent is secret"}})
+	text, _ := proto.Marshal(
+		&request.ExportTraceServiceResponse{
+			PartialSuccess: &request.ExportTracePartialSuccess{RejectedSpans: 3, ErrorMessage: "what was sent is secret"},
+		},
+	)
 	_, _ = w.Write(text)
 }
 

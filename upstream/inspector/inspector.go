@@ -36,7 +36,10 @@ func Options(chosen string, all ...string) g.Node {
 
 // Section is a part of the page with its heading. Links find it by the title, in lower case and with hyphens.
 func Section(class, title, note string, content ...g.Node) g.Node {
-	return html.Section(html.ID(strings.ReplaceAll(strings.ToLower(title), " ", "-")), g.If(class != "", html.Class(class)), html.H2(g.Text(title), g.If(note != "", g.Group{g.Text(" "), html.Span(g.Text(note))})), g.Group(content))
+	return html.Section(
+		html.ID(strings.ReplaceAll(strings.ToLower(title), " ", "-")), g.If(class != "", html.Class(class)),
+		html.H2(g.Text(title), g.If(note != "", g.Group{g.Text(" "), html.Span(g.Text(note))})), g.Group(content),
+	)
 }
 
 // DataTable renders a row for each element of a list, or the text none. A heading that

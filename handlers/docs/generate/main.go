@@ -34,10 +34,18 @@ func main() {
 // other pages are for operators and contributors, who have the repository.
 var guides = []string{
 	"README.md",
-	"tutorials/first-signup.md", "tutorials/direct-debit.md", "tutorials/card-payment.md",
-	"how-to/build-a-website.md", "how-to/build-an-app.md", "how-to/sign-up-known-contacts.md", "how-to/run-parallel-tests.md", "how-to/inject-faults.md",
-	"reference/limits.md", "reference/simulator.md",
-	"explanation/exactly-once.md", "explanation/schedules.md",
+	"tutorials/first-signup.md",
+	"tutorials/direct-debit.md",
+	"tutorials/card-payment.md",
+	"how-to/build-a-website.md",
+	"how-to/build-an-app.md",
+	"how-to/sign-up-known-contacts.md",
+	"how-to/run-parallel-tests.md",
+	"how-to/inject-faults.md",
+	"reference/limits.md",
+	"reference/simulator.md",
+	"explanation/exactly-once.md",
+	"explanation/schedules.md",
 }
 
 func write(root, into string) error {
@@ -120,6 +128,7 @@ func markdown(file string, more []byte) ([]byte, error) {
 		return nil, err
 	}
 	var body bytes.Buffer
-	err = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID())).Convert(append(text, more...), &body)
+	err = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID())).
+		Convert(append(text, more...), &body)
 	return body.Bytes(), err
 }
