@@ -77,10 +77,7 @@ func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int
 		}
 		return failed, nil
 	}
-	_, port, err := net.SplitHostPort(d.cfg.Addr)
-	if err != nil {
-		return 0, fmt.Errorf("FRONTDESK_ADDR: %w", err)
-	}
+	_, port, _ := net.SplitHostPort(d.cfg.Addr) // listenRules has checked it
 	world, err := d.cfg.complete(ctx, group, port, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return 0, err

@@ -30,10 +30,12 @@ func (cfg Config) liveRules() []rule {
 	return slices.Concat(
 		removedRules(), cfg.addressRules(), cfg.clubCredentialRules(), cfg.processorRules(), cfg.secretRules(), cfg.loginRules(),
 		cfg.originRules(),
-		[]rule{{"FRONTDESK_ASK_REPEATS", len(cfg.AskRepeats) > 0 && !slices.Contains([]string{"all", "none", cfg.ClubToken}, asks),
-			"must be all or none: any other text would turn the question off"}},
-		internalRules("FRONTDESK_OPS_ADDR", cfg.OpsAddr, defaultOpsAddr),
-		internalRules("FRONTDESK_METRICS_ADDR", cmp.Or(cfg.MetricsAddr, defaultMetricsAddr), defaultMetricsAddr),
+		[]rule{
+			{"FRONTDESK_ASK_REPEATS", len(cfg.AskRepeats) > 0 && !slices.Contains([]string{"all", "none", cfg.ClubToken}, asks),
+				"must be all or none: any other text would turn the question off"},
+			internalRule("FRONTDESK_OPS_ADDR", cfg.OpsAddr, defaultOpsAddr),
+			internalRule("FRONTDESK_METRICS_ADDR", cmp.Or(cfg.MetricsAddr, defaultMetricsAddr), defaultMetricsAddr),
+		},
 	)
 }
 
@@ -219,17 +221,11 @@ func (cfg Config) originRules() (rules []rule) {
 	return rules
 }
 
-// internalRules keeps metrics and profiles, which need no token, off the internet.
-func internalRules(variable, address, usual string) []rule {
-	if address == "off" {
-		return nil
-	}
+// internalRule keeps metrics and profiles, which need no token, off the internet. listenRules checks the address's form.
+func internalRule(variable, address, usual string) rule {
 	host, _, err := net.SplitHostPort(address)
 	ip, _ := netip.ParseAddr(host) // the zero address, which is not private, unless host is one
 	private := host == "localhost" || ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
-	return []rule{
-		{variable, err != nil, fmt.Sprintf("must be host:port, such as %s, or off", usual)},
-		{variable, err == nil && !private, fmt.Sprintf("may be reachable from anywhere, and not all of it has authentication: "+
-			"set it to %s, to an address of a private network, or to off", usual)},
-	}
+	return rule{variable, address != "off" && err == nil && !private, fmt.Sprintf("may be reachable from anywhere, and not all of it "+
+		"has authentication: set it to %s, to an address of a private network, or to off", usual)}
 }

@@ -60,9 +60,9 @@ func eachLine(variable string, err error) (rules []rule) {
 // problems lists everything that is missing or unsafe for the mode, at once.
 func (cfg Config) problems() (found []error) {
 	rules := slices.Concat(
-		cfg.redisRules(), cfg.upstreamRules(), cfg.clubAPIRules(), cfg.keyRules(), cfg.operatorRules(), cfg.webhookRules(),
-		cfg.subscriberRules(), cfg.methodRules(), cfg.clubsRules(), cfg.limitRules(), cfg.captchaRules(), cfg.traceRules(),
-		cfg.returnSchemeRules(),
+		cfg.listenRules(), cfg.redisRules(), cfg.upstreamRules(), cfg.clubAPIRules(), cfg.keyRules(), cfg.operatorRules(),
+		cfg.webhookRules(), cfg.subscriberRules(), cfg.methodRules(), cfg.clubsRules(), cfg.limitRules(), cfg.captchaRules(),
+		cfg.traceRules(), cfg.returnSchemeRules(),
 	)
 	if cfg.Mode == "live" {
 		rules = append(rules, cfg.liveRules()...)
@@ -75,6 +75,26 @@ func (cfg Config) problems() (found []error) {
 		}
 	}
 	return found
+}
+
+// listenRules checks the form of the addresses to listen on. Whether a listener opens there shows only at start.
+func (cfg Config) listenRules() []rule {
+	rules := []rule{listenRule("FRONTDESK_ADDR", cfg.Addr, ":8080")}
+	if cfg.OpsAddr != "off" {
+		rules = append(rules, listenRule("FRONTDESK_OPS_ADDR", cfg.OpsAddr, defaultOpsAddr+", or off"))
+	}
+	if cfg.MetricsAddr != "" && cfg.MetricsAddr != "off" { // empty: the mode's default
+		rules = append(rules, listenRule("FRONTDESK_METRICS_ADDR", cfg.MetricsAddr, defaultMetricsAddr+", or off"))
+	}
+	return rules
+}
+
+func listenRule(variable, address, example string) rule {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	return rule{variable, err != nil, fmt.Sprintf("must be host:port, such as %s (%v)", example, err)}
 }
 
 func (cfg Config) redisRules() []rule {

@@ -154,6 +154,15 @@ func TestKeysOfTwoModes(t *testing.T) {
 	}
 }
 
+// TestAddressesToListenOn checks that all wrong ones are named, together with another mistake.
+func TestAddressesToListenOn(t *testing.T) {
+	t.Parallel()
+	said := expectStartRefused(t, nil, "FRONTDESK_ADDR=8080", "FRONTDESK_OPS_ADDR=127.0.0.1:99999", "FRONTDESK_METRICS_ADDR=localhost",
+		"FRONTDESK_SEAL_KEYS=c2hvcnQ=")
+	expectAll(t, said, "FRONTDESK_ADDR must be host:port", "FRONTDESK_OPS_ADDR must be host:port",
+		"FRONTDESK_METRICS_ADDR must be host:port", "FRONTDESK_SEAL_KEYS")
+}
+
 func TestSecretsFromFiles(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret")
