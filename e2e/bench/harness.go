@@ -20,7 +20,7 @@ import (
 )
 
 // harness builds the binary, and starts the processes of a measurement. Measurements use it as
-// tests use a testing.TB: a failure ends the measurement, and what it has started ends with it.
+// tests use a *testing.T: a failure ends the measurement, and what it has started ends with it.
 type harness struct {
 	*frontdesktest.Scope
 	dir      string  // of all files

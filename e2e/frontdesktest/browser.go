@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -25,7 +24,7 @@ import (
 //
 // Start reading at NewBrowser. What visitors do is in browser_input.go.
 type Browser struct {
-	t           testing.TB
+	t           TB
 	ctx         context.Context
 	screenshots string
 
@@ -44,7 +43,7 @@ const phoneWidth = 500
 
 // NewBrowser opens an English browser with a fresh profile and a window of the given size. A phone's
 // window is a touch screen.
-func NewBrowser(t testing.TB, width, height int) *Browser {
+func NewBrowser(t TB, width, height int) *Browser {
 	t.Helper()
 	b := &Browser{
 		t: t, screenshots: filepath.Join(Root(), "artefacts", strings.ReplaceAll(t.Name(), "/", "-")), console: &consoleMonitor{},
@@ -275,7 +274,7 @@ var chromium = shared(startChromium)
 
 // Chromium returns the path of the browser of the tests: Chromium's headless shell, where it is installed. It is the same
 // engine without windows, and takes half the time. With FULL_CHROMIUM, it is Chromium.
-func Chromium(t testing.TB) string {
+func Chromium(t TB) string {
 	t.Helper()
 	names := []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} // by system
 	if os.Getenv("FULL_CHROMIUM") != "" {                                                         //nolint:forbidigo // the Makefile sets it for the main journeys
@@ -290,7 +289,7 @@ func Chromium(t testing.TB) string {
 	return ""
 }
 
-func startChromium(t testing.TB) context.Context {
+func startChromium(t TB) context.Context {
 	// They are chromedp's own, and the popups of the address bar: pages that each window opens and draws all the time,
 	// which takes more of the processor than the tested page does. The last three, with a flag below, are processes for the
 	// frames of other origins, such as the card fields: without them, the page's console and requests include the frames'.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -62,7 +61,7 @@ func (c *consoleMonitor) record(finding string) {
 }
 
 // report fails the test for every unexpected finding and every expectation that was not met.
-func (c *consoleMonitor) report(t testing.TB) {
+func (c *consoleMonitor) report(t TB) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	met := map[string]bool{}

@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -33,12 +32,12 @@ type Client struct {
 	World string // of the simulator, in mock mode; empty for demo
 	// UpstreamsURL is the address of the simulator and the processor; empty: in the gateway's own process.
 	UpstreamsURL string
-	t            testing.TB
+	t            TB
 	http         http.Client
 }
 
 // NewClient returns a front end of a gateway.
-func NewClient(t testing.TB, url string) *Client {
+func NewClient(t TB, url string) *Client {
 	return &Client{
 		URL:  url,
 		t:    t,
@@ -50,7 +49,7 @@ func NewClient(t testing.TB, url string) *Client {
 func (c *Client) UseTransport(transport http.RoundTripper) { c.http.Transport = transport }
 
 // WithT returns the same front end for a subtest.
-func (c *Client) WithT(t testing.TB) *Client {
+func (c *Client) WithT(t TB) *Client {
 	other := *c
 	other.t = t
 	return &other
@@ -61,7 +60,7 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	t      testing.TB
+	t      TB
 }
 
 // Key is the header of an idempotency key. An empty key is a fresh one.
@@ -149,7 +148,7 @@ func (r *Response) Problem(code api.ProblemCode) api.Problem {
 var Document = shared(parseContract)
 
 // contract finds the operation of a request, in a document of its own, which it changes.
-var contract = shared(func(t testing.TB) routers.Router {
+var contract = shared(func(t TB) routers.Router {
 	document := parseContract(t)
 	document.Servers = nil // any address may be the server's
 	router, err := legacy.NewRouter(document)
@@ -157,14 +156,14 @@ var contract = shared(func(t testing.TB) routers.Router {
 	return router
 })
 
-func parseContract(t testing.TB) *openapi3.T {
+func parseContract(t TB) *openapi3.T {
 	document, err := openapi3.NewLoader().LoadFromData(Contract(t))
 	Must(t, err)
 	return document
 }
 
 // Contract returns openapi.yaml as text.
-func Contract(t testing.TB) []byte {
+func Contract(t TB) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(Root(), "openapi.yaml"))
 	Must(t, err)
@@ -220,7 +219,7 @@ var (
 )
 
 // Steps reads the contract's table of steps: by step, the actions that may be the main button.
-func Steps(t testing.TB) map[api.Step][]api.ActionAction {
+func Steps(t TB) map[api.Step][]api.ActionAction {
 	t.Helper()
 	_, rows, _ := strings.Cut(string(Contract(t)), "| step | screen | first of `next` |")
 	rows, _, _ = strings.Cut(rows, "    ResumeLink:")

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"sync"
-	"testing"
 
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -24,7 +23,7 @@ type Collector struct {
 }
 
 // NewCollector runs a collector until the test ends.
-func NewCollector(t testing.TB) *Collector {
+func NewCollector(t TB) *Collector {
 	t.Helper()
 	c := &Collector{}
 	server := httptest.NewServer(c)

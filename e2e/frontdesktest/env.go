@@ -3,7 +3,6 @@ package frontdesktest
 import (
 	"net/http"
 	"sync"
-	"testing"
 	"time"
 
 	"frontdesk/upstream/cards/sandbox"
@@ -17,14 +16,14 @@ type Env struct {
 }
 
 // NewEnv starts upstreams and a Redis for one test.
-func NewEnv(t testing.TB) Env {
+func NewEnv(t TB) Env {
 	t.Helper()
 	return Env{NewUpstreams(t), NewRedis(t)}
 }
 
 // Gateway starts a gateway in test mode, with additional environment variables if there are any, and
 // returns a front end of it.
-func (e Env) Gateway(t testing.TB, environment ...string) (*Process, *Client) {
+func (e Env) Gateway(t TB, environment ...string) (*Process, *Client) {
 	t.Helper()
 	p := Start(t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + e.Upstreams.URL + "/sim",
 		"FRONTDESK_SANDBOX_URL=" + e.Upstreams.URL + "/sandbox", "FRONTDESK_REDIS_URL=" + e.Redis}, environment...)...)
@@ -39,7 +38,7 @@ const SealKey = "dGVzdHMtbmVlZC1hLWtleS1vZi10aGVpci1vd24tMTI=" // #nosec G101 --
 // StripeGateway starts a gateway in test mode that takes cards through the Stripe adapter, in front of
 // a double of that processor, which sends its webhooks there. More environment variables may follow.
 func (e Env) StripeGateway(
-	t testing.TB, processor *sandbox.Server, webhooks sandbox.WebhookMode, environment ...string,
+	t TB, processor *sandbox.Server, webhooks sandbox.WebhookMode, environment ...string,
 ) (*Process, *Client) {
 	t.Helper()
 	p, c := e.Gateway(t, append(environment, "FRONTDESK_SEAL_KEYS="+SealKey, "FRONTDESK_STRIPE_URL="+processor.URL,
@@ -50,13 +49,13 @@ func (e Env) StripeGateway(
 }
 
 // SetFaults makes the club system fail; without faults it works again.
-func (e Env) SetFaults(t testing.TB, faults ...clubsim.Fault) {
+func (e Env) SetFaults(t TB, faults ...clubsim.Fault) {
 	t.Helper()
 	Must(t, e.Upstreams.Sim.SetFaults(faults))
 }
 
 // ExpectOnePayment fails the test unless the ledger holds one payment of an amount in cents.
-func (e Env) ExpectOnePayment(t testing.TB, amount int64) {
+func (e Env) ExpectOnePayment(t TB, amount int64) {
 	t.Helper()
 	Records{e.Upstreams.Sim.Ledger(), e.Upstreams.Sim.Audit()}.ExpectOnePayment(t, amount)
 }
@@ -74,7 +73,7 @@ type Upstreams struct {
 }
 
 // NewUpstreams starts upstreams until the test ends.
-func NewUpstreams(t testing.TB) *Upstreams {
+func NewUpstreams(t TB) *Upstreams {
 	t.Helper()
 	mux := http.NewServeMux()
 	proxy := NewFaultProxy(mux)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"go.yaml.in/yaml/v4"
@@ -19,7 +18,7 @@ import (
 
 // messages reads the messages of asyncapi.yaml once for all tests of a package: by name the schema of
 // the payload, and by "name headers" that of the headers. Its schemas are OpenAPI schemas, too.
-var messages = shared(func(t testing.TB) openapi3.Schemas {
+var messages = shared(func(t TB) openapi3.Schemas {
 	path := filepath.Join(Root(), "asyncapi.yaml")
 	text, err := os.ReadFile(path)
 	Must(t, err)
@@ -49,7 +48,7 @@ var messages = shared(func(t testing.TB) openapi3.Schemas {
 })
 
 // ValidateEvent checks a message that the gateway sent, and its headers if it has any, against asyncapi.yaml.
-func ValidateEvent(t testing.TB, name string, payload []byte, headers http.Header) {
+func ValidateEvent(t TB, name string, payload []byte, headers http.Header) {
 	t.Helper()
 	schemas := messages(t)
 	if schemas[name] == nil {
@@ -79,7 +78,7 @@ func ValidateEvent(t testing.TB, name string, payload []byte, headers http.Heade
 // Stream is a registration's event stream as a front end reads it.
 type Stream struct {
 	io.Closer // ends it from the front end's side
-	t         testing.TB
+	t         TB
 	lines     *bufio.Scanner
 }
 

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
 )
 
 // Operation is a kind of request to the upstreams.
@@ -207,7 +206,7 @@ type Fault struct {
 // message is what the client writes at once: one request, for clients that wait for each response.
 type MessageProxy struct {
 	OnMessage func([]byte) // is called with each message, unless nil
-	t         testing.TB
+	t         TB
 
 	mu    sync.Mutex
 	plan  Fault
@@ -217,7 +216,7 @@ type MessageProxy struct {
 }
 
 // NewMessageProxy returns a proxy that breaks as planned. It ends with the test.
-func NewMessageProxy(t testing.TB, plan Fault) *MessageProxy {
+func NewMessageProxy(t TB, plan Fault) *MessageProxy {
 	return &MessageProxy{t: t, plan: plan}
 }
 

@@ -20,7 +20,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
@@ -48,7 +47,7 @@ type Live struct {
 }
 
 // NewLive makes an environment in which live mode starts. options are for its Redis.
-func NewLive(t testing.TB, options ...string) *Live {
+func NewLive(t TB, options ...string) *Live {
 	t.Helper()
 	l := &Live{Upstreams: NewUpstreams(t), Redis: NewDurableRedis(t, options...)}
 	l.Processor = sandbox.New(sandbox.Config{Accounts: []sandbox.Account{
@@ -91,7 +90,7 @@ func NewLive(t testing.TB, options ...string) *Live {
 }
 
 // newTLSServer serves a handler over https.
-func newTLSServer(t testing.TB, handler http.Handler) *httptest.Server {
+func newTLSServer(t TB, handler http.Handler) *httptest.Server {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)
 	t.Cleanup(func() {
@@ -102,7 +101,7 @@ func newTLSServer(t testing.TB, handler http.Handler) *httptest.Server {
 }
 
 // certificateFile writes the certificate that a gateway trusts: the test servers share a certificate.
-func certificateFile(t testing.TB, server *httptest.Server) string {
+func certificateFile(t TB, server *httptest.Server) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "roots.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
@@ -173,7 +172,7 @@ func (l *Live) Environment(changes map[string]string) (environment []string) {
 }
 
 // Start runs a gateway behind the front, and returns a visitor of it.
-func (l *Live) Start(t testing.TB) (*Process, *Client) {
+func (l *Live) Start(t TB) (*Process, *Client) {
 	t.Helper()
 	// A disk that is busy with other tests sometimes keeps Redis from answering in time. The gateway then
 	// refuses to start, as it should.

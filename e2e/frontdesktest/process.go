@@ -32,7 +32,7 @@ import (
 
 // Binary returns the path of Frontdesk, which is built once for all tests of a package, with the race
 // detector where the tests have it.
-var Binary = shared(func(t testing.TB) string {
+var Binary = shared(func(t TB) string {
 	if info, _ := debug.ReadBuildInfo(); slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		return Build(t, "frontdesk", "-race")
 	}
@@ -40,7 +40,7 @@ var Binary = shared(func(t testing.TB) string {
 })
 
 // Build compiles a package of the project, and returns the path of the program. It is removed when the test ends.
-func Build(t testing.TB, pkg string, flags ...string) (path string) {
+func Build(t TB, pkg string, flags ...string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), filepath.Base(pkg))
 	args := slices.Concat([]string{"build", "-o", path}, flags, []string{pkg})
@@ -78,7 +78,7 @@ func Root() string {
 type Process struct {
 	URL string // where the program serves; empty unless it is known
 
-	t        testing.TB // nil outside of tests
+	t        TB // nil outside of tests
 	cmd      *exec.Cmd
 	out, log *output
 	stopping atomic.Bool // whether the test has asked the process to end
@@ -130,7 +130,7 @@ func gatewayURL(out string) string {
 }
 
 // Start runs the binary with an environment of its own until the test ends.
-func Start(t testing.TB, environment ...string) *Process {
+func Start(t TB, environment ...string) *Process {
 	t.Helper()
 	p := TryStart(t, environment...)
 	if p.URL == "" {
@@ -146,7 +146,7 @@ func Start(t testing.TB, environment ...string) *Process {
 }
 
 // TryStart is Start for a binary that may refuse to start: then the process has no URL, and its log gives the reason.
-func TryStart(t testing.TB, environment ...string) *Process {
+func TryStart(t TB, environment ...string) *Process {
 	t.Helper()
 	environment = append([]string{"FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=127.0.0.1:0"}, environment...)
 	p, _ := Launch(t.Context(), GatewayReady, environment, Binary(t)) // the log has the reason of a failure
@@ -156,7 +156,7 @@ func TryStart(t testing.TB, environment ...string) *Process {
 }
 
 // EndWith kills the process when the test ends, and shows its log if the test failed.
-func (p *Process) EndWith(t testing.TB) {
+func (p *Process) EndWith(t TB) {
 	p.t = t
 	t.Cleanup(func() {
 		p.Kill()
@@ -184,10 +184,10 @@ func (p *Process) AddressOf(served string) string {
 }
 
 // NewMock runs mock mode: everything in one process.
-func NewMock(t testing.TB) *Process { return Start(t) }
+func NewMock(t TB) *Process { return Start(t) }
 
 // NewGateway runs a gateway in test mode, on upstreams and a Redis.
-func NewGateway(t testing.TB, upstreams *Upstreams, redisURL string) *Process {
+func NewGateway(t TB, upstreams *Upstreams, redisURL string) *Process {
 	t.Helper()
 	p, _ := Env{upstreams, redisURL}.Gateway(t)
 	return p
@@ -240,7 +240,7 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // CPUTime returns the CPU time that a process has used. It adds up the nanoseconds of all threads, because the process's
 // own sum counts hundredths of a second (proc(5)). It works on Linux alone.
-func CPUTime(t testing.TB, pid int) (sum time.Duration) {
+func CPUTime(t TB, pid int) (sum time.Duration) {
 	t.Helper()
 	threads, err := procfs.AllThreads(pid)
 	Must(t, err)
@@ -271,7 +271,7 @@ var claimedPorts sync.Map
 
 // FreePort returns a free port of a range from which no system assigns ports, so that a killed process finds
 // its port free again. A UDP socket on the same number marks it as taken until this program ends.
-func FreePort(t testing.TB) int {
+func FreePort(t TB) int {
 	t.Helper()
 	const firstPort, ports = 12_000, 20_000
 	for {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -18,7 +17,7 @@ import (
 type RedisServer struct {
 	*Process // the current or the last one
 	Port     int
-	t        testing.TB
+	t        TB
 	dir      string // of this server; its files are below
 	options  []string
 }
@@ -30,12 +29,12 @@ const (
 )
 
 // NewRedisServer starts a redis-server that keeps its files, with options of redis-server if there are any.
-func NewRedisServer(t testing.TB, fsync string, options ...string) *RedisServer {
+func NewRedisServer(t TB, fsync string, options ...string) *RedisServer {
 	t.Helper()
 	return launchRedis(t, append([]string{"--appendonly", "yes", "--appendfsync", fsync}, options...)...)
 }
 
-func launchRedis(t testing.TB, options ...string) *RedisServer {
+func launchRedis(t TB, options ...string) *RedisServer {
 	t.Helper()
 	r := &RedisServer{Port: FreePort(t), t: t, dir: t.TempDir(), options: options}
 	t.Cleanup(func() { r.Kill() }) // the process at that time
@@ -98,19 +97,19 @@ func (r *RedisServer) copy() string  { return filepath.Join(r.dir, "copy") }
 
 // NewRedis runs a real Redis until the test ends, and returns its address. It persists nothing, unless
 // options of redis-server say otherwise.
-func NewRedis(t testing.TB, options ...string) string {
+func NewRedis(t TB, options ...string) string {
 	t.Helper()
 	return launchRedis(t, options...).URL()
 }
 
 // NewDurableRedis runs a real Redis that is durable enough for live mode.
-func NewDurableRedis(t testing.TB, options ...string) string {
+func NewDurableRedis(t TB, options ...string) string {
 	t.Helper()
 	return NewRedis(t, append([]string{"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"}, options...)...)
 }
 
 // RedisClient connects to a Redis until the test ends.
-func RedisClient(t testing.TB, url string) *redis.Client {
+func RedisClient(t TB, url string) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(url)
 	Must(t, err)
@@ -120,19 +119,19 @@ func RedisClient(t testing.TB, url string) *redis.Client {
 }
 
 // FlushRedis makes a Redis forget everything.
-func FlushRedis(t testing.TB, url string) {
+func FlushRedis(t TB, url string) {
 	t.Helper()
 	Must(t, RedisClient(t, url).FlushAll(t.Context()).Err())
 }
 
 // ExpireLease ends the lease of a registration's payment, as if its gateway had been silent for too long.
-func ExpireLease(t testing.TB, redisURL, registration string) {
+func ExpireLease(t TB, redisURL, registration string) {
 	t.Helper()
 	Must(t, RedisClient(t, redisURL).HSet(t.Context(), "fd:{"+registration+"}:payment:1", "lease", 0).Err())
 }
 
 // StopRedis ends a Redis without notifying its clients.
-func StopRedis(t testing.TB, url string) {
+func StopRedis(t TB, url string) {
 	t.Helper()
 	client := RedisClient(t, url)
 	client.ShutdownNoSave(t.Context()) // answered by closing the connection
@@ -141,13 +140,13 @@ func StopRedis(t testing.TB, url string) {
 
 var (
 	// sharedRedis has far more databases than any package has tests.
-	sharedRedis   = shared(func(t testing.TB) *RedisServer { return launchRedis(t, "--databases", "10000") })
+	sharedRedis   = shared(func(t TB) *RedisServer { return launchRedis(t, "--databases", "10000") })
 	usedDatabases atomic.Int64
 )
 
 // NewDatabase returns the address of an unused database in a real Redis that all tests of a package share. It
 // costs less than a Redis.
-func NewDatabase(t testing.TB) string {
+func NewDatabase(t TB) string {
 	t.Helper()
 	return fmt.Sprintf("%s/%d", sharedRedis(t).URL(), usedDatabases.Add(1))
 }

@@ -8,15 +8,26 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"testing"
 
 	"github.com/google/uuid"
 )
 
-// Scope is a testing.TB outside of a test. It owns what the tests of a package share, and what a benchmark starts.
-type Scope struct {
-	testing.TB // nil: the kit calls only the methods below
+// TB is what the kit needs of whatever runs it: a *testing.T, a *testing.B or a Scope.
+type TB interface {
+	Name() string
+	Context() context.Context
+	TempDir() string
+	Cleanup(end func())
+	Helper()
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Failed() bool
+}
 
+// Scope is a TB outside of a test. It owns what the tests of a package share, and what a benchmark or a campaign starts.
+type Scope struct {
 	ctx      context.Context
 	mu       sync.Mutex
 	failures []error
@@ -27,14 +38,14 @@ type Scope struct {
 func NewScope(ctx context.Context) *Scope { return &Scope{ctx: ctx} }
 
 // Must fails the test on an error.
-func Must(t testing.TB, err error) {
+func Must(t TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Run runs a function that uses the scope as a test uses its testing.TB, and returns its failures.
+// Run runs a function that uses the scope as a test uses its TB, and returns its failures.
 func (s *Scope) Run(do func()) error {
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -62,7 +73,7 @@ func (s *Scope) End() {
 	s.cleanups = nil
 }
 
-// Context implements testing.TB, as the methods below do.
+// Context implements TB, as the methods below do.
 func (s *Scope) Context() context.Context { return s.ctx }
 
 // Name is empty: the scope belongs to no single test.
@@ -116,14 +127,14 @@ func (s *Scope) Fatal(args ...any) { s.Fatalf("%s", fmt.Sprint(args...)) }
 var packageScope = NewScope(context.Background())
 
 // shared makes something once for all tests of a package, when the first one asks for it.
-func shared[T any](start func(testing.TB) T) func(testing.TB) T {
+func shared[T any](start func(TB) T) func(TB) T {
 	once := sync.OnceValues(func() (made T, err error) {
 		own := NewScope(packageScope.Context()) // with failures of its own
 		err = own.Run(func() { made = start(own) })
 		packageScope.Cleanup(own.End)
 		return made, err
 	})
-	return func(t testing.TB) T {
+	return func(t TB) T {
 		t.Helper()
 		made, err := once()
 		Must(t, err)
@@ -135,7 +146,7 @@ var sharedMock = shared(NewMock)
 
 // NewWorld returns a front end of its own world, in the one mock mode process that the tests of a package share. Its
 // world starts as the simulator makes it. All worlds share the sandbox card processor and its settings.
-func NewWorld(t testing.TB) (*Client, *Process) {
+func NewWorld(t TB) (*Client, *Process) {
 	t.Helper()
 	process := *sharedMock(t)
 	process.t = t

@@ -3,7 +3,6 @@ package frontdesktest
 import (
 	"net/http"
 	"slices"
-	"testing"
 
 	"frontdesk/upstream/clubsim"
 )
@@ -102,7 +101,7 @@ func (c *Client) Records() (r Records) {
 }
 
 // ExpectOnePayment fails the test unless the ledger holds one payment of an amount in cents, which settled its sale.
-func (r Records) ExpectOnePayment(t testing.TB, amount int64) {
+func (r Records) ExpectOnePayment(t TB, amount int64) {
 	t.Helper()
 	if len(r.Ledger) != 1 || int64(r.Ledger[0].Amount) != amount || r.Ledger[0].OnAccount != 0 {
 		t.Errorf("the ledger holds %+v, want one payment of %d cents that settled its sale", r.Ledger, amount)

@@ -5,14 +5,13 @@ import (
 	"io"
 	"net"
 	"sync"
-	"testing"
 	"time"
 )
 
 // TCPProxy is the network between a gateway and one server. A test can cut it, disturb it and restore it
 // as a whole; a MessageProxy breaks at one message.
 type TCPProxy struct {
-	t               testing.TB
+	t               TB
 	server, address string
 	serving         sync.WaitGroup
 
@@ -39,7 +38,7 @@ type Break struct {
 }
 
 // NewTCPProxy forwards to a server's host and port until the test ends.
-func NewTCPProxy(t testing.TB, server string) *TCPProxy {
+func NewTCPProxy(t TB, server string) *TCPProxy {
 	t.Helper()
 	p := &TCPProxy{t: t, server: server, address: "127.0.0.1:0", open: map[net.Conn]bool{}}
 	p.listen()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 )
 
@@ -15,7 +14,7 @@ const Patience = 5 * time.Minute
 
 // Eventually waits until a condition holds. It fails the test after Patience, or as soon
 // as a process of the test has crashed.
-func Eventually(t testing.TB, what string, condition func() bool) {
+func Eventually(t TB, what string, condition func() bool) {
 	t.Helper()
 	crashed := false
 	err := Within(context.Background(), what, Patience, func() bool {
@@ -58,7 +57,7 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 var crashes sync.Map
 
 // hasCrashed reports whether a gateway of a test or of one of its parents has crashed.
-func hasCrashed(t testing.TB) (crashed bool) {
+func hasCrashed(t TB) (crashed bool) {
 	crashes.Range(func(name, _ any) bool {
 		crashed = name == "" || strings.HasPrefix(t.Name()+"/", name.(string)+"/")
 		return !crashed

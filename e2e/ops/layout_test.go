@@ -101,6 +101,7 @@ func mayImport(allowed, imported string) bool {
 var interfaces = map[string]string{
 	"cmd SetWriteBuffer":           "net.TCPConn and net.UnixConn; a connection of another kind keeps its buffer",
 	"e2e/campaign/harness Storage": "a single Redis, one with a failover, and a cluster",
+	"e2e/frontdesktest TB":         "a test, a benchmark, and a Scope outside of both",
 	"upstream/club checker":        "the results of the club system with required or bounded fields",
 	"upstream/clubsim row":         "the records of the simulator's tables",
 }

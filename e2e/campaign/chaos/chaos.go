@@ -30,6 +30,7 @@ const (
 
 type run struct {
 	*harness.Harness
+	scope   *frontdesktest.Scope
 	options campaign.Options
 	record  *campaign.Recorder
 	random  *rand.Rand // of the goroutine that injects faults
@@ -48,6 +49,7 @@ func onHarness(replicas int, redis redisSetup, drive func(*run)) func(context.Co
 			h := harness.New(scope, harness.Config{Gateway: options.Gateway, Replicas: replicas, Storage: redis.start(scope)})
 			drive(&run{
 				Harness: h,
+				scope:   scope,
 				options: options,
 				record:  record,
 				random:  rand.New(rand.NewPCG(options.Seed, 2)), // the journeys have stream 1
@@ -61,7 +63,7 @@ func onHarness(replicas int, redis redisSetup, drive func(*run)) func(context.Co
 // test has failed or the time is over. After minRounds rounds it ends at once if a mutation is to be found,
 // otherwise, without a duration, when enough faults have happened.
 func (r *run) injectUnderLoad(atOnce, minRounds int, inject func(ctx context.Context, round int)) {
-	load, stop := context.WithCancel(r.Context())
+	load, stop := context.WithCancel(r.scope.Context())
 	var buyers sync.WaitGroup
 	defer buyers.Wait()
 	defer stop()
@@ -77,9 +79,9 @@ func (r *run) injectUnderLoad(atOnce, minRounds int, inject func(ctx context.Con
 			}
 		})
 	}
-	ctx, cancel := r.options.Context(r.Context())
+	ctx, cancel := r.options.Context(r.scope.Context())
 	defer cancel()
-	for round := 0; ctx.Err() == nil && !r.Failed(); round++ {
+	for round := 0; ctx.Err() == nil && !r.scope.Failed(); round++ {
 		if round >= minRounds && (r.options.StopAtViolation || r.options.Duration == 0 && r.record.EnoughFaults(r.options)) {
 			return
 		}
@@ -104,7 +106,7 @@ func (r *run) settleAndCheck() {
 	// This response describes a payment that is not at the processor yet. After a rollback of Redis, a paid payment gets it too,
 	// because a plain read shows what Redis has. A buyer who repeats the request, as it says, finds the existing payment.
 	const staleResponse = "processing, retry same_key"
-	r.Settle(r.Context(), r.journeys)
+	r.Settle(r.scope.Context(), r.journeys)
 	unfinished, stale, forgotten := 0, 0, 0
 	for _, v := range r.Check(r.journeys) {
 		v.Seed = r.options.Seed
@@ -171,12 +173,12 @@ func oddKinds() (kinds []string) {
 // answerOddly lets something in front of the club system respond, until the returned function is called. That function counts
 // the responses.
 func (r *run) answerOddly() (end func()) {
-	frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(oddFaults))
+	frontdesktest.Must(r.scope, r.Upstreams.Sim.SetFaults(oddFaults))
 	return func() {
 		for _, f := range r.Upstreams.Sim.Faults() {
 			r.record.AddFaults(odd(f), f.Hits)
 		}
-		frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(nil))
+		frontdesktest.Must(r.scope, r.Upstreams.Sim.SetFaults(nil))
 	}
 }
 

@@ -48,9 +48,9 @@ func Idempotency() campaign.Campaign {
 }
 
 func checkIdempotency(r *run) {
-	limited, cancel := r.options.Context(r.Context())
+	limited, cancel := r.options.Context(r.scope.Context())
 	defer cancel()
-	faults, stop := context.WithCancel(r.Context())
+	faults, stop := context.WithCancel(r.scope.Context())
 	var injecting sync.WaitGroup
 	injecting.Go(func() { r.killGatewaysAndRedis(faults) })
 	defer injecting.Wait()
@@ -60,7 +60,7 @@ func checkIdempotency(r *run) {
 	for n := 1; n <= r.options.Count && limited.Err() == nil && (!r.options.StopAtViolation || r.record.ViolationCount() == 0); n++ {
 		histories.Go(func() error {
 			h := &history{run: r, random: rand.New(rand.NewPCG(r.options.Seed, uint64(n))), began: time.Now()}
-			h.make(r.Context(), n%3 == 0)
+			h.make(r.scope.Context(), n%3 == 0)
 			h.check()
 			return nil
 		})

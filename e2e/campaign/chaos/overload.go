@@ -63,14 +63,14 @@ func overload(r *run) {
 	defer leave() // even if a fault cannot be injected
 	r.injectUnderLoad(overloadBuyers, 1, r.troubleClub)
 	leave()
-	frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(nil))
+	frontdesktest.Must(r.scope, r.Upstreams.Sim.SetFaults(nil))
 	r.checkResponses()
 	r.settleAndCheck()
 }
 
 // startCrowd sends newcomers until the returned function is called. Each of them comes once.
 func (r *run) startCrowd() (leave func()) {
-	ctx, stop := context.WithCancel(r.Context())
+	ctx, stop := context.WithCancel(r.scope.Context())
 	var crowd sync.WaitGroup
 	var turnedAway atomic.Int64
 	client := &http.Client{Timeout: latestResponse, Transport: &http.Transport{MaxIdleConnsPerHost: overloadCrowd}}
@@ -109,7 +109,7 @@ func (r *run) troubleClub(ctx context.Context, round int) {
 		faults []clubsim.Fault
 	}{{clubSilent, silent}, {clubSlow, slow}} {
 		kind := trouble.kind
-		frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(trouble.faults))
+		frontdesktest.Must(r.scope, r.Upstreams.Sim.SetFaults(trouble.faults))
 		frontdesktest.Sleep(ctx, overloadPhase)
 		r.restart(r.RandomGateway(r.random))
 		r.record.AddFault(overloadKilled)

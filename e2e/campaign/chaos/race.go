@@ -52,7 +52,7 @@ func Race() campaign.Campaign {
 }
 
 func race(r *run) {
-	ctx := r.Context()
+	ctx := r.scope.Context()
 	limited, cancel := r.options.Context(ctx)
 	defer cancel()
 	for i := 0; limited.Err() == nil; i++ {

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"context"
-	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -51,18 +50,20 @@ type redisFault struct {
 
 // redisSetup is a kind of Redis with its faults, in the order in which they are injected.
 type redisSetup struct {
-	start   func(testing.TB) harness.Storage
+	start   func(frontdesktest.TB) harness.Storage
 	faults  func(*run) []redisFault
 	mayLose bool // acknowledged writes
 }
 
 var (
 	durableRedis = redisSetup{
-		start:  func(t testing.TB) harness.Storage { return frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways) },
+		start: func(t frontdesktest.TB) harness.Storage {
+			return frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways)
+		},
 		faults: func(r *run) []redisFault { return []redisFault{{redisKilledAlways, r.restartRedis(nil)}} },
 	}
 	lossyRedis = redisSetup{
-		start: func(t testing.TB) harness.Storage {
+		start: func(t frontdesktest.TB) harness.Storage {
 			return frontdesktest.NewRedisServer(t, frontdesktest.FsyncEverySec)
 		},
 		faults: func(r *run) []redisFault {
@@ -81,7 +82,7 @@ var (
 	}
 	// sentinelRedis loses, with the primary's process, what the replica has not received yet.
 	sentinelRedis = redisSetup{
-		start:   func(t testing.TB) harness.Storage { return harness.NewSentinelRedis(t) },
+		start:   func(t frontdesktest.TB) harness.Storage { return harness.NewSentinelRedis(t) },
 		faults:  func(r *run) []redisFault { return []redisFault{{redisFailedOver, r.failRedisOver}} },
 		mayLose: true,
 	}
@@ -129,7 +130,7 @@ func (r *run) restartRedis(change func() error) func(context.Context) {
 		server := r.redisServer()
 		server.Kill()
 		if change != nil {
-			frontdesktest.Must(r, change())
+			frontdesktest.Must(r.scope, change())
 		}
 		const down = 100 * time.Millisecond // long enough for calls to find no server
 		r.waitUpTo(ctx, down)
@@ -139,7 +140,7 @@ func (r *run) restartRedis(change func() error) func(context.Context) {
 
 func (r *run) failRedisOver(context.Context) { r.Storage.(*harness.SentinelRedis).FailOver() }
 
-func (r *run) flushRedis(context.Context) { frontdesktest.FlushRedis(r, r.Storage.URL()) }
+func (r *run) flushRedis(context.Context) { frontdesktest.FlushRedis(r.scope, r.Storage.URL()) }
 
 // rollBackRedis copies the files while a payment is about to be captured. It restores the copy a moment
 // later, when that payment is most likely recorded.
@@ -150,7 +151,7 @@ func (r *run) rollBackRedis(ctx context.Context) {
 	if r.BreakAt(ctx, frontdesktest.Capture, frontdesktest.DuringRequest, operationTime, copied) == nil {
 		err = server.Copy()
 	}
-	frontdesktest.Must(r, err)
+	frontdesktest.Must(r.scope, err)
 	r.waitUpTo(ctx, maxCopyAge)
 	r.restartRedis(server.Restore)(ctx)
 }

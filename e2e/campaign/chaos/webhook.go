@@ -52,11 +52,11 @@ func Webhook() campaign.Campaign {
 }
 
 func breakWebhooks(r *run) {
-	ctx, faults := r.Context(), startWebhookFaults(r)
+	ctx, faults := r.scope.Context(), startWebhookFaults(r)
 	defer faults.close()
 	operator := frontdesktest.Buyer{HTTP: http.DefaultClient, Upstreams: r.Upstreams.URL}
 	settings := sandbox.Settings{WebhookURL: faults.server.URL}
-	frontdesktest.Must(r, operator.Do(ctx, http.MethodPut, r.Upstreams.URL+"/sandbox/settings", settings, nil))
+	frontdesktest.Must(r.scope, operator.Do(ctx, http.MethodPut, r.Upstreams.URL+"/sandbox/settings", settings, nil))
 	r.createForeignPayments(&operator)
 	limited, cancel := r.options.Context(ctx)
 	defer cancel()
@@ -102,9 +102,9 @@ func (r *run) createForeignPayments(buyer *frontdesktest.Buyer) {
 		if i%2 == 0 { // the same account, another environment
 			metadata = map[string]string{"fd_registration": uuid.NewString(), "fd_generation": "1", "fd_environment": "live"}
 		}
-		p, err := processor.Create(r.Context(), uuid.NewString(), cards.NewPayment{Amount: 100, Currency: "EUR", Metadata: metadata})
-		frontdesktest.Must(r, err)
-		frontdesktest.Must(r, buyer.Confirm(r.Context(), p.ID, frontdesktest.ApprovedCard))
+		p, err := processor.Create(r.scope.Context(), uuid.NewString(), cards.NewPayment{Amount: 100, Currency: "EUR", Metadata: metadata})
+		frontdesktest.Must(r.scope, err)
+		frontdesktest.Must(r.scope, buyer.Confirm(r.scope.Context(), p.ID, frontdesktest.ApprovedCard))
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"path"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -27,13 +26,13 @@ import (
 // Harness is a running Frontdesk with everything around it. It ends with its test or Scope, and fails it when
 // a part does not start.
 type Harness struct {
-	testing.TB
 	Gateways  []*Gateway
 	Upstreams *frontdesktest.Upstreams // never killed: their ledgers are the truth
 	Storage   Storage
 	Club      string      // where every buyer registers
 	HTTP      http.Client // every buyer's
 
+	t        frontdesktest.TB
 	captures sync.Map     // when each first succeeded, by the path of its request
 	refunds  sync.Map     // when each was first requested, by the path of its request
 	accepted sync.Map     // when a payment of a sale was first accepted without a body, by the path of the request
@@ -58,11 +57,15 @@ type Config struct {
 }
 
 // New starts the upstreams and the gateways.
-func New(t testing.TB, cfg Config) *Harness {
+func New(t frontdesktest.TB, cfg Config) *Harness {
 	t.Helper()
 	const callTime = 40 * time.Second // of a buyer's request: longer than a gateway's longest call to an upstream
-	h := &Harness{TB: t, Storage: cfg.Storage, Upstreams: frontdesktest.NewUpstreams(t),
-		HTTP: http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	h := &Harness{
+		t:         t,
+		Storage:   cfg.Storage,
+		Upstreams: frontdesktest.NewUpstreams(t),
+		HTTP:      http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+	}
 	t.Cleanup(h.close)
 	for range cfg.Replicas {
 		h.startGateway(cfg)
@@ -100,12 +103,12 @@ type Gateway struct {
 	path        string
 	environment []string
 	proxy       *frontdesktest.FaultProxy
-	t           testing.TB
+	t           frontdesktest.TB
 	process     atomic.Pointer[frontdesktest.Process] // the current or the last one
 }
 
 func (h *Harness) startGateway(cfg Config) {
-	address, proxy := fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(h)), h.Upstreams.Proxy()
+	address, proxy := fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(h.t)), h.Upstreams.Proxy()
 	proxy.OnRequest = func(r *http.Request, body []byte) { noteIn(&h.refunds, frontdesktest.Refund.PaymentOf(r, body)) }
 	proxy.OnSuccess = func(r *http.Request, body []byte) {
 		noteIn(&h.captures, frontdesktest.Capture.PaymentOf(r, nil))
@@ -114,7 +117,7 @@ func (h *Harness) startGateway(cfg Config) {
 			noteIn(&h.accepted, r.URL.Path)
 		}
 	}
-	g := &Gateway{URL: "http://" + address, path: cfg.Gateway, proxy: proxy, t: h, environment: append([]string{
+	g := &Gateway{URL: "http://" + address, path: cfg.Gateway, proxy: proxy, t: h.t, environment: append([]string{
 		"FRONTDESK_MODE=test",
 		"FRONTDESK_ADDR=" + address,
 		"FRONTDESK_PUBLIC_URL=http://" + address,

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -21,7 +20,7 @@ type SentinelRedis struct {
 	port             int // of the Sentinel
 	dir              string
 	sentinel         *frontdesktest.Process
-	t                testing.TB
+	t                frontdesktest.TB
 }
 
 const (
@@ -33,7 +32,7 @@ const (
 )
 
 // NewSentinelRedis starts all three, until the test ends.
-func NewSentinelRedis(t testing.TB) *SentinelRedis {
+func NewSentinelRedis(t frontdesktest.TB) *SentinelRedis {
 	t.Helper()
 	w := &SentinelRedis{t: t, port: frontdesktest.FreePort(t), dir: t.TempDir(),
 		primary: frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways), replica: frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways)}

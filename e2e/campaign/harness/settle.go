@@ -44,10 +44,10 @@ func (h *Harness) Settle(ctx context.Context, journeys []*Journey) {
 	for _, g := range h.Gateways {
 		g.Kill()
 	}
-	frontdesktest.Must(h, h.Upstreams.Sim.SetFaults(nil))
+	frontdesktest.Must(h.t, h.Upstreams.Sim.SetFaults(nil))
 	for err := h.expireLeases(ctx); err != nil; err = h.expireLeases(ctx) {
 		if !redis.IsReadOnlyError(err) || !frontdesktest.Sleep(ctx, 100*time.Millisecond) { // of a primary that has just become a replica
-			h.Fatal(err)
+			h.t.Fatal(err)
 		}
 	}
 	for _, g := range h.Gateways {
@@ -128,12 +128,12 @@ func (h *Harness) unsettled() bool {
 
 // records returns what Redis has of the processor's payments, by key. What it does not know is missing.
 func (h *Harness) records() map[string]campaign.Record {
-	ctx, client := h.Context(), h.Storage.Client()
+	ctx, client := h.t.Context(), h.Storage.Client()
 	defer client.Close()
 	listings, stored := map[flows.PaymentID]flows.PaymentState{}, store.New(store.Config{Redis: client})
 	for _, listing := range append([]flows.PaymentState{flows.InDoubt, flows.Blocked}, flows.Findings...) {
 		ids, err := stored.PaymentsIn(ctx, listing, time.Time{}, time.Time{}, -1)
-		frontdesktest.Must(h, err)
+		frontdesktest.Must(h.t, err)
 		for _, id := range ids {
 			listings[id] = listing
 		}
@@ -145,7 +145,7 @@ func (h *Harness) records() map[string]campaign.Record {
 		replies[paymentKey(p)] = pipe.HMGet(ctx, paymentKey(p), "state")
 	}
 	_, err := pipe.Exec(ctx)
-	frontdesktest.Must(h, err)
+	frontdesktest.Must(h.t, err)
 	for _, p := range payments {
 		state, known := replies[paymentKey(p)].Val()[0].(string)
 		if !known {
