@@ -32,7 +32,8 @@ func WriteConfiguration(w io.Writer) {
 Mock mode needs no option. Each option is an environment variable and a flag; the flag wins. An empty value counts as not set. `+
 		"A variable with `_FILE`"+` appended names a file that holds the value, for secrets. Values of a list are separated by commas.
 
-Live mode refuses to start while anything is missing or unsafe, or a variable of an earlier release is set. It lists all of it at once; [Deploy](../how-to/deploy.md#go-live) lists the conditions.
+Live mode refuses to start while anything is missing or unsafe, or a variable of an earlier release is set. It lists all of it at once; `+
+		"[Deploy](../how-to/deploy.md#go-live) lists the conditions."+`
 
 ## `+"`frontdesk serve`"+`
 `)

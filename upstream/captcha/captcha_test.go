@@ -56,7 +56,8 @@ func TestVerdicts(t *testing.T) {
 			if !errors.Is(err, test.want) || err != nil && strings.Contains(err.Error(), "secret\"") {
 				t.Errorf("%v", err)
 			}
-			if want := (url.Values{"secret": {"the secret"}, "response": {"the answer"}, "remoteip": {"203.0.113.7"}}); s.asked.Encode() != want.Encode() {
+			want := url.Values{"secret": {"the secret"}, "response": {"the answer"}, "remoteip": {"203.0.113.7"}}
+			if s.asked.Encode() != want.Encode() {
 				t.Errorf("asked %v", s.asked)
 			}
 		})

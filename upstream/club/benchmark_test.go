@@ -16,8 +16,9 @@ import (
 func BenchmarkGetContact(b *testing.B) {
 	const token = `{"access_token":"a","token_type":"Bearer","expires_in":3600}`
 	const contact = `{"@context":"/contexts/Contact","@id":"/demo/contacts/1001","@type":"Person","number":"11-001001","status":"customer",` +
-		`"familyName":"Laurent","givenName":"Camille","gender":"female","birthDate":"1988-04-12","email":"customer@example.com","mobile":"+33601020301",` +
-		`"address":{"addressCountry":"FR","addressLocality":"Paris","postalCode":"75011","streetAddress":"14 rue de la Roquette"},"clubId":"/demo/clubs/11",` +
+		`"familyName":"Laurent","givenName":"Camille","gender":"female","birthDate":"1988-04-12",` +
+		`"email":"customer@example.com","mobile":"+33601020301","clubId":"/demo/clubs/11",` +
+		`"address":{"addressCountry":"FR","addressLocality":"Paris","postalCode":"75011","streetAddress":"14 rue de la Roquette"},` +
 		`"tags":[{"@id":"/demo/contact_tags/1","@type":"ContactTag","name":"member","validFrom":"2026-08-21","validThrough":"2027-08-20"}]}`
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := contact

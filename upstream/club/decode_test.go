@@ -20,10 +20,12 @@ func TestContactFields(t *testing.T) {
 	c := reading(
 		t,
 		`{"@context": "/contexts/Contact", "@id": "/demo/contacts/7", "@type": "Person", "number": "11-000007", "status": "prospect",
-		"familyName": "Testeur", "givenName": "Ada", "gender": null, "birthDate": "1990-01-31", "email": "ada@example.org", "mobile": "+33600000000",
+		"familyName": "Testeur", "givenName": "Ada", "gender": null, "birthDate": "1990-01-31",
+		"email": "ada@example.org", "mobile": "+33600000000",
 		"address": {"addressCountry": "FR", "addressLocality": "Paris", "postalCode": "75011", "streetAddress": "1 rue de la Paix", "more": 1},
 		"clubId": {"@id": "/demo/clubs/11", "@type": "Club"}, "createdAt": "2026-01-01T00:00:00Z", "unknown": {"deep": [1]},
-		"tags": [{"@id": "/demo/contact_tags/1", "@type": "ContactTag", "name": "student", "validFrom": "2026-01-01", "validThrough": "2026-12-31"}]}`,
+		"tags": [{"@id": "/demo/contact_tags/1", "@type": "ContactTag", "name": "student",
+			"validFrom": "2026-01-01", "validThrough": "2026-12-31"}]}`,
 	)
 	want := club.Contact{
 		IRI:        "/demo/contacts/7",
@@ -47,7 +49,9 @@ func TestSaleFields(t *testing.T) {
 		`{"@id": "/demo/sales/1", "@type": "Sale", "state": "building", "contactId": "/demo/contacts/7", "clubId": "/demo/clubs/11",
 		"clubCode": "PARIS11", "contactFamilyName": "Testeur", "contactGivenName": null, "contactNumber": "C7", "address": null,
 		"checkoutId": "/demo/checkouts/111", "totalTI": 4490, "priceCurrency": "EUR", "invoice": null,
-		"articles": [{"@id": "/demo/articles/1", "offerId": "/demo/offers/1", "productId": "/demo/products/1", "name": "Year", "priceTI": 4990, "parent": null},
+		"articles": [
+			{"@id": "/demo/articles/1", "offerId": "/demo/offers/1", "productId": "/demo/products/1",
+				"name": "Year", "priceTI": 4990, "parent": null},
 			{"@id": "/demo/articles/2", "offerId": null, "productId": null, "name": "Prorata", "priceTI": -500, "parent": "/demo/articles/1"}]}`,
 	)
 	want := club.Sale{
@@ -74,8 +78,11 @@ func TestOfferFields(t *testing.T) {
 			"productBehaviors": [{"@type": "ProductBehavior", "type": "subscription", "configuration": {"validityPeriod": "P52W", "quantity": 1}}]},
 		"registrationFeeTI": 2000, "registrationFeeName": "Fee", "totalPriceTI": 6990, "isFirstMonthPayed": true, "rhythmBilling": "monthly",
 		"articleBehaviors": BEHAVIORS,
-		"repaymentSchedule": {"occurrences": [{"offset": "P0W", "interval": "P1M", "loop": 11, "taxRate": 20, "priceTI": 4990, "priceTE": 4158, "tax": 832, "priceCurrency": "EUR"}],
-			"recurrences": [{"offset": "P0W", "interval": "P1M", "taxRate": 20, "priceTI": 4990, "priceTE": 4158, "tax": 832, "priceCurrency": "EUR"}]}}`
+		"repaymentSchedule": {
+			"occurrences": [{"offset": "P0W", "interval": "P1M", "loop": 11,
+				"taxRate": 20, "priceTI": 4990, "priceTE": 4158, "tax": 832, "priceCurrency": "EUR"}],
+			"recurrences": [{"offset": "P0W", "interval": "P1M",
+				"taxRate": 20, "priceTI": 4990, "priceTE": 4158, "tax": 832, "priceCurrency": "EUR"}]}}`
 	entry := club.ScheduleEntry{Offset: "P0W", Interval: "P1M", TaxRate: 20, PriceTI: 4990, PriceTE: 4158, Tax: 832, PriceCurrency: "EUR"}
 	eleven := entry
 	eleven.Loop = ptr(11)

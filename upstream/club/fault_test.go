@@ -169,7 +169,11 @@ func TestTokenUnderFaults(t *testing.T) {
 			cfg.Limits = club.Limits{ReadTimeout: time.Second, WriteTimeout: 15 * time.Second}
 			w.hit(tt.fault, "POST", "/oauth/v2/token")
 			_, err := club.New(cfg).
-				CreateSale(t.Context(), w.bastille, club.NewSale{Contact: club.IRI(w.persona("customer").ContactID), Club: w.bastille.Club, ClubCode: "PARIS11"})
+				CreateSale(t.Context(), w.bastille, club.NewSale{
+					Contact:  club.IRI(w.persona("customer").ContactID),
+					Club:     w.bastille.Club,
+					ClubCode: "PARIS11",
+				})
 			want := club.Accepted // at the second attempt, because nothing had been sent
 			if status := tt.fault.Status; status == 400 || status == 409 || status == 421 {
 				want = club.NotSent

@@ -156,9 +156,15 @@ func TestOtherWaysToSettle(t *testing.T) {
 	wantCode(t, c.PostponeDue(ctx, s, later.IRI, w.day(30), nil), "api.error.sale.not-editable")
 
 	for mean, details := range map[string]club.NewPayment{
-		club.MeanCash:   {},
-		club.MeanCard:   {Cards: []club.PaymentCard{{Amount: 10000, Network: "CBGroup"}, {Amount: 4900, Network: "External"}}},
-		club.MeanCheque: {Cheques: []club.Cheque{{Amount: 14900, Bank: "Banque", Code: "0000001", DepositDesiredDate: w.day(3), Owner: "Ada Testeur"}}},
+		club.MeanCash: {},
+		club.MeanCard: {Cards: []club.PaymentCard{{Amount: 10000, Network: "CBGroup"}, {Amount: 4900, Network: "External"}}},
+		club.MeanCheque: {Cheques: []club.Cheque{{
+			Amount:             14900,
+			Bank:               "Banque",
+			Code:               "0000001",
+			DepositDesiredDate: w.day(3),
+			Owner:              "Ada Testeur",
+		}}},
 	} {
 		desk := w.cart(who.IRI, "201")
 		in := w.paying(desk)
@@ -278,7 +284,8 @@ func TestConsents(t *testing.T) {
 			t.Errorf("not given: %+v", o)
 		}
 	}
-	if all := must[[]club.Optin](t)(c.ListOptins(ctx, s, "")); len(all) <= 30 || !slices.ContainsFunc(all, func(o club.Optin) bool { return o.Contact == who.IRI }) {
+	all := must[[]club.Optin](t)(c.ListOptins(ctx, s, ""))
+	if len(all) <= 30 || !slices.ContainsFunc(all, func(o club.Optin) bool { return o.Contact == who.IRI }) {
 		t.Errorf("%d opt-ins of the club, want more than a page", len(all))
 	}
 }
@@ -309,7 +316,9 @@ func TestCatalogue(t *testing.T) {
 		kinds = append(kinds, p.Type)
 	}
 	slices.Sort(kinds)
-	for _, kind := range []string{"subscription", "subscription_option", "badge", "counter", "package", "countermark", "test_session", "regular"} {
+	for _, kind := range []string{
+		"subscription", "subscription_option", "badge", "counter", "package", "countermark", "test_session", "regular",
+	} {
 		if only := products(club.ProductQuery{Type: kind}); len(only) == 0 || !slices.Contains(kinds, kind) {
 			t.Errorf("no products of type %s", kind)
 		}
@@ -329,7 +338,8 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s does not depend on its context", tt.product)
 		}
 	}
-	if there := must[[]club.Product](t)(c.ListProducts(ctx, w.lumen, club.ProductQuery{Club: w.batignolles.Club})); !slices.ContainsFunc(there, func(p club.Product) bool { return p.Name == "Pool" }) {
+	there := must[[]club.Product](t)(c.ListProducts(ctx, w.lumen, club.ProductQuery{Club: w.batignolles.Club}))
+	if !slices.ContainsFunc(there, func(p club.Product) bool { return p.Name == "Pool" }) {
 		t.Error("no pool in the club that has one")
 	}
 	w.checkOffers(all)

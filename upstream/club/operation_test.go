@@ -62,8 +62,9 @@ var operations = []operation{
 					Contact: "/demo/contacts/7", Debt: ptr(int64(0)), Date: "2026-03-01", Type: "subscription"},
 			),
 		)
-	}, `GET /demo/products?context[channel]=web&context[club]=/demo/clubs/11&context[contactId]=/demo/contacts/7&context[contactTag][]=student` +
-		`&context[contactTag][]=/demo/contact_tags/2&context[date]=2026-03-01&context[debt]=0&type=subscription `},
+	}, `GET /demo/products?context[channel]=web&context[club]=/demo/clubs/11&context[contactId]=/demo/contacts/7` +
+		`&context[contactTag][]=student&context[contactTag][]=/demo/contact_tags/2&context[date]=2026-03-01&context[debt]=0` +
+		`&type=subscription `},
 	{"ListOffers", func(ctx context.Context, c *club.Client) error {
 		return result(c.ListOffers(ctx, demo, "/demo/products/1"))
 	}, `GET /demo/offers?product=/demo/products/1 `},
@@ -84,7 +85,8 @@ var operations = []operation{
 	{"AddArticle", func(ctx context.Context, c *club.Client) error {
 		return c.AddArticle(ctx, demo, sale, club.NewArticle{Offer: "/demo/offers/1", StartDate: "2026-03-15",
 			RepaymentSchedule: &club.RepaymentScheduleRequest{SpecificDay: true, DebitDay: ptr(5), StartDate: "2026-04-05"}})
-	}, `POST /demo/sales/1/articles {"offerId":"/demo/offers/1","repaymentSchedule":{"specificDay":true,"debitDay":5,"startDate":"2026-04-05"},` +
+	}, `POST /demo/sales/1/articles {"offerId":"/demo/offers/1",` +
+		`"repaymentSchedule":{"specificDay":true,"debitDay":5,"startDate":"2026-04-05"},` +
 		`"parent":null,"implementation":{"startDate":"2026-03-15"}}`},
 	{"AddArticle by the week", func(ctx context.Context, c *club.Client) error {
 		return c.AddArticle(ctx, demo, sale, club.NewArticle{Offer: "/demo/offers/1",
@@ -109,9 +111,11 @@ var operations = []operation{
 			Cheques:    []club.Cheque{{Amount: 200, Bank: "B", Code: "1", DepositDesiredDate: "2026-03-05", Owner: "O"}},
 		}
 		return result(c.CreatePayment(ctx, demo, sale, in, nil))
-	}, `POST /demo/sales/1/payments {"contactId":"/demo/contacts/7","contactFamilyName":"Testeur","contactGivenName":"Ada","contactNumber":"C7",` +
+	}, `POST /demo/sales/1/payments {"contactId":"/demo/contacts/7",` +
+		`"contactFamilyName":"Testeur","contactGivenName":"Ada","contactNumber":"C7",` +
 		`"amount":300,"mean":"cheque","clubId":"/demo/clubs/11","clubCode":"PARIS11","checkout":"/demo/checkouts/1",` +
-		`"paymentCards":[{"amount":100,"network":"External"}],"cheques":[{"amount":200,"bank":"B","code":"1","depositDesiredDate":"2026-03-05","owner":"O"}]}`},
+		`"paymentCards":[{"amount":100,"network":"External"}],` +
+		`"cheques":[{"amount":200,"bank":"B","code":"1","depositDesiredDate":"2026-03-05","owner":"O"}]}`},
 	{"PostponeDue", func(ctx context.Context, c *club.Client) error {
 		return c.PostponeDue(ctx, demo, sale, "2026-04-01", nil)
 	}, `POST /demo/sales/1/postpone_due {"date":"2026-04-01"}`},
@@ -127,8 +131,9 @@ var operations = []operation{
 					Address: paris, Holder: "Ada Testeur", IBAN: "FR7630006000011234567890189", BIC: "AGRIFRPP", Bank: "B", ValidFrom: "2026-03-01"},
 			),
 		)
-	}, `POST /demo/mandates {"clubId":"/demo/clubs/11","contactId":"/demo/contacts/7","contactFamilyName":"Testeur","contactGivenName":"Ada","contactNumber":"C7",` +
-		`"contactAddress":` + parisJSON + `,"holder":"Ada Testeur","iban":"FR7630006000011234567890189","bic":"AGRIFRPP","bank":"B","validFrom":"2026-03-01"}`},
+	}, `POST /demo/mandates {"clubId":"/demo/clubs/11","contactId":"/demo/contacts/7",` +
+		`"contactFamilyName":"Testeur","contactGivenName":"Ada","contactNumber":"C7","contactAddress":` + parisJSON + `,` +
+		`"holder":"Ada Testeur","iban":"FR7630006000011234567890189","bic":"AGRIFRPP","bank":"B","validFrom":"2026-03-01"}`},
 	{"CreateSignatureRequest", func(ctx context.Context, c *club.Client) error {
 		return result(c.CreateSignatureRequest(ctx, demo, "/demo/contacts/7", "/demo/mandates/1"))
 	}, `POST /demo/signature_requests {"contactId":"/demo/contacts/7","targetId":"/demo/mandates/1"}`},
@@ -302,10 +307,14 @@ func TestScope(t *testing.T) {
 }
 
 func TestIRI(t *testing.T) {
-	if i := club.NewIRI("demo", "clubs", "11"); i != "/demo/clubs/11" || i.ClientToken() != "demo" || i.Collection() != "clubs" || i.ID() != "11" {
+	i := club.NewIRI("demo", "clubs", "11")
+	if i != "/demo/clubs/11" || i.ClientToken() != "demo" || i.Collection() != "clubs" || i.ID() != "11" {
 		t.Errorf("IRI %s: %s, %s, %s", i, i.ClientToken(), i.Collection(), i.ID())
 	}
-	for _, i := range []club.IRI{"", "11", "/demo/clubs", "/demo/clubs/", "//clubs/11", "/demo//11", "demo/clubs/11", "/demo/clubs/11/x", "/demo/clubs/..", "/demo/clubs/1%2f"} {
+	for _, i := range []club.IRI{
+		"", "11", "/demo/clubs", "/demo/clubs/", "//clubs/11", "/demo//11", "demo/clubs/11",
+		"/demo/clubs/11/x", "/demo/clubs/..", "/demo/clubs/1%2f",
+	} {
 		if i.ID() != "" || i.Collection() != "" || i.ClientToken() != "" {
 			t.Errorf("%q passes for an IRI", i)
 		}

@@ -283,7 +283,10 @@ func TestNotFound(t *testing.T) {
 			return c.CancelSignatureRequest(ctx, s, missing("signature_requests"))
 		},
 		"MigrateContact": func(ctx context.Context) error {
-			return c.MigrateContact(ctx, s, missing("contacts"), w.persona("prospect").AccessToken, club.Migration{Contact: cart.Contact, Club: s.Club})
+			return c.MigrateContact(ctx, s, missing("contacts"), w.persona("prospect").AccessToken, club.Migration{
+				Contact: cart.Contact,
+				Club:    s.Club,
+			})
 		},
 		"ListOffers":  func(ctx context.Context) error { return result(c.ListOffers(ctx, s, missing("products"))) },
 		"ListOptins":  func(ctx context.Context) error { return result(c.ListOptins(ctx, s, missing("contacts"))) },

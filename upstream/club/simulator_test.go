@@ -86,7 +86,8 @@ func (w *world) cart(buyer club.IRI, offers ...string) club.Sale {
 	made := must[club.Sale](w.t)(w.client.CreateSale(ctx, w.bastille, club.NewSale{Contact: buyer, Club: w.bastille.Club, ClubCode: "PARIS11",
 		FamilyName: "Testeur", GivenName: "Ada", Number: "1", Address: &paris}))
 	for _, offer := range offers {
-		if err := w.client.AddArticle(ctx, w.bastille, made.IRI, club.NewArticle{Offer: w.iri("offers", offer), StartDate: w.day(1)}); err != nil {
+		err := w.client.AddArticle(ctx, w.bastille, made.IRI, club.NewArticle{Offer: w.iri("offers", offer), StartDate: w.day(1)})
+		if err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -235,7 +235,10 @@ func TestPaymentNotSent(t *testing.T) {
 func TestPaymentOfForeignSale(t *testing.T) {
 	u := serve(t, answering(201, "{}"))
 	c := club.New(configured(u.URL))
-	for _, iri := range []club.IRI{"", "1", "/other/sales/1", "/demo/contacts/1", "/demo/sales/", "/demo/sales/..", "/demo/sales/1/x", "/demo/sales/1?a=b"} {
+	for _, iri := range []club.IRI{
+		"", "1", "/other/sales/1", "/demo/contacts/1", "/demo/sales/",
+		"/demo/sales/..", "/demo/sales/1/x", "/demo/sales/1?a=b",
+	} {
 		_, err := c.CreatePayment(t.Context(), demo, iri, payment, nil)
 		wantOutcome(t, err, club.NotSent)
 		if !errors.Is(err, club.ErrBadIRI) {

@@ -39,7 +39,11 @@ func TestTokenRequest(t *testing.T) {
 	}
 	var parts bytes.Buffer
 	w := multipart.NewWriter(&parts)
-	for name, value := range map[string]string{"grant_type": "client_credentials", "client_id": "demo", "client_secret": clubsim.DemoClientSecret} {
+	for name, value := range map[string]string{
+		"grant_type":    "client_credentials",
+		"client_id":     "demo",
+		"client_secret": clubsim.DemoClientSecret,
+	} {
 		w.WriteField(name, value)
 	}
 	w.Close()
@@ -72,30 +76,36 @@ func TestHeaderChecks(t *testing.T) {
 		status int
 		text   string
 	}{
-		"no gateway key":              {func(d *testClient) { d.key = "" }, 401, "Unauthorized"},
-		"no gateway key, no bearer":   {func(d *testClient) { d.key, d.bearer = "", "" }, 401, "Unauthorized"},
-		"wrong gateway key":           {func(d *testClient) { d.key = "guess" }, 401, "Unauthorized"},
-		"no bearer":                   {func(d *testClient) { d.bearer = "" }, 401, "access token"},
-		"garbage as bearer":           {func(d *testClient) { d.bearer = "abc.def" }, 401, "access token"},
-		"client of another world":     {func(d *testClient) { d.bearer = foreign }, 404, "Item not found"},
-		"unknown organisation":        {func(d *testClient) { d.token = "acme" }, 404, "Item not found"},
-		"no client token":             {func(d *testClient) { d.token = "" }, 404, "Item not found"},
-		"no club":                     {func(d *testClient) { d.club = "" }, 404, "Item not found"},
-		"bare club id":                {func(d *testClient) { d.club = "11" }, 404, "Item not found"},
-		"club id with a zero":         {func(d *testClient) { d.club = "/demo-headers/clubs/011" }, 404, "Item not found"},
-		"unknown club":                {func(d *testClient) { d.club = d.iri("clubs", 99) }, 404, "Item not found"},
-		"club of another world":       {func(d *testClient) { d.club = "/demo/clubs/11" }, 404, "Item not found"},
-		"no node in a chain":          {func(d *testClient) { d.node = "" }, 404, "Item not found"},
-		"bare node id":                {func(d *testClient) { d.node = "1" }, 404, "Item not found"},
-		"node of the other chain":     {func(d *testClient) { d.node = d.iri("network_nodes", 6) }, 404, "Item not found"},
-		"node of another club":        {func(d *testClient) { d.node = d.iri("network_nodes", 4) }, 404, "Item not found"},
-		"the club's own node":         {func(d *testClient) { d.node = d.iri("network_nodes", 3) }, 200, ""},
-		"the franchise above":         {func(d *testClient) { d.node = d.iri("network_nodes", 2) }, 200, ""},
-		"the group above":             {func(d *testClient) {}, 200, ""},
-		"another club of the chain":   {func(d *testClient) { d.club = d.iri("clubs", 13) }, 200, ""},
-		"not seen from another club":  {func(d *testClient) { d.club, d.node = d.iri("clubs", 13), d.iri("network_nodes", 5) }, 404, "Item not found"},
-		"a club without a chain":      {func(d *testClient) { d.club, d.node = d.iri("clubs", 31), "" }, 404, "Item not found"},
-		"not seen from another chain": {func(d *testClient) { d.club, d.node = d.iri("clubs", 21), d.iri("network_nodes", 6) }, 404, "Item not found"},
+		"no gateway key":            {func(d *testClient) { d.key = "" }, 401, "Unauthorized"},
+		"no gateway key, no bearer": {func(d *testClient) { d.key, d.bearer = "", "" }, 401, "Unauthorized"},
+		"wrong gateway key":         {func(d *testClient) { d.key = "guess" }, 401, "Unauthorized"},
+		"no bearer":                 {func(d *testClient) { d.bearer = "" }, 401, "access token"},
+		"garbage as bearer":         {func(d *testClient) { d.bearer = "abc.def" }, 401, "access token"},
+		"client of another world":   {func(d *testClient) { d.bearer = foreign }, 404, "Item not found"},
+		"unknown organisation":      {func(d *testClient) { d.token = "acme" }, 404, "Item not found"},
+		"no client token":           {func(d *testClient) { d.token = "" }, 404, "Item not found"},
+		"no club":                   {func(d *testClient) { d.club = "" }, 404, "Item not found"},
+		"bare club id":              {func(d *testClient) { d.club = "11" }, 404, "Item not found"},
+		"club id with a zero":       {func(d *testClient) { d.club = "/demo-headers/clubs/011" }, 404, "Item not found"},
+		"unknown club":              {func(d *testClient) { d.club = d.iri("clubs", 99) }, 404, "Item not found"},
+		"club of another world":     {func(d *testClient) { d.club = "/demo/clubs/11" }, 404, "Item not found"},
+		"no node in a chain":        {func(d *testClient) { d.node = "" }, 404, "Item not found"},
+		"bare node id":              {func(d *testClient) { d.node = "1" }, 404, "Item not found"},
+		"node of the other chain":   {func(d *testClient) { d.node = d.iri("network_nodes", 6) }, 404, "Item not found"},
+		"node of another club":      {func(d *testClient) { d.node = d.iri("network_nodes", 4) }, 404, "Item not found"},
+		"the club's own node":       {func(d *testClient) { d.node = d.iri("network_nodes", 3) }, 200, ""},
+		"the franchise above":       {func(d *testClient) { d.node = d.iri("network_nodes", 2) }, 200, ""},
+		"the group above":           {func(d *testClient) {}, 200, ""},
+		"another club of the chain": {func(d *testClient) { d.club = d.iri("clubs", 13) }, 200, ""},
+		"not seen from another club": {
+			func(d *testClient) { d.club, d.node = d.iri("clubs", 13), d.iri("network_nodes", 5) },
+			404, "Item not found",
+		},
+		"a club without a chain": {func(d *testClient) { d.club, d.node = d.iri("clubs", 31), "" }, 404, "Item not found"},
+		"not seen from another chain": {
+			func(d *testClient) { d.club, d.node = d.iri("clubs", 21), d.iri("network_nodes", 6) },
+			404, "Item not found",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := *d
@@ -201,8 +211,19 @@ func TestWorldNames(t *testing.T) {
 	sim := clubsim.New(clubsim.Config{Now: time.Now})
 	defer sim.Close()
 	for name, exists := range map[string]bool{
-		"demo": true, "demo-a": true, "demo-Test1": true, "demo-a_b.c-d": true, "demo-" + strings.Repeat("x", 123): true,
-		"demo-" + strings.Repeat("x", 124): false, "demo-": false, "demos": false, "Demo": false, "demo-a b": false, "demo-a/b": false, "acme": false, "": false,
+		"demo":                             true,
+		"demo-a":                           true,
+		"demo-Test1":                       true,
+		"demo-a_b.c-d":                     true,
+		"demo-" + strings.Repeat("x", 123): true,
+		"demo-" + strings.Repeat("x", 124): false,
+		"demo-":                            false,
+		"demos":                            false,
+		"Demo":                             false,
+		"demo-a b":                         false,
+		"demo-a/b":                         false,
+		"acme":                             false,
+		"":                                 false,
 	} {
 		if (sim.World(name) != nil) != exists {
 			t.Errorf("%q exists: %v, want %v", name, !exists, exists)

@@ -48,7 +48,11 @@ func TestRegisterOfAssumptions(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"tokenExpiresIn", "hydraPrefix", "errorShape", "createdStatus", "writeBodies", "debtCounts", "migrationKeeps", "fillSaleFromContact", "formerStatus", "cardNetworks", "mandateRequired", "dateTimeZone", "clientClubs", "grantedEndpoints"} {
+	for _, name := range []string{
+		"tokenExpiresIn", "hydraPrefix", "errorShape", "createdStatus", "writeBodies",
+		"debtCounts", "migrationKeeps", "fillSaleFromContact", "formerStatus", "cardNetworks",
+		"mandateRequired", "dateTimeZone", "clientClubs", "grantedEndpoints",
+	} {
 		if !flipped[name] {
 			t.Errorf("the setting %s flips no assumption", name)
 		}

@@ -80,7 +80,9 @@ func TestCatalogueIsComplete(t *testing.T) {
 				verifyOffer(t, o)
 			}
 		}
-		for _, kind := range []string{"subscription", "subscription_option", "badge", "counter", "package", "countermark", "test_session", "regular"} {
+		for _, kind := range []string{
+			"subscription", "subscription_option", "badge", "counter", "package", "countermark", "test_session", "regular",
+		} {
 			if kinds[kind] == 0 {
 				t.Errorf("club %d sells no %s", club, kind)
 			}
@@ -178,7 +180,8 @@ func TestExtraProducts(t *testing.T) {
 	if total := first.json["hydra:totalItems"]; total != 90.0 || len(first.members()) != 30 {
 		t.Errorf("the catalogue has %v products, the first page %d", total, len(first.members()))
 	}
-	if offers := d.get("offers?product=" + d.iri("products", 1001)).want(200).members(); len(offers) != 1 || offers[0]["totalPriceTI"] != 4900.0 {
+	offers := d.get("offers?product=" + d.iri("products", 1001)).want(200).members()
+	if len(offers) != 1 || offers[0]["totalPriceTI"] != 4900.0 {
 		t.Errorf("the offers of an extra product are %v", offers)
 	}
 	d.control("PUT", "settings", body{"extraProducts": 501}).want(400)

@@ -116,7 +116,10 @@ func TestClock(t *testing.T) {
 	if at() != "2027-02-28T11:00:00Z" {
 		t.Errorf("now %s", at())
 	}
-	for _, wrong := range []body{{}, {"now": "soon"}, {"advance": "1h"}, {"now": "2027-01-31T12:00:00Z", "advance": "P1D"}, {"time": 1}, {"advance": "P900Y"}, {"now": "1900-01-01T00:00:00Z"}} {
+	for _, wrong := range []body{
+		{}, {"now": "soon"}, {"advance": "1h"}, {"now": "2027-01-31T12:00:00Z", "advance": "P1D"},
+		{"time": 1}, {"advance": "P900Y"}, {"now": "1900-01-01T00:00:00Z"},
+	} {
 		d.control("PUT", "clock", wrong).want(400)
 	}
 }
@@ -202,8 +205,11 @@ func TestInspector(t *testing.T) {
 	d.pay(sale, contact, 70400).want(201)
 	d.signing(contact)
 	page := d.control("GET", "", nil).want(200)
-	for _, text := range []string{"demo-inspector", "Premium Year", "Access Badge", "was paid 2 times", d.lastCode(), "identificator.created", "createPayment", "Camille", "&lt;script&gt;",
-		"704.00\u00a0€", "<details><summary>Reset the world</summary>", "Yes, reset demo-inspector", "offers from 18 such as 401"} {
+	for _, text := range []string{
+		"demo-inspector", "Premium Year", "Access Badge", "was paid 2 times", d.lastCode(), "identificator.created", "createPayment",
+		"Camille", "&lt;script&gt;", "704.00\u00a0€", "<details><summary>Reset the world</summary>", "Yes, reset demo-inspector",
+		"offers from 18 such as 401",
+	} {
 		page.wantText(text)
 	}
 	if strings.Contains(page.raw, "<script") {
@@ -242,8 +248,17 @@ func TestInspector(t *testing.T) {
 	press(map[string]string{"do": "fault", "kind": "dance"}).wantText(`class="problem">kind: `)
 	press(map[string]string{"do": "clear"})
 	press(map[string]string{"do": "advance", "by": "P1D"})
-	press(map[string]string{"do": "settings", "productionMode": "on", "askRepeats": "on", "networkNodeShape": "flat", "webhooks": "drop", "webhookUrl": ""})
-	if s := d.world.Settings(); !s.ProductionMode || !s.AskRepeats || s.NetworkNodeShape != "flat" || s.Webhooks != "drop" || d.world.Now().Day() != 22 || len(d.world.Faults()) != 0 {
+	press(map[string]string{
+		"do":               "settings",
+		"productionMode":   "on",
+		"askRepeats":       "on",
+		"networkNodeShape": "flat",
+		"webhooks":         "drop",
+		"webhookUrl":       "",
+	})
+	s := d.world.Settings()
+	if !s.ProductionMode || !s.AskRepeats || s.NetworkNodeShape != "flat" || s.Webhooks != "drop" ||
+		d.world.Now().Day() != 22 || len(d.world.Faults()) != 0 {
 		t.Errorf("settings: %+v", s)
 	}
 	press(map[string]string{"do": "reset"}, "Sec-Fetch-Site", "cross-site").want(403).wantText("cross-origin")

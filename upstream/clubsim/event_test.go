@@ -99,7 +99,8 @@ func TestEventsByHandAreTrue(t *testing.T) {
 	tags := func(id string) int { return len(d.get("contacts/" + id).json["tags"].([]any)) }
 
 	emit("attendee.canceled", "attendeeId", "attendees/1")
-	if a := d.get("attendees/1"); a.text("state") != "canceled" || a.text("canceledAt") == "" || d.get("class_events/1").number("attendeeRemaining") != 18 {
+	if a := d.get("attendees/1"); a.text("state") != "canceled" || a.text("canceledAt") == "" ||
+		d.get("class_events/1").number("attendeeRemaining") != 18 {
 		t.Errorf("attendee: %s", a.raw)
 	}
 	emit("attendee.booked", "attendeeId", "attendees/1")
@@ -131,7 +132,8 @@ func TestEventsByHandAreTrue(t *testing.T) {
 			t.Errorf("badge updated: %q", benefit(1))
 		}
 	}
-	if object := emit("contact_tag.deleted", "contactTagId", "contact_tags/1"); tags("1001") != 1 || object["contactId"] != d.iri("contacts", 1001) {
+	object := emit("contact_tag.deleted", "contactTagId", "contact_tags/1")
+	if tags("1001") != 1 || object["contactId"] != d.iri("contacts", 1001) {
 		t.Errorf("%d tags, %v", tags("1001"), object)
 	}
 	d.get("contact_tags/1").want(404)
@@ -140,7 +142,8 @@ func TestEventsByHandAreTrue(t *testing.T) {
 		t.Errorf("%d tags", tags("1001"))
 	}
 	debtor := func() []string { return d.contact(d.iri("contacts", 1002)).Tags }
-	if object := emit("accounting_contact_tag.deleted", "accountingContactTagId", "accounting_contact_tags/3"); len(debtor()) != 0 || object["contactId"] != d.iri("contacts", 1002) {
+	object = emit("accounting_contact_tag.deleted", "accountingContactTagId", "accounting_contact_tags/3")
+	if len(debtor()) != 0 || object["contactId"] != d.iri("contacts", 1002) {
 		t.Errorf("debtor: %v, %v", debtor(), object)
 	}
 	emit("accounting_contact_tag.created", "accountingContactTagId", "accounting_contact_tags/3")

@@ -21,7 +21,11 @@ func FuzzRequest(f *testing.F) {
 		{"POST", "/oauth/v2/token", "grant_type=client_credentials"},
 		{"POST", "/demo/sales", `{"contactId":"/demo/contacts/1001","clubId":"/demo/clubs/11","clubCode":"PARIS11"}`},
 		{"POST", "/demo/sales/5001/articles", `{"offerId":"/demo/offers/101","implementations":{"a":{"startDate":"2026-12-01"}}}`},
-		{"POST", "/demo/sales/5001/payments", `{"contactId":"/demo/contacts/1001","clubId":"/demo/clubs/11","amount":1,"mean":"card","paymentCards":[{"amount":1,"network":"CBGroup"}]}`},
+		{
+			"POST", "/demo/sales/5001/payments",
+			`{"contactId":"/demo/contacts/1001","clubId":"/demo/clubs/11","amount":1,"mean":"card",
+				"paymentCards":[{"amount":1,"network":"CBGroup"}]}`,
+		},
 		{"POST", "/demo/sales/5001/postpone_due", `{"date":"2026-12-31"}`},
 		{"POST", "/demo/mandates", `{"iban":"FR1420041010050500013M02606","contactAddress":{}}`},
 		{"POST", "/demo/signature_requests", `{"contactId":"/demo/contacts/1001","targetId":"/demo/mandates/3001"}`},

@@ -80,7 +80,11 @@ func (s Settings) section() g.Node {
 			),
 			html.Button(g.Text("Save")),
 		),
-	), html.P(html.Class("soft"), g.Text("All settings: "), html.A(html.Href("settings"), g.Text("settings")), g.Text(". As JSON: "), others, g.Text(".")))
+	), html.P(
+		html.Class("soft"),
+		g.Text("All settings: "), html.A(html.Href("settings"), g.Text("settings")),
+		g.Text(". As JSON: "), others, g.Text("."),
+	))
 }
 
 func actionForm(name, class string, content ...g.Node) g.Node {

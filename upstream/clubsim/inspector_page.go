@@ -118,7 +118,8 @@ func salesSection(sales []Sale) g.Node {
 }
 
 func contactsSection(contacts []Contact) g.Node {
-	return inspector.Section("wide", "Contacts", strconv.Itoa(len(contacts)), inspector.DataTable("No contact yet.", []string{"Contact", "Name", "Status", "Club", "Has", "#Owes", "#On account"}, contacts, func(c Contact) g.Node {
+	heads := []string{"Contact", "Name", "Status", "Club", "Has", "#Owes", "#On account"}
+	table := inspector.DataTable("No contact yet.", heads, contacts, func(c Contact) g.Node {
 		status := c.Status
 		if c.Deleted {
 			status = "migrated"
@@ -133,7 +134,8 @@ func contactsSection(contacts []Contact) g.Node {
 			inspector.Cell(inspector.ClassIf("n", "bad", c.Debt != 0), "owes", g.Text(euros(c.Debt))),
 			inspector.Cell("n", "on account", g.Text(euros(c.Credit))),
 		}
-	}))
+	})
+	return inspector.Section("wide", "Contacts", strconv.Itoa(len(contacts)), table)
 }
 
 func benefitOf(b Benefit) g.Node {
@@ -209,7 +211,7 @@ func token(of, value string) g.Node {
 }
 
 func eventsSection(events []Event) g.Node {
-	return inspector.Section("", "Events", "", inspector.DataTable("No event yet.", []string{"Event", "Object", "Delivery"}, events, func(e Event) g.Node {
+	table := inspector.DataTable("No event yet.", []string{"Event", "Object", "Delivery"}, events, func(e Event) g.Node {
 		var object g.Group
 		for _, name := range slices.Sorted(maps.Keys(e.Object)) {
 			object = append(object, html.Div(g.Text(name+" "+lastSegment(e.Object[name]))))
@@ -223,7 +225,8 @@ func eventsSection(events []Event) g.Node {
 			html.Td(html.Class("mono"), object),
 			html.Td(html.Style("overflow-wrap:anywhere"), inspector.ListOr(e.Deliveries, delivery, inspector.Soft(unsent))),
 		}
-	}))
+	})
+	return inspector.Section("", "Events", "", table)
 }
 
 func delivery(d Delivery) g.Node {
@@ -239,23 +242,26 @@ func delivery(d Delivery) g.Node {
 
 func requestsSection(requests []Request) g.Node {
 	heads := []string{"At", "Call", "Operation", "Club", "Node", "#Status", "Fault", "Trace", "#ms"}
-	return inspector.Section("wide", "Requests", "newest first", inspector.DataTable("No request yet.", heads, requests, func(r Request) g.Node {
+	table := inspector.DataTable("No request yet.", heads, requests, func(r Request) g.Node {
 		status := "none"
 		if r.Status != 0 {
 			status = strconv.Itoa(r.Status)
 		}
+		class := inspector.ClassIf("n", "warn", r.Status >= 400 && r.Status < 500)
+		class = inspector.ClassIf(class, "bad", r.Status >= 500)
 		return g.Group{
 			html.Td(html.Class("soft when"), g.Text(r.At.Format(time.DateTime))),
 			html.Td(html.Class("mono"), g.Text(r.Method+" "+r.Path)),
 			html.Td(g.Text(r.Operation)),
 			inspector.Cell("mono", "club", g.Text(lastSegment(r.ClubID))),
 			inspector.Cell("mono", "node", g.Text(lastSegment(r.NetworkNodeID))),
-			inspector.Cell(inspector.ClassIf(inspector.ClassIf("n", "warn", r.Status >= 400 && r.Status < 500), "bad", r.Status >= 500), "status", g.Text(status)),
+			inspector.Cell(class, "status", g.Text(status)),
 			html.Td(html.Class("bad"), g.Text(r.Fault)),
 			inspector.Cell("mono", "trace", g.Iff(r.TraceID != "", func() g.Node {
 				return html.A(html.Href("requests?traceId="+r.TraceID), html.Title(r.TraceID), g.Text(r.TraceID[:8]))
 			})),
 			inspector.Cell("n", "ms", g.Textf("%.1f", r.DurationMs)),
 		}
-	}))
+	})
+	return inspector.Section("wide", "Requests", "newest first", table)
 }

@@ -30,10 +30,13 @@ func TestPaymentBodies(t *testing.T) {
 	d.post(sale+"/payments", with(body{"checkout": "111"})).want(404)
 	d.post(sale+"/payments", with(body{"checkout": d.iri("checkouts", 121)})).want(404)
 	d.post(sale+"/payments", with(body{"mean": "card"})).want(400).wantField("paymentCards")
-	d.post(sale+"/payments", with(body{"mean": "card", "paymentCards": []body{{"amount": 1}}})).want(400).wantField("paymentCards[0].network", "paymentCards")
-	d.post(sale+"/payments", with(body{"mean": "cash", "paymentCards": []body{{"amount": 9900, "network": "CBGroup"}}})).want(400).wantField("paymentCards")
+	d.post(sale+"/payments", with(body{"mean": "card", "paymentCards": []body{{"amount": 1}}})).
+		want(400).wantField("paymentCards[0].network", "paymentCards")
+	d.post(sale+"/payments", with(body{"mean": "cash", "paymentCards": []body{{"amount": 9900, "network": "CBGroup"}}})).
+		want(400).wantField("paymentCards")
 	d.post(sale+"/payments", with(body{"mean": "cheque"})).want(400).wantField("cheques")
-	d.post(sale+"/payments", with(body{"mean": "cheque", "cheques": []body{{}}})).want(400).wantField("cheques[0].amount", "cheques[0].bank", "cheques[0].code", "cheques[0].owner")
+	d.post(sale+"/payments", with(body{"mean": "cheque", "cheques": []body{{}}})).
+		want(400).wantField("cheques[0].amount", "cheques[0].bank", "cheques[0].code", "cheques[0].owner")
 	d.post("sales/1/payments", with(nil)).want(404)
 	if n := len(d.world.Ledger()); n != 0 {
 		t.Fatalf("a refused payment was booked: %d", n)
@@ -50,7 +53,8 @@ func TestPaymentBodies(t *testing.T) {
 		}
 	}
 	d.control("PUT", "settings", body{"cardNetworks": []string{"CBGroup"}}).want(200)
-	d.post(sale+"/payments", with(body{"mean": "card", "paymentCards": []body{{"amount": 9900, "network": "External"}}})).want(400).wantField("paymentCards[0].network")
+	d.post(sale+"/payments", with(body{"mean": "card", "paymentCards": []body{{"amount": 9900, "network": "External"}}})).
+		want(400).wantField("paymentCards[0].network")
 }
 
 // A second payment is an overpayment: it settles other debts, oldest first, and the rest is kept as credit.

@@ -33,7 +33,8 @@ func TestNetworkNodeShapes(t *testing.T) {
 	}
 	d.get("network_nodes/2").want(200)
 	d.get("network_nodes/99").want(404)
-	if found := d.get("network_nodes?clubId=" + d.iri("clubs", 11)).want(200).members(); len(found) != 1 || found[0]["@id"] != d.iri("network_nodes", 3) {
+	found := d.get("network_nodes?clubId=" + d.iri("clubs", 11)).want(200).members()
+	if len(found) != 1 || found[0]["@id"] != d.iri("network_nodes", 3) {
 		t.Errorf("the club's node: %v", found)
 	}
 	d.get("network_nodes?clubId=11").want(404)
@@ -71,7 +72,14 @@ func TestContacts(t *testing.T) {
 		}
 	}
 	d.post("contacts", body{}).want(400).wantField("familyName", "givenName", "clubId")
-	d.post("contacts", body{"familyName": " ", "givenName": 7, "clubId": d.club, "email": "invalid", "birthDate": "2999-01-01", "status": "customer"}).
+	d.post("contacts", body{
+		"familyName": " ",
+		"givenName":  7,
+		"clubId":     d.club,
+		"email":      "invalid",
+		"birthDate":  "2999-01-01",
+		"status":     "customer",
+	}).
 		want(400).
 		wantField("familyName", "givenName", "email", "birthDate", "status")
 	d.post("contacts", body{"familyName": "A", "givenName": "B", "clubId": d.club, "optins": []any{}}).want(400).wantField("optins")
@@ -172,7 +180,8 @@ func TestAttendeesAndClassEvents(t *testing.T) {
 		t.Fatalf("attendees: %v", attendees)
 	}
 	event := attendees[0]["classEvent"].(body)["@id"].(string)
-	for filter, n := range map[string]int{"classEventId=" + event: 1, "class_id=" + d.relative(event)[len("class_events/"):]: 1, "class_id=2": 0} {
+	class := strings.TrimPrefix(d.relative(event), "class_events/")
+	for filter, n := range map[string]int{"classEventId=" + event: 1, "class_id=" + class: 1, "class_id=2": 0} {
 		if got := len(d.get("attendees?" + filter).want(200).members()); got != n {
 			t.Errorf("%s: %d attendees of the class", filter, got)
 		}

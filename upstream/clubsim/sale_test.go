@@ -44,7 +44,10 @@ func TestArticles(t *testing.T) {
 	d.post(sale+"/articles", body{
 		"offerId": d.iri("offers", 101), "implementation": body{"startDate": "tomorrow"},
 		"repaymentSchedule": body{"debitDay": 32, "specificDay": "yes", "startDate": "x"},
-	}).want(400).wantField("implementation.startDate", "repaymentSchedule.debitDay", "repaymentSchedule.specificDay", "repaymentSchedule.startDate")
+	}).want(400).wantField(
+		"implementation.startDate",
+		"repaymentSchedule.debitDay", "repaymentSchedule.specificDay", "repaymentSchedule.startDate",
+	)
 	a := d.post(sale+"/articles", body{"offerId": d.iri("offers", 101), "parent": nil, "implementation": nil, "implementations": nil}).
 		want(201)
 	if a.text("@type") != "Article" || a.number("priceTI") != 45900 || a.text("productId") != d.iri("products", 1) {
@@ -128,12 +131,18 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	}{
 		"minor and an adult offer": {d.iri("contacts", 1006), body{"offerId": d.iri("offers", 401)}, "api.error.sale.article.age-restricted"},
 		"adult and a junior offer": {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 601)}, "api.error.sale.article.age-restricted"},
-		"unknown age":              {d.newContact(body{"birthDate": nil}), body{"offerId": d.iri("offers", 401)}, "api.error.sale.article.age-restricted"},
-		"too much debt":            {d.iri("contacts", 1002), body{"offerId": d.iri("offers", 101)}, "api.error.sale.debt"},
-		"banned":                   {d.iri("contacts", 1005), body{"offerId": d.iri("offers", 2801)}, "api.error.sale.contact-banned"},
-		"no mandate":               {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 901)}, "api.error.sale.mandate-required"},
-		"not sold here":            {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 2401)}, "api.error.sale.article.not-available"},
-		"not a debit day": {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 901), "repaymentSchedule": body{"specificDay": true, "debitDay": 17}},
+		"unknown age": {
+			d.newContact(body{"birthDate": nil}), body{"offerId": d.iri("offers", 401)},
+			"api.error.sale.article.age-restricted",
+		},
+		"too much debt": {d.iri("contacts", 1002), body{"offerId": d.iri("offers", 101)}, "api.error.sale.debt"},
+		"banned":        {d.iri("contacts", 1005), body{"offerId": d.iri("offers", 2801)}, "api.error.sale.contact-banned"},
+		"no mandate":    {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 901)}, "api.error.sale.mandate-required"},
+		"not sold here": {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 2401)}, "api.error.sale.article.not-available"},
+		"not a debit day": {d.iri("contacts", 1001), body{
+			"offerId":           d.iri("offers", 901),
+			"repaymentSchedule": body{"specificDay": true, "debitDay": 17},
+		},
 			"api.error.sale.article.debit-day-not-allowed"},
 	} {
 		sale := d.newSale(c.contact, "PARIS11")
@@ -182,7 +191,8 @@ func TestFreeSale(t *testing.T) {
 		t.Errorf("the trial booked %d classes", n)
 	}
 	d.post(d.newSale(contact, "PARIS11")+"/transitions", body{"transition": "validate"}).want(400).wantCode("api.error.sale.empty")
-	d.post(d.filledSale(contact, 101)+"/transitions", body{"transition": "validate"}).want(400).wantCode("api.error.sale.transition-not-allowed")
+	d.post(d.filledSale(contact, 101)+"/transitions", body{"transition": "validate"}).
+		want(400).wantCode("api.error.sale.transition-not-allowed")
 }
 
 // Each category creates its record and makes the buyer a customer.

@@ -45,7 +45,8 @@ func (st *state) seedMember(now time.Time) {
 	}
 }
 
-// seedDebt gives the debtor two deferred and unpaid sales, overdue since three months and since one. Together they exceed the limit of the club.
+// seedDebt gives the debtor two deferred and unpaid sales, overdue since three months and since one. Together they exceed
+// the limit of the club.
 func (st *state) seedDebt(now time.Time) {
 	k := st.Contacts.get(personaID("debtor"))
 	at := clubByID(k.ClubID)

@@ -47,7 +47,8 @@ func TestMandateIsSigned(t *testing.T) {
 	if state := d.get(sale).text("state"); state != "settled" {
 		t.Errorf("state %s", state)
 	}
-	d.post(request+"/transitions", body{"transition": "validate", "code": sms[0].Code}).want(400).wantCode("api.error.signature-request.not-pending")
+	d.post(request+"/transitions", body{"transition": "validate", "code": sms[0].Code}).
+		want(400).wantCode("api.error.signature-request.not-pending")
 }
 
 func TestMandateBodies(t *testing.T) {
@@ -57,7 +58,9 @@ func TestMandateBodies(t *testing.T) {
 		"contactAddress", "holder", "iban", "bic", "bank", "validFrom")
 	b := d.mandateBody(contact)
 	b["iban"], b["bic"], b["validFrom"], b["contactAddress"] = "FR1420041010050500013M02607", "X", "soon", body{"postalCode": "75011"}
-	d.post("mandates", b).want(400).wantField("iban", "bic", "validFrom", "contactAddress.streetAddress").wantCode("api.error.mandate.iban-not-valid")
+	d.post("mandates", b).want(400).
+		wantField("iban", "bic", "validFrom", "contactAddress.streetAddress").
+		wantCode("api.error.mandate.iban-not-valid")
 	b = d.mandateBody(contact)
 	b["iban"] = clubsim.RefusedIBAN
 	d.post("mandates", b).want(400).wantCode("api.error.mandate.iban-refused")
@@ -80,30 +83,33 @@ func TestSMSCodes(t *testing.T) {
 	contact := d.newContact(nil)
 
 	request := d.signing(contact)
+	enter := func(code string) *result {
+		t.Helper()
+		return d.post(request+"/transitions", body{"transition": "validate", "code": code})
+	}
 	d.post(request+"/transitions", body{}).want(400).wantField("transition")
 	d.post(request+"/transitions", body{"transition": "approve"}).want(400).wantField("transition")
 	d.post(request+"/transitions", body{"transition": "validate"}).want(400).wantField("code")
 	for range 4 {
-		d.post(request+"/transitions", body{"transition": "validate", "code": "x"}).want(400).wantCode("api.error.signature-request.code-not-valid")
+		enter("x").want(400).wantCode("api.error.signature-request.code-not-valid")
 	}
-	d.post(request+"/transitions", body{"transition": "validate", "code": "x"}).want(400).wantCode("api.error.signature-request.too-many-attempts")
-	d.post(request+"/transitions", body{"transition": "validate", "code": d.lastCode()}).want(400).wantCode("api.error.signature-request.not-pending")
+	enter("x").want(400).wantCode("api.error.signature-request.too-many-attempts")
+	enter(d.lastCode()).want(400).wantCode("api.error.signature-request.not-pending")
 
 	request = d.signing(contact)
 	d.post(request+"/transitions", body{"transition": "cancel"}).want(201)
-	d.post(request+"/transitions", body{"transition": "validate", "code": d.lastCode()}).want(400)
-
+	enter(d.lastCode()).want(400)
 	request = d.signing(contact)
 	code := d.lastCode()
 	d.control("PUT", "clock", body{"advance": "PT10M1S"}).want(200)
-	d.post(request+"/transitions", body{"transition": "validate", "code": code}).want(400).wantCode("api.error.signature-request.code-expired")
+	enter(code).want(400).wantCode("api.error.signature-request.code-expired")
 
 	d.control("PUT", "settings", body{"smsCode": body{"fixed": "123456"}}).want(200)
 	request = d.signing(contact)
 	if settings := d.world.Settings().SMSCode; settings.Attempts != 5 || settings.Validity != 600 {
 		t.Errorf("a merge lost settings: %+v", settings)
 	}
-	d.post(request+"/transitions", body{"transition": "validate", "code": "123456"}).want(201)
+	enter("123456").want(201)
 	d.post("signature_requests/1/transitions", body{"transition": "cancel"}).want(404)
 }
 
@@ -111,7 +117,8 @@ func TestSMSToNowhere(t *testing.T) {
 	d := newTestClient(t, "demo-nowhere")
 	contact := d.newContact(body{"mobile": "12"})
 	mandate := d.post("mandates", d.mandateBody(contact)).want(201).text("@id")
-	d.post("signature_requests", body{"contactId": contact, "targetId": mandate}).want(400).wantCode("api.error.signature-request.mobile-not-valid")
+	d.post("signature_requests", body{"contactId": contact, "targetId": mandate}).
+		want(400).wantCode("api.error.signature-request.mobile-not-valid")
 	audit := d.world.Audit()
 	if len(audit.UndeliverableSMS) != 1 || audit.UndeliverableSMS[0].To != "12" || audit.OK || len(d.world.SMS()) != 0 {
 		t.Errorf("audit: %+v", audit)

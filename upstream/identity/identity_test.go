@@ -187,15 +187,18 @@ func TestBadTokens(t *testing.T) {
 		accepts func(*identity.Config)
 		token   string
 	}{
-		"nothing":                     {both, ""},
-		"garbage":                     {both, "a.b.c"},
-		"dots":                        {both, ".."},
-		"two parts":                   {both, whole[0] + "." + whole[1]},
-		"other claims":                {both, whole[0] + "." + strings.Split(l.good(jwt.MapClaims{"sub": "1002"}), ".")[1] + "." + whole[2]},
-		"no signature":                {both, whole[0] + "." + whole[1] + "."},
-		"none":                        {both, l.sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, "ecdsa", l.claims(nil))},
-		"none for a secret":           {secretOnly, l.sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, "", l.claims(nil))},
-		"public key as secret":        {both, l.sign(jwt.SigningMethodHS256, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}), "rsa", l.claims(nil))},
+		"nothing":           {both, ""},
+		"garbage":           {both, "a.b.c"},
+		"dots":              {both, ".."},
+		"two parts":         {both, whole[0] + "." + whole[1]},
+		"other claims":      {both, whole[0] + "." + strings.Split(l.good(jwt.MapClaims{"sub": "1002"}), ".")[1] + "." + whole[2]},
+		"no signature":      {both, whole[0] + "." + whole[1] + "."},
+		"none":              {both, l.sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, "ecdsa", l.claims(nil))},
+		"none for a secret": {secretOnly, l.sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, "", l.claims(nil))},
+		"public key as secret": {
+			both,
+			l.sign(jwt.SigningMethodHS256, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}), "rsa", l.claims(nil)),
+		},
 		"public key as secret, raw":   {keysOnly, l.sign(jwt.SigningMethodHS256, l.rsa.N.Bytes(), "rsa", l.claims(nil))},
 		"public key, empty secret":    {keysOnly, l.sign(jwt.SigningMethodHS256, []byte{}, "rsa", l.claims(nil))},
 		"secret, none configured":     {keysOnly, l.sign(jwt.SigningMethodHS256, []byte(secret), "", l.claims(nil))},
