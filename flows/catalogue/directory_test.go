@@ -28,15 +28,29 @@ func TestDirectoryProblems(t *testing.T) {
     openingHours: [{days: [mon], opens: 6, closes: "25:00"}, {opens: "06:00", closes: "06:00"}]
     images: [{url: "http://lumen.example/a.jpg"}, {url: //evil.example/a.jpg, alt: {de: Halle, fr: Salle}}]
     trader: {vatId: "12"}
-    offers: {"901": {group: flexible, order: -1, earliestStart: 2030-02-01, latestStart: 2030-01-01}, "902": {earliestStart: tomorrow, name: {french: Liberté}, ages: {min: 20, max: 18}, extras: ["902"], facts: [{fr: Jour, de: Tag}]}}
+    offers:
+      "901": {group: flexible, order: -1, earliestStart: 2030-02-01, latestStart: 2030-01-01}
+      "902":
+        earliestStart: tomorrow
+        name: {french: Liberté}
+        ages: {min: 20, max: 18}
+        extras: ["902"]
+        facts: [{fr: Jour, de: Tag}]
     products: {"9/": {name: {fr: " "}, description: {xyz: Sans}}}
     labels: {"Registration fee": {fr: "Frais\nd’inscription"}}`: {
-			"clubs.11/..: is not a club's id", `clubs.11/...timeZone: "Paris" must be a time zone`, `.currency: "euro" must be`, ".address.city: is missing",
-			".location.latitude: must be", ".location.longitude: must be", `.phone: "01 40 00 00 00" must be`, `.email: "bastille" must be`, `.url: "lumen.example" must be`,
-			`.openingHours[0].days: "mon" must be`, `.openingHours[0].opens: "6" must be`, `.openingHours[0].closes: "25:00" must be`, ".openingHours[1].days: is missing",
-			".openingHours[1]: opens and closes must differ", ".images[0].url:", ".images[0].alt: is missing", ".images[1].url:", ".images[1].alt: must have en",
-			".trader.name: is missing", ".trader.vatId:", `.offers.901.group: "flexible" is not one of the groups`, ".offers.901.order: must be", ".offers.901.latestStart: must not be before",
-			`.offers.902.earliestStart: "tomorrow" must be`, `.offers.902.name: "french" must be a language`, ".offers.902.ages: max must not be below min", `.offers.902.extras: "902" must be the id of another`, ".offers.902.facts: must have en", ".products.9/: must have only letters", ".products.9/.name: must not be empty",
+			"clubs.11/..: is not a club's id", `clubs.11/...timeZone: "Paris" must be a time zone`,
+			`.currency: "euro" must be`, ".address.city: is missing",
+			".location.latitude: must be", ".location.longitude: must be", `.phone: "01 40 00 00 00" must be`,
+			`.email: "bastille" must be`, `.url: "lumen.example" must be`,
+			`.openingHours[0].days: "mon" must be`, `.openingHours[0].opens: "6" must be`,
+			`.openingHours[0].closes: "25:00" must be`, ".openingHours[1].days: is missing",
+			".openingHours[1]: opens and closes must differ", ".images[0].url:",
+			".images[0].alt: is missing", ".images[1].url:", ".images[1].alt: must have en",
+			".trader.name: is missing", ".trader.vatId:", `.offers.901.group: "flexible" is not one of the groups`,
+			".offers.901.order: must be", ".offers.901.latestStart: must not be before",
+			`.offers.902.earliestStart: "tomorrow" must be`, `.offers.902.name: "french" must be a language`,
+			".offers.902.ages: max must not be below min", `.offers.902.extras: "902" must be the id of another`,
+			".offers.902.facts: must have en", ".products.9/: must have only letters", ".products.9/.name: must not be empty",
 			`.products.9/.description: "xyz" must be a language`, ".labels.Registration fee: must be on one line",
 		},
 	} {
@@ -65,7 +79,11 @@ func TestDirectoryProblems(t *testing.T) {
 func TestDirectoryDefaults(t *testing.T) {
 	t.Parallel()
 	clubs, err := catalogue.ParseDirectory([]byte(`
-defaults: {timeZone: Europe/Paris, phone: "+33100000000", groups: {a: {en: One, fr: Un}}, offers: {"1": {group: a, order: 1}, "2": {order: 2}}}
+defaults:
+  timeZone: Europe/Paris
+  phone: "+33100000000"
+  groups: {a: {en: One, fr: Un}}
+  offers: {"1": {group: a, order: 1}, "2": {order: 2}}
 clubs: {11: {phone: "+33100000011", offers: {"2": {group: a, order: 9}}}}`))
 	if err != nil {
 		t.Fatal(err)

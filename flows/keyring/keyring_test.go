@@ -113,8 +113,14 @@ func TestStoredFormats(t *testing.T) {
 		"pseudonym":     {ring.Pseudonym("person", "x"), "f5d41557a67c5ee098b923412c21afc3eedf42912c6c24664166f7f2f0e754040a4ded8b"},
 		"old pseudonym": {ring.Pseudonyms("person", "x")[1], "1c8b689fe2a905d6f83639cf477366978b27f79c032fc26e0d884088dcedbbe727a9ffb8"},
 		"phone":         {ring.PhonePseudonym("demo", "612345678"), "f5d41557fdf28a2b58eb2a99fba43aeccadf7eeaaf89204d19129438b5a1a54c9c6167b2"},
-		"e-mail":        {ring.PersonPseudonyms("demo", " A@b.c", "612345678")[0], "f5d41557c2991fbe541b6c156a907880753bf44253d0c1b7b8576a5b2670cc6e50cb5ec2"},
-		"mobile":        {ring.CurrentPersonPseudonyms("demo", "", "612345678")[0], "f5d415577298befa5d0ea09a720f2598c8614610b71f618bdba0f9281fe53a38849c14fa"},
+		"e-mail": {
+			ring.PersonPseudonyms("demo", " A@b.c", "612345678")[0],
+			"f5d41557c2991fbe541b6c156a907880753bf44253d0c1b7b8576a5b2670cc6e50cb5ec2",
+		},
+		"mobile": {
+			ring.CurrentPersonPseudonyms("demo", "", "612345678")[0],
+			"f5d415577298befa5d0ea09a720f2598c8614610b71f618bdba0f9281fe53a38849c14fa",
+		},
 	} {
 		if is.got != is.want {
 			t.Errorf("%s: %s, not %s", name, is.got, is.want)

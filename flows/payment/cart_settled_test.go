@@ -27,7 +27,9 @@ func TestSettledAtTheClub(t *testing.T) {
 	w.ExpectSettledCart(get())
 	ctx, id := t.Context(), p.Registration
 	for _, method := range []flows.Method{flows.ByCard, flows.Deferred} {
-		if _, err := g.PayWith(ctx, id, holderToken, flows.StartPayment{Method: method, DueDate: w.Clock.Now().AddDate(0, 0, 30).Format(time.DateOnly)}); flows.CodeOf(err) != flows.CartInvalid {
+		due := w.Clock.Now().AddDate(0, 0, 30).Format(time.DateOnly)
+		_, err := g.PayWith(ctx, id, holderToken, flows.StartPayment{Method: method, DueDate: due})
+		if flows.CodeOf(err) != flows.CartInvalid {
 			t.Errorf("paid by %s: %v", method, err)
 		}
 	}

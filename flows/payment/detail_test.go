@@ -51,7 +51,10 @@ func TestShowDoubt(t *testing.T) {
 	}
 	w.Clock.Advance(16 * time.Minute)
 	d = w.shown(g, p)
-	for _, words := range []string{"confirm-recorded " + id, "confirm-not-recorded " + id + " --send-again", "confirm-not-recorded " + id + " --refund", "note " + id + ` "what you found"`} {
+	for _, words := range []string{
+		"confirm-recorded " + id, "confirm-not-recorded " + id + " --send-again",
+		"confirm-not-recorded " + id + " --refund", "note " + id + ` "what you found"`,
+	} {
 		if !offers(d, words) {
 			t.Errorf("%s is not among %v", words, d.Commands)
 		}
@@ -89,7 +92,10 @@ func TestShowSaysWhatToCheck(t *testing.T) {
 	w := newWorld(t)
 	g := w.Gateway()
 	for method, words := range map[flows.Method][]string{
-		flows.Deferred: {"was deferred to " + w.settlementCases()[flows.Deferred].start.DueDate, "the contact owes 149.00 EUR", "makes no payment"},
+		flows.Deferred: {
+			"was deferred to " + w.settlementCases()[flows.Deferred].start.DueDate,
+			"the contact owes 149.00 EUR", "makes no payment",
+		},
 		flows.Free:     {"was validated", "its products are with the contact", "no payment exists"},
 		flows.InPerson: {"exactly one payment of 149.00 EUR at the desk (cash)"},
 	} {
@@ -122,7 +128,10 @@ func TestShowBlocked(t *testing.T) {
 	p = w.Advance(g, p)
 	d := w.shown(g, p)
 	advice := strings.Join(d.Advice, "\n")
-	for _, part := range []string{p.Reason, p.ProcessorID + " is captured: 149.00 EUR captured, 0.00 EUR refunded", string(p.Sale), d.ContactNumber, "not both"} {
+	for _, part := range []string{
+		p.Reason, p.ProcessorID + " is captured: 149.00 EUR captured, 0.00 EUR refunded",
+		string(p.Sale), d.ContactNumber, "not both",
+	} {
 		if p.State != flows.Blocked || part == "" || !strings.Contains(advice, part) {
 			t.Errorf("%q is missing in the advice on a payment that is %s:\n%s", part, p.State, advice)
 		}
@@ -179,7 +188,10 @@ func TestList(t *testing.T) {
 	w.Clock.Advance(time.Second)
 	w.Started(g)
 	for want, in := range map[string]payment.ListOptions{
-		"blocked in_doubt": {}, "blocked in_doubt intent recorded": {All: true}, "recorded": {State: flows.Recorded}, "intent": {State: flows.Intent},
+		"blocked in_doubt":                 {},
+		"blocked in_doubt intent recorded": {All: true},
+		"recorded":                         {State: flows.Recorded},
+		"intent":                           {State: flows.Intent},
 	} {
 		if got := list(in); got != want {
 			t.Errorf("%+v: listed %s", in, got)

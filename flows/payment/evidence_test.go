@@ -28,7 +28,9 @@ func TestSnapshotBeforeCapture(t *testing.T) {
 	if seen == nil || !seen.At.Equal(w.Clock.Now()) {
 		t.Fatalf("the snapshot is %+v", seen)
 	}
-	if known(t, "the state", seen.SaleState) != "building" || known(t, "the total", seen.Total) != p.Amount || !known(t, "the check", seen.Valid) ||
+	if known(t, "the state", seen.SaleState) != "building" ||
+		known(t, "the total", seen.Total) != p.Amount ||
+		!known(t, "the check", seen.Valid) ||
 		known(t, "the status", seen.ContactStatus) != "temp" ||
 		known(t, "the debt", seen.Debt) != 0 {
 		t.Errorf("the snapshot is %+v", seen)
@@ -43,7 +45,10 @@ func TestSnapshotBeforeCapture(t *testing.T) {
 func TestSnapshotIsOptional(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]clubsim.Fault{
-		"refused": {Kind: "error_before", Status: 403}, "down": {Kind: "error_before", Status: 503}, "silent": {Kind: "hang"}, "garbage": {Kind: "malformed"},
+		"refused": {Kind: "error_before", Status: 403},
+		"down":    {Kind: "error_before", Status: 503},
+		"silent":  {Kind: "hang"},
+		"garbage": {Kind: "malformed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,7 +11,8 @@ import (
 	"frontdesk/flows/payment"
 )
 
-// stranger starts a gateway with another account's key, on the world's Redis. That is another double of the processor, with an account of its own.
+// stranger starts a gateway with another account's key, on the world's Redis. That is another double of the processor,
+// with an account of its own.
 func (w *world) stranger(how ...func(other *world)) *gateway {
 	w.Helper()
 	other := newWorld(w.T)
@@ -27,7 +28,8 @@ func (w *world) expectStranger(g *gateway, what string) {
 	if !ok || !strings.Contains(foreign.Error(), what) {
 		w.Errorf("the stranger gets %v, which does not name %q", foreign, what)
 	}
-	if page := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) }); !strings.Contains(page.Halted, what) {
+	page := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) })
+	if !strings.Contains(page.Halted, what) {
 		w.Errorf("its operators read that it is halted by %q", page.Halted)
 	}
 }
@@ -171,7 +173,8 @@ func TestSettledWithoutTheProcessor(t *testing.T) {
 				}
 				doubt := w.Put(g, w.priced(g, method).ID, flows.InDoubt, func(p *flows.Payment) { p.DoubtSince = w.Clock.Now() })
 				w.Clock.Advance(time.Hour)
-				if ended, err := g.ConfirmNotRecorded(t.Context(), doubt.ID, payment.Cancel, flows.Decision{Operator: "ada"}); err != nil || w.Stored(g, doubt.ID).State != flows.Cancelled {
+				ended, err := g.ConfirmNotRecorded(t.Context(), doubt.ID, payment.Cancel, flows.Decision{Operator: "ada"})
+				if err != nil || w.Stored(g, doubt.ID).State != flows.Cancelled {
 					t.Errorf("%s, a decision: %+v, %v", method, ended, err)
 				}
 			}

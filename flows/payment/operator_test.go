@@ -99,7 +99,8 @@ func TestDecisionIsRecordedBeforeTheSaleIsRead(t *testing.T) {
 	reads := 0
 	w.Inject(callFault{Call: "GET /sim/demo/sales/*", Fail: 100, Before: func() {
 		reads++
-		if journal := w.Held(p).Metadata; journal["fd_done_1"] != p.AttemptID || !strings.HasSuffix(journal["fd_op_1"], "confirm-recorded by ada") {
+		journal := w.Held(p).Metadata
+		if journal["fd_done_1"] != p.AttemptID || !strings.HasSuffix(journal["fd_op_1"], "confirm-recorded by ada") {
 			t.Errorf("the journal is %v when the sale is read", journal)
 		}
 		if n := w.Redis.XLen(t.Context(), "fd:audit").Val(); n != 1 {
@@ -138,6 +139,7 @@ func TestDecisionsRefused(t *testing.T) {
 			return errorOf(g.ConfirmNotRecorded(w.Context(), p.ID, then, word))
 		}
 	}
+	because := func(reason string) flows.Decision { return flows.Decision{Operator: "ada", Reason: reason} }
 	const old = 16 * time.Minute
 	for name, test := range map[string]struct {
 		wait      time.Duration
@@ -149,8 +151,8 @@ func TestDecisionsRefused(t *testing.T) {
 		"too early":             {14 * time.Minute, nil, not(payment.Refund, ada), flows.TooEarly, "possible from"},
 		"no operator":           {old, nil, not(payment.Refund, flows.Decision{}), flows.InvalidRequest, ""},
 		"an address for a name": {old, nil, not(payment.Refund, flows.Decision{Operator: "ada@example.com"}), flows.InvalidRequest, ""},
-		"a novel":               {old, nil, not(payment.Refund, flows.Decision{Operator: "ada", Reason: strings.Repeat("x", 501)}), flows.InvalidRequest, ""},
-		"more than a line":      {old, nil, not(payment.Refund, flows.Decision{Operator: "ada", Reason: "a\x1b[2Jb"}), flows.InvalidRequest, ""},
+		"a novel":               {old, nil, not(payment.Refund, because(strings.Repeat("x", 501))), flows.InvalidRequest, ""},
+		"more than a line":      {old, nil, not(payment.Refund, because("a\x1b[2Jb")), flows.InvalidRequest, ""},
 		"what then":             {old, nil, not("keep", ada), flows.InvalidRequest, ""},
 		"accepted in the very moment": {old, func(w *world, _ *gateway, p *flows.Payment) {
 			w.InjectFault(metadataCall, func() { w.note(p, "fd_done_1", p.AttemptID) }, nil)
@@ -163,7 +165,8 @@ func TestDecisionsRefused(t *testing.T) {
 		},
 			not(payment.Refund, ada), flows.ProcessorUnavailable, ""},
 		"a younger claim that Redis forgot": {old, func(w *world, _ *gateway, p *flows.Payment) {
-			w.note(p, "fd_release_1", p.AttemptID, "fd_post_2", fmt.Sprintf("%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.Clock.Now().Add(-time.Minute).UnixMilli()))
+			claim := fmt.Sprintf("%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.Clock.Now().Add(-time.Minute).UnixMilli())
+			w.note(p, "fd_release_1", p.AttemptID, "fd_post_2", claim)
 		}, not(payment.SendAgain, ada), flows.TooEarly, "possible from"},
 		"club system down": {old, func(w *world, _ *gateway, _ *flows.Payment) {
 			w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})

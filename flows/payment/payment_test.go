@@ -123,7 +123,8 @@ func TestAbandon(t *testing.T) {
 			if held := w.Held(p); held.State != test.money {
 				t.Errorf("the processor says %s", held.State)
 			}
-			if again, err := g.Registrations.Abandon(t.Context(), p.Registration, holderToken); test.want == "" && (err != nil || again.Phase != flows.Abandoned) {
+			again, err := g.Registrations.Abandon(t.Context(), p.Registration, holderToken)
+			if test.want == "" && (err != nil || again.Phase != flows.Abandoned) {
 				t.Errorf("the second time: %+v, %v", again, err)
 			}
 		})
@@ -340,7 +341,8 @@ func TestOwnQueueCancelsNothing(t *testing.T) {
 	slow := func(path string) clubsim.Fault {
 		return clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: path}, Kind: "delay", DelayMs: 3000}
 	}
-	if err := w.Sim.SetFaults([]clubsim.Fault{slow("/sales/*"), slow("/sales/*/check")}); err != nil { // both are read at once, with one permit
+	err := w.Sim.SetFaults([]clubsim.Fault{slow("/sales/*"), slow("/sales/*/check")})
+	if err != nil { // both are read at once, with one permit
 		t.Fatal(err)
 	}
 	if _, err := crowded.Advance(t.Context(), p.ID); flows.CodeOf(err) != flows.ClubSystemUnavailable {

@@ -94,7 +94,12 @@ func TestHolderAfterWipe(t *testing.T) {
 		altered = "B"
 	}
 	for what, wrong := range map[string]string{
-		"none": "", "another's": otherToken, "altered": altered + token[1:], "cut off": token[:43], "longer": token + "AAAA", "not base64": "!" + token[1:],
+		"none":       "",
+		"another's":  otherToken,
+		"altered":    altered + token[1:],
+		"cut off":    token[:43],
+		"longer":     token + "AAAA",
+		"not base64": "!" + token[1:],
 	} {
 		if _, err := g.Registrations.Get(t.Context(), r.ID, wrong); flows.CodeOf(err) != flows.NotFound {
 			t.Errorf("a token that is %s gets %v", what, err)
@@ -172,7 +177,8 @@ func (w *world) loseInside(back, wiped int, bringBack func(*world, *gateway, *fl
 		return false
 	}
 	w.rebuild(other)
-	if _, latest, err := other.Store.Registration(w.Context(), p.Registration); err != nil || latest == nil || latest.ID != p.ID || latest.State != flows.Recorded {
+	_, latest, err := other.Store.Registration(w.Context(), p.Registration)
+	if err != nil || latest == nil || latest.ID != p.ID || latest.State != flows.Recorded {
 		w.Errorf("the registration has %+v, %v", latest, err)
 	}
 	return true
@@ -209,7 +215,8 @@ func TestSaveInsideARebuild(t *testing.T) {
 			}
 			w.rebuild(slow)
 			reached = messages.Load() >= int32(at)
-			if stored, latest, err := other.Store.Registration(w.Context(), r.ID); err != nil || !stored.Rebuilt || latest == nil || latest.ID != p.ID {
+			stored, latest, err := other.Store.Registration(w.Context(), r.ID)
+			if err != nil || !stored.Rebuilt || latest == nil || latest.ID != p.ID {
 				t.Errorf("Redis has %+v, %+v, %v", stored, latest, err)
 			}
 		})

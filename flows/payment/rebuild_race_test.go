@@ -141,7 +141,8 @@ func TestOvertakenPaymentStaysADuplicate(t *testing.T) {
 			lose(w, second)
 			for range 2 {
 				w.rebuild(g)
-				if r, latest, err := g.Store.Registration(w.Context(), first.Registration); err != nil || latest == nil || latest.ProcessorID != twin.ProcessorID {
+				r, latest, err := g.Store.Registration(w.Context(), first.Registration)
+				if err != nil || latest == nil || latest.ProcessorID != twin.ProcessorID {
 					t.Fatalf("the registration has %+v, the latest payment is %+v, %v", r, latest, err)
 				}
 				w.settleAll(g)
@@ -215,7 +216,8 @@ func TestManyPayments(t *testing.T) {
 		group.Go(func() {
 			for i := part; i < many; i += 8 {
 				metadata := w.signed("2", uuid.NewString(), i)
-				if _, err := w.Processor.Create(t.Context(), fmt.Sprint(i), cards.NewPayment{Amount: 100, Currency: "EUR", Metadata: metadata}); err != nil {
+				in := cards.NewPayment{Amount: 100, Currency: "EUR", Metadata: metadata}
+				if _, err := w.Processor.Create(t.Context(), fmt.Sprint(i), in); err != nil {
 					t.Errorf("create: %v", err)
 				}
 			}
@@ -241,8 +243,10 @@ func (w *world) signed(version, registration string, sale int) map[string]string
 		"fd_node": "/demo/network_nodes/3", "fd_sale_state": "building", "fd_cart": strings.Repeat("0", 64),
 	}
 	text := ""
-	for _, key := range []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation",
-		"fd_node", "fd_sale_state", "fd_cart"} {
+	for _, key := range []string{
+		"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency",
+		"fd_club", "fd_generation", "fd_node", "fd_sale_state", "fd_cart",
+	} {
 		text += key + "=" + metadata[key] + "\n"
 	}
 	metadata["fd_mac"] = hex.EncodeToString(newKeyring(w, "one").Sign([]byte(text)))

@@ -197,7 +197,8 @@ func TestRollbackToAnEarlierPayment(t *testing.T) {
 	second := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), first.Registration) })
 	w.Confirm(second, goodCard)
 	w.restore(first.Registration, old)
-	if p, err := g.Registrations.PaymentByID(t.Context(), first.Registration, holderToken, second.ID); err != nil || p.ProcessorID != second.ProcessorID {
+	p, err := g.Registrations.PaymentByID(t.Context(), first.Registration, holderToken, second.ID)
+	if err != nil || p.ProcessorID != second.ProcessorID {
 		t.Errorf("a payment that is newer than Redis: %+v, %v", p, err)
 	}
 	end := w.Settle(g, second)

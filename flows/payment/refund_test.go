@@ -36,7 +36,8 @@ func (w *world) expectRefundedAgain(g *gateway, id flows.PaymentID) {
 	if err != nil || p.State != flows.Blocked || w.Held(p).State != cards.Captured {
 		w.Fatalf("after the bank returned the money: %v, %+v", err, p)
 	}
-	if listed := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) }); len(listed.Items) != 1 || listed.Items[0].ID != id {
+	listed := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) })
+	if len(listed.Items) != 1 || listed.Items[0].ID != id {
 		w.Errorf("operators are shown %+v", listed.Items)
 	}
 	w.mustDecide(g, p, payment.Refund)

@@ -419,7 +419,11 @@ func TestBlockedIsListed(t *testing.T) {
 // processor finds the money.
 func TestGivenUpAndCaptured(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]flows.PaymentState{"accepted": flows.Recorded, "answer lost": flows.InDoubt, "refused at first": flows.Refunded} {
+	for name, want := range map[string]flows.PaymentState{
+		"accepted":         flows.Recorded,
+		"answer lost":      flows.InDoubt,
+		"refused at first": flows.Refunded,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

@@ -360,7 +360,11 @@ func TestOneWayAtATime(t *testing.T) {
 	}
 	other := later
 	other.DueDate = w.Clock.Now().AddDate(0, 2, 0).Format(time.DateOnly)
-	for name, in := range map[string]flows.StartPayment{"another day": other, "a card": {Method: flows.ByCard}, "the desk": w.settlementCases()[flows.InPerson].start} {
+	for name, in := range map[string]flows.StartPayment{
+		"another day": other,
+		"a card":      {Method: flows.ByCard},
+		"the desk":    w.settlementCases()[flows.InPerson].start,
+	} {
 		if err := ask(in); flows.CodeOf(err) != flows.PaymentExists {
 			t.Errorf("%s in addition to a deferral: %v", name, err)
 		}

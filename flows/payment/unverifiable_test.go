@@ -176,7 +176,8 @@ func TestMissingSealKey(t *testing.T) {
 	} else {
 		names("the erasure of a registration", report.Unread[0].Why)
 	}
-	if report := erase(registration.ErasureRequest{Email: "ada@example.com"}); len(report.Unread) != 1 || !strings.Contains(report.Unread[0].Why, id) {
+	report := erase(registration.ErasureRequest{Email: "ada@example.com"})
+	if len(report.Unread) != 1 || !strings.Contains(report.Unread[0].Why, id) {
 		t.Errorf("erased: %+v", report)
 	}
 }

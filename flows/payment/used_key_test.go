@@ -36,11 +36,17 @@ func TestServerErrorUnderAKey(t *testing.T) {
 		end    flows.PaymentState
 		money  cards.State
 	}{
-		"create":                   {fails: createCall, end: flows.Recorded, money: cards.Captured},
-		"capture":                  {fails: captureCall, end: flows.Recorded, money: cards.Captured},
-		"the claim":                {fails: metadataCall, end: flows.Recorded, money: cards.Captured},
-		"the acceptance":           {fails: metadataCall, skip: 1, end: flows.Recorded, money: cards.Captured},
-		"the release":              {fails: metadataCall, skip: 1, club: []clubsim.Fault{unauthorised}, end: flows.Recorded, money: cards.Captured},
+		"create":         {fails: createCall, end: flows.Recorded, money: cards.Captured},
+		"capture":        {fails: captureCall, end: flows.Recorded, money: cards.Captured},
+		"the claim":      {fails: metadataCall, end: flows.Recorded, money: cards.Captured},
+		"the acceptance": {fails: metadataCall, skip: 1, end: flows.Recorded, money: cards.Captured},
+		"the release": {
+			fails: metadataCall,
+			skip:  1,
+			club:  []clubsim.Fault{unauthorised},
+			end:   flows.Recorded,
+			money: cards.Captured,
+		},
 		"cancel":                   {fails: cancelCall, leaves: true, end: flows.Cancelled, money: cards.Cancelled},
 		"refund":                   {fails: refundCall, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
 		"the release for a refund": {fails: metadataCall, skip: 1, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},

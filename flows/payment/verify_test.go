@@ -212,7 +212,8 @@ func TestVerificationContinues(t *testing.T) {
 		"the gateway dies with it in hand": func(w *world, g *gateway, _ *flows.Payment) { w.due(g) },
 		"the gateway dies before it lists it": func(w *world, g *gateway, p *flows.Payment) {
 			w.ForgetKeys(unverifiedKey)
-			w.Redis.ZAdd(w.Context(), "fd:payments:open", redis.Z{Score: float64(w.Clock.Now().UnixMilli()), Member: string(p.ID)}) // as before the commit
+			open := redis.Z{Score: float64(w.Clock.Now().UnixMilli()), Member: string(p.ID)}
+			w.Redis.ZAdd(w.Context(), "fd:payments:open", open) // as before the commit
 			w.Advance(g, p)
 		},
 		"Redis loses the list": func(w *world, g *gateway, _ *flows.Payment) {
@@ -309,7 +310,8 @@ func TestVerificationsAreShared(t *testing.T) {
 	const crowd = 400
 	for i := range crowd {
 		id := flows.NewPaymentID("crowd", i+1)
-		if err := g.Store.EnsureScheduled(t.Context(), &flows.Payment{ID: id, State: flows.Recorded}, w.Clock.Now().Add(-time.Duration(i)*time.Second)); err != nil {
+		due := w.Clock.Now().Add(-time.Duration(i) * time.Second)
+		if err := g.Store.EnsureScheduled(t.Context(), &flows.Payment{ID: id, State: flows.Recorded}, due); err != nil {
 			t.Fatal(err)
 		}
 	}

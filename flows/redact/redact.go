@@ -108,7 +108,10 @@ var (
 	digits = regexp.MustCompile(`\+?\d(?:[ -]?\d){7,}`)
 	// id matches identifiers of Frontdesk, the processor and traces.
 	id = regexp.MustCompile(
-		`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b|\b(?:pi|pay|evt|req)_[A-Za-z0-9_]{1,40}\b|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d+\b`,
+		`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}` + // of a registration
+			`|\b[0-9a-f]{32}\b` + // of a trace
+			`|\b(?:pi|pay|evt|req)_[A-Za-z0-9_]{1,40}\b` + // of the processor
+			`|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d+\b`, // an address with its port
 	)
 )
 

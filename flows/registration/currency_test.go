@@ -58,7 +58,12 @@ func TestNoPaymentWithoutCents(t *testing.T) {
 // and the visitor learns that before they are asked for an account.
 func TestDebitsWithoutCents(t *testing.T) {
 	t.Parallel()
-	for currency, want := range map[string]flows.Step{"HUF": flows.StepFixCart, "QQQ": flows.StepFixCart, "": flows.StepFixCart, "CHF": flows.StepMandate} {
+	for currency, want := range map[string]flows.Step{
+		"HUF": flows.StepFixCart,
+		"QQQ": flows.StepFixCart,
+		"":    flows.StepFixCart,
+		"CHF": flows.StepMandate,
+	} {
 		t.Run(currency, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -78,7 +83,8 @@ func TestDebitsWithoutCents(t *testing.T) {
 			if flows.CodeOf(err) != flows.CartInvalid || w.mandates() != 0 || len(w.Sim.SMS()) != 0 {
 				t.Errorf("%v, %d mandates, %d codes, %+v", err, w.mandates(), len(w.Sim.SMS()), view.Mandate)
 			}
-			if _, err := g.Registrations.Pay(t.Context(), id, token, flows.StartPayment{Method: flows.Free}); flows.CodeOf(err) != flows.CartInvalid {
+			_, err = g.Registrations.Pay(t.Context(), id, token, flows.StartPayment{Method: flows.Free})
+			if flows.CodeOf(err) != flows.CartInvalid {
 				t.Errorf("free: %v", err)
 			}
 		})

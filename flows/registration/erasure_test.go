@@ -59,7 +59,8 @@ func TestErasureThatFails(t *testing.T) {
 			if again := must(t, erase); len(again.Erased) != 0 {
 				t.Errorf("erased again: %+v", again.Erased)
 			}
-			if logged := strings.Contains(w.Journal.String(), "erased registration still in an index"); logged != slices.Contains(test.refused, index) {
+			logged := strings.Contains(w.Journal.String(), "erased registration still in an index")
+			if logged != slices.Contains(test.refused, index) {
 				t.Errorf("a failing index was logged: %t", logged)
 			}
 		})
@@ -88,14 +89,26 @@ func TestErasureOfStrangers(t *testing.T) {
 		person  [2]string // mobile and e-mail address, as the visitor typed them
 		other   [2]string
 	}{
-		{registration.ErasureRequest{Mobile: "0033 6 12 34 56 78"}, [2]string{"+33612345678", "a1@example.com"}, [2]string{"+32612345678", "b1@example.com"}},
-		{registration.ErasureRequest{Mobile: "+49 (0)151 12345678"}, [2]string{"+4915112345678", "a2@example.com"},
-			[2]string{"+4917112345678", "b2@example.com"}},
-		{registration.ErasureRequest{Mobile: "+1 (212) 555-0123"}, [2]string{"+12125550123", "a3@example.com"}, [2]string{"+13125550123", "b3@example.com"}},
-		{registration.ErasureRequest{Email: "Zoe\u0301@B\u00fccher.example"}, [2]string{"+33612345671", "zo\u00e9@xn--bcher-kva.example"},
-			[2]string{"+33612345672", "zoe@b\u00fccher.example"}},
-		{registration.ErasureRequest{Email: "eve\u200b@example.com "}, [2]string{"+33612345673", "Eve@EXAMPLE.com"},
-			[2]string{"+33612345674", "eva@example.com"}},
+		{
+			registration.ErasureRequest{Mobile: "0033 6 12 34 56 78"},
+			[2]string{"+33612345678", "a1@example.com"}, [2]string{"+32612345678", "b1@example.com"},
+		},
+		{
+			registration.ErasureRequest{Mobile: "+49 (0)151 12345678"},
+			[2]string{"+4915112345678", "a2@example.com"}, [2]string{"+4917112345678", "b2@example.com"},
+		},
+		{
+			registration.ErasureRequest{Mobile: "+1 (212) 555-0123"},
+			[2]string{"+12125550123", "a3@example.com"}, [2]string{"+13125550123", "b3@example.com"},
+		},
+		{
+			registration.ErasureRequest{Email: "Zoe\u0301@B\u00fccher.example"},
+			[2]string{"+33612345671", "zo\u00e9@xn--bcher-kva.example"}, [2]string{"+33612345672", "zoe@b\u00fccher.example"},
+		},
+		{
+			registration.ErasureRequest{Email: "eve\u200b@example.com "},
+			[2]string{"+33612345673", "Eve@EXAMPLE.com"}, [2]string{"+33612345674", "eva@example.com"},
+		},
 	} {
 		own, stranger := start(test.person[0], test.person[1]), start(test.other[0], test.other[1])
 		test.request.ClientToken = "demo"

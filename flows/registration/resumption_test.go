@@ -54,7 +54,8 @@ func TestResumeLinkLife(t *testing.T) {
 	if view.Phase != flows.Expired || view.Message == "" || len(view.Actions) != 0 || len(w.Sim.Requests()) != calls {
 		t.Errorf("an expired registration is resumed as %s, %q, %v", view.Phase, view.Message, view.Actions)
 	}
-	if _, err := g.Registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: flows.ByCard}); flows.CodeOf(err) != flows.RegistrationClosed {
+	_, err := g.Registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: flows.ByCard})
+	if flows.CodeOf(err) != flows.RegistrationClosed {
 		t.Errorf("it could be paid: %v", err)
 	}
 

@@ -211,13 +211,26 @@ func TestMonthsAgreeWithTheCalendar(t *testing.T) {
 func FuzzOf(f *testing.F) {
 	f.Add("monthly", "P0W", "P1M", "P12M", 12, int64(2990), int64(4890), int64(1900), true, true, 5, 9000)
 	f.Add("P9999Y", "P9999M", "P9999D", "", -1, int64(-1)<<62, int64(1)<<62, int64(-1)<<63, true, false, 31, 0)
-	f.Fuzz(func(t *testing.T, rhythm, offset, interval, commitment string, loop int, price, due, fee int64, first, prorated bool, day, days int) {
+	f.Fuzz(func(
+		t *testing.T, rhythm, offset, interval, commitment string,
+		loop int, price, due, fee int64, first, prorated bool, day, days int,
+	) {
 		entry := schedule.Entry{Offset: offset, Interval: interval, Loop: loop, Price: price}
 		today := schedule.Date{Year: 2026, Month: time.November, Day: 21}
 		s := schedule.Of(schedule.Terms{
-			Offer: schedule.Offer{DueNow: due, RegistrationFee: fee, FirstInstalmentPaid: first, Prorated: prorated, Rhythm: rhythm, Commitment: commitment,
-				Occurrences: []schedule.Entry{entry, entry}, Recurrences: []schedule.Entry{entry}},
-			Today: today, Start: today.AddDays(days % 4000), DebitDay: min(31, max(0, day)),
+			Offer: schedule.Offer{
+				DueNow:              due,
+				RegistrationFee:     fee,
+				FirstInstalmentPaid: first,
+				Prorated:            prorated,
+				Rhythm:              rhythm,
+				Commitment:          commitment,
+				Occurrences:         []schedule.Entry{entry, entry},
+				Recurrences:         []schedule.Entry{entry},
+			},
+			Today:    today,
+			Start:    today.AddDays(days % 4000),
+			DebitDay: min(31, max(0, day)),
 		})
 		if s.Basis == schedule.Unknown && len(s.Debits) > 0 {
 			t.Errorf("%v, and yet %d debits", s.Rules, len(s.Debits))

@@ -51,7 +51,37 @@ func weeks(loop int, price int64) schedule.Entry {
 	return schedule.Entry{Offset: "P0W", Interval: "P1W", Loop: loop, Price: price}
 }
 
-type entries = []schedule.Entry
+// limited and endless are offers with debits of one kind.
+func limited(rhythm string, occurrences ...schedule.Entry) schedule.Offer {
+	return schedule.Offer{Rhythm: rhythm, Occurrences: occurrences}
+}
+
+func endless(rhythm string, recurrences ...schedule.Entry) schedule.Offer {
+	return schedule.Offer{Rhythm: rhythm, Recurrences: recurrences}
+}
+
+// mixed is an offer by the month with debits of both kinds.
+func mixed(occurrence, recurrence schedule.Entry) schedule.Offer {
+	offer := limited("monthly", occurrence)
+	offer.Recurrences = []schedule.Entry{recurrence}
+	return offer
+}
+
+// firstPaid is an offer whose first instalment is in what is due now.
+func firstPaid(dueNow int64, offer schedule.Offer) schedule.Offer {
+	offer.DueNow, offer.FirstInstalmentPaid = dueNow, true
+	return offer
+}
+
+func committed(period string, offer schedule.Offer) schedule.Offer {
+	offer.Commitment = period
+	return offer
+}
+
+func prorated(offer schedule.Offer) schedule.Offer {
+	offer.Prorated = true
+	return offer
+}
 
 // ruleCase is an offer from 2026-12-01 with debits on the fifth, unless stated otherwise.
 type ruleCase struct {
@@ -73,61 +103,111 @@ func (c ruleCase) schedule(t *testing.T) schedule.Schedule {
 	return schedule.Of(terms)
 }
 
-// TestRules covers the rules that no offer of the simulator's catalogue needs.
+// rules are cases that no offer of the simulator's catalogue needs.
+var rules = map[string]ruleCase{
+	"loop 0 is offset by interval": {
+		offer: limited("P1M", schedule.Entry{Offset: "P1Y", Interval: "P6M", Price: 600}),
+		want: "2026-12-05 100\n2027-01-05 100\n2027-02-05 100\n2027-03-05 100\n2027-04-05 100\n2027-05-05 100\n" +
+			"2027-06-05 100\n2027-07-05 100\n2027-08-05 100\n2027-09-05 100\n2027-10-05 100\n2027-11-05 100",
+	},
+	"a rhythm of a quarter": {offer: limited("P3M", months(6, 1000)), want: "2026-12-05 3000\n2027-03-05 3000"},
+	"a quarter of four weeks": {
+		offer: limited("week1", schedule.Entry{Offset: "P4W", Interval: "P4W", Price: 1003}),
+		want:  "2026-12-05 251 rounded\n2026-12-12 251 rounded\n2026-12-19 250 rounded\n2026-12-26 251 rounded",
+	},
+	"what is left over": {
+		offer: limited("week4", weeks(10, 500)),
+		want:  "2026-12-05 2000\n2027-01-02 2000\n2027-01-30 1000 remainder",
+	},
+	"weeks by the month, limited": {
+		offer: limited("monthly", weeks(13, 590)),
+		want:  "2026-12-05 2557 months_as_weeks rounded\n2027-01-05 2556 months_as_weeks rounded\n2027-02-05 2557 months_as_weeks rounded",
+	},
+	"a year of weeks": {
+		offer: limited("P26W", schedule.Entry{Offset: "P1Y", Interval: "P1W", Price: 100}),
+		want:  "2026-12-05 2600 months_as_weeks\n2027-06-05 2600 months_as_weeks",
+	},
+	"recurrences are added up": {offer: endless("monthly", months(0, 4990), months(0, 1000)), want: "2026-12-05/P1M 5990"},
+	"weekly recurrences add up to whole cents": {
+		offer: endless("monthly", weeks(0, 590), weeks(0, 310)),
+		want:  "2026-12-05/P1M 3900 months_as_weeks",
+	},
+	"the first debit shows entries in turn": {
+		offer: firstPaid(300, limited("monthly", months(2, 300), months(1, 500))),
+		want:  "2027-01-05 300\n2027-02-05 500",
+	},
+	"the first debit shows entries side by side": {
+		offer: firstPaid(800, limited("monthly", months(3, 300), months(2, 500))),
+		want:  "2027-01-05 800\n2027-02-05 300",
+	},
+	"the commitment shows entries in turn": {
+		offer: committed("P3M", limited("monthly", months(2, 300), months(1, 500))),
+		want:  "2026-12-05 300\n2027-01-05 300\n2027-02-05 500",
+	},
+	"the commitment shows entries side by side": {
+		offer: committed("P2M", limited("monthly", months(2, 300), months(1, 500))),
+		want:  "2026-12-05 800\n2027-01-05 300",
+	},
+	"nothing shows how entries stand": {
+		offer: limited("monthly", months(2, 300), months(1, 500)),
+		want:  "2026-12-05 300 entries_in_turn\n2027-01-05 300 entries_in_turn\n2027-02-05 500 entries_in_turn",
+	},
+	"limited, then endless": {
+		offer: firstPaid(100, mixed(months(2, 100), months(0, 400))),
+		want:  "2027-01-05 100\n2027-02-05/P1M 400",
+	},
+	"limited and endless": {
+		offer: firstPaid(500, mixed(months(2, 100), months(0, 400))),
+		want:  "2027-01-05 500\n2027-02-05/P1M 400",
+	},
+	"only the first instalment is limited": {
+		offer: firstPaid(100, mixed(months(1, 100), months(0, 400))),
+		want:  "2027-01-05/P1M 400",
+	},
+	"paid at once is something else": {
+		offer: firstPaid(999, limited("monthly", months(2, 100))),
+		want:  "2027-01-05 100 first_instalment_assumed",
+	},
+	"loop and offset differ": {
+		offer: limited("monthly", schedule.Entry{Offset: "P6M", Interval: "P1M", Loop: 1, Price: 100}),
+		want:  "2026-12-05 100 loop_over_offset",
+	},
+	"loop and offset agree": {
+		offer: limited("monthly", schedule.Entry{Offset: "P1M", Interval: "P1M", Loop: 1, Price: 100}),
+		want:  "2026-12-05 100",
+	},
+	"a free month": {offer: committed("P2M", limited("monthly", months(1, 0), months(1, 500))), want: "2027-01-05 500"},
+	"the last day of short months": {
+		offer: endless("monthly", months(0, 100)),
+		start: "2027-02-15",
+		day:   31,
+		want:  "2027-02-28/P1M 100",
+	},
+	"no day was chosen": {
+		offer: limited("monthly", months(2, 100)),
+		start: "2026-12-31",
+		day:   -1,
+		want:  "2026-12-31 100 debit_day_open\n2027-01-31 100 debit_day_open",
+	},
+	"a start in the past is today": {offer: limited("week1", weeks(1, 100)), start: "2020-01-01", day: 21, want: "2026-11-21 100"},
+	"prorated, the month itself is paid today": {
+		offer: prorated(firstPaid(3000, limited("monthly", months(2, 3000)))),
+		start: "2026-12-16",
+		want:  "2027-01-05 3000 calendar_months",
+	},
+	"prorated, the month after is the first": {
+		offer: prorated(limited("monthly", months(1, 3000))),
+		start: "2026-12-16",
+		want:  "2027-01-05 3000 calendar_months",
+	},
+	"prorated from the first needs no prorata": {offer: prorated(limited("monthly", months(1, 3000))), want: "2026-12-05 3000"},
+	"nothing follows":                          {offer: schedule.Offer{DueNow: 45900}},
+	"a discount is subtracted from a price":    {offer: endless("P1M", months(0, 500), months(0, -100)), want: "2026-12-05/P1M 400"},
+}
+
 func TestRules(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]ruleCase{
-		"loop 0 is offset by interval": {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "P1Y", Interval: "P6M", Price: 600}}},
-			want: "2026-12-05 100\n2027-01-05 100\n2027-02-05 100\n2027-03-05 100\n2027-04-05 100\n2027-05-05 100\n2027-06-05 100\n2027-07-05 100\n2027-08-05 100\n2027-09-05 100\n2027-10-05 100\n2027-11-05 100"},
-		"a rhythm of a quarter": {offer: schedule.Offer{Rhythm: "P3M", Occurrences: entries{months(6, 1000)}},
-			want: "2026-12-05 3000\n2027-03-05 3000"},
-		"a quarter of four weeks": {offer: schedule.Offer{Rhythm: "week1", Occurrences: entries{{Offset: "P4W", Interval: "P4W", Price: 1003}}},
-			want: "2026-12-05 251 rounded\n2026-12-12 251 rounded\n2026-12-19 250 rounded\n2026-12-26 251 rounded"},
-		"what is left over": {offer: schedule.Offer{Rhythm: "week4", Occurrences: entries{weeks(10, 500)}},
-			want: "2026-12-05 2000\n2027-01-02 2000\n2027-01-30 1000 remainder"},
-		"weeks by the month, limited": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{weeks(13, 590)}},
-			want: "2026-12-05 2557 months_as_weeks rounded\n2027-01-05 2556 months_as_weeks rounded\n2027-02-05 2557 months_as_weeks rounded"},
-		"a year of weeks": {offer: schedule.Offer{Rhythm: "P26W", Occurrences: entries{{Offset: "P1Y", Interval: "P1W", Price: 100}}},
-			want: "2026-12-05 2600 months_as_weeks\n2027-06-05 2600 months_as_weeks"},
-		"recurrences are added up": {offer: schedule.Offer{Rhythm: "monthly", Recurrences: entries{months(0, 4990), months(0, 1000)}},
-			want: "2026-12-05/P1M 5990"},
-		"weekly recurrences add up to whole cents": {offer: schedule.Offer{Rhythm: "monthly", Recurrences: entries{weeks(0, 590), weeks(0, 310)}},
-			want: "2026-12-05/P1M 3900 months_as_weeks"},
-		"the first debit shows entries in turn": {offer: schedule.Offer{DueNow: 300, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 300), months(1, 500)}},
-			want: "2027-01-05 300\n2027-02-05 500"},
-		"the first debit shows entries side by side": {offer: schedule.Offer{DueNow: 800, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(3, 300), months(2, 500)}},
-			want: "2027-01-05 800\n2027-02-05 300"},
-		"the commitment shows entries in turn": {offer: schedule.Offer{Rhythm: "monthly", Commitment: "P3M", Occurrences: entries{months(2, 300), months(1, 500)}},
-			want: "2026-12-05 300\n2027-01-05 300\n2027-02-05 500"},
-		"the commitment shows entries side by side": {offer: schedule.Offer{Rhythm: "monthly", Commitment: "P2M", Occurrences: entries{months(2, 300), months(1, 500)}},
-			want: "2026-12-05 800\n2027-01-05 300"},
-		"nothing shows how entries stand": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{months(2, 300), months(1, 500)}},
-			want: "2026-12-05 300 entries_in_turn\n2027-01-05 300 entries_in_turn\n2027-02-05 500 entries_in_turn"},
-		"limited, then endless": {offer: schedule.Offer{DueNow: 100, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}, Recurrences: entries{months(0, 400)}},
-			want: "2027-01-05 100\n2027-02-05/P1M 400"},
-		"limited and endless": {offer: schedule.Offer{DueNow: 500, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}, Recurrences: entries{months(0, 400)}},
-			want: "2027-01-05 500\n2027-02-05/P1M 400"},
-		"only the first instalment is limited": {offer: schedule.Offer{DueNow: 100, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(1, 100)}, Recurrences: entries{months(0, 400)}},
-			want: "2027-01-05/P1M 400"},
-		"paid at once is something else": {offer: schedule.Offer{DueNow: 999, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}},
-			want: "2027-01-05 100 first_instalment_assumed"},
-		"loop and offset differ": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{{Offset: "P6M", Interval: "P1M", Loop: 1, Price: 100}}},
-			want: "2026-12-05 100 loop_over_offset"},
-		"loop and offset agree": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{{Offset: "P1M", Interval: "P1M", Loop: 1, Price: 100}}},
-			want: "2026-12-05 100"},
-		"a free month": {offer: schedule.Offer{Rhythm: "monthly", Commitment: "P2M", Occurrences: entries{months(1, 0), months(1, 500)}},
-			want: "2027-01-05 500"},
-		"the last day of short months": {offer: schedule.Offer{Rhythm: "monthly", Recurrences: entries{months(0, 100)}}, start: "2027-02-15", day: 31,
-			want: "2027-02-28/P1M 100"},
-		"no day was chosen": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{months(2, 100)}}, start: "2026-12-31", day: -1,
-			want: "2026-12-31 100 debit_day_open\n2027-01-31 100 debit_day_open"},
-		"a start in the past is today":             {offer: schedule.Offer{Rhythm: "week1", Occurrences: entries{weeks(1, 100)}}, start: "2020-01-01", day: 21, want: "2026-11-21 100"},
-		"prorated, the month itself is paid today": {offer: schedule.Offer{DueNow: 3000, FirstInstalmentPaid: true, Prorated: true, Rhythm: "monthly", Occurrences: entries{months(2, 3000)}}, start: "2026-12-16", want: "2027-01-05 3000 calendar_months"},
-		"prorated, the month after is the first":   {offer: schedule.Offer{Prorated: true, Rhythm: "monthly", Occurrences: entries{months(1, 3000)}}, start: "2026-12-16", want: "2027-01-05 3000 calendar_months"},
-		"prorated from the first needs no prorata": {offer: schedule.Offer{Prorated: true, Rhythm: "monthly", Occurrences: entries{months(1, 3000)}}, want: "2026-12-05 3000"},
-		"nothing follows":                          {offer: schedule.Offer{DueNow: 45900}},
-		"a discount is subtracted from a price":    {offer: schedule.Offer{Rhythm: "P1M", Recurrences: entries{months(0, 500), months(0, -100)}}, want: "2026-12-05/P1M 400"},
-	} {
+	for name, test := range rules {
 		s := test.schedule(t)
 		if got := lines(s); got != test.want || s.Basis == schedule.Unknown {
 			t.Errorf("%s: %s, got\n%s\nwant\n%s", name, s.Basis, got, test.want)
@@ -142,20 +222,20 @@ func TestRegularDebit(t *testing.T) {
 		offer schedule.Offer
 		want  string
 	}{
-		"a price per month":           {schedule.Offer{Rhythm: "monthly", Recurrences: entries{months(0, 3990)}}, "3990 exact"},
-		"several prices":              {schedule.Offer{Rhythm: "monthly", Recurrences: entries{months(0, 4990), months(0, 1000)}}, "5990 exact"},
-		"weeks by the month":          {schedule.Offer{Rhythm: "monthly", Recurrences: entries{weeks(0, 590)}}, "2557 estimated"},
-		"weeks by the month, limited": {schedule.Offer{Rhythm: "monthly", Occurrences: entries{weeks(13, 590)}}, "2557 estimated"},
-		"a remainder at the end":      {schedule.Offer{Rhythm: "week4", Occurrences: entries{weeks(10, 500)}}, "2000 exact"},
-		"the first is paid at once":   {schedule.Offer{DueNow: 999, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}}, "100 estimated"},
-		"the price rises":             {schedule.Offer{DueNow: 300, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 300), months(1, 500)}}, ""},
-		"a month for a cent less":     {schedule.Offer{Rhythm: "monthly", Commitment: "P2M", Occurrences: entries{months(1, 299), months(1, 300)}}, ""},
-		"only the rest is debited":    {schedule.Offer{DueNow: 2000, FirstInstalmentPaid: true, Rhythm: "week4", Occurrences: entries{weeks(5, 500)}}, "500 estimated"},
-		"all of it is paid at once":   {schedule.Offer{DueNow: 2000, FirstInstalmentPaid: true, Rhythm: "week4", Occurrences: entries{weeks(4, 500)}}, ""},
-		"endless, the first is paid":  {schedule.Offer{DueNow: 400, FirstInstalmentPaid: true, Rhythm: "monthly", Recurrences: entries{months(0, 400)}}, "400 exact"},
-		"limited, then endless":       {schedule.Offer{DueNow: 100, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}, Recurrences: entries{months(0, 400)}}, ""},
+		"a price per month":           {endless("monthly", months(0, 3990)), "3990 exact"},
+		"several prices":              {endless("monthly", months(0, 4990), months(0, 1000)), "5990 exact"},
+		"weeks by the month":          {endless("monthly", weeks(0, 590)), "2557 estimated"},
+		"weeks by the month, limited": {limited("monthly", weeks(13, 590)), "2557 estimated"},
+		"a remainder at the end":      {limited("week4", weeks(10, 500)), "2000 exact"},
+		"the first is paid at once":   {firstPaid(999, limited("monthly", months(2, 100))), "100 estimated"},
+		"the price rises":             {firstPaid(300, limited("monthly", months(2, 300), months(1, 500))), ""},
+		"a month for a cent less":     {committed("P2M", limited("monthly", months(1, 299), months(1, 300))), ""},
+		"only the rest is debited":    {firstPaid(2000, limited("week4", weeks(5, 500))), "500 estimated"},
+		"all of it is paid at once":   {firstPaid(2000, limited("week4", weeks(4, 500))), ""},
+		"endless, the first is paid":  {firstPaid(400, endless("monthly", months(0, 400))), "400 exact"},
+		"limited, then endless":       {firstPaid(100, mixed(months(2, 100), months(0, 400))), ""},
 		"nothing follows":             {schedule.Offer{DueNow: 45900}, ""},
-		"a rhythm that is no period":  {schedule.Offer{Rhythm: "now and then", Recurrences: entries{months(0, 3990)}}, ""},
+		"a rhythm that is no period":  {endless("now and then", months(0, 3990)), ""},
 	} {
 		got := ""
 		if amount, basis, ok := schedule.RegularDebit(test.offer); ok {
@@ -171,21 +251,21 @@ func TestRegularDebit(t *testing.T) {
 func TestUnknownSchedules(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]ruleCase{
-		"prorated in weeks":              {offer: schedule.Offer{Prorated: true, Rhythm: "week4", Occurrences: entries{weeks(4, 3000)}}, start: "2026-12-16"},
-		"no rhythm":                      {offer: schedule.Offer{Recurrences: entries{months(0, 100)}}},
-		"a rhythm of hours":              {offer: schedule.Offer{Rhythm: "PT1H", Recurrences: entries{months(0, 100)}}},
-		"a rhythm of nothing":            {offer: schedule.Offer{Rhythm: "P0M", Recurrences: entries{months(0, 100)}}},
-		"a rhythm of months and days":    {offer: schedule.Offer{Rhythm: "P1M1D", Recurrences: entries{months(0, 100)}}},
-		"an interval of nothing":         {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "P1Y", Interval: "P0M", Price: 1}}}},
-		"an invalid interval":            {offer: schedule.Offer{Rhythm: "P1M", Recurrences: entries{{Interval: "soon", Price: 1}}}},
-		"an invalid offset":              {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "long", Interval: "P1M", Price: 1}}}},
-		"neither loop nor offset":        {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{months(0, 100)}}},
-		"an offset that does not divide": {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "P5M", Interval: "P2M", Price: 1}}}},
-		"a month of weeks":               {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "P1M", Interval: "P1W", Price: 1}}}},
-		"no end in sight":                {offer: schedule.Offer{Rhythm: "P1W", Occurrences: entries{weeks(1<<40, 1)}}},
-		"beyond the calendar":            {offer: schedule.Offer{Rhythm: "P999Y", Occurrences: entries{{Interval: "P999Y", Loop: 9, Price: 1}}}},
-		"a price beyond all":             {offer: schedule.Offer{Rhythm: "P1M", Recurrences: entries{months(0, 1<<62)}}},
-		"money back":                     {offer: schedule.Offer{Rhythm: "P1M", Recurrences: entries{months(0, -100)}}},
+		"prorated in weeks":              {offer: prorated(limited("week4", weeks(4, 3000))), start: "2026-12-16"},
+		"no rhythm":                      {offer: endless("", months(0, 100))},
+		"a rhythm of hours":              {offer: endless("PT1H", months(0, 100))},
+		"a rhythm of nothing":            {offer: endless("P0M", months(0, 100))},
+		"a rhythm of months and days":    {offer: endless("P1M1D", months(0, 100))},
+		"an interval of nothing":         {offer: limited("P1M", schedule.Entry{Offset: "P1Y", Interval: "P0M", Price: 1})},
+		"an invalid interval":            {offer: endless("P1M", schedule.Entry{Interval: "soon", Price: 1})},
+		"an invalid offset":              {offer: limited("P1M", schedule.Entry{Offset: "long", Interval: "P1M", Price: 1})},
+		"neither loop nor offset":        {offer: limited("P1M", months(0, 100))},
+		"an offset that does not divide": {offer: limited("P1M", schedule.Entry{Offset: "P5M", Interval: "P2M", Price: 1})},
+		"a month of weeks":               {offer: limited("P1M", schedule.Entry{Offset: "P1M", Interval: "P1W", Price: 1})},
+		"no end in sight":                {offer: limited("P1W", weeks(1<<40, 1))},
+		"beyond the calendar":            {offer: limited("P999Y", schedule.Entry{Interval: "P999Y", Loop: 9, Price: 1})},
+		"a price beyond all":             {offer: endless("P1M", months(0, 1<<62))},
+		"money back":                     {offer: endless("P1M", months(0, -100))},
 	} {
 		s := test.schedule(t)
 		if s.Basis != schedule.Unknown || len(s.Rules) == 0 || lines(s) != "" || s.Total != nil {
@@ -197,14 +277,19 @@ func TestUnknownSchedules(t *testing.T) {
 // TestProrata: the first month costs its days, and no instalment is charged twice.
 func TestProrata(t *testing.T) {
 	t.Parallel()
+	withFee := prorated(endless("monthly", months(0, 3790)))
+	withFee.DueNow, withFee.RegistrationFee = 1500, 1500
 	for name, test := range map[string]struct {
 		offer schedule.Offer
 		start string
 		want  string
 	}{
-		"added":     {schedule.Offer{DueNow: 1500, RegistrationFee: 1500, Prorated: true, Rhythm: "monthly", Recurrences: entries{months(0, 3790)}}, "2026-12-10", "4190 [{registration_fee 1500} {prorata 2690}]"},
-		"taken off": {schedule.Offer{DueNow: 3290, FirstInstalmentPaid: true, Prorated: true, Rhythm: "monthly", Occurrences: entries{months(12, 3290)}}, "2027-02-28", "118 [{first_instalment 3290} {prorata -3172}]"},
-		"none":      {schedule.Offer{DueNow: 1500, RegistrationFee: 1500, Prorated: true, Rhythm: "monthly", Recurrences: entries{months(0, 3790)}}, "2026-12-01", "1500 [{registration_fee 1500}]"},
+		"added": {withFee, "2026-12-10", "4190 [{registration_fee 1500} {prorata 2690}]"},
+		"taken off": {
+			prorated(firstPaid(3290, limited("monthly", months(12, 3290)))),
+			"2027-02-28", "118 [{first_instalment 3290} {prorata -3172}]",
+		},
+		"none": {withFee, "2026-12-01", "1500 [{registration_fee 1500}]"},
 	} {
 		due := schedule.Of(schedule.Terms{Offer: test.offer, Today: day(t, "2026-11-21"), Start: day(t, test.start), DebitDay: 5}).DueNow
 		if got := fmt.Sprint(due.Amount, " ", due.Parts); got != test.want {

@@ -30,14 +30,20 @@ func testBrakeScripts(b *fixture) {
 		outcomes []outcome
 		holds    bool
 	}{
-		"three unknown":                        {engaged, true},
-		"an accepted one between":              {[]outcome{unknown("a", 0, ""), accepted(1, ""), unknown("c", 2, ""), unknown("d", 3, "")}, false},
-		"one payment three times":              {[]outcome{unknown("a", 0, ""), unknown("a", 1, ""), unknown("a", 2, "")}, false},
-		"one not sent":                         {append([]outcome{{"y", 0, flows.ProbeContinues, ""}}, engaged...), true},
-		"accepted afterwards":                  {append(slices.Clip(engaged), accepted(4, flows.BrakeReleased)), false},
-		"accepted, begun before the brake":     {append(slices.Clip(engaged), accepted(1, "")), true},
-		"unknown, begun before the acceptance": {[]outcome{accepted(10, ""), unknown("a", 0, ""), unknown("b", 1, ""), unknown("c", 2, "")}, false},
-		"accepted by a clock that was ahead":   {append([]outcome{accepted(90000, "")}, engaged...), true},
+		"three unknown": {engaged, true},
+		"an accepted one between": {
+			[]outcome{unknown("a", 0, ""), accepted(1, ""), unknown("c", 2, ""), unknown("d", 3, "")},
+			false,
+		},
+		"one payment three times":          {[]outcome{unknown("a", 0, ""), unknown("a", 1, ""), unknown("a", 2, "")}, false},
+		"one not sent":                     {append([]outcome{{"y", 0, flows.ProbeContinues, ""}}, engaged...), true},
+		"accepted afterwards":              {append(slices.Clip(engaged), accepted(4, flows.BrakeReleased)), false},
+		"accepted, begun before the brake": {append(slices.Clip(engaged), accepted(1, "")), true},
+		"unknown, begun before the acceptance": {
+			[]outcome{accepted(10, ""), unknown("a", 0, ""), unknown("b", 1, ""), unknown("c", 2, "")},
+			false,
+		},
+		"accepted by a clock that was ahead": {append([]outcome{accepted(90000, "")}, engaged...), true},
 	} {
 		last := 0
 		for _, o := range test.outcomes {

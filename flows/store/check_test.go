@@ -13,29 +13,38 @@ import (
 // TestCheckRedis changes one setting of a safe Redis at a time, as an administrator may while gateways run.
 func TestCheckRedis(t *testing.T) {
 	t.Parallel()
+	type verdicts = map[string]flows.Verdict
 	set := func(name, value string) []any { return []any{"CONFIG", "SET", name, value} }
+	replica := []any{"REPLICAOF", "127.0.0.1", "1"}
+	forbid := func(command string) []any { return []any{"ACL", "SETUSER", "default", "-" + command} }
 	for name, test := range map[string]struct {
 		change  []any // the administrator's command
 		vouched bool
 		off     time.Duration // of the gateway's clock
-		wrong   map[string]flows.Verdict
+		wrong   verdicts
 		says    string
 	}{
 		"safe":                     {nil, false, 0, nil, ""},
-		"evicts":                   {set("maxmemory-policy", "allkeys-lru"), false, 0, map[string]flows.Verdict{"redis eviction": flows.Unsafe}, "allkeys-lru"},
-		"evicts what expires":      {set("maxmemory-policy", "volatile-ttl"), false, 0, map[string]flows.Verdict{"redis eviction": flows.Unsafe}, "volatile-ttl"},
-		"syncs now and then":       {set("appendfsync", "everysec"), false, 0, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "everysec"},
-		"a word against the facts": {set("appendfsync", "no"), true, 0, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "appendfsync no"},
-		"keeps nothing":            {set("appendonly", "no"), true, 0, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "appendonly no"},
-		"full":                     {set("maxmemory", "1"), false, 0, map[string]flows.Verdict{"redis memory": flows.Degraded, "redis writes": flows.Failed}, "OOM"},
-		"a replica":                {[]any{"REPLICAOF", "127.0.0.1", "1"}, false, 0, map[string]flows.Verdict{"redis role": flows.Failed, "redis writes": flows.Failed}, "READONLY"},
-		"without its replicas":     {set("min-replicas-to-write", "1"), false, 0, map[string]flows.Verdict{"redis writes": flows.Failed}, "NOREPLICAS"},
-		"CONFIG is forbidden":      {[]any{"ACL", "SETUSER", "default", "-config"}, false, 0, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "FRONTDESK_REDIS_ASSUME_DURABLE"},
-		"durability is assumed":    {[]any{"ACL", "SETUSER", "default", "-config"}, true, 0, nil, "is not checked (FRONTDESK_REDIS_ASSUME_DURABLE)"},
-		"INFO is forbidden":        {[]any{"ACL", "SETUSER", "default", "-info"}, true, 0, map[string]flows.Verdict{"redis": flows.Unsafe}, "allow INFO"},
-		"writing is forbidden":     {[]any{"ACL", "SETUSER", "default", "-set"}, false, 0, map[string]flows.Verdict{"redis writes": flows.Failed}, "NOPERM"},
-		"a clock that is slow":     {nil, false, -6 * time.Second, map[string]flows.Verdict{"redis clock": flows.Unsafe}, "NTP"},
-		"a clock that is fast":     {nil, false, 6 * time.Second, map[string]flows.Verdict{"redis clock": flows.Unsafe}, "NTP"},
+		"evicts":                   {set("maxmemory-policy", "allkeys-lru"), false, 0, verdicts{"redis eviction": flows.Unsafe}, "allkeys-lru"},
+		"evicts what expires":      {set("maxmemory-policy", "volatile-ttl"), false, 0, verdicts{"redis eviction": flows.Unsafe}, "volatile-ttl"},
+		"syncs now and then":       {set("appendfsync", "everysec"), false, 0, verdicts{"redis persistence": flows.Unsafe}, "everysec"},
+		"a word against the facts": {set("appendfsync", "no"), true, 0, verdicts{"redis persistence": flows.Unsafe}, "appendfsync no"},
+		"keeps nothing":            {set("appendonly", "no"), true, 0, verdicts{"redis persistence": flows.Unsafe}, "appendonly no"},
+		"full": {
+			set("maxmemory", "1"), false, 0,
+			verdicts{"redis memory": flows.Degraded, "redis writes": flows.Failed}, "OOM",
+		},
+		"a replica": {
+			replica, false, 0,
+			verdicts{"redis role": flows.Failed, "redis writes": flows.Failed}, "READONLY",
+		},
+		"without its replicas":     {set("min-replicas-to-write", "1"), false, 0, verdicts{"redis writes": flows.Failed}, "NOREPLICAS"},
+		"CONFIG is forbidden":      {forbid("config"), false, 0, verdicts{"redis persistence": flows.Unsafe}, "FRONTDESK_REDIS_ASSUME_DURABLE"},
+		"durability is assumed":    {forbid("config"), true, 0, nil, "is not checked (FRONTDESK_REDIS_ASSUME_DURABLE)"},
+		"INFO is forbidden":        {forbid("info"), true, 0, verdicts{"redis": flows.Unsafe}, "allow INFO"},
+		"writing is forbidden":     {forbid("set"), false, 0, verdicts{"redis writes": flows.Failed}, "NOPERM"},
+		"a clock that is slow":     {nil, false, -6 * time.Second, verdicts{"redis clock": flows.Unsafe}, "NTP"},
+		"a clock that is fast":     {nil, false, 6 * time.Second, verdicts{"redis clock": flows.Unsafe}, "NTP"},
 		"a clock that is a bit so": {nil, false, 4 * time.Second, nil, "within 5s"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,20 +52,26 @@ func TestIdempotency(t *testing.T) {
 		then    attempt
 		want    store.RequestStatus
 	}{
-		"a new key":                        {func(*fixture) {}, first, store.NewRequest},
-		"its own repetition":               {func(b *fixture) { b.begin(first) }, first, store.NewRequest},
-		"while it runs":                    {func(b *fixture) { b.begin(first) }, again, store.InProgress},
-		"another request":                  {func(b *fixture) { b.begin(first) }, other, store.KeyReused},
-		"answered":                         {func(b *fixture) { b.begin(first); b.keep(first) }, again, store.Completed},
-		"answered, another request":        {func(b *fixture) { b.begin(first); b.keep(first) }, other, store.KeyReused},
-		"dropped":                          {func(b *fixture) { b.begin(first); b.drop(first) }, again, store.NewRequest},
-		"dropped, another request":         {func(b *fixture) { b.begin(first); b.drop(first) }, other, store.NewRequest},
-		"its gateway died":                 {func(b *fixture) { b.begin(first); b.runOut() }, again, store.NewRequest},
-		"the answer is too old":            {func(b *fixture) { b.begin(first); b.keep(first); b.runOut() }, other, store.NewRequest},
-		"answered by one who lost the key": {func(b *fixture) { b.begin(first); b.runOut(); b.begin(again); b.keep(first) }, other, store.KeyReused},
-		"answered late":                    {func(b *fixture) { b.begin(first); b.runOut(); b.begin(again); b.keep(first) }, attempt{"body", "third"}, store.InProgress},
-		"answered with none waiting":       {func(b *fixture) { b.begin(first); b.runOut(); b.keep(first) }, again, store.NewRequest},
-		"dropped by another attempt":       {func(b *fixture) { b.begin(first); b.drop(again) }, again, store.InProgress},
+		"a new key":                 {func(*fixture) {}, first, store.NewRequest},
+		"its own repetition":        {func(b *fixture) { b.begin(first) }, first, store.NewRequest},
+		"while it runs":             {func(b *fixture) { b.begin(first) }, again, store.InProgress},
+		"another request":           {func(b *fixture) { b.begin(first) }, other, store.KeyReused},
+		"answered":                  {func(b *fixture) { b.begin(first); b.keep(first) }, again, store.Completed},
+		"answered, another request": {func(b *fixture) { b.begin(first); b.keep(first) }, other, store.KeyReused},
+		"dropped":                   {func(b *fixture) { b.begin(first); b.drop(first) }, again, store.NewRequest},
+		"dropped, another request":  {func(b *fixture) { b.begin(first); b.drop(first) }, other, store.NewRequest},
+		"its gateway died":          {func(b *fixture) { b.begin(first); b.runOut() }, again, store.NewRequest},
+		"the answer is too old":     {func(b *fixture) { b.begin(first); b.keep(first); b.runOut() }, other, store.NewRequest},
+		"answered by one who lost the key": {
+			func(b *fixture) { b.begin(first); b.runOut(); b.begin(again); b.keep(first) },
+			other, store.KeyReused,
+		},
+		"answered late": {
+			func(b *fixture) { b.begin(first); b.runOut(); b.begin(again); b.keep(first) },
+			attempt{"body", "third"}, store.InProgress,
+		},
+		"answered with none waiting": {func(b *fixture) { b.begin(first); b.runOut(); b.keep(first) }, again, store.NewRequest},
+		"dropped by another attempt": {func(b *fixture) { b.begin(first); b.drop(again) }, again, store.InProgress},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(b *fixture) {

@@ -163,7 +163,8 @@ func TestRuleIsSealed(t *testing.T) {
 func TestNotes(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		for i := range 105 {
-			if err := b.AddNote(b.Context(), "r-1", flows.Note{At: time.UnixMilli(int64(i)), Operator: "ada", Text: fmt.Sprint("secret ", i)}); err != nil {
+			note := flows.Note{At: time.UnixMilli(int64(i)), Operator: "ada", Text: fmt.Sprint("secret ", i)}
+			if err := b.AddNote(b.Context(), "r-1", note); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -186,7 +186,8 @@ func TestDuePayments(t *testing.T) {
 		now := time.Now()
 		const payments, limit = 200, 7
 		for i := range payments {
-			if err := b.Schedule(b.Context(), &flows.Payment{ID: flows.PaymentID(fmt.Sprintf("r-%d", i+1)), State: flows.Intent, UpdatedAt: now}, now.Add(-time.Duration(i)*time.Millisecond)); err != nil {
+			p := &flows.Payment{ID: flows.PaymentID(fmt.Sprintf("r-%d", i+1)), State: flows.Intent, UpdatedAt: now}
+			if err := b.Schedule(b.Context(), p, now.Add(-time.Duration(i)*time.Millisecond)); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -39,7 +39,8 @@ func TestRates(t *testing.T) {
 				b.Errorf("%s tells who it is, or stays for ever", key)
 			}
 		}
-		if _, err := b.open("redis://127.0.0.1:1", "one").TakeRequest(b.Context(), "writes", "anybody", rate); flows.CodeOf(err) != flows.StorageUnavailable {
+		_, err := b.open("redis://127.0.0.1:1", "one").TakeRequest(b.Context(), "writes", "anybody", rate)
+		if flows.CodeOf(err) != flows.StorageUnavailable {
 			b.Errorf("without Redis: %v", err)
 		}
 	})

@@ -229,15 +229,17 @@ func TestEnsureScheduled(t *testing.T) {
 // changes nothing.
 func TestDamagedFields(t *testing.T) {
 	onEach(t, func(b *fixture) {
+		ofRegistration := func(r *flows.Registration, _ *flows.Payment) string { return registrationKey(r) }
+		ofPayment := func(_ *flows.Registration, p *flows.Payment) string { return paymentKey(p) }
 		for name, test := range map[string]struct {
 			key          func(*flows.Registration, *flows.Payment) string
 			field, value string
 		}{
-			"generation of a registration":        {func(r *flows.Registration, _ *flows.Payment) string { return registrationKey(r) }, "generation", "7"},
-			"generation of letters":               {func(r *flows.Registration, _ *flows.Payment) string { return registrationKey(r) }, "generation", "x"},
-			"version of a registration":           {func(r *flows.Registration, _ *flows.Payment) string { return registrationKey(r) }, "version", "x"},
-			"state of a payment":                  {func(_ *flows.Registration, p *flows.Payment) string { return paymentKey(p) }, "state", "recorded"},
-			"version of a payment, out of bounds": {func(_ *flows.Registration, p *flows.Payment) string { return paymentKey(p) }, "version", "99999999999999999999"},
+			"generation of a registration":        {ofRegistration, "generation", "7"},
+			"generation of letters":               {ofRegistration, "generation", "x"},
+			"version of a registration":           {ofRegistration, "version", "x"},
+			"state of a payment":                  {ofPayment, "state", "recorded"},
+			"version of a payment, out of bounds": {ofPayment, "version", "99999999999999999999"},
 		} {
 			r, p := b.started()
 			key := test.key(r, p)

@@ -116,7 +116,9 @@ func TestNothingIsReadable(t *testing.T) {
 			b.Fatalf("only %d keys are there", len(all))
 		}
 		for key, value := range all {
-			for _, secret := range []string{"/demo/", "Martin", "Ada", "C-0007", "the-hash-of-a-token", "secret", "a holder and a route", "the key", "4990"} {
+			for _, secret := range []string{
+				"/demo/", "Martin", "Ada", "C-0007", "the-hash-of-a-token", "secret", "a holder and a route", "the key", "4990",
+			} {
 				if strings.Contains(key+value, secret) {
 					b.Errorf("%q is in %s: %q", secret, key, value)
 				}
