@@ -63,7 +63,8 @@ func TestNewcomersAreTurnedAwayFirst(t *testing.T) {
 
 	waits.Range(func(wait, response any) bool {
 		answer := response.(*frontdesktest.Response)
-		if seconds, err := strconv.Atoi(wait.(string)); err != nil || seconds < 3 || seconds > 90 || answer.Status != http.StatusServiceUnavailable {
+		seconds, err := strconv.Atoi(wait.(string))
+		if err != nil || seconds < 3 || seconds > 90 || answer.Status != http.StatusServiceUnavailable {
 			t.Errorf("%d %s, Retry-After %q", answer.Status, answer.Body, wait)
 		}
 		return true

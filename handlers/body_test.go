@@ -40,7 +40,8 @@ func TestUnsafeBodies(t *testing.T) {
 		}
 		c.Do("PUT", unknownRegistration+"/person", body).Problem(api.MalformedRequest)
 	}
-	body := `{"clubId":"11","person":{"givenName":"\ud83c\udfcb","familyName":"李明 Ñandú","birthDate":"1990-05-17","email":"ada@example.com","mobile":"+33612345678",
+	body := `{"clubId":"11","person":{"givenName":"\ud83c\udfcb","familyName":"李明 Ñandú","birthDate":"1990-05-17",
+		"email":"ada@example.com","mobile":"+33612345678",
 		"address":{"street":"12 rue des Lilas","postalCode":"75011","city":"Paris","country":"FR"}}}`
 	c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 }
@@ -105,7 +106,8 @@ func TestCardNumbersAreRefused(t *testing.T) {
 					sent++
 					body, pointer := place.with(number)
 					response := c.Do(method, strings.ReplaceAll(path, "{id}", own.Id), body, frontdesktest.Key(""), bearer(tokenFor(path, own, identity)))
-					if problem := response.Problem(api.CardNumberRefused); pointers(problem) != pointer || strings.Contains(string(response.Body), number) {
+					problem := response.Problem(api.CardNumberRefused)
+					if pointers(problem) != pointer || strings.Contains(string(response.Body), number) {
 						t.Errorf("%s %s with %v: %s", method, path, body, response.Body)
 					}
 				}
@@ -255,7 +257,11 @@ func TestWhatLooksLikeACard(t *testing.T) {
 	}
 	// An account number is checked as one, typing errors included; a card number in its place is still refused as
 	// a card.
-	for text, is := range map[string]bool{"FR76 3000 6000 0112 3456 7890 188": false, "FR7630569309025904": false, "4242 4242 4242 4242": true} {
+	for text, is := range map[string]bool{
+		"FR76 3000 6000 0112 3456 7890 188": false,
+		"FR7630569309025904":                false,
+		"4242 4242 4242 4242":               true,
+	} {
 		response := c.Do("POST", unknownRegistration+"/mandate", map[string]string{"holder": "Ada", "iban": text}, frontdesktest.Key(""))
 		if refused := strings.Contains(string(response.Body), string(api.CardNumberRefused)); refused != is {
 			t.Errorf("%q as an account is refused as a card: %t", text, refused)

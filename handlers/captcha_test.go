@@ -66,7 +66,8 @@ func TestChallenge(t *testing.T) {
 	}
 	var registration api.Registration
 	start(answered("right 1")).Into(http.StatusCreated, &registration)
-	if replay := start(answered("right 1")); replay.Status != http.StatusCreated || replay.Header.Get("Idempotent-Replayed") != "true" || service.asked.Load() != 2 {
+	replay := start(answered("right 1"))
+	if replay.Status != http.StatusCreated || replay.Header.Get("Idempotent-Replayed") != "true" || service.asked.Load() != 2 {
 		t.Errorf("sent again: %s", replay.Body)
 	}
 	key = frontdesktest.Key("")
@@ -93,9 +94,8 @@ func TestChallengeIsForStrangers(t *testing.T) {
 	customer.Do("POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}]}`,
 		frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 	customer.Token = *registration.Token
-	customer.Do("POST", "/v1/registrations/"+registration.Id+"/mandate", map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"},
-		frontdesktest.Key("")).
-		Into(http.StatusCreated, nil)
+	account := map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"}
+	customer.Do("POST", "/v1/registrations/"+registration.Id+"/mandate", account, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	former := c.As("former")
 	former.Do("POST", "/v1/me/transfer", `{"clubId":"13"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	if service.asked.Load() != 0 {

@@ -63,10 +63,12 @@ func TestConfig(t *testing.T) {
 		"FRONTDESK_CAPTCHA_SITE_KEY=site-key-1",
 		"FRONTDESK_METHODS=visitor:card,contact:card+later,staff:desk,later-days:10",
 		"FRONTDESK_SMS_COUNTRIES=FR,BE", "FRONTDESK_CART_REVISION=required")
-	if set.Challenge == nil || set.Challenge.Provider != api.ChallengeWidgetProviderHcaptcha || frontdesktest.Value(set.Challenge.SiteKey) != "site-key-1" || !set.Cart.RevisionRequired {
+	if set.Challenge == nil || set.Challenge.Provider != api.ChallengeWidgetProviderHcaptcha ||
+		frontdesktest.Value(set.Challenge.SiteKey) != "site-key-1" || !set.Cart.RevisionRequired {
 		t.Errorf("the configuration is %+v", set)
 	}
-	if got, want := offered(set), []string{"card to visitor", "card to contact", "later to contact", "desk to staff"}; !slices.Equal(got, want) {
+	got, want := offered(set), []string{"card to visitor", "card to contact", "later to contact", "desk to staff"}
+	if !slices.Equal(got, want) {
 		t.Errorf("offered are %v, not %v", got, want)
 	}
 	if latest := frontdesktest.Value(set.Methods[1].LatestDueDate); latest != frontdesktest.Day(10) {

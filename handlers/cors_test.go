@@ -63,7 +63,8 @@ func TestPagesOfThisMachine(t *testing.T) {
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	const headers = "authorization,content-type,idempotency-key,last-event-id,x-frontdesk-session,x-frontdesk-staff-key,x-frontdesk-world,traceparent"
+	const headers = "authorization,content-type,idempotency-key,last-event-id,traceparent," +
+		"x-frontdesk-session,x-frontdesk-staff-key,x-frontdesk-world"
 	for origin, welcome := range origins {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			response := c.Do("OPTIONS", "/v1/registrations/x/items", nil, [2]string{"Origin", origin},

@@ -42,7 +42,8 @@ func TestDeprecation(t *testing.T) {
 		}
 	}
 	undated := strings.Replace(contract, "      x-deprecated: \"2030-01-15\"\n", "", 1)
-	if _, err := handlers.NewServer(handlers.Config{}, []byte(undated)); err == nil || !strings.Contains(err.Error(), "getContract is deprecated") {
+	_, err = handlers.NewServer(handlers.Config{}, []byte(undated))
+	if err == nil || !strings.Contains(err.Error(), "getContract is deprecated") {
 		t.Errorf("without a day the edge says %v", err)
 	}
 }

@@ -69,7 +69,8 @@ func TestDocsPages(t *testing.T) {
 func TestPagesMatchTheirSources(t *testing.T) {
 	t.Parallel()
 	made := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "run", "frontdesk/handlers/docs/generate", frontdesktest.Root(), made).CombinedOutput(); err != nil {
+	generate := exec.CommandContext(t.Context(), "go", "run", "frontdesk/handlers/docs/generate", frontdesktest.Root(), made)
+	if out, err := generate.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	pages := 0
@@ -95,7 +96,10 @@ func TestLinksOfThePages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	links := regexp.MustCompile(`(?:href|src)="([^"]+)"`)
-	for _, page := range []string{"/docs", "/docs/api", "/docs/problems", "/docs/README.md", "/docs/tutorials/first-signup.md", "/docs/how-to/build-a-website.md", "/docs/how-to/build-an-app.md", "/docs/how-to/run-parallel-tests.md"} {
+	for _, page := range []string{
+		"/docs", "/docs/api", "/docs/problems", "/docs/README.md", "/docs/tutorials/first-signup.md",
+		"/docs/how-to/build-a-website.md", "/docs/how-to/build-an-app.md", "/docs/how-to/run-parallel-tests.md",
+	} {
 		found := links.FindAllStringSubmatch(string(c.Do("GET", page, nil).Body), -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d links", page, len(found))
@@ -124,12 +128,8 @@ func TestEveryProblemIsExplained(t *testing.T) {
 	page := string(c.Do("GET", "/docs/problems", nil).Body)
 	codes := document.Components.Schemas["ProblemCode"].Value.Enum
 	for _, code := range codes {
-		row := regexp.MustCompile(
-			fmt.Sprintf(
-				`(?s)<tr id="%s"><td>.*?</td>\s*<td>\d{3}</td>\s*<td><code>(never|same_key|after)</code></td>\s*<td>.{10,}?</td>\s*<td>.{10,}?</td>\s*</tr>`,
-				code,
-			),
-		)
+		row := regexp.MustCompile(fmt.Sprintf(`(?s)<tr id="%s"><td>.*?</td>\s*<td>\d{3}</td>\s*`+
+			`<td><code>(never|same_key|after)</code></td>\s*<td>.{10,}?</td>\s*<td>.{10,}?</td>\s*</tr>`, code))
 		if len(row.FindAllString(page, -1)) != 1 {
 			t.Errorf("%s is not explained once on the page", code)
 		}

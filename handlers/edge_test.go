@@ -13,7 +13,10 @@ import (
 func TestUncleanPaths(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	for _, path := range []string{"/v1//clubs", "//v1/clubs", "/v1/../v1/clubs", "/v1/./clubs", "/v1/clubs/", "/V1/clubs", "/sim", "/sandbox", "/v1/%2e%2e/clubs"} {
+	for _, path := range []string{
+		"/v1//clubs", "//v1/clubs", "/v1/../v1/clubs", "/v1/./clubs", "/v1/clubs/",
+		"/V1/clubs", "/sim", "/sandbox", "/v1/%2e%2e/clubs",
+	} {
 		c.Do("GET", path, nil).Problem(api.NotFound)
 		c.Do("POST", path, `{}`, frontdesktest.Key("")).Problem(api.NotFound)
 	}
@@ -69,7 +72,12 @@ func TestSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	for path, policy := range map[string]string{
-		"/": "default-src 'self'", "/docs": "default-src 'self'; form-action 'self'", "/docs/api": "default-src 'self'; style-src 'self' 'unsafe-inline'", "/v1/clubs": "default-src 'none'", "/v1/nothing": "default-src 'none'", "/readyz": "default-src 'none'",
+		"/":           "default-src 'self'",
+		"/docs":       "default-src 'self'; form-action 'self'",
+		"/docs/api":   "default-src 'self'; style-src 'self' 'unsafe-inline'",
+		"/v1/clubs":   "default-src 'none'",
+		"/v1/nothing": "default-src 'none'",
+		"/readyz":     "default-src 'none'",
 	} {
 		header := c.Do("GET", path, nil).Header
 		if got := header.Get("Content-Security-Policy"); !strings.Contains(got, policy) || !strings.Contains(got, "frame-ancestors 'none'") {
@@ -93,7 +101,8 @@ func TestSecurityHeaders(t *testing.T) {
 func TestEndlessHeaders(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	if answer := c.Do("GET", "/healthz", nil, [2]string{"Cookie", strings.Repeat("c", 64<<10)}); answer.Status != http.StatusRequestHeaderFieldsTooLarge {
+	answer := c.Do("GET", "/healthz", nil, [2]string{"Cookie", strings.Repeat("c", 64<<10)})
+	if answer.Status != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("status %d", answer.Status)
 	}
 }

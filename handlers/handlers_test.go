@@ -52,73 +52,149 @@ var key = [2]string{"Idempotency-Key", "fresh"}
 
 const unknownRegistration = "/v1/registrations/00000000-0000-4000-8000-000000000000"
 
-// badInput lists invalid requests and the problem that each gets.
-var badInput = map[string]struct {
+// request is what a front end sends.
+type request struct {
 	method, path string
 	body         any
 	header       [2]string
-	code         api.ProblemCode
-	pointers     string
+}
+
+// starting and paying are requests with a fresh idempotency key.
+func starting(body string) request {
+	return request{"POST", "/v1/registrations", body, key}
+}
+
+func paying(body string) request {
+	return request{"POST", unknownRegistration + "/payment", body, key}
+}
+
+func getting(path string) request {
+	return request{"GET", path, nil, [2]string{}}
+}
+
+// badInput lists invalid requests and the problem that each gets.
+var badInput = map[string]struct {
+	request
+	code     api.ProblemCode
+	pointers string
 }{
-	"no key":                  {"POST", "/v1/registrations", `{"clubId":"11"}`, [2]string{}, api.MalformedRequest, "header/Idempotency-Key"},
-	"empty key":               {"POST", "/v1/registrations", `{"clubId":"11"}`, [2]string{"Idempotency-Key", ""}, api.MalformedRequest, "header/Idempotency-Key"},
-	"endless key":             {"POST", "/v1/registrations", `{"clubId":"11"}`, [2]string{"Idempotency-Key", strings.Repeat("k", 256)}, api.MalformedRequest, "header/Idempotency-Key"},
-	"no body":                 {"POST", "/v1/registrations", "", key, api.MalformedRequest, ""},
-	"broken JSON":             {"POST", "/v1/registrations", `{"clubId":`, key, api.MalformedRequest, ""},
-	"a list":                  {"POST", "/v1/registrations", `[]`, key, api.InvalidRequest, ""},
-	"two documents":           {"POST", "/v1/registrations", `{"clubId":"11"}{}`, key, api.MalformedRequest, ""},
-	"unknown field":           {"POST", "/v1/registrations", `{"clubId":"11","contactId":"/demo/contacts/1"}`, key, api.InvalidRequest, "/contactId"},
-	"wrong type":              {"POST", "/v1/registrations", `{"clubId":11}`, key, api.InvalidRequest, "/clubId"},
-	"id that leaves its path": {"POST", "/v1/registrations", `{"clubId":"../sales"}`, key, api.InvalidRequest, "/clubId"},
-	"everything at once": {"POST", "/v1/registrations",
-		`{"person":{"givenName":" ","email":"nope","mobile":"06","birthDate":"2090-01-01","zip":1,"gender":"x"},"items":[{"startDate":"soon"}]}`, key, api.InvalidRequest,
-		"/clubId /items/0/offerId /items/0/startDate /person/address /person/birthDate /person/email /person/familyName /person/gender /person/givenName /person/mobile /person/zip"},
-	"wrong type among others": {"POST", "/v1/registrations", `{"clubId":"11","person":{"givenName":7,"familyName":" ","birthDate":"1990-05-17","email":"x","mobile":"33612345678","address":{"street":"1","postalCode":"2","city":"3","country":"FR"}}}`,
-		key, api.InvalidRequest, "/person/address/postalCode /person/email /person/familyName /person/givenName /person/mobile"},
-	"numbers that are none": {"POST", "/v1/registrations", `{"clubId":"11","person":{"givenName":"Ada","familyName":"Martin","birthDate":"1990-05-17","email":"ada@example.org","mobile":"+3312345","address":{"street":"1","postalCode":"ABCDE","city":"Paris","country":"FR"}}}`,
-		key, api.InvalidRequest, "/person/address/postalCode /person/mobile"},
-	"a name of two lines":            {"PUT", unknownRegistration + "/person", strings.Replace(person, "Ada", `Ada\nMartin`, 1), [2]string{}, api.InvalidRequest, "/givenName"},
-	"a key of letters that few have": {"POST", "/v1/registrations", `{"clubId":"11"}`, [2]string{"Idempotency-Key", "clé-clé-clé-clé-clé"}, api.MalformedRequest, "header/Idempotency-Key"},
-	"an endless member":              {"POST", "/v1/registrations", `{"clubId":"11","` + strings.Repeat("m", 1000) + `":1}`, key, api.InvalidRequest, "/" + strings.Repeat("m", 499)},
-	"a code of letters":              {"POST", unknownRegistration + "/mandate/signature", `{"code":"abcdef"}`, key, api.InvalidRequest, "/code"},
-	"day that does not exist":        {"POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"1","startDate":"2030-02-30"}]}`, key, api.InvalidRequest, "/items/0/startDate"},
-	"too many items":                 {"POST", "/v1/registrations", `{"clubId":"11","items":[` + strings.Repeat(`{"offerId":"1"},`, 20) + `{"offerId":"1"}]}`, key, api.InvalidRequest, "/items"},
-	"unknown club":                   {"POST", "/v1/registrations", `{"clubId":"999"}`, key, api.InvalidRequest, "/clubId"},
-	"unknown offer":                  {"POST", "/v1/registrations", `{"clubId":"11","person":` + person + `,"items":[{"offerId":"999999"}]}`, key, api.OfferNotAvailable, "/items/0/offerId"},
-	"items, no person":               {"POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"1"}]}`, key, api.InvalidRequest, "/person"},
-	"large body":                     {"POST", "/v1/registrations", `"` + strings.Repeat("x", 64<<10-1) + `"`, key, api.TooLarge, ""},
-	"largest body":                   {"POST", "/v1/registrations", `"` + strings.Repeat("x", 64<<10-2) + `"`, key, api.InvalidRequest, ""},
-	"unknown path":                   {"GET", "/v1/nothing", nil, [2]string{}, api.NotFound, ""},
-	"unknown method":                 {"PATCH", "/v1/clubs", nil, [2]string{}, api.MethodNotAllowed, ""},
-	"catalogue of no club":           {"GET", "/v1/clubs/999/products", nil, [2]string{}, api.NotFound, ""},
-	"unknown category":               {"GET", "/v1/clubs/11/products?type=yoga&date=tomorrow", nil, [2]string{}, api.InvalidRequest, "query/date query/type"},
-	"misspelt parameter":             {"GET", "/v1/clubs/11/products?typ=bogus", nil, [2]string{}, api.InvalidRequest, "query/typ"},
-	"parameter where none is":        {"GET", "/v1/clubs?type=subscription", nil, [2]string{}, api.InvalidRequest, "query/type"},
-	"made-up cursor":                 {"GET", "/v1/clubs/11/products?cursor=-1", nil, [2]string{}, api.InvalidRequest, "query/cursor"},
-	"registration of others":         {"GET", unknownRegistration, nil, [2]string{}, api.NotFound, ""},
-	"abandon others'":                {"DELETE", unknownRegistration, nil, [2]string{}, api.NotFound, ""},
-	"pay others'":                    {"POST", unknownRegistration + "/payment", `{"method":"card"}`, key, api.NotFound, ""},
-	"no method":                      {"POST", unknownRegistration + "/payment", `{"returnUrl":"https://club.example/"}`, key, api.InvalidRequest, "/method"},
-	"unknown way to pay":             {"POST", unknownRegistration + "/payment", `{"method":"gold","amount":1}`, key, api.InvalidRequest, "/method"},
-	"method of another type":         {"POST", unknownRegistration + "/payment", `{"method":7}`, key, api.InvalidRequest, "/method"},
-	"payment that is a list":         {"POST", unknownRegistration + "/payment", `[]`, key, api.InvalidRequest, ""},
-	"card with more":                 {"POST", unknownRegistration + "/payment", `{"method":"card","dueDate":"2030-01-31","returnUrl":"x"}`, key, api.InvalidRequest, "/dueDate /returnUrl"},
-	"later without a date":           {"POST", unknownRegistration + "/payment", `{"method":"later"}`, key, api.InvalidRequest, "/dueDate"},
-	"later, not a date":              {"POST", unknownRegistration + "/payment", `{"method":"later","dueDate":"soon","mean":"cash"}`, key, api.InvalidRequest, "/dueDate /mean"},
-	"later, no such day":             {"POST", unknownRegistration + "/payment", `{"method":"later","dueDate":"2027-02-30"}`, key, api.InvalidRequest, "/dueDate"},
-	"free with an amount":            {"POST", unknownRegistration + "/payment", `{"method":"free","amount":0}`, key, api.InvalidRequest, "/amount"},
-	"desk without a mean":            {"POST", unknownRegistration + "/payment", `{"method":"desk","cards":[{"amount":0,"network":"a b","name":"x"}]}`, key, api.InvalidRequest, "/cards /mean"},
-	"desk, cash with cards":          {"POST", unknownRegistration + "/payment", `{"method":"desk","mean":"cash","cards":[{"amount":1,"network":"CBGroup"}]}`, key, api.InvalidRequest, "/cards"},
-	"desk, card without":             {"POST", unknownRegistration + "/payment", `{"method":"desk","mean":"card","cheques":[]}`, key, api.InvalidRequest, "/cards /cheques"},
-	"desk, wrong cards":              {"POST", unknownRegistration + "/payment", `{"method":"desk","mean":"card","cards":[{"amount":0,"network":"a b","name":"x"},{"amount":"1"}]}`, key, api.InvalidRequest, "/cards/0/amount /cards/0/name /cards/0/network /cards/1/amount /cards/1/network"},
-	"desk, wrong cheque":             {"POST", unknownRegistration + "/payment", `{"method":"desk","mean":"cheque","cheques":[{"amount":-1,"bank":" ","depositDesiredDate":"x","owner":""}]}`, key, api.InvalidRequest, "/cheques/0/amount /cheques/0/bank /cheques/0/code /cheques/0/depositDesiredDate /cheques/0/owner"},
-	"wrong staff key":                {"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-2"}, api.StaffKeyUnknown, ""},
-	"return to a script":             {"POST", unknownRegistration + "/payment", `{"method":"card","returnUrl":"javascript:alert(1)"}`, key, api.InvalidRequest, "/returnUrl"},
-	"return with a password":         {"POST", unknownRegistration + "/payment", `{"method":"card","returnUrl":"http://user:pw@localhost:5173/"}`, key, api.InvalidRequest, "/returnUrl"},
-	"an invalid id":                  {"GET", "/v1/registrations/a%2Fb", nil, [2]string{}, api.NotFound, ""},
-	"foreign world":                  {"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "acme"}, api.MalformedRequest, ""},
-	"unsigned webhook":               {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{}, api.WebhookUntrusted, ""},
-	"forged webhook":                 {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{"Stripe-Signature", "t=1,v1=00"}, api.WebhookUntrusted, ""},
+	"no key": {request{"POST", "/v1/registrations", `{"clubId":"11"}`, [2]string{}}, api.MalformedRequest, "header/Idempotency-Key"},
+	"empty key": {
+		request{"POST", "/v1/registrations", `{"clubId":"11"}`, [2]string{"Idempotency-Key", ""}},
+		api.MalformedRequest, "header/Idempotency-Key",
+	},
+	"endless key": {
+		request{"POST", "/v1/registrations", `{"clubId":"11"}`, [2]string{"Idempotency-Key", strings.Repeat("k", 256)}},
+		api.MalformedRequest, "header/Idempotency-Key",
+	},
+	"no body":                 {starting(""), api.MalformedRequest, ""},
+	"broken JSON":             {starting(`{"clubId":`), api.MalformedRequest, ""},
+	"a list":                  {starting(`[]`), api.InvalidRequest, ""},
+	"two documents":           {starting(`{"clubId":"11"}{}`), api.MalformedRequest, ""},
+	"unknown field":           {starting(`{"clubId":"11","contactId":"/demo/contacts/1"}`), api.InvalidRequest, "/contactId"},
+	"wrong type":              {starting(`{"clubId":11}`), api.InvalidRequest, "/clubId"},
+	"id that leaves its path": {starting(`{"clubId":"../sales"}`), api.InvalidRequest, "/clubId"},
+	"everything at once": {
+		starting(`{"person":{"givenName":" ","email":"nope","mobile":"06","birthDate":"2090-01-01","zip":1,"gender":"x"},
+			"items":[{"startDate":"soon"}]}`),
+		api.InvalidRequest, "/clubId /items/0/offerId /items/0/startDate /person/address /person/birthDate /person/email " +
+			"/person/familyName /person/gender /person/givenName /person/mobile /person/zip",
+	},
+	"wrong type among others": {
+		starting(`{"clubId":"11","person":{"givenName":7,"familyName":" ","birthDate":"1990-05-17","email":"x","mobile":"33612345678",
+			"address":{"street":"1","postalCode":"2","city":"3","country":"FR"}}}`),
+		api.InvalidRequest, "/person/address/postalCode /person/email /person/familyName /person/givenName /person/mobile",
+	},
+	"numbers that are none": {
+		starting(`{"clubId":"11","person":{"givenName":"Ada","familyName":"Martin","birthDate":"1990-05-17",
+			"email":"ada@example.org","mobile":"+3312345",
+			"address":{"street":"1","postalCode":"ABCDE","city":"Paris","country":"FR"}}}`),
+		api.InvalidRequest, "/person/address/postalCode /person/mobile",
+	},
+	"a name of two lines": {
+		request{"PUT", unknownRegistration + "/person", strings.Replace(person, "Ada", `Ada\nMartin`, 1), [2]string{}},
+		api.InvalidRequest, "/givenName",
+	},
+	"a key of letters that few have": {
+		request{"POST", "/v1/registrations", `{"clubId":"11"}`, [2]string{"Idempotency-Key", "clé-clé-clé-clé-clé"}},
+		api.MalformedRequest, "header/Idempotency-Key",
+	},
+	"an endless member": {
+		starting(`{"clubId":"11","` + strings.Repeat("m", 1000) + `":1}`),
+		api.InvalidRequest, "/" + strings.Repeat("m", 499),
+	},
+	"a code of letters": {
+		request{"POST", unknownRegistration + "/mandate/signature", `{"code":"abcdef"}`, key},
+		api.InvalidRequest, "/code",
+	},
+	"day that does not exist": {
+		starting(`{"clubId":"11","items":[{"offerId":"1","startDate":"2030-02-30"}]}`),
+		api.InvalidRequest, "/items/0/startDate",
+	},
+	"too many items": {
+		starting(`{"clubId":"11","items":[` + strings.Repeat(`{"offerId":"1"},`, 20) + `{"offerId":"1"}]}`),
+		api.InvalidRequest, "/items",
+	},
+	"unknown club": {starting(`{"clubId":"999"}`), api.InvalidRequest, "/clubId"},
+	"unknown offer": {
+		starting(`{"clubId":"11","person":` + person + `,"items":[{"offerId":"999999"}]}`),
+		api.OfferNotAvailable, "/items/0/offerId",
+	},
+	"items, no person":        {starting(`{"clubId":"11","items":[{"offerId":"1"}]}`), api.InvalidRequest, "/person"},
+	"large body":              {starting(`"` + strings.Repeat("x", 64<<10-1) + `"`), api.TooLarge, ""},
+	"largest body":            {starting(`"` + strings.Repeat("x", 64<<10-2) + `"`), api.InvalidRequest, ""},
+	"unknown path":            {getting("/v1/nothing"), api.NotFound, ""},
+	"unknown method":          {request{"PATCH", "/v1/clubs", nil, [2]string{}}, api.MethodNotAllowed, ""},
+	"catalogue of no club":    {getting("/v1/clubs/999/products"), api.NotFound, ""},
+	"unknown category":        {getting("/v1/clubs/11/products?type=yoga&date=tomorrow"), api.InvalidRequest, "query/date query/type"},
+	"misspelt parameter":      {getting("/v1/clubs/11/products?typ=bogus"), api.InvalidRequest, "query/typ"},
+	"parameter where none is": {getting("/v1/clubs?type=subscription"), api.InvalidRequest, "query/type"},
+	"made-up cursor":          {getting("/v1/clubs/11/products?cursor=-1"), api.InvalidRequest, "query/cursor"},
+	"registration of others":  {getting(unknownRegistration), api.NotFound, ""},
+	"abandon others'":         {request{"DELETE", unknownRegistration, nil, [2]string{}}, api.NotFound, ""},
+	"pay others'":             {paying(`{"method":"card"}`), api.NotFound, ""},
+	"no method":               {paying(`{"returnUrl":"https://club.example/"}`), api.InvalidRequest, "/method"},
+	"unknown way to pay":      {paying(`{"method":"gold","amount":1}`), api.InvalidRequest, "/method"},
+	"method of another type":  {paying(`{"method":7}`), api.InvalidRequest, "/method"},
+	"payment that is a list":  {paying(`[]`), api.InvalidRequest, ""},
+	"card with more":          {paying(`{"method":"card","dueDate":"2030-01-31","returnUrl":"x"}`), api.InvalidRequest, "/dueDate /returnUrl"},
+	"later without a date":    {paying(`{"method":"later"}`), api.InvalidRequest, "/dueDate"},
+	"later, not a date":       {paying(`{"method":"later","dueDate":"soon","mean":"cash"}`), api.InvalidRequest, "/dueDate /mean"},
+	"later, no such day":      {paying(`{"method":"later","dueDate":"2027-02-30"}`), api.InvalidRequest, "/dueDate"},
+	"free with an amount":     {paying(`{"method":"free","amount":0}`), api.InvalidRequest, "/amount"},
+	"desk without a mean": {
+		paying(`{"method":"desk","cards":[{"amount":0,"network":"a b","name":"x"}]}`),
+		api.InvalidRequest, "/cards /mean",
+	},
+	"desk, cash with cards": {
+		paying(`{"method":"desk","mean":"cash","cards":[{"amount":1,"network":"CBGroup"}]}`),
+		api.InvalidRequest, "/cards",
+	},
+	"desk, card without": {paying(`{"method":"desk","mean":"card","cheques":[]}`), api.InvalidRequest, "/cards /cheques"},
+	"desk, wrong cards": {
+		paying(`{"method":"desk","mean":"card","cards":[{"amount":0,"network":"a b","name":"x"},{"amount":"1"}]}`),
+		api.InvalidRequest, "/cards/0/amount /cards/0/name /cards/0/network /cards/1/amount /cards/1/network",
+	},
+	"desk, wrong cheque": {
+		paying(`{"method":"desk","mean":"cheque","cheques":[{"amount":-1,"bank":" ","depositDesiredDate":"x","owner":""}]}`),
+		api.InvalidRequest, "/cheques/0/amount /cheques/0/bank /cheques/0/code /cheques/0/depositDesiredDate /cheques/0/owner",
+	},
+	"wrong staff key": {
+		request{"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-2"}},
+		api.StaffKeyUnknown, "",
+	},
+	"return to a script": {paying(`{"method":"card","returnUrl":"javascript:alert(1)"}`), api.InvalidRequest, "/returnUrl"},
+	"return with a password": {
+		paying(`{"method":"card","returnUrl":"http://user:pw@localhost:5173/"}`),
+		api.InvalidRequest, "/returnUrl",
+	},
+	"an invalid id":    {getting("/v1/registrations/a%2Fb"), api.NotFound, ""},
+	"foreign world":    {request{"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "acme"}}, api.MalformedRequest, ""},
+	"unsigned webhook": {request{"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{}}, api.WebhookUntrusted, ""},
+	"forged webhook": {
+		request{"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{"Stripe-Signature", "t=1,v1=00"}},
+		api.WebhookUntrusted, "",
+	},
 }
 
 func TestBadInput(t *testing.T) {
@@ -149,10 +225,12 @@ func TestWrongContentType(t *testing.T) {
 	t.Parallel()
 	c, mergePatch := newVisitor(t), [2]string{"Content-Type", "application/merge-patch+json"}
 	for _, media := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json-seq", ""} {
-		c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), [2]string{"Content-Type", media}).Problem(api.UnsupportedMediaType)
+		c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), [2]string{"Content-Type", media}).
+			Problem(api.UnsupportedMediaType)
 	}
 	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), mergePatch).Problem(api.UnsupportedMediaType)
-	c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""), [2]string{"Content-Type", "application/json; charset=utf-8"}).Into(http.StatusCreated, nil)
+	withCharset := [2]string{"Content-Type", "application/json; charset=utf-8"}
+	c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""), withCharset).Into(http.StatusCreated, nil)
 	c.Do("PATCH", unknownRegistration+"/person", `{"email":"wrong"}`, mergePatch).Problem(api.InvalidRequest)
 }
 
@@ -193,7 +271,8 @@ func TestIdempotencyKey(t *testing.T) {
 	first := c.Do("POST", "/v1/registrations", body, key)
 	first.Into(http.StatusCreated, nil)
 	second := c.Do("POST", "/v1/registrations", body, key)
-	if string(second.Body) != string(first.Body) || second.Status != first.Status || second.Header.Get("Location") != first.Header.Get("Location") {
+	if string(second.Body) != string(first.Body) || second.Status != first.Status ||
+		second.Header.Get("Location") != first.Header.Get("Location") {
 		t.Errorf("the replay differs: %s", second.Body)
 	}
 	if first.Header.Get("Idempotent-Replayed") != "" || second.Header.Get("Idempotent-Replayed") != "true" {
@@ -278,13 +357,19 @@ func TestCookieSession(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	var registration api.Registration
-	started := c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-Session", "cookie"})
+	start := func() *frontdesktest.Response {
+		return c.Do(
+			"POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`,
+			frontdesktest.Key(""), [2]string{"X-Frontdesk-Session", "cookie"},
+		)
+	}
+	started := start()
 	started.Into(http.StatusCreated, &registration)
 	cookie := started.Header.Get("Set-Cookie")
 	if registration.Token != nil || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Lax") {
 		t.Fatalf("cookie %q, body %s", cookie, started.Body)
 	}
-	other := c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-Session", "cookie"})
+	other := start()
 	pair := func(header string) string { pair, _, _ := strings.Cut(header, ";"); return pair }
 	session := [2]string{"Cookie", pair(cookie) + "; " + pair(other.Header.Get("Set-Cookie"))} // a browser keeps both
 	path := "/v1/registrations/" + registration.Id
@@ -292,7 +377,8 @@ func TestCookieSession(t *testing.T) {
 	c.Do("PUT", path+"/person", person, session, [2]string{"Origin", "https://evil.example"}).Problem(api.ForbiddenOrigin)
 	c.Do("PUT", path+"/person", person, session, [2]string{"Sec-Fetch-Site", "cross-site"}).Problem(api.ForbiddenOrigin)
 	c.Do("PUT", path+"/person", person, session, [2]string{"Sec-Fetch-Site", "same-origin"}).Into(http.StatusOK, nil)
-	c.Do("PUT", path+"/person", person, session, [2]string{"Origin", strings.Replace(c.URL, "127.0.0.1", "localhost", 1)}).Into(http.StatusOK, nil)
+	sameSite := [2]string{"Origin", strings.Replace(c.URL, "127.0.0.1", "localhost", 1)}
+	c.Do("PUT", path+"/person", person, session, sameSite).Into(http.StatusOK, nil)
 }
 
 func TestFrontEndOfAnotherPort(t *testing.T) {
@@ -354,7 +440,8 @@ func TestBrokenBodies(t *testing.T) {
 			}
 			defer answer.Body.Close()
 			var problem api.Problem
-			if err := json.NewDecoder(answer.Body).Decode(&problem); err != nil || answer.StatusCode != http.StatusBadRequest || problem.Code != api.MalformedRequest {
+			err = json.NewDecoder(answer.Body).Decode(&problem)
+			if err != nil || answer.StatusCode != http.StatusBadRequest || problem.Code != api.MalformedRequest {
 				t.Errorf("%s: status %d, %+v, %v", name, answer.StatusCode, problem, err)
 			}
 		})
@@ -383,7 +470,11 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	for path, want := range map[string]string{
-		"/": "text/html", "/docs": "text/html", "/openapi.yaml": "application/yaml", "/healthz": "application/json", "/readyz": "application/json",
+		"/":             "text/html",
+		"/docs":         "text/html",
+		"/openapi.yaml": "application/yaml",
+		"/healthz":      "application/json",
+		"/readyz":       "application/json",
 	} {
 		response := c.Do("GET", path, nil)
 		if response.Status != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), want) {
@@ -417,7 +508,8 @@ func value[T any](member *T) (v T) {
 func TestPatternMessages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	answer := c.Do("PUT", unknownRegistration+"/person", strings.NewReplacer("+33612345678", "06 12 34 56 78", "75011", "75_11", `"FR"`, `"fr"`, "Ada", `A\tda`).Replace(person))
+	wrong := strings.NewReplacer("+33612345678", "06 12 34 56 78", "75011", "75_11", `"FR"`, `"fr"`, "Ada", `A\tda`).Replace(person)
+	answer := c.Do("PUT", unknownRegistration+"/person", wrong)
 	messages := map[string]string{}
 	for _, e := range value(answer.Problem(api.InvalidRequest).Errors) {
 		messages[e.Pointer] = e.Message

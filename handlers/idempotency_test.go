@@ -58,7 +58,9 @@ func TestStrangersStoreNothing(t *testing.T) {
 	stranger := *c
 	stranger.Token = newOther(c)
 	before := storedResponses(t, stored)
-	for i, path := range []string{"/items", "/payment", "/mandate", "/mandate/signature", "/mandate/signature/resend", "/resume-link", "/prospect"} {
+	for i, path := range []string{
+		"/items", "/payment", "/mandate", "/mandate/signature", "/mandate/signature/resend", "/resume-link", "/prospect",
+	} {
 		for j, token := range []string{"", "nonsense", stranger.Token, strings.Repeat("A", 86)} {
 			for _, id := range []string{registration.Id, "00000000-0000-4000-8000-000000000000"} {
 				bodies := map[string]string{

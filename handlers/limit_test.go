@@ -102,7 +102,8 @@ func TestWritesPerHolder(t *testing.T) {
 	}
 	refused := c.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key(""))
 	limited(t, refused, "payments", 2*time.Minute)
-	if policies := refused.Header.Values("RateLimit-Policy"); len(policies) != 3 || policies[1] != `"writes";q=10;w=60` || policies[2] != `"payments";q=5;w=600` {
+	policies := refused.Header.Values("RateLimit-Policy")
+	if len(policies) != 3 || policies[1] != `"writes";q=10;w=60` || policies[2] != `"payments";q=5;w=600` {
 		t.Errorf("the limits are %v", policies)
 	}
 	var last *frontdesktest.Response
@@ -161,9 +162,13 @@ func TestLimitsAreTheContracts(t *testing.T) {
 	contract := string(frontdesktest.Contract(t))
 	const answer = `        "429": {$ref: "#/components/responses/Limited"}` + "\n"
 	for said, change := range map[string][2]string{
-		`POST /v1/registrations: the 429 response in openapi.yaml does not document "starts";q=20;w=3600`: {`"starts";q=20;w=3600`, `"starts";q=21;w=3600`},
-		"GET /v1/config has 1 limits, but openapi.yaml has a 429 response there: false":                   {answer, ""},
-		"GET /readyz has 0 limits, but openapi.yaml has a 429 response there: true":                       {"        \"503\": *health\n", "        \"503\": *health\n" + answer},
+		`POST /v1/registrations: the 429 response in openapi.yaml does not document "starts";q=20;w=3600`: {
+			`"starts";q=20;w=3600`, `"starts";q=21;w=3600`,
+		},
+		"GET /v1/config has 1 limits, but openapi.yaml has a 429 response there: false": {answer, ""},
+		"GET /readyz has 0 limits, but openapi.yaml has a 429 response there: true": {
+			"        \"503\": *health\n", "        \"503\": *health\n" + answer,
+		},
 	} {
 		changed := strings.Replace(contract, change[0], change[1], 1)
 		if changed == contract {
@@ -178,8 +183,10 @@ func TestLimitsAreTheContracts(t *testing.T) {
 // requestCode starts a registration at a club and requests the code for its mandate.
 func requestCode(c *frontdesktest.Client, club, mobile string) *frontdesktest.Response {
 	var registration api.Registration
-	c.Do("POST", "/v1/registrations", `{"clubId":"`+club+`","person":`+strings.Replace(person, "+33612345678", mobile, 1)+
-		`,"items":[{"offerId":"901","startDate":"`+time.Now().AddDate(0, 0, 2).Format(time.DateOnly)+`","debit":{"day":10}}]}`, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	start := time.Now().AddDate(0, 0, 2).Format(time.DateOnly)
+	body := `{"clubId":"` + club + `","person":` + strings.Replace(person, "+33612345678", mobile, 1) +
+		`,"items":[{"offerId":"901","startDate":"` + start + `","debit":{"day":10}}]}`
+	c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 	return c.Do(
 		"POST", "/v1/registrations/"+registration.Id+"/mandate",
 		map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"}, frontdesktest.Key(""),
@@ -192,7 +199,8 @@ func requestCode(c *frontdesktest.Client, club, mobile string) *frontdesktest.Re
 func expectPaused(t *testing.T, c *frontdesktest.Client, refused *frontdesktest.Response, sent int) {
 	t.Helper()
 	problem := refused.Problem(api.SmsPaused)
-	if wait, err := strconv.Atoi(refused.Header.Get("Retry-After")); err != nil || wait < 60 || problem.Status != http.StatusServiceUnavailable || problem.Retry != api.ProblemRetryAfter {
+	wait, err := strconv.Atoi(refused.Header.Get("Retry-After"))
+	if err != nil || wait < 60 || problem.Status != http.StatusServiceUnavailable || problem.Retry != api.ProblemRetryAfter {
 		t.Errorf("%s, Retry-After %q", refused.Body, refused.Header.Get("Retry-After"))
 	}
 	expectCodes(t, c, sent)
@@ -229,8 +237,22 @@ func TestSMSBudgetOfTheOrganisation(t *testing.T) {
 func TestSMSCountries(t *testing.T) {
 	t.Parallel()
 	for countries, want := range map[string]map[string]bool{
-		"":         {"+33611111111": true, "+32470000001": false, "+18765550101": false, "+12125550101": false, "+25290000000": false, "+262692000001": false},
-		"FR,BE,US": {"+33611111111": true, "+32470000001": true, "+18765550101": false, "+12125550101": true, "+25290000000": false, "+262692000001": false},
+		"": {
+			"+33611111111":  true,
+			"+32470000001":  false,
+			"+18765550101":  false,
+			"+12125550101":  false,
+			"+25290000000":  false,
+			"+262692000001": false,
+		},
+		"FR,BE,US": {
+			"+33611111111":  true,
+			"+32470000001":  true,
+			"+18765550101":  false,
+			"+12125550101":  true,
+			"+25290000000":  false,
+			"+262692000001": false,
+		},
 	} {
 		c, codes := newLimited(t, "FRONTDESK_SMS_COUNTRIES="+countries), 0
 		for mobile, allowed := range want {

@@ -117,8 +117,13 @@ var holders = map[string]api.ProblemCode{
 // every route.
 func row(most api.ProblemCode, but map[string]api.ProblemCode) map[string]api.ProblemCode {
 	cells := map[string]api.ProblemCode{"staff, wrong key": api.StaffKeyUnknown}
-	for _, caller := range []string{"anonymous", "holder", "holder by cookie", "resumed device", "holder with staff", "page elsewhere", "other holder", "other holder by cookie", "nonsense",
-		"identified", "identified, banned", "identified, tampered", "identified, elsewhere", "login, expired", "login, forged", "login, none", "login, another club", "login, another organisation", "staff", expired} {
+	for _, caller := range []string{
+		"anonymous", "holder", "holder by cookie", "resumed device", "holder with staff", "page elsewhere",
+		"other holder", "other holder by cookie", "nonsense",
+		"identified", "identified, banned", "identified, tampered", "identified, elsewhere",
+		"login, expired", "login, forged", "login, none", "login, another club", "login, another organisation",
+		"staff", expired,
+	} {
 		cells[caller] = most
 	}
 	for caller, code := range but {

@@ -24,12 +24,25 @@ func TestMistakesGetAnAnswer(t *testing.T) {
 		code     api.ProblemCode
 		says     string
 	}{
-		"no key":             {c.Do("POST", "/v1/registrations", `{"clubId":"11"}`), api.MalformedRequest, "Send the header Idempotency-Key"},
-		"no content type":    {c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, key, [2]string{"Content-Type", ""}), api.UnsupportedMediaType, "Content-Type: application/json"},
-		"no token":           {stranger.Do("GET", own, nil), api.NotFound, "neither its token nor its session cookie"},
-		"another's token":    {stranger.Do("GET", own, nil, bearer(strings.Repeat("A", 43))), api.NotFound, "neither its token nor its session cookie"},
-		"a date of a form":   {c.Do("POST", own+"/items", `{"offerId":"201","startDate":"15/01/2030"}`, frontdesktest.Key("")), api.InvalidRequest, "YYYY-MM-DD, such as 2030-01-15"},
-		"an unknown offer":   {c.Do("POST", own+"/items", `{"offerId":"99999","startDate":"`+tomorrow+`"}`, frontdesktest.Key("")), api.OfferNotAvailable, "Club " + registration.ClubId + " has no offer 99999 for this visitor; see GET /v1/clubs/" + registration.ClubId + "/products."},
+		"no key": {c.Do("POST", "/v1/registrations", `{"clubId":"11"}`), api.MalformedRequest, "Send the header Idempotency-Key"},
+		"no content type": {
+			c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, key, [2]string{"Content-Type", ""}),
+			api.UnsupportedMediaType, "Content-Type: application/json",
+		},
+		"no token": {stranger.Do("GET", own, nil), api.NotFound, "neither its token nor its session cookie"},
+		"another's token": {
+			stranger.Do("GET", own, nil, bearer(strings.Repeat("A", 43))),
+			api.NotFound, "neither its token nor its session cookie",
+		},
+		"a date of a form": {
+			c.Do("POST", own+"/items", `{"offerId":"201","startDate":"15/01/2030"}`, frontdesktest.Key("")),
+			api.InvalidRequest, "YYYY-MM-DD, such as 2030-01-15",
+		},
+		"an unknown offer": {
+			c.Do("POST", own+"/items", `{"offerId":"99999","startDate":"`+tomorrow+`"}`, frontdesktest.Key("")),
+			api.OfferNotAvailable,
+			"Club " + registration.ClubId + " has no offer 99999 for this visitor; see GET /v1/clubs/" + registration.ClubId + "/products.",
+		},
 		"an unknown address": {c.Do("GET", "/clubs", nil, [2]string{"Accept", "application/json"}), api.NotFound, "its reference at /docs/api"},
 		"a trailing slash":   {c.Do("GET", "/v1/clubs/", nil), api.NotFound, "Addresses have no trailing slash"},
 		"a wrong method":     {c.Do("PUT", "/v1/clubs", `{}`), api.MethodNotAllowed, "accepts only OPTIONS, GET"},

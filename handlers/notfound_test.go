@@ -17,12 +17,16 @@ func TestUnknownPage(t *testing.T) {
 		if answer.Status != http.StatusNotFound || isPage != page {
 			t.Errorf("%s: %d %s", path, answer.Status, answer.Header.Get("Content-Type"))
 		}
-		if page &&
-			(!strings.Contains(string(answer.Body), `lang="fr"`) || !strings.HasPrefix(answer.Header.Get("Content-Security-Policy"), "default-src 'self'")) {
-			t.Errorf("%s: policy %q, page:\n%s", path, answer.Header.Get("Content-Security-Policy"), answer.Body)
+		policy := answer.Header.Get("Content-Security-Policy")
+		if page && (!strings.Contains(string(answer.Body), `lang="fr"`) || !strings.HasPrefix(policy, "default-src 'self'")) {
+			t.Errorf("%s: policy %q, page:\n%s", path, policy, answer.Body)
 		}
 	}
-	for path, page := range map[string]string{"/docs/how-to/build-a-website": "/docs/how-to/build-a-website.md", "/sim": "/sim/demo/_control/", "/sandbox": "/sandbox/payments"} {
+	for path, page := range map[string]string{
+		"/docs/how-to/build-a-website": "/docs/how-to/build-a-website.md",
+		"/sim":                         "/sim/demo/_control/",
+		"/sandbox":                     "/sandbox/payments",
+	} {
 		answer := c.Do("GET", path, nil, [2]string{"Accept", "text/html"})
 		if answer.Status != http.StatusFound || answer.Header.Get("Location") != page {
 			t.Errorf("%s: %d to %q", path, answer.Status, answer.Header.Get("Location"))

@@ -49,20 +49,23 @@ func TestSiteFiles(t *testing.T) {
 				t.Errorf("%s has not changed, and %d bytes come, coded as %q", path, len(again.Body), coding)
 			}
 		}
-		if vary := strings.Join(packed.Header.Values("Vary"), ", "); !strings.Contains(vary, "Origin") || !strings.Contains(vary, "Accept-Encoding") {
+		vary := strings.Join(packed.Header.Values("Vary"), ", ")
+		if !strings.Contains(vary, "Origin") || !strings.Contains(vary, "Accept-Encoding") {
 			t.Errorf("%s has Vary: %s", path, vary)
 		}
 		if head := c.Do("HEAD", path, nil); head.Status != http.StatusOK || len(head.Body) > 0 || head.Header.Get("ETag") == "" {
 			t.Errorf("HEAD %s: status %d, %v", path, head.Status, head.Header)
 		}
 	}
-	if small := c.Do("GET", "/logo.svg", nil, [2]string{"Accept-Encoding", "gzip"}); small.Status != http.StatusOK || small.Header.Get("Content-Encoding") != "" {
+	small := c.Do("GET", "/logo.svg", nil, [2]string{"Accept-Encoding", "gzip"})
+	if small.Status != http.StatusOK || small.Header.Get("Content-Encoding") != "" {
 		t.Errorf("a file that fits into a packet: status %d, %v", small.Status, small.Header)
 	}
 	if home := c.Do("GET", "/", nil); home.Status != http.StatusOK || home.Header.Get("ETag") == "" {
 		t.Errorf("the page: status %d, %v", home.Status, home.Header)
 	}
-	if index := c.Do("GET", "/index.html?club=11", nil); index.Status != http.StatusMovedPermanently || index.Header.Get("Location") != "./?club=11" {
+	index := c.Do("GET", "/index.html?club=11", nil)
+	if index.Status != http.StatusMovedPermanently || index.Header.Get("Location") != "./?club=11" {
 		t.Errorf("the page by its file's name: status %d, %v", index.Status, index.Header)
 	}
 }

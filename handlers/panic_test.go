@@ -43,7 +43,8 @@ func TestPanic(t *testing.T) {
 	answer := httptest.NewRecorder()
 	edge.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
 	var problem api.Problem
-	if err := json.Unmarshal(answer.Body.Bytes(), &problem); err != nil || answer.Code != http.StatusInternalServerError || problem.Code != api.Internal || problem.TraceId == nil {
+	err = json.Unmarshal(answer.Body.Bytes(), &problem)
+	if err != nil || answer.Code != http.StatusInternalServerError || problem.Code != api.Internal || problem.TraceId == nil {
 		t.Errorf("answered with %d %s", answer.Code, answer.Body)
 	}
 	if said := log.String(); !strings.Contains(said, "handler panicked") || !strings.Contains(said, "panic_test.go") ||
@@ -91,7 +92,8 @@ func expectPanicAnswered(t *testing.T, edge *handlers.Server) {
 		answer := httptest.NewRecorder()
 		edge.ServeHTTP(answer, request)
 		var problem api.Problem
-		if err := json.Unmarshal(answer.Body.Bytes(), &problem); err != nil || answer.Code != http.StatusInternalServerError || problem.Code != api.Internal {
+		err := json.Unmarshal(answer.Body.Bytes(), &problem)
+		if err != nil || answer.Code != http.StatusInternalServerError || problem.Code != api.Internal {
 			t.Errorf("answered with %d %q", answer.Code, answer.Body)
 		}
 	}

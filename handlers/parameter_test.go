@@ -20,7 +20,9 @@ func TestParametersAreNamed(t *testing.T) {
 		t.Errorf("%q, %+v", value(one.Detail), first)
 	}
 	two := c.Do("POST", "/v1/registrations?dry=run", `{"clubId":"11"}`).Problem(api.MalformedRequest)
-	if both := value(two.Errors); len(both) != 2 || value(both[0].Header) != "Idempotency-Key" || value(both[1].Parameter) != "dry" || !strings.HasPrefix(value(two.Detail), "2 fields are wrong") {
+	both := value(two.Errors)
+	if len(both) != 2 || value(both[0].Header) != "Idempotency-Key" || value(both[1].Parameter) != "dry" ||
+		!strings.HasPrefix(value(two.Detail), "2 fields are wrong") {
 		t.Errorf("%q, %+v", value(two.Detail), both)
 	}
 	c.Do("GET", "/healthz?at=7", nil).Into(http.StatusOK, nil)
@@ -30,8 +32,12 @@ func TestParametersAreNamed(t *testing.T) {
 func TestBrokenJSONIsLocated(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	for body, want := range map[string]string{`{"clubId": "11",}`: `The body is not JSON: unexpected "}" at byte 17.`, `{"clubId": "11"`: "The body is not JSON: it ends too early.",
-		`{"clubId": "11"}}`: `The body is not JSON: unexpected "}" at byte 17.`, "": "The body is missing."} {
+	for body, want := range map[string]string{
+		`{"clubId": "11",}`: `The body is not JSON: unexpected "}" at byte 17.`,
+		`{"clubId": "11"`:   "The body is not JSON: it ends too early.",
+		`{"clubId": "11"}}`: `The body is not JSON: unexpected "}" at byte 17.`,
+		"":                  "The body is missing.",
+	} {
 		broken := c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.MalformedRequest)
 		if detail := value(broken.Detail); detail != want {
 			t.Errorf("%q: %q, want %q", body, detail, want)
@@ -45,7 +51,9 @@ func TestDatesAreExplained(t *testing.T) {
 	c := newVisitor(t)
 	for _, date := range []string{"15/01/1990", "1990-01-15T00:00:00Z"} {
 		wrong := c.Do("PUT", unknownRegistration+"/person", strings.Replace(person, "1990-05-17", date, 1)).Problem(api.InvalidRequest)
-		if fields := value(wrong.Errors); len(fields) != 1 || fields[0].Pointer != "/birthDate" || fields[0].Message != "must be a date as YYYY-MM-DD, such as 2030-01-15" {
+		fields := value(wrong.Errors)
+		if len(fields) != 1 || fields[0].Pointer != "/birthDate" ||
+			fields[0].Message != "must be a date as YYYY-MM-DD, such as 2030-01-15" {
 			t.Errorf("%s: %+v", date, fields)
 		}
 	}

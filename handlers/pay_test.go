@@ -194,10 +194,16 @@ func TestCardPageHeaders(t *testing.T) {
 		_, _, path := p.pay()
 		answer, _ := p.open(path, http.StatusOK)
 		for name, want := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; script-src 'self' " + origins[0] + "; frame-src " + origins[1] + "; connect-src 'self' " + origins[2] +
-				"; style-src 'self'; img-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-			"Referrer-Policy": "strict-origin", "X-Robots-Tag": "noindex", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
-			"X-Content-Type-Options": "nosniff", "Set-Cookie": "", "Content-Language": "en",
+			"Content-Security-Policy": "default-src 'none'; script-src 'self' " + origins[0] + "; " +
+				"frame-src " + origins[1] + "; connect-src 'self' " + origins[2] + "; style-src 'self'; img-src 'self'; " +
+				"font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+			"Referrer-Policy":        "strict-origin",
+			"X-Robots-Tag":           "noindex",
+			"Cache-Control":          "no-store",
+			"X-Frame-Options":        "DENY",
+			"X-Content-Type-Options": "nosniff",
+			"Set-Cookie":             "",
+			"Content-Language":       "en",
 		} {
 			if got := answer.Header.Get(name); got != want {
 				t.Errorf("%s is %q instead of %q", name, got, want)
@@ -314,13 +320,25 @@ func TestReturnURL(t *testing.T) {
 		"FRONTDESK_RETURN_SCHEMES=com.example.club,org.example-2.app")
 	usual := newCardPages(t)
 	for address, verdict := range map[string]struct{ listed, usual api.FieldCode }{
-		"https://signup.club.example/?registration=mine&a=%20b": {}, listed.home + "/x#y": {},
-		"com.example.club://paid?registration=mine": {}, "COM.example.club:/paid": {}, "org.example-2.app://": {},
-		"com.example.other://paid": {listed: "origin"}, "https://evil.example/": {listed: "origin"}, "com.example.club.evil://paid": {listed: "origin"},
-		"com.example.club:paid": {"url", "url"}, "com.example.club://me:secret@paid": {"url", "url"}, "signup.club.example:443/x": {"url", "url"},
-		"javascript:alert(1)": {"url", "url"}, "data:text/html,x": {"url", "url"}, "intent://paid#Intent;scheme=com.example.club;end": {"url", "url"},
-		"file:///etc/passwd": {"url", "url"}, "club://paid": {"url", "url"}, "//evil.example/": {"url", "url"}, "https:/evil.example": {"url", "url"},
-		"com.example.club://" + strings.Repeat("a", 2000): {"too_long", "too_long"},
+		"https://signup.club.example/?registration=mine&a=%20b": {},
+		listed.home + "/x#y":                               {},
+		"com.example.club://paid?registration=mine":        {},
+		"COM.example.club:/paid":                           {},
+		"org.example-2.app://":                             {},
+		"com.example.other://paid":                         {listed: "origin"},
+		"https://evil.example/":                            {listed: "origin"},
+		"com.example.club.evil://paid":                     {listed: "origin"},
+		"com.example.club:paid":                            {"url", "url"},
+		"com.example.club://me:secret@paid":                {"url", "url"},
+		"signup.club.example:443/x":                        {"url", "url"},
+		"javascript:alert(1)":                              {"url", "url"},
+		"data:text/html,x":                                 {"url", "url"},
+		"intent://paid#Intent;scheme=com.example.club;end": {"url", "url"},
+		"file:///etc/passwd":                               {"url", "url"},
+		"club://paid":                                      {"url", "url"},
+		"//evil.example/":                                  {"url", "url"},
+		"https:/evil.example":                              {"url", "url"},
+		"com.example.club://" + strings.Repeat("a", 2000):  {"too_long", "too_long"},
 	} {
 		for p, want := range map[*cardPages]api.FieldCode{listed: verdict.listed, usual: verdict.usual} {
 			registration := p.c.Register()
@@ -361,8 +379,12 @@ func TestAmounts(t *testing.T) {
 		minor    int64
 		currency string
 	}][2]string{
-		{14900, "EUR"}: {"€149.00", "149,00_€"}, {5, "EUR"}: {"€0.05", "0,05_€"}, {123456789, "EUR"}: {"€1,234,567.89", "1_234_567,89_€"},
-		{500, "JPY"}: {"¥500", "500_JPY"}, {14900, "CHF"}: {"CHF_149.00", "149,00_CHF"}, {14900, "USD"}: {"$149.00", "149,00_$US"},
+		{14900, "EUR"}:     {"€149.00", "149,00_€"},
+		{5, "EUR"}:         {"€0.05", "0,05_€"},
+		{123456789, "EUR"}: {"€1,234,567.89", "1_234_567,89_€"},
+		{500, "JPY"}:       {"¥500", "500_JPY"},
+		{14900, "CHF"}:     {"CHF_149.00", "149,00_CHF"},
+		{14900, "USD"}:     {"$149.00", "149,00_$US"},
 	} {
 		for i, tag := range []string{"en", "fr"} {
 			spaces := strings.NewReplacer("\u00a0", "_", "\u202f", "_") // of any width, where no line breaks

@@ -250,8 +250,9 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	if retryAfter > 0 {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	}
-	if problem.Status == http.StatusUnauthorized {
-		c.Response().Header().Set("WWW-Authenticate", schemes(problem.Code, routes[c.Request().Method+" "+c.Path()].access)) // every 401 must have one (RFC 9110)
+	if problem.Status == http.StatusUnauthorized { // RFC 9110: every 401 names the schemes
+		access := routes[c.Request().Method+" "+c.Path()].access
+		c.Response().Header().Set("WWW-Authenticate", schemes(problem.Code, access))
 	}
 	written, err := s.writeProblemPage(c, texts, problem)
 	if !written {

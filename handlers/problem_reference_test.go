@@ -24,7 +24,8 @@ const problemReference = `# Problems and texts
 
 <!-- Generated from openapi.yaml, handlers/problem.go and handlers/texts: go generate ./handlers -->
 
-Every text that the API sends by a code, as it is sent, in both languages. Programs read the codes; texts may be reworded. [/docs/problems](http://localhost:8080/docs/problems) of a running gateway explains the members of a problem document.
+Every text that the API sends by a code, as it is sent, in both languages. Programs read the codes; texts may be reworded. ` +
+	"[/docs/problems](http://localhost:8080/docs/problems) of a running gateway explains the members of a problem document." + `
 
 ## Problem codes
 
@@ -75,7 +76,11 @@ func TestProblemReference(t *testing.T) {
 		)
 	}
 	for _, row := range [][3]string{
-		{"not_decidable", "the payment's state, its evidence or the sale excludes the decision; `detail` says why", "reads the payment again and takes one of the decisions that it lists"},
+		{
+			"not_decidable",
+			"the payment's state, its evidence or the sale excludes the decision; `detail` says why",
+			"reads the payment again and takes one of the decisions that it lists",
+		},
 		{"too_early", "a request that was sent may still arrive", "waits for `Retry-After`"},
 	} {
 		sent, _ := handlers.ProblemOf(&flows.Error{Code: flows.Code(row[0])}, "")

@@ -76,7 +76,10 @@ func compareWithRouter(t *testing.T, mode string, worlds bool, c *frontdesktest.
 		expectSame(t, fmt.Sprintf("%s: %s %s %v", mode, method, path, headers), first, send(method, path, body, headers))
 	}
 	plain := [2]string{"Accept-Encoding", "identity"}
-	for _, path := range []string{"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/products?type=subscription", "/v1/clubs/11/offers/901", "/v1/clubs/11/debit-days"} {
+	for _, path := range []string{
+		"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/products?type=subscription",
+		"/v1/clubs/11/offers/901", "/v1/clubs/11/debit-days",
+	} {
 		tag := send("GET", path, nil, [][2]string{plain}).Header.Get("ETag")
 		if tag == "" {
 			t.Fatalf("%s has no tag", path)
@@ -103,9 +106,13 @@ func compareWithRouter(t *testing.T, mode string, worlds bool, c *frontdesktest.
 		compare("GET", path, `{"a":1}`, plain)
 		compare("POST", path, nil, plain)
 	}
-	for _, path := range []string{"/v1/clubs/%31%31/products", "/v1/clubs/99/products", "/v1/clubs/11/products?typ=a", "/v1/clubs/11/products/", "/v1//clubs",
-		"/v1/clubs?%zz", "/v1/clubs?;", "/v1/clubs?type=subscription", "/v1/clubs/11/products?type=", "/v1/clubs/11/products?cursor=",
-		"/v1/clubs/11/products?type=%73ubscription", "/v1/clubs/11/products?type=subscription&type=subscription", "/v1/clubs/11/products?type=subscription&type=badge"} {
+	for _, path := range []string{
+		"/v1//clubs", "/v1/clubs?%zz", "/v1/clubs?;", "/v1/clubs?type=subscription",
+		"/v1/clubs/%31%31/products", "/v1/clubs/99/products", "/v1/clubs/11/products/",
+		"/v1/clubs/11/products?typ=a", "/v1/clubs/11/products?cursor=",
+		"/v1/clubs/11/products?type=", "/v1/clubs/11/products?type=%73ubscription",
+		"/v1/clubs/11/products?type=subscription&type=subscription", "/v1/clubs/11/products?type=subscription&type=badge",
+	} {
 		compare("GET", path, nil, plain)
 	}
 }
@@ -208,7 +215,10 @@ func TestCachedResponsesReadNothing(t *testing.T) {
 		}
 		return lines
 	}
-	for _, path := range []string{"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/products?channel=web&type=subscription", "/v1/clubs/11/offers/901", "/v1/clubs/11/debit-days"} {
+	for _, path := range []string{
+		"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/products?channel=web&type=subscription",
+		"/v1/clubs/11/offers/901", "/v1/clubs/11/debit-days",
+	} {
 		const tries = 10 // a version that grows old meanwhile is read again
 		cached := false
 		for i := 0; i < tries && !cached; i++ {

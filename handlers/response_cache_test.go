@@ -22,7 +22,8 @@ func TestRemembered(t *testing.T) {
 		plain.Into(http.StatusOK, nil)
 		tag := plain.Header.Get("ETag")
 		expectWhole(t, path, plain)
-		if again := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"}); again.Header.Get("ETag") != tag || !bytes.Equal(again.Body, plain.Body) {
+		again := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"})
+		if again.Header.Get("ETag") != tag || !bytes.Equal(again.Body, plain.Body) {
 			t.Errorf("%s is another one a moment later", path)
 		}
 		for _, known := range []string{tag, "W/" + tag, `"other", ` + tag, "*"} {

@@ -64,17 +64,21 @@ func TestDatesOfPurchase(t *testing.T) {
 	post := func(path, body string) *frontdesktest.Response {
 		return c.Do("POST", path, body, frontdesktest.Key(""))
 	}
+	startWith := func(items string) *frontdesktest.Response {
+		return post("/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`,"items":[`+items+`]}`)
+	}
 	var begun api.Registration
 	post("/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`}`).Into(http.StatusCreated, &begun)
+	items := "/v1/registrations/" + begun.Id + "/items"
 	c.Token = *begun.Token
 	far := time.Now().UTC().AddDate(5, 0, 2).Format(time.DateOnly)
 	for _, day := range []string{"2020-01-01", "1900-01-01", far, "9999-12-31", "2027-02-30", "2027-02-29"} {
 		words := value(c.Do("GET", at+"/offers/901/schedule?startDate="+day, nil).Problem(api.InvalidRequest).Errors)[0].Message
 		for pointer, response := range map[string]*frontdesktest.Response{
-			"/items/1/startDate":  post("/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`,"items":[{"offerId":"101","startDate":"2030-01-15"},{"offerId":"101","startDate":"`+day+`"}]}`),
-			"/items/0/debit/from": post("/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`,"items":[{"offerId":"901","startDate":"2030-01-15","debit":{"from":"`+day+`"}}]}`),
-			"/startDate":          post("/v1/registrations/"+begun.Id+"/items", `{"offerId":"101","startDate":"`+day+`"}`),
-			"/debit/from":         post("/v1/registrations/"+begun.Id+"/items", `{"offerId":"901","startDate":"2030-01-15","debit":{"day":10,"from":"`+day+`"}}`),
+			"/items/1/startDate":  startWith(`{"offerId":"101","startDate":"2030-01-15"},{"offerId":"101","startDate":"` + day + `"}`),
+			"/items/0/debit/from": startWith(`{"offerId":"901","startDate":"2030-01-15","debit":{"from":"` + day + `"}}`),
+			"/startDate":          post(items, `{"offerId":"101","startDate":"`+day+`"}`),
+			"/debit/from":         post(items, `{"offerId":"901","startDate":"2030-01-15","debit":{"day":10,"from":"`+day+`"}}`),
 			"query/date":          c.Do("GET", at+"/products?date="+day, nil),
 		} {
 			problem := response.Problem(api.InvalidRequest)
@@ -87,9 +91,7 @@ func TestDatesOfPurchase(t *testing.T) {
 	c.Do("GET", at, nil).Into(http.StatusOK, &details)
 	for _, day := range []string{details.StartDates.Earliest, details.StartDates.Latest} {
 		c.Do("GET", at+"/products?date="+day, nil).Into(http.StatusOK, nil)
-		post(
-			"/v1/registrations/"+begun.Id+"/items", `{"offerId":"901","startDate":"`+day+`","debit":{"from":"`+day+`"}}`,
-		).Into(http.StatusCreated, nil)
+		post(items, `{"offerId":"901","startDate":"`+day+`","debit":{"from":"`+day+`"}}`).Into(http.StatusCreated, nil)
 	}
 }
 
@@ -144,8 +146,9 @@ func TestDueToday(t *testing.T) {
 					prorated++
 				}
 				var begun api.Registration
-				c.WithT(t).Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`,"items":[{"offerId":"`+offer.Id+`","startDate":"`+offer.DueToday.Date+`"}]}`,
-					frontdesktest.Key("")).Into(http.StatusCreated, &begun)
+				body := `{"clubId":"` + c.Club() + `","person":` + person +
+					`,"items":[{"offerId":"` + offer.Id + `","startDate":"` + offer.DueToday.Date + `"}]}`
+				c.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &begun)
 				if got := begun.Cart.DueNow; got.Amount != offer.DueToday.Amount || got.Currency != offer.DueToday.Currency {
 					t.Errorf("%s: the cart costs %+v, the catalogue says %+v", offer.Name, got, offer.DueToday)
 				}

@@ -22,7 +22,9 @@ func TestStaleCatalogue(t *testing.T) {
 		edge.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
 		return answer
 	}
-	for _, path := range []string{"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/offers/2501", "/v1/clubs/11/debit-days"} {
+	for _, path := range []string{
+		"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/offers/2501", "/v1/clubs/11/debit-days",
+	} {
 		frontdesktest.Eventually(t, path+" is read", func() bool { return read(path).Code == http.StatusOK })
 		for _, age := range []time.Duration{0, 3 * time.Minute, 0} {
 			ahead.Store(int64(age))

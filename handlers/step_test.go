@@ -82,7 +82,8 @@ func TestSteps(t *testing.T) {
 	walk.expect(c, id, api.StepAtProcessor)
 	var clubs api.ClubList
 	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
-	if page := c.Do("GET", *payment.Card.RedirectUrl, nil, [2]string{"Accept", "text/html"}); !strings.Contains(string(page.Body), clubs.Items[0].Name) {
+	page := c.Do("GET", *payment.Card.RedirectUrl, nil, [2]string{"Accept", "text/html"})
+	if !strings.Contains(string(page.Body), clubs.Items[0].Name) {
 		t.Errorf("the processor's page does not name the club %q: %s", clubs.Items[0].Name, page.Body)
 	}
 	c.EnterCard(payment, frontdesktest.DeclinedCard)

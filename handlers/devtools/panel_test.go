@@ -98,7 +98,8 @@ func TestRequestsAreForgotten(t *testing.T) {
 	if status, _ := send(t, "DELETE", address+"/panel/requests?world=demo"); status != http.StatusNoContent {
 		t.Errorf("status %d", status)
 	}
-	if mine, other := list(t, address, "demo"), list(t, address, "demo-b"); len(mine.Items) != 0 || len(other.Items) != 1 || len(other.Worlds) != 1 {
+	mine, other := list(t, address, "demo"), list(t, address, "demo-b")
+	if len(mine.Items) != 0 || len(other.Items) != 1 || len(other.Worlds) != 1 {
 		t.Errorf("left: %+v and %+v", mine, other)
 	}
 }
