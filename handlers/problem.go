@@ -119,8 +119,12 @@ func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 		failure, m = flows.Error{Code: flows.Internal}, problems[flows.Internal]
 	}
 	problem := api.Problem{
-		Type: "/docs/problems#" + string(failure.Code), Title: l.Titles[string(failure.Code)], Status: m.status,
-		Code: api.ProblemCode(failure.Code), Retry: m.retry, TraceId: &traceID,
+		Type:    "/docs/problems#" + string(failure.Code),
+		Title:   l.Titles[string(failure.Code)],
+		Status:  m.status,
+		Code:    api.ProblemCode(failure.Code),
+		Retry:   m.retry,
+		TraceId: &traceID,
 	}
 	if failure.Detail != "" {
 		detail := l.fill(cmp.Or(l.Details[failure.Detail], failure.Detail), failure.Params)

@@ -147,7 +147,13 @@ func (s *Server) cacheResponse(
 	x, language := exchangeOf(ctx), textsOf(ctx).Tag
 	stale := version.Stale(x.At)
 	var failed error
-	key := cacheKey{callerOf(ctx).clientToken, addressOf(x.request), language, callerOf(ctx).staff, buyer}
+	key := cacheKey{
+		clientToken: callerOf(ctx).clientToken,
+		address:     addressOf(x.request),
+		language:    language,
+		staff:       callerOf(ctx).staff,
+		buyer:       buyer,
+	}
 	cached, _ := s.responses.Compute(key, func(old any, found bool) (any, otter.ComputeOp) {
 		if e, _ := old.(*cacheEntry); found && e.version == version && e.stale == stale && x.At.Before(e.until) {
 			return old, otter.CancelOp
@@ -163,7 +169,14 @@ func (s *Server) cacheResponse(
 			return nil, otter.CancelOp
 		}
 		header := http.Header{"Content-Type": {"application/json"}, "Content-Language": {language}, "Vary": {s.cacheVary()}}
-		return &cacheEntry{version, until, stale, x.Route, x.Path, encode(body, header)}, otter.WriteOp
+		return &cacheEntry{
+			version:   version,
+			until:     until,
+			stale:     stale,
+			route:     x.Route,
+			path:      x.Path,
+			encodings: encode(body, header),
+		}, otter.WriteOp
 	})
 	entry, _ := cached.(*cacheEntry) // nil when it failed
 	return cachedResponse{entry, x.request, s.cacheControl(x.request, stale)}, failed

@@ -43,7 +43,13 @@ func operationsOf(document *openapi3.T) (operations map[string]operation, err er
 			err = errors.Join(err, wrong)
 			codes, _ := op.Extensions["x-problem-codes"].([]any)
 			operations[method+" "+route] = operation{
-				Route:        routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: op},
+				Route: routers.Route{
+					Spec:      document,
+					Path:      path,
+					PathItem:  item,
+					Method:    method,
+					Operation: op,
+				},
 				hasTexts:     hasHeader(op, "Content-Language"),
 				takesKey:     op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
 				needsCaptcha: op.Parameters.GetByInAndName("header", captchaHeader) != nil,

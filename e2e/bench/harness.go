@@ -40,7 +40,13 @@ func newHarness(ctx context.Context, pinned bool) (*harness, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &harness{Scope: frontdesktest.NewScope(ctx), dir: dir, binary: filepath.Join(dir, "frontdesk"), self: self, pinned: pinned}
+	h := &harness{
+		Scope:  frontdesktest.NewScope(ctx),
+		dir:    dir,
+		binary: filepath.Join(dir, "frontdesk"),
+		self:   self,
+		pinned: pinned,
+	}
 	build := exec.CommandContext(
 		ctx, "go", "build", "-tags", "validator_novalidatefn", "-trimpath", "-ldflags=-s -w", "-o", h.binary, "frontdesk",
 	)

@@ -330,8 +330,11 @@ func NewCanary(tag uint64) Canary {
 	digits := fmt.Sprintf("%08d", tag%100_000_000)
 	letters := strings.Map(func(r rune) rune { return 'a' + (r - '0') }, digits)
 	return Canary{
-		GivenName: "Zyx" + letters, FamilyName: "Qvw" + letters, Email: "zq" + letters + "@canary.example",
-		Mobile: "+336" + digits, Street: digits + " rue Zq" + letters,
+		GivenName:  "Zyx" + letters,
+		FamilyName: "Qvw" + letters,
+		Email:      "zq" + letters + "@canary.example",
+		Mobile:     "+336" + digits,
+		Street:     digits + " rue Zq" + letters,
 	}
 }
 

@@ -19,8 +19,14 @@ func (w *World) clubClient(address string, limits club.Limits) *club.Client {
 		saleState = club.SaleStateCheck
 	}
 	return club.New(club.Config{
-		BaseURL: "http://" + address + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
-		GatewayKey: clubsim.DemoGatewayKey, SaleState: saleState, LimitHeaders: true, Now: w.Clock.Now, Limits: limits,
+		BaseURL:      "http://" + address + "/sim",
+		ClientID:     clubsim.DemoClientID,
+		ClientSecret: clubsim.DemoClientSecret,
+		GatewayKey:   clubsim.DemoGatewayKey,
+		SaleState:    saleState,
+		LimitHeaders: true,
+		Now:          w.Clock.Now,
+		Limits:       limits,
 	})
 }
 
@@ -63,8 +69,15 @@ func (w *World) PayAtDesk(p *flows.Payment) {
 	sale := Must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), Bastille, p.Sale) })
 	Must(w, func() (club.Receipt, error) {
 		return w.Club.CreatePayment(w.Context(), Bastille, p.Sale, club.NewPayment{
-			Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
-			Amount: sale.TotalTI, Mean: club.MeanCash, Club: sale.Club, ClubCode: sale.ClubCode, Checkout: sale.Checkout,
+			Contact:    sale.Contact,
+			FamilyName: sale.FamilyName,
+			GivenName:  sale.GivenName,
+			Number:     sale.Number,
+			Amount:     sale.TotalTI,
+			Mean:       club.MeanCash,
+			Club:       sale.Club,
+			ClubCode:   sale.ClubCode,
+			Checkout:   sale.Checkout,
 		}, nil)
 	})
 }

@@ -15,8 +15,15 @@ import (
 
 // Visitor is a person whose details resemble no other text.
 var Visitor = flows.Person{
-	GivenName: "Wilhelmine", FamilyName: "Featherstonehaugh", BirthDate: "1987-02-03", Email: "w.featherstonehaugh@example.com",
-	Mobile: "+33698765432", Street: "7 passage du Grand-Cerf", PostalCode: "75002", City: "Paris", Country: "FR",
+	GivenName:  "Wilhelmine",
+	FamilyName: "Featherstonehaugh",
+	BirthDate:  "1987-02-03",
+	Email:      "w.featherstonehaugh@example.com",
+	Mobile:     "+33698765432",
+	Street:     "7 passage du Grand-Cerf",
+	PostalCode: "75002",
+	City:       "Paris",
+	Country:    "FR",
 }
 
 // Badge is an offer that can be combined with any other and takes no date.
@@ -34,12 +41,27 @@ func (w *World) RegisteredFor(g *Gateway, offer club.IRI, price int64) *flows.Re
 	ctx := w.Context()
 	home := &club.Address{Country: "FR", Locality: "Paris", PostalCode: "75011", Street: "12 rue des Lilas"}
 	contact := Must(w, func() (club.Contact, error) {
-		return w.Club.CreateContact(ctx, Bastille, club.NewContact{FamilyName: "Martin", GivenName: "Ada", BirthDate: "1990-05-17",
-			Email: "ada@example.com", Mobile: "+33612345678", Club: Bastille.Club, Status: club.StatusTemp, Address: home})
+		return w.Club.CreateContact(ctx, Bastille, club.NewContact{
+			FamilyName: "Martin",
+			GivenName:  "Ada",
+			BirthDate:  "1990-05-17",
+			Email:      "ada@example.com",
+			Mobile:     "+33612345678",
+			Club:       Bastille.Club,
+			Status:     club.StatusTemp,
+			Address:    home,
+		})
 	})
 	sale := Must(w, func() (club.Sale, error) {
-		return w.Club.CreateSale(ctx, Bastille, club.NewSale{Contact: contact.IRI, Club: Bastille.Club, ClubCode: "PARIS11",
-			FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number, Address: home})
+		return w.Club.CreateSale(ctx, Bastille, club.NewSale{
+			Contact:    contact.IRI,
+			Club:       Bastille.Club,
+			ClubCode:   "PARIS11",
+			FamilyName: contact.FamilyName,
+			GivenName:  contact.GivenName,
+			Number:     contact.Number,
+			Address:    home,
+		})
 	})
 	start := w.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 	if err := w.Club.AddArticle(ctx, Bastille, sale.IRI, club.NewArticle{Offer: offer, StartDate: start}); err != nil {
@@ -76,7 +98,11 @@ func (w *World) Visited(g *Gateway) (flows.View, string) {
 	w.Helper()
 	start := w.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 	view, token, err := g.Registrations.Start(w.Context(), registration.StartRequest{
-		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &Visitor, Items: []flows.NewItem{{OfferID: "201", StartDate: start}},
+		ClientToken: "demo",
+		ClubID:      "11",
+		Channel:     "web",
+		Person:      &Visitor,
+		Items:       []flows.NewItem{{OfferID: "201", StartDate: start}},
 	})
 	if err != nil {
 		w.Fatal(err)

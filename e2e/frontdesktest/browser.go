@@ -46,8 +46,12 @@ const phoneWidth = 500
 func NewBrowser(t TB, width, height int) *Browser {
 	t.Helper()
 	b := &Browser{
-		t: t, screenshots: filepath.Join(Root(), "artefacts", strings.ReplaceAll(t.Name(), "/", "-")), console: &consoleMonitor{},
-		width: int64(width), height: int64(height), language: defaultLanguage,
+		t:           t,
+		screenshots: filepath.Join(Root(), "artefacts", strings.ReplaceAll(t.Name(), "/", "-")),
+		console:     &consoleMonitor{},
+		width:       int64(width),
+		height:      int64(height),
+		language:    defaultLanguage,
 	}
 	t.Cleanup(func() { b.console.report(t) })
 	b.open(chromium(t), chromedp.WithNewBrowserContext())

@@ -188,9 +188,10 @@ func (c *Client) validateResponse(request *http.Request, response *Response) {
 	}
 	err = openapi3filter.ValidateResponse(request.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, PathParams: path, Route: route},
-		Status:                 response.Status, Header: response.Header,
-		Body:    io.NopCloser(body),
-		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
+		Status:                 response.Status,
+		Header:                 response.Header,
+		Body:                   io.NopCloser(body),
+		Options:                &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
 	})
 	if err != nil {
 		c.t.Errorf("%s %s: the answer is not what openapi.yaml says: %v", request.Method, request.URL.Path, err)
@@ -258,8 +259,12 @@ func (c *Client) checkScreen(response *Response) {
 // Person is a person that can register at every club.
 func Person() *api.Person {
 	return &api.Person{
-		GivenName: "Ada", FamilyName: "Martin", BirthDate: "1990-05-17", Email: "ada@example.com", Mobile: "+33612345678",
-		Address: api.Address{Street: "12 rue des Lilas", PostalCode: "75011", City: "Paris", Country: "FR"},
+		GivenName:  "Ada",
+		FamilyName: "Martin",
+		BirthDate:  "1990-05-17",
+		Email:      "ada@example.com",
+		Mobile:     "+33612345678",
+		Address:    api.Address{Street: "12 rue des Lilas", PostalCode: "75011", City: "Paris", Country: "FR"},
 	}
 }
 

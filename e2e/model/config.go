@@ -80,9 +80,16 @@ func (c Config) withDefaults() Config {
 // start is the initial world: a registration without a payment.
 func (c Config) start() world {
 	w := world{redis: record{exists: true}, left: budget{
-		crashes: uint8(c.Crashes), rollbacks: uint8(c.Rollbacks), wipes: uint8(c.Wipes),
-		usedKeys: uint8(c.UsedKeys), foreign: uint8(c.Foreign),
-		sleeps: uint8(c.Sleeps), days: uint8(c.Days), operator: uint8(c.Operator), refundsFail: uint8(c.RefundsFail), mislaid: uint8(c.Mislaid),
+		crashes:     uint8(c.Crashes),
+		rollbacks:   uint8(c.Rollbacks),
+		wipes:       uint8(c.Wipes),
+		usedKeys:    uint8(c.UsedKeys),
+		foreign:     uint8(c.Foreign),
+		sleeps:      uint8(c.Sleeps),
+		days:        uint8(c.Days),
+		operator:    uint8(c.Operator),
+		refundsFail: uint8(c.RefundsFail),
+		mislaid:     uint8(c.Mislaid),
 	}}
 	if c.Desk {
 		w.left.desk = 1

@@ -26,7 +26,14 @@ type turn struct {
 // drive is the turn of an idle gateway, with what its buyer may ask.
 func (m *machine) drive(w *world) {
 	r := w.redis
-	t := turn{machine: m, i: m.replica, from: w, w: *w, r: r, f: facts{old: m.dayPassed(w)}}
+	t := turn{
+		machine: m,
+		i:       m.replica,
+		from:    w,
+		w:       *w,
+		r:       r,
+		f:       facts{old: m.dayPassed(w)},
+	}
 	switch r.state {
 	case noPayment, cancelled, refunded:
 		return // whether the processor keeps money after all is not modelled
@@ -71,7 +78,15 @@ func (m *machine) mislay(t turn) {
 func (m *machine) proceed(w *world, i int) {
 	p := w.process[i]
 	r := p.rec
-	t := turn{machine: m, i: i, from: w, p: true, w: w.idle(i), r: r, f: facts{slept: p.stale, owner: r.state == sending}}
+	t := turn{
+		machine: m,
+		i:       i,
+		from:    w,
+		p:       true,
+		w:       w.idle(i),
+		r:       r,
+		f:       facts{slept: p.stale, owner: r.state == sending},
+	}
 	known := remote{slot: r.slot, before: true, held: capturedThere, failed: r.failed}
 	if r.claim > 0 && r.slot > 0 {
 		for n := range r.claim - 1 {

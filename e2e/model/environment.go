@@ -9,7 +9,13 @@ func (m *machine) buyer(w *world) {
 	r := w.redis
 	if r.exists && !r.rebuilt && !r.live() && int(r.generation) < m.cfg.Payments && !m.dayPassed(w) {
 		for _, way := range m.cfg.Methods {
-			next := record{exists: true, generation: r.generation + 1, method: way, state: priced, version: 1}
+			next := record{
+				exists:     true,
+				generation: r.generation + 1,
+				method:     way,
+				state:      priced,
+				version:    1,
+			}
 			m.store(*w, next, fault, "The buyer starts a payment")
 		}
 	}

@@ -90,5 +90,11 @@ func (m *machine) emit(to world, what string, how kind) {
 
 // wrong is a step that itself breaks an invariant.
 func (m *machine) wrong(to world, what, invariant string) {
-	m.steps = append(m.steps, step{to: to, replica: m.replica, what: what, kind: fault, broken: invariant})
+	m.steps = append(m.steps, step{
+		to:      to,
+		replica: m.replica,
+		what:    what,
+		kind:    fault,
+		broken:  invariant,
+	})
 }

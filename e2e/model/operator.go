@@ -18,7 +18,14 @@ func (m *machine) operator(w *world, i int) {
 	case r.slot == 0 && (int(r.claim) >= m.cfg.Claims || w.desk != never):
 		choices = choices[:2]
 	}
-	t := turn{machine: m, i: i, from: w, w: *w, r: r, how: fault}
+	t := turn{
+		machine: m,
+		i:       i,
+		from:    w,
+		w:       *w,
+		r:       r,
+		how:     fault,
+	}
 	spend(&t.w.left.operator)
 	for _, choice := range choices {
 		t.f = facts{decision: choice, aged: m.aged(w, r)}
@@ -72,8 +79,15 @@ func (m *machine) settle(w *world, i int) {
 	if r.state == captured {
 		choice = protocol.SendAgain
 	}
-	a := m.ask(read, facts{decision: choice, aged: allAttempts, latest: true, sale: saleAgreed, remote: known,
-		release: protocol.Done, response: there.reading(r.slot)})
+	a := m.ask(read, facts{
+		decision: choice,
+		aged:     allAttempts,
+		latest:   true,
+		sale:     saleAgreed,
+		remote:   known,
+		release:  protocol.Done,
+		response: there.reading(r.slot),
+	})
 	if a.kind != "" {
 		m.normal(there.idle(i), "drops the command: another release stands there, or an acceptance")
 		return

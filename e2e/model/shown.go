@@ -149,20 +149,44 @@ func (m *machine) next(q question) answer {
 		a.rec.claim, a.rec.attempt = uint8(max(action.Number-q.before, 0)), idOf(action.Attempt)
 		return a
 	}
-	return answer{rec: m.recordOf(q, &change.Record), keeps: f.Committed(change, instant).Remote != nil, lease: change.Lease > 0,
-		first: change.First != "", then: change.Then != "",
-		what: fmt.Sprintf("writes %s: %s", change.Record.State, change.Record.Reason)}
+	return answer{
+		rec:   m.recordOf(q, &change.Record),
+		keeps: f.Committed(change, instant).Remote != nil,
+		lease: change.Lease > 0,
+		first: change.First != "",
+		then:  change.Then != "",
+		what:  fmt.Sprintf("writes %s: %s", change.Record.State, change.Record.Reason),
+	}
 }
 
 // payment shows a record.
 func (m *machine) payment(q question) *flows.Payment {
 	r := q.rec
-	p := &flows.Payment{ID: "r-1", Schema: flows.PaymentSchema, State: r.state.name(), Reason: "as before", Method: methods[r.method],
-		Registration: "r", Generation: int(r.generation), ClientToken: "club", Sale: "/sales/1",
-		SaleState: "draft", Amount: 4500, Currency: "EUR", Claim: q.number(r.claim), AttemptID: q.name(r.attempt),
-		ReleasePending: r.releasePending, FailedRefunds: int(r.failed), Rebuilt: r.rebuilt,
-		UsedKeys: int(r.used), OnHold: r.onHold, SaleVerdict: verdicts[r.verdict],
-		CreatedAt: instant.Add(-time.Minute), UpdatedAt: instant.Add(-10 * time.Second), Payer: &flows.Payer{}}
+	p := &flows.Payment{
+		ID:             "r-1",
+		Schema:         flows.PaymentSchema,
+		State:          r.state.name(),
+		Reason:         "as before",
+		Method:         methods[r.method],
+		Registration:   "r",
+		Generation:     int(r.generation),
+		ClientToken:    "club",
+		Sale:           "/sales/1",
+		SaleState:      "draft",
+		Amount:         4500,
+		Currency:       "EUR",
+		Claim:          q.number(r.claim),
+		AttemptID:      q.name(r.attempt),
+		ReleasePending: r.releasePending,
+		FailedRefunds:  int(r.failed),
+		Rebuilt:        r.rebuilt,
+		UsedKeys:       int(r.used),
+		OnHold:         r.onHold,
+		SaleVerdict:    verdicts[r.verdict],
+		CreatedAt:      instant.Add(-time.Minute),
+		UpdatedAt:      instant.Add(-10 * time.Second),
+		Payer:          &flows.Payer{},
+	}
 	if r.slot != 0 {
 		p.ProcessorID = slotNames[r.slot-1]
 	}
@@ -227,8 +251,13 @@ func (m *machine) recordOf(q question, p *flows.Payment) record {
 
 // shown shows the facts.
 func (q question) shown(p *flows.Payment) protocol.Facts {
-	f := protocol.Facts{ID: "00000000-0000-4000-8000-ffffffffffff", Remote: q.reading(p, q.remote), Call: q.ended(p, q.call),
-		Claim: q.ended(p, q.claim), Release: q.ended(p, q.release)}
+	f := protocol.Facts{
+		ID:      "00000000-0000-4000-8000-ffffffffffff",
+		Remote:  q.reading(p, q.remote),
+		Call:    q.ended(p, q.call),
+		Claim:   q.ended(p, q.claim),
+		Release: q.ended(p, q.release),
+	}
 	if q.owner {
 		f.Owner = instant.Add(-time.Second)
 		if q.slept {
@@ -307,8 +336,15 @@ func (q question) reading(p *flows.Payment, r remote) *protocol.Remote {
 		return &protocol.Remote{At: instant, Absent: protocol.UnknownThere, Err: errLost}
 	}
 	s := &protocol.Remote{At: instant, Terms: protocol.TermsOf(p), Ours: true, Signed: true}
-	s.Payment = cards.Payment{ID: slotNames[r.slot-1], CreatedAt: p.CreatedAt, State: heldAs[r.held], Amount: p.Amount,
-		Currency: p.Currency, FailedRefunds: int(r.failed), Replayed: r.replayed}
+	s.Payment = cards.Payment{
+		ID:            slotNames[r.slot-1],
+		CreatedAt:     p.CreatedAt,
+		State:         heldAs[r.held],
+		Amount:        p.Amount,
+		Currency:      p.Currency,
+		FailedRefunds: int(r.failed),
+		Replayed:      r.replayed,
+	}
 	if r.before {
 		if s.At, s.By = instant.Add(-2*time.Second), protocol.Capture; q.slept {
 			s.At = instant.Add(-time.Hour)

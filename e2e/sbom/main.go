@@ -50,5 +50,11 @@ func write(to io.Writer, binary string) error {
 
 func component(kind cdx.ComponentType, path, version string) cdx.Component {
 	url := "pkg:golang/" + path + "@" + version
-	return cdx.Component{BOMRef: url, Type: kind, Name: path, Version: version, PackageURL: url}
+	return cdx.Component{
+		BOMRef:     url,
+		Type:       kind,
+		Name:       path,
+		Version:    version,
+		PackageURL: url,
+	}
 }

@@ -109,7 +109,13 @@ func parseEvent(stored flows.StoredEvent) (event flows.Event, ok bool) {
 	if json.Unmarshal(stored.Body, &body) != nil || !eventName.MatchString(body.Event) {
 		return event, false
 	}
-	event = flows.Event{ID: stored.ID, At: stored.At, Type: body.Event, Object: map[string]club.IRI{}, Trace: stored.Trace}
+	event = flows.Event{
+		ID:     stored.ID,
+		At:     stored.At,
+		Type:   body.Event,
+		Object: map[string]club.IRI{},
+		Trace:  stored.Trace,
+	}
 	for member, value := range body.Data.Object {
 		if member == "indentificatorId" {
 			member = "identificatorId" // the club system misspells it

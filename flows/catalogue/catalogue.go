@@ -268,8 +268,11 @@ func (c *Catalogue) readTerms(ctx context.Context, at Club) (clubTerms, *Version
 	return c.terms.get(ctx, clubKey{c.organisation(at.Scope.ClientToken), at.IRI.ID()}, func(ctx context.Context) (clubTerms, error) {
 		read, err := c.cfg.Club.GetClub(ctx, at.Scope, at.IRI)
 		return clubTerms{
-			Code: read.Code, Currency: read.Currency, Phone: read.Telephone, Email: read.Email,
-			Address: Address{Street: read.Street, PostalCode: read.PostalCode, City: read.Locality, Country: read.Country},
+			Code:     read.Code,
+			Currency: read.Currency,
+			Phone:    read.Telephone,
+			Email:    read.Email,
+			Address:  Address{Street: read.Street, PostalCode: read.PostalCode, City: read.Locality, Country: read.Country},
 		}, flows.ClubFailed(err, "The club could not be read.")
 	})
 }
@@ -303,8 +306,13 @@ func (c *Catalogue) network(ctx context.Context, clientToken string) (*club.Netw
 }
 
 func (c *Catalogue) clubOf(clientToken string, network *club.Network, node club.NetworkNode) Club {
-	found := Club{IRI: node.Club, Name: node.Name, Alias: node.Alias, Details: c.cfg.Clubs.Details(node.Club.ID()),
-		Scope: club.Scope{ClientToken: clientToken, Club: node.Club, Node: node.IRI}}
+	found := Club{
+		IRI:     node.Club,
+		Name:    node.Name,
+		Alias:   node.Alias,
+		Details: c.cfg.Clubs.Details(node.Club.ID()),
+		Scope:   club.Scope{ClientToken: clientToken, Club: node.Club, Node: node.IRI},
+	}
 	for _, parent := range network.Path(node.Club) {
 		if parent.IRI != node.IRI {
 			found.Path = append(found.Path, parent.Name)

@@ -92,9 +92,16 @@ func (o Offer) ExtraPrices() []int64 {
 
 func offerOf(product club.Product, offer club.Offer) Offer {
 	out := Offer{
-		IRI: offer.IRI, Name: offer.Name, DueNow: offer.TotalPriceTI, Currency: offer.Currency,
-		RegistrationFee: offer.RegistrationFeeTI, FeeName: offer.RegistrationFeeName,
-		Prorated: offer.IsProrated, Billing: billingOf(offer), Needs: []string{}, Listed: offer,
+		IRI:             offer.IRI,
+		Name:            offer.Name,
+		DueNow:          offer.TotalPriceTI,
+		Currency:        offer.Currency,
+		RegistrationFee: offer.RegistrationFeeTI,
+		FeeName:         offer.RegistrationFeeName,
+		Prorated:        offer.IsProrated,
+		Billing:         billingOf(offer),
+		Needs:           []string{},
+		Listed:          offer,
 	}
 	for _, behavior := range product.Behaviors {
 		if behavior.Type == "subscription" {

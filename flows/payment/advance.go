@@ -212,8 +212,15 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, c *protocol.Chan
 		}
 	}
 	next := c.Record
-	move := flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: c.Lease,
-		LeaseExpiredFor: c.LeaseExpiredFor, Silent: p.Visible() == next.Visible()}
+	move := flows.StateChange{
+		From:            p.State,
+		Version:         p.Version,
+		Next:            &next,
+		Operation:       uuid.NewString(),
+		Lease:           c.Lease,
+		LeaseExpiredFor: c.LeaseExpiredFor,
+		Silent:          p.Visible() == next.Visible(),
+	}
 	if next.State.Final() && next.Finding() == "" {
 		move.Keep = keepFinal // else until an operator has looked
 	}

@@ -11,8 +11,15 @@ import (
 // askBrake returns how long the brake still holds a payment back; zero: its money may move. The payment that is let through although
 // the brake holds becomes its probe.
 func (m *Machine) askBrake(ctx context.Context, p *flows.Payment) (time.Duration, error) {
-	request := flows.BrakeRequest{Organisation: p.ClientToken, Payment: p.ID, Now: m.cfg.Now(),
-		Lease: protocol.ProbeLease, Pause: protocol.FirstProbePause, MaxPause: protocol.ProbePause(p), MaxWait: protocol.MaxProbePause}
+	request := flows.BrakeRequest{
+		Organisation: p.ClientToken,
+		Payment:      p.ID,
+		Now:          m.cfg.Now(),
+		Lease:        protocol.ProbeLease,
+		Pause:        protocol.FirstProbePause,
+		MaxPause:     protocol.ProbePause(p),
+		MaxWait:      protocol.MaxProbePause,
+	}
 	left, err := m.cfg.Store.AskBrake(ctx, request)
 	return left, flows.StorageFailed(err)
 }
@@ -22,8 +29,15 @@ func (m *Machine) count(ctx context.Context, p *flows.Payment, counted protocol.
 	if counted.Result == "" {
 		return
 	}
-	change, failed := m.cfg.Store.CountOutcome(ctx, flows.BrakeOutcome{Organisation: p.ClientToken, Payment: p.ID, Began: counted.Began,
-		Now: m.cfg.Now(), Result: counted.Result, ProbesUntil: counted.ProbesUntil, MaxUnknown: protocol.MaxUnknown})
+	change, failed := m.cfg.Store.CountOutcome(ctx, flows.BrakeOutcome{
+		Organisation: p.ClientToken,
+		Payment:      p.ID,
+		Began:        counted.Began,
+		Now:          m.cfg.Now(),
+		Result:       counted.Result,
+		ProbesUntil:  counted.ProbesUntil,
+		MaxUnknown:   protocol.MaxUnknown,
+	})
 	switch {
 	case failed != nil:
 		m.cfg.Log.WarnContext(ctx, "outcome not counted by the brake", "payment", p.ID, "error", failed)

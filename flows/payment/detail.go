@@ -62,8 +62,15 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	if err != nil {
 		return Detail{}, flows.StorageFailed(err)
 	}
-	d := Detail{Summary: summary(p), Attribution: p.Attribution, History: p.History, Journal: []JournalEntry{},
-		Snapshot: p.Snapshot, Readings: p.Readings, Notes: notes}
+	d := Detail{
+		Summary:     summary(p),
+		Attribution: p.Attribution,
+		History:     p.History,
+		Journal:     []JournalEntry{},
+		Snapshot:    p.Snapshot,
+		Readings:    p.Readings,
+		Notes:       notes,
+	}
 	if len(d.History) == 0 {
 		d.History = []flows.Transition{{State: p.State, At: p.UpdatedAt, Reason: p.Reason}}
 	}
@@ -85,7 +92,11 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 		default:
 			d.Problem = protocol.Differs(p, r)
 			d.AtProcessor = &AtProcessor{
-				State: r.State, Captured: r.Captured, Refunded: r.Refunded, Refunding: r.Refunding, Disputed: r.Disputed,
+				State:     r.State,
+				Captured:  r.Captured,
+				Refunded:  r.Refunded,
+				Refunding: r.Refunding,
+				Disputed:  r.Disputed,
 			}
 			d.Journal = journalOf(r.Payment)
 		}

@@ -183,8 +183,13 @@ func (m *Machine) ownFingerprint(ctx context.Context) (flows.Fingerprint, error)
 		f.account, f.denied = account, denied
 		f.mu.Unlock()
 	}
-	return flows.Fingerprint{Account: account, Organisation: m.cfg.Organisation, Environment: m.cfg.Environment, Payment: payment,
-		Since: m.cfg.Now().UTC().Round(0)}, nil
+	return flows.Fingerprint{
+		Account:      account,
+		Organisation: m.cfg.Organisation,
+		Environment:  m.cfg.Environment,
+		Payment:      payment,
+		Since:        m.cfg.Now().UTC().Round(0),
+	}, nil
 }
 
 // differences says how own differs from what Redis holds. If the account of either is not known, the processor must

@@ -29,8 +29,15 @@ func (m *Machine) metadata(p *flows.Payment) map[string]string {
 
 // remote returns what is known of the processor's payment from a call that began at an instant.
 func (m *Machine) remote(paid cards.Payment, at time.Time) *protocol.Remote {
-	return &protocol.Remote{At: at, Payment: paid, Terms: protocol.ReadTerms(paid.Metadata), Journal: protocol.ReadJournal(paid.Metadata),
-		Ours: m.ours(paid.Metadata), Signed: m.signed(paid.Metadata), Ended: paid.Metadata[endedEntry] != ""}
+	return &protocol.Remote{
+		At:      at,
+		Payment: paid,
+		Terms:   protocol.ReadTerms(paid.Metadata),
+		Journal: protocol.ReadJournal(paid.Metadata),
+		Ours:    m.ours(paid.Metadata),
+		Signed:  m.signed(paid.Metadata),
+		Ended:   paid.Metadata[endedEntry] != "",
+	}
 }
 
 // signed reports whether the metadata is signed by us.

@@ -147,7 +147,14 @@ func (m *Machine) carryOut(
 			"if Redis loses its latest writes, the payment will be in doubt again.")
 	}
 	action, suffix := audited(p, moved, in)
-	entry := flows.AuditEntry{At: moved.UpdatedAt, Operator: in.Operator, Action: action, Payment: moved.ID, From: p.State, To: moved.State}
+	entry := flows.AuditEntry{
+		At:       moved.UpdatedAt,
+		Operator: in.Operator,
+		Action:   action,
+		Payment:  moved.ID,
+		From:     p.State,
+		To:       moved.State,
+	}
 	if err := m.cfg.Store.Audit(ctx, entry); err != nil {
 		m.cfg.Log.WarnContext(ctx, "decision not in the audit stream", "payment", moved.ID, "error", err)
 		result.Warnings = append(result.Warnings, "The decision could not be written to the audit stream.")
@@ -225,6 +232,13 @@ func (m *Machine) AddNote(ctx context.Context, id flows.PaymentID, by, text stri
 	if err := m.cfg.Store.AddNote(ctx, id, note); err != nil {
 		return flows.Note{}, flows.StorageFailed(err)
 	}
-	err = m.cfg.Store.Audit(ctx, flows.AuditEntry{At: note.At, Operator: by, Action: flows.AuditNote, Payment: id, From: p.State, To: p.State})
+	err = m.cfg.Store.Audit(ctx, flows.AuditEntry{
+		At:       note.At,
+		Operator: by,
+		Action:   flows.AuditNote,
+		Payment:  id,
+		From:     p.State,
+		To:       p.State,
+	})
 	return note, flows.StorageFailed(err)
 }

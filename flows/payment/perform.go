@@ -165,8 +165,14 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, at time.Time)
 // recheckSale reads the sale and its check alone. failure says what could not be done.
 func (m *Machine) recheckSale(ctx context.Context, p *flows.Payment, at time.Time, failure string) *protocol.Sale {
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
-	return &protocol.Sale{At: at, Err: flows.ClubFailed(err, failure), Gone: errors.Is(err, club.ErrNotFound),
-		Busy: errors.Is(err, club.ErrBusy), Sale: sale, Check: check}
+	return &protocol.Sale{
+		At:    at,
+		Err:   flows.ClubFailed(err, failure),
+		Gone:  errors.Is(err, club.ErrNotFound),
+		Busy:  errors.Is(err, club.ErrBusy),
+		Sale:  sale,
+		Check: check,
+	}
 }
 
 // latest returns the latest payment of a payment's registration.

@@ -74,8 +74,15 @@ func (m *Machine) settle(ctx context.Context, p *flows.Payment, gate club.Gate) 
 		return m.cfg.Club.ValidateSale(ctx, p.Scope(), p.Sale, gate)
 	}
 	payment := club.NewPayment{
-		Contact: p.Payer.Contact, FamilyName: p.Payer.FamilyName, GivenName: p.Payer.GivenName, Number: p.Payer.Number,
-		Amount: p.Amount, Mean: club.MeanCBWeb, Club: p.Club, ClubCode: p.Payer.ClubCode, Checkout: p.Payer.Checkout,
+		Contact:    p.Payer.Contact,
+		FamilyName: p.Payer.FamilyName,
+		GivenName:  p.Payer.GivenName,
+		Number:     p.Payer.Number,
+		Amount:     p.Amount,
+		Mean:       club.MeanCBWeb,
+		Club:       p.Club,
+		ClubCode:   p.Payer.ClubCode,
+		Checkout:   p.Payer.Checkout,
 	}
 	if p.Desk != nil {
 		payment.Mean = p.Desk.Mean

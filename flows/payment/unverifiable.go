@@ -220,7 +220,13 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 			"At the processor the payment is %s. Cancel it there; it then leaves the list.", remote.State)
 	}
 	now := m.cfg.Now()
-	entry := flows.AuditEntry{At: now, Operator: operator, Action: flows.AuditEnd, Payment: id, From: flows.Unverifiable}
+	entry := flows.AuditEntry{
+		At:       now,
+		Operator: operator,
+		Action:   flows.AuditEnd,
+		Payment:  id,
+		From:     flows.Unverifiable,
+	}
 	if err := m.cfg.Store.Audit(ctx, entry); err != nil {
 		return ResolutionResult{}, flows.StorageFailed(err)
 	}

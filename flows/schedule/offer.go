@@ -7,9 +7,14 @@ import "frontdesk/upstream/club"
 // behavior that is a subscription, empty for none.
 func OfferOf(o club.Offer, commitment string) Offer {
 	return Offer{
-		DueNow: o.TotalPriceTI, RegistrationFee: o.RegistrationFeeTI, FirstInstalmentPaid: o.IsFirstMonthPayed,
-		Prorated: o.IsProrated, Rhythm: o.RhythmBilling, Commitment: commitment,
-		Occurrences: entriesOf(o.RepaymentSchedule.Occurrences), Recurrences: entriesOf(o.RepaymentSchedule.Recurrences),
+		DueNow:              o.TotalPriceTI,
+		RegistrationFee:     o.RegistrationFeeTI,
+		FirstInstalmentPaid: o.IsFirstMonthPayed,
+		Prorated:            o.IsProrated,
+		Rhythm:              o.RhythmBilling,
+		Commitment:          commitment,
+		Occurrences:         entriesOf(o.RepaymentSchedule.Occurrences),
+		Recurrences:         entriesOf(o.RepaymentSchedule.Recurrences),
 	}
 }
 

@@ -64,7 +64,13 @@ func CheckRedis(ctx context.Context, connection redis.UniversalClient, options C
 
 // check returns a check of Redis; fix is empty where nothing is wrong.
 func check(aspect string, verdict flows.Verdict, found, fix string) flows.Check {
-	return flows.Check{Part: "redis", Aspect: aspect, Verdict: verdict, Found: found, Fix: fix}
+	return flows.Check{
+		Part:    "redis",
+		Aspect:  aspect,
+		Verdict: verdict,
+		Found:   found,
+		Fix:     fix,
+	}
 }
 
 // refusal returns the check for a Redis that cannot write to its disk: it then refuses everything,

@@ -30,8 +30,11 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 		return Account{}, toCardsError("account", err)
 	}
 	return Account{
-		ID: a.ID, Country: a.Country, Currency: strings.ToUpper(string(a.DefaultCurrency)),
-		ChargesEnabled: a.ChargesEnabled, Live: c.live,
+		ID:             a.ID,
+		Country:        a.Country,
+		Currency:       strings.ToUpper(string(a.DefaultCurrency)),
+		ChargesEnabled: a.ChargesEnabled,
+		Live:           c.live,
 	}, nil
 }
 

@@ -105,9 +105,15 @@ func toCards(pi *intent) (Payment, error) {
 		return Payment{}, err
 	}
 	p := Payment{
-		ID: pi.ID, State: state, Amount: pi.Amount, Currency: strings.ToUpper(pi.Currency),
-		Captured: pi.AmountReceived, Metadata: pi.Metadata, ClientSecret: pi.ClientSecret,
-		CreatedAt: time.Unix(pi.Created, 0).UTC(), Replayed: pi.LastResponse != nil && isReplay(pi.LastResponse.Header),
+		ID:           pi.ID,
+		State:        state,
+		Amount:       pi.Amount,
+		Currency:     strings.ToUpper(pi.Currency),
+		Captured:     pi.AmountReceived,
+		Metadata:     pi.Metadata,
+		ClientSecret: pi.ClientSecret,
+		CreatedAt:    time.Unix(pi.Created, 0).UTC(),
+		Replayed:     pi.LastResponse != nil && isReplay(pi.LastResponse.Header),
 	}
 	// Cards and captures have the same status while the bank decides (https://docs.stripe.com/payments/paymentintents/lifecycle). A charge
 	// that succeeded was authorised, so only its capture can be left (https://docs.stripe.com/api/charges/object).

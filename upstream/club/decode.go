@@ -103,7 +103,13 @@ func decode[T any](op string, a response) (T, *Error) {
 		err = of.check()
 	}
 	if err != nil {
-		return result, &Error{Operation: op, Outcome: Unknown, Status: a.status, Err: err, transient: true}
+		return result, &Error{
+			Operation: op,
+			Outcome:   Unknown,
+			Status:    a.status,
+			Err:       err,
+			transient: true,
+		}
 	}
 	return result, nil
 }

@@ -35,11 +35,23 @@ func get(op string, s Scope, path string, record IRI) request {
 }
 
 func post(op string, s Scope, path string, record IRI, body any) request {
-	return request{op: op, method: http.MethodPost, scope: s, path: s.path(path, record), body: body}
+	return request{
+		op:     op,
+		method: http.MethodPost,
+		scope:  s,
+		path:   s.path(path, record),
+		body:   body,
+	}
 }
 
 func put(op string, s Scope, path string, record IRI, body any) request {
-	return request{op: op, method: http.MethodPut, scope: s, path: s.path(path, record), body: body}
+	return request{
+		op:     op,
+		method: http.MethodPut,
+		scope:  s,
+		path:   s.path(path, record),
+		body:   body,
+	}
 }
 
 func (r request) withToken(token string) request {

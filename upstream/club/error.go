@@ -149,15 +149,29 @@ func newError(op string, sent int64, a response) *Error {
 	if codePattern.FindString(code) != code || code == "" {
 		code = string(codePattern.Find(a.body))
 	}
-	e := &Error{Operation: op, Outcome: classify(sent, a.status, code, a.limited), Status: a.status, Code: code,
-		Violations: body.Violations, RetryAfter: a.retryAfter, Err: documentedError(a, code), own: body.Type != "" || code != ""}
+	e := &Error{
+		Operation:  op,
+		Outcome:    classify(sent, a.status, code, a.limited),
+		Status:     a.status,
+		Code:       code,
+		Violations: body.Violations,
+		RetryAfter: a.retryAfter,
+		Err:        documentedError(a, code),
+		own:        body.Type != "" || code != "",
+	}
 	e.transient = slices.Contains([]int{408, 429, 500, 502, 503, 504}, a.status)
 	return e
 }
 
 // foreign is the error of a 2xx that is not the club system's own.
 func foreign(op string, a response) *Error {
-	return &Error{Operation: op, Outcome: Unknown, Status: a.status, Err: ErrForeign, transient: true}
+	return &Error{
+		Operation: op,
+		Outcome:   Unknown,
+		Status:    a.status,
+		Err:       ErrForeign,
+		transient: true,
+	}
 }
 
 // isForeign reports whether the response was not the club system's own. A nil error is not.

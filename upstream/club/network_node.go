@@ -90,7 +90,13 @@ func (n *Network) add(nodes []wireNode) {
 		if !known {
 			at = len(n.nodes)
 			n.index[w.IRI] = at
-			n.nodes = append(n.nodes, NetworkNode{IRI: w.IRI, Name: w.Name, Alias: w.Alias, Type: w.Type, Club: w.Club})
+			n.nodes = append(n.nodes, NetworkNode{
+				IRI:   w.IRI,
+				Name:  w.Name,
+				Alias: w.Alias,
+				Type:  w.Type,
+				Club:  w.Club,
+			})
 		}
 		for _, child := range w.Children {
 			if !slices.Contains(n.nodes[at].Children, child.IRI) {

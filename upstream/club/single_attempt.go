@@ -94,8 +94,13 @@ func (c *Client) singleUseTransport(s *attempt) *http.Transport {
 		}
 		return attemptConn{secured, s}, nil
 	}
-	return &http.Transport{Protocols: http11(), DisableCompression: true, MaxResponseHeaderBytes: maxHeaderBytes,
-		DialContext: dial, DialTLSContext: dialTLS}
+	return &http.Transport{
+		Protocols:              http11(),
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		DialContext:            dial,
+		DialTLSContext:         dialTLS,
+	}
 }
 
 // handshake secures a connection and offers only HTTP/1.1. A nil base means Go's defaults.

@@ -69,8 +69,11 @@ func listArticles(c *request, s *sale) (response, error) {
 func addArticle(c *request, s *sale) (response, error) {
 	f := c.form()
 	a := article{
-		SaleID: s.ID, OfferID: f.iri("offerId", "offers", true), Parent: f.iri("parent", "articles", false),
-		StartDate: f.startDate(), Repayment: f.repayment(),
+		SaleID:    s.ID,
+		OfferID:   f.iri("offerId", "offers", true),
+		Parent:    f.iri("parent", "articles", false),
+		StartDate: f.startDate(),
+		Repayment: f.repayment(),
 	}
 	if err := f.err(); err != nil {
 		return response{}, err
@@ -100,7 +103,13 @@ func (w *World) addMandatoryOptions(s *sale, parent *article, o *offer) {
 	for _, id := range o.Options {
 		present := slices.ContainsFunc(s.Articles, func(n int) bool { return w.state.Articles.get(n).OfferID == id })
 		if option := catalogue().offers[id]; !present {
-			w.append(s, article{OfferID: id, Name: option.Name, Price: option.Total, Parent: parent.ID, StartDate: parent.StartDate})
+			w.append(s, article{
+				OfferID:   id,
+				Name:      option.Name,
+				Price:     option.Total,
+				Parent:    parent.ID,
+				StartDate: parent.StartDate,
+			})
 		}
 	}
 }

@@ -60,7 +60,9 @@ func (w *World) Audit() Audit {
 	unallocated := filter(w.state.Payments.Rows, func(p *payment) bool { return p.Left == p.Amount })
 	undeliverable := filter(w.state.SMS.Rows, func(m *sms) bool { return m.SignatureID == 0 })
 	a := Audit{
-		SalesPaidTwice: w.salesPaidTwice(), ContactsSignedTwice: w.contactsSignedTwice(), Unbalanced: w.state.unbalanced(),
+		SalesPaidTwice:      w.salesPaidTwice(),
+		ContactsSignedTwice: w.contactsSignedTwice(),
+		Unbalanced:          w.state.unbalanced(),
 		PaymentsSettlingNothing: records(unallocated, func(p *payment) UnallocatedPayment {
 			return UnallocatedPayment{
 				w.iri("payments", p.ID),

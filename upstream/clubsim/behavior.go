@@ -57,8 +57,15 @@ func (c *request) grant(s *sale, a *article, b behavior) {
 		through = mustPeriod(b.Validity).after(start).AddDate(0, 0, -1).Format(time.DateOnly)
 	}
 	made := c.w.state.Benefits.add(&benefit{
-		Kind: b.Kind, ContactID: s.ContactID, ClubID: s.ClubID, SaleID: s.ID, ArticleID: a.ID,
-		Name: a.Name, ValidFrom: start.Format(time.DateOnly), ValidThrough: through, Quantity: b.Quantity,
+		Kind:         b.Kind,
+		ContactID:    s.ContactID,
+		ClubID:       s.ClubID,
+		SaleID:       s.ID,
+		ArticleID:    a.ID,
+		Name:         a.Name,
+		ValidFrom:    start.Format(time.DateOnly),
+		ValidThrough: through,
+		Quantity:     b.Quantity,
 	})
 	switch b.Kind {
 	case kindSubscription:

@@ -194,8 +194,13 @@ func (e extras) products() []*product {
 			for _, thing := range e.Things {
 				number := len(products) + 1
 				products = append(products, &product{
-					ID: 1000 + number, extra: number, Kind: kindRegular, Name: thing.Name + ", " + colour + ", " + size, Description: thing.Description,
-					Behaviors: []behavior{{Kind: kindRegular}}, Offers: []offer{{Total: thing.Price}},
+					ID:          1000 + number,
+					extra:       number,
+					Kind:        kindRegular,
+					Name:        thing.Name + ", " + colour + ", " + size,
+					Description: thing.Description,
+					Behaviors:   []behavior{{Kind: kindRegular}},
+					Offers:      []offer{{Total: thing.Price}},
 				})
 			}
 		}

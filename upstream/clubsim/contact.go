@@ -235,7 +235,13 @@ func (c *request) setAccountingTag(contactID int, name string, wanted bool) {
 	switch {
 	case t == nil && wanted:
 		from := c.now.Format(time.DateOnly)
-		t = c.w.state.Tags.add(&contactTag{ContactID: contactID, Name: name, ValidFrom: from, ValidThrough: noEndDate, Accounting: true})
+		t = c.w.state.Tags.add(&contactTag{
+			ContactID:    contactID,
+			Name:         name,
+			ValidFrom:    from,
+			ValidThrough: noEndDate,
+			Accounting:   true,
+		})
 		c.emit("accounting_contact_tag.created", c.w.tagObject(t))
 	case t != nil && !wanted:
 		t.Deleted = true

@@ -107,7 +107,11 @@ func (c *request) emit(name string, object eventObject) { c.w.emit(name, object,
 // emit records an event and hands it to the outbox. Deliveries are not retried.
 func (w *World) emit(name string, object eventObject, now time.Time) *eventRecord {
 	e := w.state.Events.add(&eventRecord{Event: Event{
-		At: now, Event: name, Object: object, URL: w.settings.WebhookURL, Deliveries: []Delivery{},
+		At:         now,
+		Event:      name,
+		Object:     object,
+		URL:        w.settings.WebhookURL,
+		Deliveries: []Delivery{},
 	}})
 	if e.URL != "" {
 		w.dispatch(e)

@@ -96,8 +96,13 @@ func (s *Server) serveOperation(rw http.ResponseWriter, req *httpRequest) {
 	op, ids := match(req.Method, req.path[1:])
 	fault := s.existingWorld(token).takeFault(req.Method, path)
 	entry := Request{
-		Method: req.Method, Path: path, Operation: op.name, ClubID: req.Header.Get(clubHeader), NetworkNodeID: req.Header.Get(nodeHeader),
-		Fault: fault.Kind, TraceID: traceID(req.Header),
+		Method:        req.Method,
+		Path:          path,
+		Operation:     op.name,
+		ClubID:        req.Header.Get(clubHeader),
+		NetworkNodeID: req.Header.Get(nodeHeader),
+		Fault:         fault.Kind,
+		TraceID:       traceID(req.Header),
 	}
 	began := s.cfg.Now()
 	effect := func() httpResponse { return s.runOperation(req, op, ids) }
@@ -115,7 +120,13 @@ func (s *Server) runOperation(req *httpRequest, op *operation, ids []int) httpRe
 		return errorResponse(itemNotFound(), DefaultSettings())
 	}
 	w := s.World(req.path[0])
-	return w.run(&request{w: w, op: op, ids: ids, req: req, caller: caller})
+	return w.run(&request{
+		w:      w,
+		op:     op,
+		ids:    ids,
+		req:    req,
+		caller: caller,
+	})
 }
 
 // run serves a request under the world's lock. The response is encoded under it as well,

@@ -80,8 +80,14 @@ func (w *World) Sale(iri string) (Sale, bool) {
 
 func (w *World) inspectContact(k *contact) Contact {
 	seen := Contact{
-		ID: w.iri("contacts", k.ID), Status: w.status(k), ClubID: w.iri("clubs", k.ClubID), GivenName: k.GivenName, FamilyName: k.FamilyName,
-		Mobile: k.Mobile, Debt: w.debt(k.ID, w.now()), Deleted: k.Deleted,
+		ID:         w.iri("contacts", k.ID),
+		Status:     w.status(k),
+		ClubID:     w.iri("clubs", k.ClubID),
+		GivenName:  k.GivenName,
+		FamilyName: k.FamilyName,
+		Mobile:     k.Mobile,
+		Debt:       w.debt(k.ID, w.now()),
+		Deleted:    k.Deleted,
 	}
 	for _, t := range w.state.tagsOf(k.ID) {
 		if !t.Deleted {
@@ -98,8 +104,13 @@ func (w *World) inspectContact(k *contact) Contact {
 
 func (w *World) inspectBenefit(b *benefit) Benefit {
 	seen := Benefit{
-		ID: w.iri(benefitCollections[b.Kind], b.ID), Kind: b.Kind, Name: b.Name,
-		ValidFrom: b.ValidFrom, ValidThrough: b.ValidThrough, Quantity: b.Quantity, State: b.State,
+		ID:           w.iri(benefitCollections[b.Kind], b.ID),
+		Kind:         b.Kind,
+		Name:         b.Name,
+		ValidFrom:    b.ValidFrom,
+		ValidThrough: b.ValidThrough,
+		Quantity:     b.Quantity,
+		State:        b.State,
 	}
 	if b.SaleID != 0 {
 		seen.SaleID = w.iri("sales", b.SaleID)
@@ -110,8 +121,13 @@ func (w *World) inspectBenefit(b *benefit) Benefit {
 func (w *World) inspectSale(s *sale) Sale {
 	k := w.state.Contacts.get(s.ContactID)
 	seen := Sale{
-		ID: w.iri("sales", s.ID), State: s.State, Buyer: k.GivenName + " " + k.FamilyName,
-		ClubCode: s.ClubCode, Total: w.state.total(s), DueFrom: s.OverdueAt, CreatedAt: s.CreatedAt,
+		ID:        w.iri("sales", s.ID),
+		State:     s.State,
+		Buyer:     k.GivenName + " " + k.FamilyName,
+		ClubCode:  s.ClubCode,
+		Total:     w.state.total(s),
+		DueFrom:   s.OverdueAt,
+		CreatedAt: s.CreatedAt,
 	}
 	for _, a := range w.articles(s) {
 		line := Line{Name: a.Name, Price: a.Price}

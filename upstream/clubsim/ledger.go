@@ -87,7 +87,13 @@ func (c *request) recordSale(s *sale, state string) {
 	s.State = state
 	s.Invoice = s.ID
 	d := st.Dues.add(&due{
-		SaleID: s.ID, ContactID: s.ContactID, ClubID: s.ClubID, Amount: amount, Left: amount, OverdueAt: s.OverdueAt, CreatedAt: c.now,
+		SaleID:    s.ID,
+		ContactID: s.ContactID,
+		ClubID:    s.ClubID,
+		Amount:    amount,
+		Left:      amount,
+		OverdueAt: s.OverdueAt,
+		CreatedAt: c.now,
 	})
 	st.postEntry(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(s.ContactID), salesAccount(s.ClubID), amount, c.now)
 	for _, p := range st.paymentsFor(s.ID) {
@@ -162,8 +168,14 @@ func (w *World) Ledger() []LedgerEntry {
 
 func (w *World) ledgerEntry(p *payment) LedgerEntry {
 	return LedgerEntry{
-		ID: w.iri("payments", p.ID), SaleID: w.iri("sales", p.SaleID), ContactID: w.iri("contacts", p.ContactID),
-		ClubID: w.iri("clubs", p.ClubID), Checkout: w.iri("checkouts", p.CheckoutID), Amount: p.Amount, Mean: p.Mean, At: p.At,
+		ID:        w.iri("payments", p.ID),
+		SaleID:    w.iri("sales", p.SaleID),
+		ContactID: w.iri("contacts", p.ContactID),
+		ClubID:    w.iri("clubs", p.ClubID),
+		Checkout:  w.iri("checkouts", p.CheckoutID),
+		Amount:    p.Amount,
+		Mean:      p.Mean,
+		At:        p.At,
 		Settled:   records(p.Settled, func(s settlement) Settlement { return Settlement{w.iri("sales", s.SaleID), s.Amount} }),
 		OnAccount: p.Left,
 	}

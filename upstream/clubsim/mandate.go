@@ -51,10 +51,17 @@ func (w *World) mandateRecord(m *mandate) record {
 func createMandate(c *request) (response, error) {
 	f := c.form()
 	m := mandate{
-		ClubID: f.iri("clubId", "clubs", true), ContactID: f.iri("contactId", "contacts", true),
-		FamilyName: f.text("contactFamilyName", true), GivenName: f.text("contactGivenName", true), Number: f.text("contactNumber", true),
-		Holder: f.text("holder", true), IBAN: f.iban("iban"), BIC: f.matching("bic", true, bicPattern), Bank: f.text("bank", true),
-		ValidFrom: f.date("validFrom", true), CreatedAt: c.now,
+		ClubID:     f.iri("clubId", "clubs", true),
+		ContactID:  f.iri("contactId", "contacts", true),
+		FamilyName: f.text("contactFamilyName", true),
+		GivenName:  f.text("contactGivenName", true),
+		Number:     f.text("contactNumber", true),
+		Holder:     f.text("holder", true),
+		IBAN:       f.iban("iban"),
+		BIC:        f.matching("bic", true, bicPattern),
+		Bank:       f.text("bank", true),
+		ValidFrom:  f.date("validFrom", true),
+		CreatedAt:  c.now,
 	}
 	if home := f.object("contactAddress", true); home != nil {
 		m.Address = home.address(true)

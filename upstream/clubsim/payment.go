@@ -86,11 +86,16 @@ func createPayment(c *request, s *sale) (response, error) {
 // readPayment reads the body (club system API, section Payment).
 func (c *request) readPayment(f *form, s *sale) payment {
 	p := payment{
-		SaleID: s.ID, At: c.now,
-		ContactID: f.iri("contactId", "contacts", true), ClubID: f.iri("clubId", "clubs", true),
+		SaleID:     s.ID,
+		At:         c.now,
+		ContactID:  f.iri("contactId", "contacts", true),
+		ClubID:     f.iri("clubId", "clubs", true),
 		CheckoutID: f.iri("checkout", "checkouts", false),
-		Amount:     f.integer("amount", true, 1, maxAmount), Mean: f.choice("mean", true, "CBWeb", "cash", "cheque", "card"),
-		FamilyName: f.text("contactFamilyName", false), GivenName: f.text("contactGivenName", false), Number: f.text("contactNumber", false),
+		Amount:     f.integer("amount", true, 1, maxAmount),
+		Mean:       f.choice("mean", true, "CBWeb", "cash", "cheque", "card"),
+		FamilyName: f.text("contactFamilyName", false),
+		GivenName:  f.text("contactGivenName", false),
+		Number:     f.text("contactNumber", false),
 	}
 	p.Left = p.Amount
 	at := clubByID(p.ClubID)
@@ -127,8 +132,11 @@ func (f *form) readCheques(p *payment) []cheque {
 	sum := 0
 	for _, entry := range f.entriesFor("cheques", p.Mean == "cheque") {
 		one := cheque{
-			Amount: entry.integer("amount", true, 1, maxAmount), Bank: entry.text("bank", true), Code: entry.text("code", true),
-			Deposit: entry.date("depositDesiredDate", false), Owner: entry.text("owner", true),
+			Amount:  entry.integer("amount", true, 1, maxAmount),
+			Bank:    entry.text("bank", true),
+			Code:    entry.text("code", true),
+			Deposit: entry.date("depositDesiredDate", false),
+			Owner:   entry.text("owner", true),
 		}
 		cheques, sum = append(cheques, one), sum+one.Amount
 	}

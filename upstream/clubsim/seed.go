@@ -12,11 +12,20 @@ const firstContact = 1001
 // timetable. All dates derive from the day of the seed.
 func (w *World) seed(now time.Time) *state {
 	st := &state{
-		Contacts: table[*contact]{First: firstContact}, Sales: table[*sale]{First: 5001}, Articles: table[*article]{First: 6001},
-		Payments: table[*payment]{First: 7001}, Dues: table[*due]{First: 1}, Entries: table[*entry]{First: 1},
-		Benefits: table[*benefit]{First: 1}, Tags: table[*contactTag]{First: 1}, Mandates: table[*mandate]{First: 3001},
-		Signatures: table[*signatureRequest]{First: 4001}, SMS: table[*sms]{First: 1}, Attendees: table[*attendee]{First: 1},
-		ClassEvents: table[*classEvent]{First: 1}, Events: table[*eventRecord]{First: 1},
+		Contacts:    table[*contact]{First: firstContact},
+		Sales:       table[*sale]{First: 5001},
+		Articles:    table[*article]{First: 6001},
+		Payments:    table[*payment]{First: 7001},
+		Dues:        table[*due]{First: 1},
+		Entries:     table[*entry]{First: 1},
+		Benefits:    table[*benefit]{First: 1},
+		Tags:        table[*contactTag]{First: 1},
+		Mandates:    table[*mandate]{First: 3001},
+		Signatures:  table[*signatureRequest]{First: 4001},
+		SMS:         table[*sms]{First: 1},
+		Attendees:   table[*attendee]{First: 1},
+		ClassEvents: table[*classEvent]{First: 1},
+		Events:      table[*eventRecord]{First: 1},
 	}
 	st.index()
 	for _, p := range personas {
@@ -57,18 +66,38 @@ func (st *state) seedDebt(now time.Time) {
 		made := now.AddDate(0, owed.months, 0)
 		overdue := made.AddDate(0, 1, 0).Format(time.DateOnly)
 		s := st.Sales.add(&sale{
-			State: saleDeferred, ContactID: k.ID, ClubID: at.id, ClubCode: at.code, FamilyName: k.FamilyName,
-			GivenName: k.GivenName, Number: k.Number, Address: k.Address, OverdueAt: overdue, CreatedAt: made,
+			State:      saleDeferred,
+			ContactID:  k.ID,
+			ClubID:     at.id,
+			ClubCode:   at.code,
+			FamilyName: k.FamilyName,
+			GivenName:  k.GivenName,
+			Number:     k.Number,
+			Address:    k.Address,
+			OverdueAt:  overdue,
+			CreatedAt:  made,
 		})
 		a := st.Articles.add(&article{SaleID: s.ID, OfferID: owed.offer, Name: owed.name, Price: owed.price})
 		s.Articles, s.Invoice = []int{a.ID}, s.ID
 		st.Dues.add(&due{
-			SaleID: s.ID, ContactID: k.ID, ClubID: at.id, Amount: owed.price, Left: owed.price, OverdueAt: overdue, CreatedAt: made,
+			SaleID:    s.ID,
+			ContactID: k.ID,
+			ClubID:    at.id,
+			Amount:    owed.price,
+			Left:      owed.price,
+			OverdueAt: overdue,
+			CreatedAt: made,
 		})
 		st.postEntry(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(k.ID), salesAccount(at.id), owed.price, made)
 	}
 	from := now.AddDate(0, -4, 0).Format(time.DateOnly)
-	st.Tags.add(&contactTag{ContactID: k.ID, Name: tagInDebt, ValidFrom: from, ValidThrough: noEndDate, Accounting: true})
+	st.Tags.add(&contactTag{
+		ContactID:    k.ID,
+		Name:         tagInDebt,
+		ValidFrom:    from,
+		ValidThrough: noEndDate,
+		Accounting:   true,
+	})
 }
 
 // classNames are the classes of a day, in the order of their hours.
@@ -87,7 +116,12 @@ func (st *state) seedTimetable(now time.Time) {
 			for i, class := range classNames {
 				start := tomorrow.AddDate(0, 0, day).Add(time.Duration(class.hour) * time.Hour)
 				st.ClassEvents.add(&classEvent{
-					ClubID: at.id, Activity: i + 1, Name: class.name, StartsAt: start, EndsAt: start.Add(time.Hour), Places: class.places,
+					ClubID:   at.id,
+					Activity: i + 1,
+					Name:     class.name,
+					StartsAt: start,
+					EndsAt:   start.Add(time.Hour),
+					Places:   class.places,
 				})
 			}
 		}
@@ -99,9 +133,17 @@ func (st *state) seedTimetable(now time.Time) {
 // contact makes the persona's record, without a number.
 func (p persona) contact(now time.Time) *contact {
 	return &contact{
-		ClubID: p.club, Status: p.status, FamilyName: p.familyName, GivenName: p.givenName,
-		Gender: p.gender, BirthDate: cmp.Or(p.birthDate, now.AddDate(-16, 0, -1).Format(time.DateOnly)),
-		Email: p.key + "@example.com", Mobile: p.mobile, Address: clubByID(p.club).address, Optins: defaultOptins(), CreatedAt: now,
+		ClubID:     p.club,
+		Status:     p.status,
+		FamilyName: p.familyName,
+		GivenName:  p.givenName,
+		Gender:     p.gender,
+		BirthDate:  cmp.Or(p.birthDate, now.AddDate(-16, 0, -1).Format(time.DateOnly)),
+		Email:      p.key + "@example.com",
+		Mobile:     p.mobile,
+		Address:    clubByID(p.club).address,
+		Optins:     defaultOptins(),
+		CreatedAt:  now,
 	}
 }
 

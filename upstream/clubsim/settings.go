@@ -78,16 +78,25 @@ type SMSCode struct {
 // DefaultSettings are the settings of a new or reset world.
 func DefaultSettings() Settings {
 	return Settings{
-		GrantedEndpoints: []string{}, ClientClubs: ClubNumbers{},
+		GrantedEndpoints: []string{},
+		ClientClubs:      ClubNumbers{},
 		NetworkNodeShape: "nested",
-		TokenLifetime:    3600, TokenExpiresIn: true,
-		Webhooks: "normal", WebhookDelay: 2,
-		SMSCode:  SMSCode{Validity: 600, Attempts: 5},
-		PageSize: 30, MaxPageSize: 100,
-		HydraPrefix: true, ErrorShape: "hydra", CreatedStatus: 201, WriteBodies: true,
-		DebtCounts: "owed", MigrationKeeps: "source",
-		FormerStatus: "former_customer",
-		CardNetworks: []string{}, WithdrawnOffers: []int{},
+		TokenLifetime:    3600,
+		TokenExpiresIn:   true,
+		Webhooks:         "normal",
+		WebhookDelay:     2,
+		SMSCode:          SMSCode{Validity: 600, Attempts: 5},
+		PageSize:         30,
+		MaxPageSize:      100,
+		HydraPrefix:      true,
+		ErrorShape:       "hydra",
+		CreatedStatus:    201,
+		WriteBodies:      true,
+		DebtCounts:       "owed",
+		MigrationKeeps:   "source",
+		FormerStatus:     "former_customer",
+		CardNetworks:     []string{},
+		WithdrawnOffers:  []int{},
 	}
 }
 

@@ -72,7 +72,13 @@ func (c *request) requestSignature(k *contact, q signatureRequest) (response, er
 	}
 	c.w.state.Signatures.add(&q)
 	q.Code = c.w.code(q.ID)
-	c.w.state.SMS.add(&sms{To: k.Mobile, ContactID: k.ID, SignatureID: q.ID, Code: q.Code, SentAt: c.now})
+	c.w.state.SMS.add(&sms{
+		To:          k.Mobile,
+		ContactID:   k.ID,
+		SignatureID: q.ID,
+		Code:        q.Code,
+		SentAt:      c.now,
+	})
 	return response{201, c.w.signatureRecord(&q)}, nil
 }
 
@@ -152,6 +158,12 @@ func (w *World) SMS() []SMS {
 	defer w.mu.Unlock()
 	sent := filter(w.state.SMS.Rows, func(m *sms) bool { return m.SignatureID != 0 })
 	return records(sent, func(m *sms) SMS {
-		return SMS{m.To, w.iri("contacts", m.ContactID), w.iri("signature_requests", m.SignatureID), m.Code, m.SentAt}
+		return SMS{
+			To:                 m.To,
+			ContactID:          w.iri("contacts", m.ContactID),
+			SignatureRequestID: w.iri("signature_requests", m.SignatureID),
+			Code:               m.Code,
+			SentAt:             m.SentAt,
+		}
 	})
 }

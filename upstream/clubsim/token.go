@@ -106,7 +106,13 @@ func (s *Server) serveToken(rw http.ResponseWriter, req *httpRequest) {
 	fields, unreadable := tokenFields(req)
 	w := s.World(fields.Get("client_id"))
 	fault := w.takeFault(req.Method, "/oauth/v2/token")
-	entry := Request{Method: req.Method, Path: "/oauth/v2/token", Operation: "token", Fault: fault.Kind, TraceID: traceID(req.Header)}
+	entry := Request{
+		Method:    req.Method,
+		Path:      "/oauth/v2/token",
+		Operation: "token",
+		Fault:     fault.Kind,
+		TraceID:   traceID(req.Header),
+	}
 	began := s.cfg.Now()
 	effect := func() httpResponse { return w.issueToken(req, fields, unreadable) }
 	s.respond(rw, req, fault, effect, func(status int) { w.recordRequest(entry, began, status) })

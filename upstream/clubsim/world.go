@@ -184,7 +184,13 @@ var errSnapshot = errors.New("clubsim: not a snapshot of this version")
 func (w *World) Snapshot() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return encode(snapshot{snapshotVersion, w.clientToken, w.clockOffset, w.settings, w.state})
+	return encode(snapshot{
+		Version:  snapshotVersion,
+		World:    w.clientToken,
+		Offset:   w.clockOffset,
+		Settings: w.settings,
+		State:    w.state,
+	})
 }
 
 // Restore restores a Snapshot of this world or of another one.

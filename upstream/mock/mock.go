@@ -47,8 +47,11 @@ type World struct {
 // New makes a world without Redis. Close it. A reset of one of the simulator's demo worlds also resets its payments.
 func New(cfg Config) *World {
 	processor := sandbox.New(sandbox.Config{
-		Now: cfg.Now, BaseURL: cfg.PublicURL + "/sandbox", Accounts: []sandbox.Account{cfg.Account}, Seed: cfg.Seed,
-		Logger: cfg.Log,
+		Now:      cfg.Now,
+		BaseURL:  cfg.PublicURL + "/sandbox",
+		Accounts: []sandbox.Account{cfg.Account},
+		Seed:     cfg.Seed,
+		Logger:   cfg.Log,
 	})
 	club := clubsim.New(clubsim.Config{Now: cfg.Now, Logger: cfg.Log, WebhookURL: cfg.WebhookURL, OnReset: processor.Reset})
 	return &World{cfg: cfg, club: club, cards: processor}

@@ -163,11 +163,22 @@ func (h *history) call(caller int, in callInput, send func() (*frontdesktest.Res
 		}
 		returned = math.MaxInt64
 		caller = historyCallers + len(h.operations)
-		h.operations = append(h.operations, porcupine.Operation{ClientId: caller, Input: callInput{key: in.key, body: in.body, forget: true},
-			Output: out, Call: called, Return: returned})
+		h.operations = append(h.operations, porcupine.Operation{
+			ClientId: caller,
+			Input:    callInput{key: in.key, body: in.body, forget: true},
+			Output:   out,
+			Call:     called,
+			Return:   returned,
+		})
 		caller++
 	}
-	h.operations = append(h.operations, porcupine.Operation{ClientId: caller, Input: in, Output: out, Call: called, Return: returned})
+	h.operations = append(h.operations, porcupine.Operation{
+		ClientId: caller,
+		Input:    in,
+		Output:   out,
+		Call:     called,
+		Return:   returned,
+	})
 }
 
 func outcomeOf(response *frontdesktest.Response, err error) callOutcome {

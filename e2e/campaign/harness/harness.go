@@ -117,17 +117,23 @@ func (h *Harness) startGateway(cfg Config) {
 			noteIn(&h.accepted, r.URL.Path)
 		}
 	}
-	g := &Gateway{URL: "http://" + address, path: cfg.Gateway, proxy: proxy, t: h.t, environment: append([]string{
-		"FRONTDESK_MODE=test",
-		"FRONTDESK_ADDR=" + address,
-		"FRONTDESK_PUBLIC_URL=http://" + address,
-		"FRONTDESK_REDIS_URL=" + cfg.Storage.URL(),
-		"FRONTDESK_CLUB_URL=" + proxy.URL + "/sim",
-		"FRONTDESK_SANDBOX_URL=" + proxy.URL + "/sandbox",
-		"FRONTDESK_RATE_LIMITS=off",
-		"FRONTDESK_OPS_ADDR=off",
-		"FRONTDESK_ASK_REPEATS=all",
-	}, cfg.Environment...)}
+	g := &Gateway{
+		URL:   "http://" + address,
+		path:  cfg.Gateway,
+		proxy: proxy,
+		t:     h.t,
+		environment: append([]string{
+			"FRONTDESK_MODE=test",
+			"FRONTDESK_ADDR=" + address,
+			"FRONTDESK_PUBLIC_URL=http://" + address,
+			"FRONTDESK_REDIS_URL=" + cfg.Storage.URL(),
+			"FRONTDESK_CLUB_URL=" + proxy.URL + "/sim",
+			"FRONTDESK_SANDBOX_URL=" + proxy.URL + "/sandbox",
+			"FRONTDESK_RATE_LIMITS=off",
+			"FRONTDESK_OPS_ADDR=off",
+			"FRONTDESK_ASK_REPEATS=all",
+		}, cfg.Environment...),
+	}
 	h.Gateways = append(h.Gateways, g)
 	g.Start()
 }

@@ -319,8 +319,15 @@ func (j *Journey) settleAtDesk(ctx context.Context) {
 	open, err := client.GetSale(ctx, scope, club.IRI(sale))
 	if err == nil {
 		_, err = client.CreatePayment(ctx, scope, open.IRI, club.NewPayment{
-			Contact: open.Contact, FamilyName: open.FamilyName, GivenName: open.GivenName, Number: open.Number,
-			Amount: open.TotalTI, Mean: deskMean, Club: open.Club, ClubCode: open.ClubCode, Checkout: open.Checkout,
+			Contact:    open.Contact,
+			FamilyName: open.FamilyName,
+			GivenName:  open.GivenName,
+			Number:     open.Number,
+			Amount:     open.TotalTI,
+			Mean:       deskMean,
+			Club:       open.Club,
+			ClubCode:   open.ClubCode,
+			Checkout:   open.Checkout,
 		}, nil)
 	}
 	j.mu.Lock()

@@ -34,8 +34,13 @@ const (
 // NewSentinelRedis starts all three, until the test ends.
 func NewSentinelRedis(t frontdesktest.TB) *SentinelRedis {
 	t.Helper()
-	w := &SentinelRedis{t: t, port: frontdesktest.FreePort(t), dir: t.TempDir(),
-		primary: frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways), replica: frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways)}
+	w := &SentinelRedis{
+		t:       t,
+		port:    frontdesktest.FreePort(t),
+		dir:     t.TempDir(),
+		primary: frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways),
+		replica: frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways),
+	}
 	t.Cleanup(func() { w.sentinel.Kill() })
 	frontdesktest.Must(t, w.startSentinel())
 	w.awaitReplication()

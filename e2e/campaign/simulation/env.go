@@ -69,8 +69,12 @@ func newEnv() (*env, error) {
 	s.sim = s.simulator.World(clubsim.DemoClientToken)
 	s.openProcessor(1)
 	s.processor, err = cards.New(cards.Config{
-		SecretKey: s.sandbox.SecretKey, WebhookSecrets: []string{s.sandbox.WebhookSecret}, URL: processorURL,
-		Now: s.Now, After: s.pause, HTTPClient: &http.Client{Transport: processorTransport{s}},
+		SecretKey:      s.sandbox.SecretKey,
+		WebhookSecrets: []string{s.sandbox.WebhookSecret},
+		URL:            processorURL,
+		Now:            s.Now,
+		After:          s.pause,
+		HTTPClient:     &http.Client{Transport: processorTransport{s}},
 	})
 	if err != nil {
 		return nil, err
@@ -181,15 +185,29 @@ func (g *gateway) take() *gateway {
 func (g *gateway) fresh() *gateway {
 	s, other := g.env, *g
 	other.payments = payment.New(payment.Config{
-		Store: s.store, Wake: s.queue.Wake, Club: g.client.Money(), BackgroundClub: g.client, Cards: s.processor, Keys: s.keys,
-		Environment: "test", Organisation: clubsim.DemoClientToken,
+		Store:          s.store,
+		Wake:           s.queue.Wake,
+		Club:           g.client.Money(),
+		BackgroundClub: g.client,
+		Cards:          s.processor,
+		Keys:           s.keys,
+		Environment:    "test",
+		Organisation:   clubsim.DemoClientToken,
 		// The simulator's sales show in this way that they were paid, as in every environment but the live one.
-		Rule: &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}},
-		Now:  s.Now, After: s.pause, Log: g.log,
+		Rule:  &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}},
+		Now:   s.Now,
+		After: s.pause,
+		Log:   g.log,
 	})
 	other.registrations = registration.New(registration.Config{
-		Store: s.store, Club: g.client, Catalogue: s.catalogue, Payments: other.payments, Keys: s.keys,
-		PublicURL: "https://club.example", Now: s.Now, Log: g.log,
+		Store:     s.store,
+		Club:      g.client,
+		Catalogue: s.catalogue,
+		Payments:  other.payments,
+		Keys:      s.keys,
+		PublicURL: "https://club.example",
+		Now:       s.Now,
+		Log:       g.log,
 	})
 	return &other
 }

@@ -141,8 +141,15 @@ func newPlan(rng *rand.Rand) plan {
 		return least + rng.Float64()*(most-least)
 	}
 	p := plan{
-		method: flows.ByCard, reads: some(0.25, 0.02, 0.4), posts: some(0.5, 0.2, 1), cards: some(0.35, 0.02, 0.3), redis: some(0.3, 0.01, 0.2),
-		webhooks: some(0.6, 0.1, 1), crashes: some(0.3, 0.01, 0.1), sleeps: some(0.3, 0.02, 0.15), held: some(0.4, 0.2, 0.8),
+		method:      flows.ByCard,
+		reads:       some(0.25, 0.02, 0.4),
+		posts:       some(0.5, 0.2, 1),
+		cards:       some(0.35, 0.02, 0.3),
+		redis:       some(0.3, 0.01, 0.2),
+		webhooks:    some(0.6, 0.1, 1),
+		crashes:     some(0.3, 0.01, 0.1),
+		sleeps:      some(0.3, 0.02, 0.15),
+		held:        some(0.4, 0.2, 0.8),
 		rollbacks:   some(0.25, 0.02, 0.12),
 		dayPasses:   rng.Float64() < 0.06,
 		faultWindow: time.Minute + time.Duration(rng.Int64N(int64(14*time.Minute))),
@@ -151,8 +158,14 @@ func newPlan(rng *rand.Rand) plan {
 	case 0: // only Redis fails, again and again: the way to two owners of one claim
 		p = plan{method: flows.ByCard, rollbacks: some(1, 0.1, 0.25), dayPasses: p.dayPasses, faultWindow: p.faultWindow}
 	case 1: // Redis falls back once, before the money is recorded: the way to two methods with one number
-		p = plan{method: flows.ByCard, crashes: some(1, 0.05, 0.2), choosesAgain: true, fallsBackThen: rng.IntN(2) == 0, mixed: true,
-			faultWindow: p.faultWindow}
+		p = plan{
+			method:        flows.ByCard,
+			crashes:       some(1, 0.05, 0.2),
+			choosesAgain:  true,
+			fallsBackThen: rng.IntN(2) == 0,
+			mixed:         true,
+			faultWindow:   p.faultWindow,
+		}
 	case 2, 3: // Redis falls back while a POST is late and the processor fails: the way to a release by another than the holder
 		p = plan{
 			method:      flows.ByCard,

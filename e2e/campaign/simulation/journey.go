@@ -91,10 +91,18 @@ const replicas = 3 // how many gateways share the work: enough to be in each oth
 func newJourney(s *env, seed uint64) *journey {
 	s.reset(seed)
 	f := &journey{
-		env: s, seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), person: campaign.NewCanary(seed), tasks: map[*task]bool{},
-		handoff: make(chan struct{}), confirmed: map[string]bool{}, returned: map[string]bool{}, deciding: map[string]bool{},
-		bodies: map[string]string{}, versions: map[string][]int64{},
-		faults: map[string]int{},
+		env:       s,
+		seed:      seed,
+		rng:       rand.New(rand.NewPCG(seed, 1)),
+		person:    campaign.NewCanary(seed),
+		tasks:     map[*task]bool{},
+		handoff:   make(chan struct{}),
+		confirmed: map[string]bool{},
+		returned:  map[string]bool{},
+		deciding:  map[string]bool{},
+		bodies:    map[string]string{},
+		versions:  map[string][]int64{},
+		faults:    map[string]int{},
 	}
 	f.plan = newPlan(f.rng)
 	for n := range replicas {
@@ -135,9 +143,21 @@ func (f *journey) register() error {
 		item.OfferID, item.Debit = "901", &flows.Debit{Day: new(10)}
 	}
 	request := registration.StartRequest{
-		ID: f.newID(), ClientToken: "demo", ClubID: "11", Channel: "web",
-		Person: &flows.Person{GivenName: f.person.GivenName, FamilyName: f.person.FamilyName, BirthDate: "1990-05-17", Email: f.person.Email,
-			Mobile: f.person.Mobile, Street: f.person.Street, PostalCode: "75011", City: "Paris", Country: "FR"},
+		ID:          f.newID(),
+		ClientToken: "demo",
+		ClubID:      "11",
+		Channel:     "web",
+		Person: &flows.Person{
+			GivenName:  f.person.GivenName,
+			FamilyName: f.person.FamilyName,
+			BirthDate:  "1990-05-17",
+			Email:      f.person.Email,
+			Mobile:     f.person.Mobile,
+			Street:     f.person.Street,
+			PostalCode: "75011",
+			City:       "Paris",
+			Country:    "FR",
+		},
 		Items: []flows.NewItem{item},
 	}
 	for _, sale := range f.sim.Sales() {
@@ -340,17 +360,24 @@ func (f *journey) storedPayments() (all []*flows.Payment) {
 	return all
 }
 
-// check judges the journey at its end.
-func (f *journey) check() error {
+// evidence collects what the ledgers and responses show at the end, and notes the state in which the payment ended.
+func (f *journey) evidence() (evidence campaign.Evidence, err error) {
 	sale := f.saleOfInterest()
-	e := campaign.Evidence{Registration: f.registration, Sale: sale.ID, Due: int64(sale.Total),
-		Responses: f.responses, StrangersServed: f.served, Versions: f.versions, StateByPayment: map[string]string{}}
-	e.CapturedWhileHeld, e.CapturedTooLate = f.chargedHeld, f.chargedLate
-	e.Contacts, e.Sales = len(f.sim.Contacts())-f.contacts, f.started
-	e.Booked, e.SettledBy, e.Desk, e.SentAfterDesk = f.booked(), f.settlements, f.amounts(true), f.sentLate
-	e.FalselyAccepted = f.faults[posting+falseAcceptance] > 0
-	if len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != building {
-		e.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
+	evidence = campaign.Evidence{
+		Registration:    f.registration,
+		Sale:            sale.ID,
+		Due:             int64(sale.Total),
+		Responses:       f.responses,
+		StrangersServed: f.served,
+		Versions:        f.versions,
+		StateByPayment:  map[string]string{},
+	}
+	evidence.CapturedWhileHeld, evidence.CapturedTooLate = f.chargedHeld, f.chargedLate
+	evidence.Contacts, evidence.Sales = len(f.sim.Contacts())-f.contacts, f.started
+	evidence.Booked, evidence.SettledBy, evidence.Desk, evidence.SentAfterDesk = f.booked(), f.settlements, f.amounts(true), f.sentLate
+	evidence.FalselyAccepted = f.faults[posting+falseAcceptance] > 0
+	if len(evidence.Booked)+len(evidence.SettledBy)+len(evidence.Desk) == 0 && sale.State != building {
+		evidence.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
 	}
 	for _, p := range f.sandbox.Payments() {
 		generation := p.Metadata["fd_generation"]
@@ -360,7 +387,7 @@ func (f *journey) check() error {
 		if slices.Contains(f.byHand, p.ID) {
 			p.Refunded = 0 // not by Frontdesk
 		}
-		e.CardPayments = append(e.CardPayments, campaign.CardPayment{
+		evidence.CardPayments = append(evidence.CardPayments, campaign.CardPayment{
 			ID:         p.ID,
 			Generation: generation,
 			Captured:   p.Captured,
@@ -369,37 +396,43 @@ func (f *journey) check() error {
 	}
 	f.state = "no payment"
 	if p := f.latestPayment(); p != nil {
-		f.state, e.State, e.ProcessorID = string(p.State), p.View().State, p.ProcessorID
-		e.ByRule = f.byRule || slices.ContainsFunc(p.History, func(moved flows.Transition) bool { return moved.Operator == flows.ByRule })
+		f.state, evidence.State, evidence.ProcessorID = string(p.State), p.View().State, p.ProcessorID
+		evidence.ByRule = f.byRule || slices.ContainsFunc(p.History, func(moved flows.Transition) bool { return moved.Operator == flows.ByRule })
 		if p.HasProcessor() {
-			e.ByRule = e.ByRule && f.attempted
+			evidence.ByRule = evidence.ByRule && f.attempted
 		} else {
-			e.Method, e.VerificationLost = string(p.Method), f.epochs > 0
-			f.state = e.Method + ": " + f.state
+			evidence.Method, evidence.VerificationLost = string(p.Method), f.epochs > 0
+			f.state = evidence.Method + ": " + f.state
 		}
 	}
 	for _, twice := range f.sim.Audit().ContactsSignedTwice {
-		e.SignedTwice = append(e.SignedTwice, twice.MandateIDs...)
+		evidence.SignedTwice = append(evidence.SignedTwice, twice.MandateIDs...)
 	}
 	for _, p := range f.storedPayments() {
 		if p.HasProcessor() {
-			e.StateByPayment[p.ProcessorID] = p.View().State
+			evidence.StateByPayment[p.ProcessorID] = p.View().State
 		}
-	}
-	for _, p := range f.storedPayments() {
 		there := slices.ContainsFunc(f.sandbox.Payments(), func(held sandbox.Payment) bool { return held.ID == p.ProcessorID })
 		if p.State == flows.Blocked && there && p.Reason == "the processor does not know the payment" {
-			e.BlockedForGood = append(e.BlockedForGood, string(p.ID))
+			evidence.BlockedForGood = append(evidence.BlockedForGood, string(p.ID))
 		}
 	}
-	e.CancelledAndOpen, e.ReservedForGood = f.cancelledAndOpen(), f.reservedForGood()
-	var err error
-	if e.Records, err = f.records(); err != nil {
-		return fmt.Errorf("the payments were not listed: %w", err)
+	evidence.CancelledAndOpen, evidence.ReservedForGood = f.cancelledAndOpen(), f.reservedForGood()
+	if evidence.Records, err = f.records(); err != nil {
+		return evidence, fmt.Errorf("the payments were not listed: %w", err)
 	}
-	e.BlockedForGood = append(e.BlockedForGood, f.undecidable()...)
-	f.tracef("ended as %s; booked %v, the processor holds %+v", f.state, e.Booked, e.CardPayments)
-	f.violations = e.Violations()
+	evidence.BlockedForGood = append(evidence.BlockedForGood, f.undecidable()...)
+	return evidence, nil
+}
+
+// check judges the journey at its end.
+func (f *journey) check() error {
+	evidence, err := f.evidence()
+	if err != nil {
+		return err
+	}
+	f.tracef("ended as %s; booked %v, the processor holds %+v", f.state, evidence.Booked, evidence.CardPayments)
+	f.violations = evidence.Violations()
 	if f.gaveUp() {
 		f.violations = append(f.violations, campaign.Violation{
 			Invariant:    campaign.NeverSettles,

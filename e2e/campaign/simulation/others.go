@@ -35,8 +35,15 @@ func (f *journey) settleAtDesk() {
 		panic(err) // a bug in the simulation: nothing fails for staff
 	}
 	receipt, err := client.CreatePayment(context.Background(), scope, sale.IRI, club.NewPayment{
-		Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
-		Amount: sale.TotalTI, Mean: club.MeanCash, Club: scope.Club, ClubCode: sale.ClubCode, Checkout: sale.Checkout,
+		Contact:    sale.Contact,
+		FamilyName: sale.FamilyName,
+		GivenName:  sale.GivenName,
+		Number:     sale.Number,
+		Amount:     sale.TotalTI,
+		Mean:       club.MeanCash,
+		Club:       scope.Club,
+		ClubCode:   sale.ClubCode,
+		Checkout:   sale.Checkout,
 	}, nil)
 	if err != nil {
 		f.tracef("the desk: %v", err)
@@ -53,8 +60,15 @@ func (f *journey) sellOnCredit() error {
 	if err != nil {
 		return fmt.Errorf("the sale was not read: %w", err)
 	}
-	sale, err := client.CreateSale(ctx, scope, club.NewSale{Contact: cart.Contact, Club: cart.Club, ClubCode: cart.ClubCode,
-		FamilyName: cart.FamilyName, GivenName: cart.GivenName, Number: cart.Number, Address: cart.Address})
+	sale, err := client.CreateSale(ctx, scope, club.NewSale{
+		Contact:    cart.Contact,
+		Club:       cart.Club,
+		ClubCode:   cart.ClubCode,
+		FamilyName: cart.FamilyName,
+		GivenName:  cart.GivenName,
+		Number:     cart.Number,
+		Address:    cart.Address,
+	})
 	f.others = append(f.others, string(sale.IRI))
 	if err == nil {
 		err = client.AddArticle(ctx, scope, sale.IRI, club.NewArticle{Offer: "/demo/offers/2501"})
@@ -75,8 +89,14 @@ var deskScope = club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/
 func (f *journey) engageBrake() error {
 	ctx, now := context.Background(), f.Now()
 	for n := range 3 {
-		change, err := f.store.CountOutcome(ctx, flows.BrakeOutcome{Organisation: "demo", Payment: flows.NewPaymentID("another", n+1),
-			Began: now, Now: now, Result: flows.BrakeUnknown, MaxUnknown: 3})
+		change, err := f.store.CountOutcome(ctx, flows.BrakeOutcome{
+			Organisation: "demo",
+			Payment:      flows.NewPaymentID("another", n+1),
+			Began:        now,
+			Now:          now,
+			Result:       flows.BrakeUnknown,
+			MaxUnknown:   3,
+		})
 		if err != nil || n == 2 && change != flows.BrakeEngaged {
 			return fmt.Errorf("the brake did not engage: %w", err)
 		}

@@ -28,8 +28,13 @@ func (s *env) openProcessor(seed uint64) {
 		s.sandbox.Close()
 	}
 	endpoint := sandbox.Endpoint{URL: "https://gateway.example/v1/webhooks/card", Events: cards.WebhookEndpoint{}.Missing()}
-	s.sandbox = sandbox.New(sandbox.Config{Now: s.Now, Seed: seed, BaseURL: processorURL, Deliver: s.receive,
-		Accounts: []sandbox.Account{{Endpoints: []sandbox.Endpoint{endpoint}}}})
+	s.sandbox = sandbox.New(sandbox.Config{
+		Now:      s.Now,
+		Seed:     seed,
+		BaseURL:  processorURL,
+		Deliver:  s.receive,
+		Accounts: []sandbox.Account{{Endpoints: []sandbox.Endpoint{endpoint}}},
+	})
 }
 
 // processorTransport carries the calls of all gateways to the processor.

@@ -40,7 +40,9 @@ func Campaign() campaign.Campaign {
 			"something in front of the club system answers instead of it. In one of eight, others have engaged the brake. " +
 			"Staff refund some recorded payments in the processor's pages. " +
 			"Operators decide doubts by the club system's books.",
-		Faults: faultKinds(), InProcess: true, Drive: play,
+		Faults:    faultKinds(),
+		InProcess: true,
+		Drive:     play,
 		Mutations: []string{"take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt", "no-write-gate", "cart-unchecked",
 			"no-rebuild", "no-response-no-effect", "any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline",
 			"paid-twice-unseen", "refund-believed", "no-brake", "capture-whenever", "believe-any-2xx", "unsettled-unseen", "unmarked-write",

@@ -120,8 +120,15 @@ func (s *Sale) payer() *flows.Payer { return PayerOf(s.Sale, s.At) }
 
 // PayerOf returns the payer of a sale, as it was read at an instant.
 func PayerOf(sale club.Sale, readAt time.Time) *flows.Payer {
-	return &flows.Payer{Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
-		ClubCode: sale.ClubCode, Checkout: sale.Checkout, ReadAt: readAt.Round(0)}
+	return &flows.Payer{
+		Contact:    sale.Contact,
+		FamilyName: sale.FamilyName,
+		GivenName:  sale.GivenName,
+		Number:     sale.Number,
+		ClubCode:   sale.ClubCode,
+		Checkout:   sale.Checkout,
+		ReadAt:     readAt.Round(0),
+	}
 }
 
 // Brake is what the organisation's brake says.

@@ -195,8 +195,13 @@ func Transition(p *flows.Payment, next flows.Payment, to flows.PaymentState, rea
 		if len(history) == 0 {
 			history = []flows.Transition{{State: p.State, At: p.UpdatedAt, Reason: p.Reason}}
 		}
-		history = append(slices.Clip(history), flows.Transition{State: to, At: now, Reason: reason,
-			Operator: by.Operator, OperatorReason: by.Reason})
+		history = append(slices.Clip(history), flows.Transition{
+			State:          to,
+			At:             now,
+			Reason:         reason,
+			Operator:       by.Operator,
+			OperatorReason: by.Reason,
+		})
 		r.History = history[max(0, len(history)-flows.MaxHistory):]
 		if to == flows.InDoubt && p.State != flows.InDoubt && (p.State != flows.Blocked || p.DoubtSince.IsZero()) {
 			r.DoubtSince = now

@@ -21,11 +21,28 @@ func Prove(r *Remote, now time.Time) *flows.Payment {
 	}
 	sale := club.IRI(t.Sale)
 	p := &flows.Payment{
-		ID: flows.NewPaymentID(t.Registration, generation), Schema: flows.PaymentSchema, Method: flows.ByCard, Rebuilt: true,
-		Registration: t.Registration, Generation: generation, ClientToken: sale.ClientToken(), Sale: sale, SaleState: t.SaleState,
-		Club: club.IRI(t.Club), Node: club.IRI(t.Node), CartDigest: t.Cart, Amount: amount, Currency: t.Currency, Signature: r.Metadata["fd_mac"],
-		ProcessorID: r.ID, ClientSecret: r.ClientSecret, DeclineCode: r.DeclineCode, Processing: r.State == cards.Processing,
-		CreatedAt: r.CreatedAt, EndsAt: r.CreatedAt.Add(flows.PayableFor), UpdatedAt: now.Round(0),
+		ID:           flows.NewPaymentID(t.Registration, generation),
+		Schema:       flows.PaymentSchema,
+		Method:       flows.ByCard,
+		Rebuilt:      true,
+		Registration: t.Registration,
+		Generation:   generation,
+		ClientToken:  sale.ClientToken(),
+		Sale:         sale,
+		SaleState:    t.SaleState,
+		Club:         club.IRI(t.Club),
+		Node:         club.IRI(t.Node),
+		CartDigest:   t.Cart,
+		Amount:       amount,
+		Currency:     t.Currency,
+		Signature:    r.Metadata["fd_mac"],
+		ProcessorID:  r.ID,
+		ClientSecret: r.ClientSecret,
+		DeclineCode:  r.DeclineCode,
+		Processing:   r.State == cards.Processing,
+		CreatedAt:    r.CreatedAt,
+		EndsAt:       r.CreatedAt.Add(flows.PayableFor),
+		UpdatedAt:    now.Round(0),
 	}
 	p.State, p.Reason = proven(p, r, now)
 	if r.taken() && p.State != flows.Blocked {

@@ -27,16 +27,34 @@ type Terms struct {
 
 // TermsOf returns the terms of a record.
 func TermsOf(p *flows.Payment) Terms {
-	return Terms{Version: Version, Registration: p.Registration, Sale: string(p.Sale), Amount: strconv.FormatInt(p.Amount, 10),
-		Currency: p.Currency, Club: string(p.Club), Generation: strconv.Itoa(p.Generation), Node: string(p.Node),
-		SaleState: p.SaleState, Cart: p.AgreedDigest()}
+	return Terms{
+		Version:      Version,
+		Registration: p.Registration,
+		Sale:         string(p.Sale),
+		Amount:       strconv.FormatInt(p.Amount, 10),
+		Currency:     p.Currency,
+		Club:         string(p.Club),
+		Generation:   strconv.Itoa(p.Generation),
+		Node:         string(p.Node),
+		SaleState:    p.SaleState,
+		Cart:         p.AgreedDigest(),
+	}
 }
 
 // ReadTerms reads the terms from the processor's metadata.
 func ReadTerms(metadata map[string]string) Terms {
-	return Terms{Version: metadata["fd_version"], Registration: metadata["fd_registration"], Sale: metadata["fd_sale"],
-		Amount: metadata["fd_amount"], Currency: metadata["fd_currency"], Club: metadata["fd_club"],
-		Generation: metadata["fd_generation"], Node: metadata["fd_node"], SaleState: metadata["fd_sale_state"], Cart: metadata["fd_cart"]}
+	return Terms{
+		Version:      metadata["fd_version"],
+		Registration: metadata["fd_registration"],
+		Sale:         metadata["fd_sale"],
+		Amount:       metadata["fd_amount"],
+		Currency:     metadata["fd_currency"],
+		Club:         metadata["fd_club"],
+		Generation:   metadata["fd_generation"],
+		Node:         metadata["fd_node"],
+		SaleState:    metadata["fd_sale_state"],
+		Cart:         metadata["fd_cart"],
+	}
 }
 
 // Metadata returns the terms as the processor keeps them.

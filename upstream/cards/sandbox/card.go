@@ -52,8 +52,13 @@ func findCard(typed string) (*testCard, error) {
 		return nil, &apiError{Type: typeInvalid, Code: "resource_missing", Param: "payment_method",
 			Message: "No such PaymentMethod: '" + typed + "'. The sandbox has " + strings.Join(methods, ", ") + "."}
 	case len(typed) < 12 || len(typed) > 19 || strings.Trim(typed, "0123456789") != "" || !cards.Luhn(typed):
-		return nil, &apiError{Type: typeCard, Code: "incorrect_number", Param: "number", Message: "Your card number is incorrect.",
-			status: http.StatusPaymentRequired}
+		return nil, &apiError{
+			Type:    typeCard,
+			Code:    "incorrect_number",
+			Param:   "number",
+			Message: "Your card number is incorrect.",
+			status:  http.StatusPaymentRequired,
+		}
 	}
 	return &testCard{method: "pm_other", kind: "card", code: "card_declined", declineCode: "test_mode_live_card"}, nil
 }
@@ -227,8 +232,13 @@ func (s *Server) chargeCard(rq *request, in *intent, card *testCard) {
 	next := in.edit()
 	next.charges, next.refunds = append(slices.Clip(next.charges), made), nil
 	if card.code != "" {
-		made.failed = &apiError{Type: typeCard, Code: card.code, DeclineCode: card.declineCode, Charge: made.id,
-			Message: "Your card was declined."}
+		made.failed = &apiError{
+			Type:        typeCard,
+			Code:        card.code,
+			DeclineCode: card.declineCode,
+			Charge:      made.id,
+			Message:     "Your card was declined.",
+		}
 		s.emit(rq, in, "charge.failed", in.renderedCharge(made, 0))
 		s.decline(rq, in, made.failed)
 		return

@@ -123,7 +123,13 @@ func (s *Server) createRefund(rq *request) (any, error) {
 		return nil, &apiError{Type: typeInvalid, Code: "balance_insufficient",
 			Message: "Insufficient funds in your Stripe balance to refund this amount."}
 	}
-	refunded := &refund{s.newID("re"), cmp.Or(amount, left), succeeded, intern(rq.form.Get("reason")), s.cfg.Now()}
+	refunded := &refund{
+		id:      s.newID("re"),
+		amount:  cmp.Or(amount, left),
+		status:  succeeded,
+		reason:  intern(rq.form.Get("reason")),
+		created: s.cfg.Now(),
+	}
 	if mode == "pending" {
 		refunded.status = "pending"
 	}

@@ -141,8 +141,13 @@ func (e *apiError) atDoor(p Payment, a action) error {
 		if more := standing(p); more != "" {
 			state += " (" + more + ")"
 		}
-		return &doorError{"state_error", "unexpected_state", "The state of this payment is " + state + ", which does not allow " + a.name + ".",
-			p.DeclineCode, http.StatusConflict}
+		return &doorError{
+			Type:        "state_error",
+			Code:        "unexpected_state",
+			Message:     "The state of this payment is " + state + ", which does not allow " + a.name + ".",
+			DeclineCode: p.DeclineCode,
+			status:      http.StatusConflict,
+		}
 	}
 	return errInvalid(e.Code, e.Message)
 }

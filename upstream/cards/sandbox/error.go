@@ -46,12 +46,24 @@ func errorAnswer(err error) (_ answer, stored bool) {
 }
 
 func invalidRequest(code, param, message string) error {
-	return &apiError{Type: typeInvalid, Code: code, Param: param, Message: message, notStored: true}
+	return &apiError{
+		Type:      typeInvalid,
+		Code:      code,
+		Param:     param,
+		Message:   message,
+		notStored: true,
+	}
 }
 
 // refused is the error for a call that reaches no endpoint.
 func refused(status int, code, message string) error {
-	return &apiError{Type: typeInvalid, Code: code, Message: message, status: status, notStored: true}
+	return &apiError{
+		Type:      typeInvalid,
+		Code:      code,
+		Message:   message,
+		status:    status,
+		notStored: true,
+	}
 }
 
 // unexpectedState is the error for a payment whose status does not allow the call.

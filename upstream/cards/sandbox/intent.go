@@ -60,9 +60,17 @@ func (s *Server) createIntent(rq *request) (any, error) {
 	}
 	id := s.newID("pi")
 	in := &intent{view: view{&made{
-		id: id, secret: s.newID("secret")[len("secret_"):], account: rq.account, world: intern(rq.world()), amount: amount,
-		currency: intern(currency), manual: capture == "manual", types: types, description: intern(description), created: s.cfg.Now(),
-		webhookURL: intern(rq.header.Get(webhookURLHeader)),
+		id:          id,
+		secret:      s.newID("secret")[len("secret_"):],
+		account:     rq.account,
+		world:       intern(rq.world()),
+		amount:      amount,
+		currency:    intern(currency),
+		manual:      capture == "manual",
+		types:       types,
+		description: intern(description),
+		created:     s.cfg.Now(),
+		webhookURL:  intern(rq.header.Get(webhookURLHeader)),
 	}, &state{status: requiresPaymentMethod, metadata: of}}}
 	if err := s.store.add(in); err != nil {
 		return nil, err
@@ -204,8 +212,14 @@ func (s *Server) listIntents(rq *request) (any, error) {
 func (s *Server) find(of *account, id, param string) (*intent, error) {
 	in, ok := s.store.byID[id]
 	if !ok || in.account != of {
-		return nil, &apiError{Type: typeInvalid, Code: "resource_missing", Param: param, Message: "No such payment_intent: '" + id + "'",
-			status: http.StatusNotFound} // found while the call is carried out, so it is stored
+		// It is found while the call is carried out, so it is stored.
+		return nil, &apiError{
+			Type:    typeInvalid,
+			Code:    "resource_missing",
+			Param:   param,
+			Message: "No such payment_intent: '" + id + "'",
+			status:  http.StatusNotFound,
+		}
 	}
 	return in, nil
 }

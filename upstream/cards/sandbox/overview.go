@@ -43,8 +43,14 @@ func (s *Server) showOverview(w http.ResponseWriter, world, problem string) {
 	}
 	delete(worlds, world)
 	view := overview{
-		World: world, Account: s.accounts[0].ID, Key: s.PublishableKey, Others: slices.Sorted(maps.Keys(worlds)),
-		Payments: s.PaymentsIn(world), Settings: s.Settings(world), Mounted: s.mount != "", Problem: problem,
+		World:    world,
+		Account:  s.accounts[0].ID,
+		Key:      s.PublishableKey,
+		Others:   slices.Sorted(maps.Keys(worlds)),
+		Payments: s.PaymentsIn(world),
+		Settings: s.Settings(world),
+		Mounted:  s.mount != "",
+		Problem:  problem,
 	}
 	var body bytes.Buffer
 	_ = view.page().Render(&body) // a buffer accepts everything

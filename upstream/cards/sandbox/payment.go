@@ -140,9 +140,21 @@ func (in *intent) shown() Payment {
 		in.all = in.metadata.texts()
 	}
 	p := Payment{
-		ID: in.id, Amount: in.amount, Currency: strings.ToUpper(in.currency), Captured: in.captured, Challenge: in.status == requiresAction,
-		Processing: in.status == processing, Declines: in.declines, Metadata: in.all, CreatedAt: in.created.UTC(), Description: in.description,
-		Status: in.status, ClientSecret: in.clientSecret(), Charges: len(in.charges), Refunds: len(in.refunds), State: in.meaning(),
+		ID:           in.id,
+		Amount:       in.amount,
+		Currency:     strings.ToUpper(in.currency),
+		Captured:     in.captured,
+		Challenge:    in.status == requiresAction,
+		Processing:   in.status == processing,
+		Declines:     in.declines,
+		Metadata:     in.all,
+		CreatedAt:    in.created.UTC(),
+		Description:  in.description,
+		Status:       in.status,
+		ClientSecret: in.clientSecret(),
+		Charges:      len(in.charges),
+		Refunds:      len(in.refunds),
+		State:        in.meaning(),
 	}
 	p.Refunded, _ = in.refundsIn(succeeded)
 	p.Refunding, _ = in.refundsIn("pending")

@@ -115,8 +115,15 @@ func (s *Server) call(r *http.Request, path string) *http.Response {
 		panic(err) // of a value without JSON: see Distort
 	}
 	return &http.Response{
-		Status: http.StatusText(out.status), StatusCode: out.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header,
-		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: r,
+		Status:        http.StatusText(out.status),
+		StatusCode:    out.status,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        header,
+		Body:          io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)),
+		Request:       r,
 	}
 }
 
@@ -212,8 +219,13 @@ func (s *Server) carryOut(rq *request, fault *Injected) (out answer, stored bool
 	if in := rq.intent; in != nil && rq.method == http.MethodPost {
 		holds := fault != nil && fault.fault.Stage == During
 		if in.busy.Load() || holds && !in.busy.CompareAndSwap(false, true) {
-			return errorAnswer(&apiError{Type: typeInvalid, Code: "lock_timeout", status: http.StatusTooManyRequests, notStored: true,
-				Message: "This object cannot be accessed right now because another API request or Stripe process is currently accessing it."})
+			return errorAnswer(&apiError{
+				Type:      typeInvalid,
+				Code:      "lock_timeout",
+				status:    http.StatusTooManyRequests,
+				notStored: true,
+				Message:   "This object cannot be accessed right now because another API request or Stripe process is currently accessing it.",
+			})
 		}
 		if holds {
 			defer in.busy.Store(false)
@@ -322,8 +334,13 @@ func (s *Server) limit(rq *request) error {
 	}
 	pattern := name + " " + rq.method + " " + strings.Replace(rq.path, rq.id, "{id}", min(len(rq.id), 1))
 	if s.calls[pattern]++; s.calls[pattern] > most {
-		return &apiError{Type: typeInvalid, Code: "rate_limit", status: http.StatusTooManyRequests, notStored: true,
-			Message: "Request rate limit exceeded."}
+		return &apiError{
+			Type:      typeInvalid,
+			Code:      "rate_limit",
+			status:    http.StatusTooManyRequests,
+			notStored: true,
+			Message:   "Request rate limit exceeded.",
+		}
 	}
 	return nil
 }
@@ -407,7 +424,13 @@ func (s *Server) record(rq *request) {
 	if len(s.journal) >= 2*maxRequests {
 		s.journal = slices.Clone(s.journal[maxRequests:])
 	}
-	s.journal = append(s.journal, Request{rq.method, clip(rq.path), clip(rq.key), clip(form), s.cfg.Now()})
+	s.journal = append(s.journal, Request{
+		Method: rq.method,
+		Path:   clip(rq.path),
+		Key:    clip(rq.key),
+		Form:   clip(form),
+		At:     s.cfg.Now(),
+	})
 }
 
 // clip cuts a text at maxRecorded.

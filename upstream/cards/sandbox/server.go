@@ -134,13 +134,19 @@ func New(cfg Config) *Server {
 		cfg.Logger.Info("sandbox seed", "seed", cfg.Seed)
 	}
 	s := &Server{
-		URL: cfg.BaseURL, cfg: cfg, ids: rand.NewPCG(cfg.Seed, 0),
+		URL:   cfg.BaseURL,
+		cfg:   cfg,
+		ids:   rand.NewPCG(cfg.Seed, 0),
 		store: store{max: cfg.MaxPayments, byID: map[string]*intent{}, settings: map[string]Settings{}},
 		keys:  map[digest]*keyUse{},
 	}
 	s.closed, s.stop = context.WithCancel(context.Background())
 	s.webhooks = &webhookSender{
-		cfg: cfg, closed: s.closed, gone: s.gone, slots: make(chan struct{}, maxConnections), held: map[string]*outgoing{},
+		cfg:    cfg,
+		closed: s.closed,
+		gone:   s.gone,
+		slots:  make(chan struct{}, maxConnections),
+		held:   map[string]*outgoing{},
 	}
 	s.webhooks.inFlight.SetLimit(maxPending)
 	if len(cfg.Accounts) == 0 {

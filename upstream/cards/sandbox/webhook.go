@@ -138,8 +138,17 @@ func (s *Server) emit(rq *request, in *intent, kind string, about rendering) {
 		if kind := e.named(kind); kind != "" {
 			id = cmp.Or(id, s.newID("evt"))
 			s.outbox = append(s.outbox, &outgoing{
-				Delivery{ID: id, Type: kind, URL: e.URL, Payment: in.id, World: in.world}, e.Secrets, settings.Webhooks, in,
-				event(rq, id, kind, e.APIVersion, now, in.account.live, about),
+				Delivery: Delivery{
+					ID:      id,
+					Type:    kind,
+					URL:     e.URL,
+					Payment: in.id,
+					World:   in.world,
+				},
+				secrets: e.Secrets,
+				mode:    settings.Webhooks,
+				of:      in,
+				render:  event(rq, id, kind, e.APIVersion, now, in.account.live, about),
 			})
 		}
 	}

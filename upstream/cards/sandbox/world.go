@@ -70,9 +70,14 @@ func (s *Server) saveSettings(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	in := Settings{
-		Webhooks: WebhookMode(form.Get("webhooks")), WebhookURL: form.Get("webhookUrl"), Refunds: form.Get("refunds"),
-		Errors: form.Get("errors"), Confirmations: form.Get("confirmations"), Captures: form.Get("captures"),
-		Challenges: form.Get("challenges"), CaptureBefore: form.Get("captureBefore"),
+		Webhooks:      WebhookMode(form.Get("webhooks")),
+		WebhookURL:    form.Get("webhookUrl"),
+		Refunds:       form.Get("refunds"),
+		Errors:        form.Get("errors"),
+		Confirmations: form.Get("confirmations"),
+		Captures:      form.Get("captures"),
+		Challenges:    form.Get("challenges"),
+		CaptureBefore: form.Get("captureBefore"),
 	}
 	for member, number := range map[string]*int{"rateLimit": &in.RateLimit, "secrets": &in.Secrets} {
 		if *number, err = strconv.Atoi(cmp.Or(form.Get(member), "0")); err != nil {
