@@ -560,6 +560,7 @@ const (
 	CartFrozen                ProblemCode = "cart_frozen"
 	CartInvalid               ProblemCode = "cart_invalid"
 	ChallengeRequired         ProblemCode = "challenge_required"
+	ClubNotFound              ProblemCode = "club_not_found"
 	ClubSystemFailed          ProblemCode = "club_system_failed"
 	ClubSystemUnavailable     ProblemCode = "club_system_unavailable"
 	CodeBlocked               ProblemCode = "code_blocked"
@@ -572,6 +573,7 @@ const (
 	Internal                  ProblemCode = "internal"
 	InvalidRequest            ProblemCode = "invalid_request"
 	InvitationInvalid         ProblemCode = "invitation_invalid"
+	ItemRequired              ProblemCode = "item_required"
 	KeyInUse                  ProblemCode = "key_in_use"
 	KeyReused                 ProblemCode = "key_reused"
 	MalformedRequest          ProblemCode = "malformed_request"
@@ -589,9 +591,11 @@ const (
 	NotIdentified             ProblemCode = "not_identified"
 	NothingDue                ProblemCode = "nothing_due"
 	OfferNotAvailable         ProblemCode = "offer_not_available"
+	OfferNotFound             ProblemCode = "offer_not_found"
 	OtherClub                 ProblemCode = "other_club"
 	Overloaded                ProblemCode = "overloaded"
 	PaymentExists             ProblemCode = "payment_exists"
+	PaymentNotFound           ProblemCode = "payment_not_found"
 	PaymentUnderWay           ProblemCode = "payment_under_way"
 	PersonKnown               ProblemCode = "person_known"
 	PersonRequired            ProblemCode = "person_required"
@@ -599,12 +603,14 @@ const (
 	ProcessorUnavailable      ProblemCode = "processor_unavailable"
 	RateLimited               ProblemCode = "rate_limited"
 	RegistrationClosed        ProblemCode = "registration_closed"
+	RegistrationNotFound      ProblemCode = "registration_not_found"
 	ResumptionInvalid         ProblemCode = "resumption_invalid"
 	SmsLimited                ProblemCode = "sms_limited"
 	SmsPaused                 ProblemCode = "sms_paused"
 	StaffKeyUnknown           ProblemCode = "staff_key_unknown"
 	StaffOnly                 ProblemCode = "staff_only"
 	StorageUnavailable        ProblemCode = "storage_unavailable"
+	TokenRequired             ProblemCode = "token_required"
 	TooLarge                  ProblemCode = "too_large"
 	UnsupportedMediaType      ProblemCode = "unsupported_media_type"
 	WebhookUntrusted          ProblemCode = "webhook_untrusted"
@@ -629,6 +635,8 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case ChallengeRequired:
 		return true
+	case ClubNotFound:
+		return true
 	case ClubSystemFailed:
 		return true
 	case ClubSystemUnavailable:
@@ -652,6 +660,8 @@ func (e ProblemCode) Valid() bool {
 	case InvalidRequest:
 		return true
 	case InvitationInvalid:
+		return true
+	case ItemRequired:
 		return true
 	case KeyInUse:
 		return true
@@ -687,11 +697,15 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case OfferNotAvailable:
 		return true
+	case OfferNotFound:
+		return true
 	case OtherClub:
 		return true
 	case Overloaded:
 		return true
 	case PaymentExists:
+		return true
+	case PaymentNotFound:
 		return true
 	case PaymentUnderWay:
 		return true
@@ -707,6 +721,8 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case RegistrationClosed:
 		return true
+	case RegistrationNotFound:
+		return true
 	case ResumptionInvalid:
 		return true
 	case SmsLimited:
@@ -718,6 +734,8 @@ func (e ProblemCode) Valid() bool {
 	case StaffOnly:
 		return true
 	case StorageUnavailable:
+		return true
+	case TokenRequired:
 		return true
 	case TooLarge:
 		return true
@@ -1367,7 +1385,7 @@ type ClubList struct {
 	Stale *Stale `json:"stale,omitempty"`
 }
 
-// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a","scriptUrl":"https://js.stripe.com/v3/"},"cart":{"revisionRequired":true},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"name":"givenName","required":true},{"name":"gender","required":false},{"name":"address/street","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"1.0.0-rc.1"}
+// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a","scriptUrl":"https://js.stripe.com/v3/"},"cart":{"revisionRequired":true},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"name":"givenName","required":true},{"name":"gender","required":false},{"name":"address/street","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"1.0.0-rc.2"}
 type Config struct {
 	Card CardConfig `json:"card"`
 	Cart CartConfig `json:"cart"`
@@ -2155,7 +2173,12 @@ type Problem struct {
 	// | `contact_banned` | 403 | `never` | the club does not sell to this contact | refer the person to the club |
 	// | `person_known` | 409 | `never` | the club knows the buyer, so the buyer's details are neither needed nor accepted | omit the form for details |
 	// | `other_club` | 409 | `never` | the contact belongs to another club than the requested one | start the registration at the contact's own club, or offer the move to the requested club |
-	// | `not_found` | 404 | `never` | the object does not exist, or the caller has no access to it | discard the id and the token, and start again |
+	// | `token_required` | 401 | `never` | the request has neither the registration's token nor its session cookie | send the token, or have the visitor start; keep a token that is stored |
+	// | `registration_not_found` | 404 | `never` | the registration does not exist, or the token or the cookie is not, or no longer, one of its own | discard the id and the token, and start again |
+	// | `club_not_found` | 404 | `never` | the club does not exist | have the visitor choose another club |
+	// | `offer_not_found` | 404 | `never` | the club does not have this offer, or not for this person | read the catalogue again, and let the person choose |
+	// | `payment_not_found` | 404 | `never` | the registration has no payment yet | read the registration |
+	// | `not_found` | 404 | `never` | nothing is at this address | fix the client; keep the token |
 	// | `method_not_allowed` | 405 | `never` | the path exists but does not support the HTTP method | fix the client |
 	// | `too_large` | 413 | `never` | the body is larger than 64 KiB | fix the client |
 	// | `unsupported_media_type` | 415 | `never` | the body is not sent with `Content-Type: application/json` | fix the client |
@@ -2170,6 +2193,7 @@ type Problem struct {
 	// | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
 	// | `cart_empty` | 409 | `never` | the cart has no items to pay for | return to the offers |
 	// | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
+	// | `item_required` | 409 | `never` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
 	// | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
 	// | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
 	// | `nothing_due` | 409 | `never` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
@@ -2243,7 +2267,12 @@ type ProblemRetry string
 // | `contact_banned` | 403 | `never` | the club does not sell to this contact | refer the person to the club |
 // | `person_known` | 409 | `never` | the club knows the buyer, so the buyer's details are neither needed nor accepted | omit the form for details |
 // | `other_club` | 409 | `never` | the contact belongs to another club than the requested one | start the registration at the contact's own club, or offer the move to the requested club |
-// | `not_found` | 404 | `never` | the object does not exist, or the caller has no access to it | discard the id and the token, and start again |
+// | `token_required` | 401 | `never` | the request has neither the registration's token nor its session cookie | send the token, or have the visitor start; keep a token that is stored |
+// | `registration_not_found` | 404 | `never` | the registration does not exist, or the token or the cookie is not, or no longer, one of its own | discard the id and the token, and start again |
+// | `club_not_found` | 404 | `never` | the club does not exist | have the visitor choose another club |
+// | `offer_not_found` | 404 | `never` | the club does not have this offer, or not for this person | read the catalogue again, and let the person choose |
+// | `payment_not_found` | 404 | `never` | the registration has no payment yet | read the registration |
+// | `not_found` | 404 | `never` | nothing is at this address | fix the client; keep the token |
 // | `method_not_allowed` | 405 | `never` | the path exists but does not support the HTTP method | fix the client |
 // | `too_large` | 413 | `never` | the body is larger than 64 KiB | fix the client |
 // | `unsupported_media_type` | 415 | `never` | the body is not sent with `Content-Type: application/json` | fix the client |
@@ -2258,6 +2287,7 @@ type ProblemRetry string
 // | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
 // | `cart_empty` | 409 | `never` | the cart has no items to pay for | return to the offers |
 // | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
+// | `item_required` | 409 | `never` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
 // | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
 // | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
 // | `nothing_due` | 409 | `never` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
@@ -2345,7 +2375,7 @@ type Registration struct {
 	// Final The registration can no longer change. `with_staff` is not final, because staff can still complete it.
 	Final bool `json:"final"`
 
-	// ForgottenAt The registration can be read at least until then; a payment in progress keeps it longer. Afterwards it is deleted, and `not_found`.
+	// ForgottenAt The registration can be read at least until then; a payment in progress keeps it longer. Afterwards it is deleted, and `registration_not_found`.
 	ForgottenAt Instant `json:"forgottenAt"`
 	Id          Id      `json:"id"`
 

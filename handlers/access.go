@@ -109,6 +109,19 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// requireToken refuses a request for a registration that has neither a token nor a cookie, or another kind of token,
+// whether or not the registration exists.
+func (s *Server) requireToken(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		token := callerOf(c.Request().Context()).token
+		if routes[c.Request().Method+" "+c.Path()].access&holder != 0 && (token == "" || identity.LooksLikeToken(token)) {
+			return &flows.Error{Code: flows.TokenRequired, Detail: "Send the registration's token as Authorization: Bearer, or its session cookie, " +
+				"which browsers send only to the API's own host name."}
+		}
+		return next(c)
+	}
+}
+
 func bearerToken(r *http.Request) (token string, ok bool) {
 	scheme, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -139,6 +152,7 @@ const (
 	staffHeader = "X-Frontdesk-Staff-Key"
 	staffScheme = "Frontdesk-Staff-Key" // in the WWW-Authenticate of a 401
 	loginScheme = `Bearer realm="the club's login"`
+	tokenScheme = `Bearer realm="the registration"`
 )
 
 // schemes is the WWW-Authenticate of a 401: what a route accepts, or for an unknown staff key another
@@ -147,6 +161,8 @@ func schemes(code api.ProblemCode, admits access) string {
 	switch {
 	case code == api.StaffKeyUnknown:
 		return staffScheme
+	case code == api.TokenRequired:
+		return tokenScheme
 	case admits&staff != 0:
 		return loginScheme + ", " + staffScheme
 	}

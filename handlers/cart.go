@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 	"strconv"
 
 	"frontdesk/api"
@@ -36,7 +37,11 @@ func (s *Server) RemoveItem(ctx context.Context, request api.RemoveItemRequestOb
 	if err != nil {
 		return nil, err
 	}
-	return api.RemoveItem200JSONResponse(s.registrationOf(ctx, view)), nil
+	left := s.registrationOf(ctx, view)
+	if slices.ContainsFunc(left.Cart.Items, func(item api.CartItem) bool { return item.Id == request.ItemId }) {
+		return nil, &flows.Error{Code: flows.ItemRequired, Detail: "The club added this item. Remove the one that it belongs to."}
+	}
+	return api.RemoveItem200JSONResponse(left), nil
 }
 
 // CheckCart serves POST /v1/registrations/{id}/check.

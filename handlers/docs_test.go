@@ -137,7 +137,7 @@ func TestEveryProblemIsExplained(t *testing.T) {
 	if rows := strings.Count(page, `<tr id="`); rows != len(codes) {
 		t.Errorf("the page explains %d codes of %d", rows, len(codes))
 	}
-	problem := c.Do("GET", unknownRegistration, nil).Problem(api.NotFound)
+	problem := c.Do("GET", unknownRegistration, nil).Problem(api.TokenRequired)
 	path, anchor, _ := strings.Cut(problem.Type, "#")
 	if !strings.Contains(string(c.Do("GET", path, nil).Body), `id="`+anchor+`"`) || anchor != string(problem.Code) {
 		t.Errorf("the type of %+v leads nowhere", problem)

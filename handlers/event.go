@@ -70,7 +70,7 @@ func (s *Server) reload(ctx context.Context, stream *eventStream, id string) (en
 	switch {
 	case err == nil:
 		return s.sendChange(within, stream, view, refreshed)
-	case flows.CodeOf(err) == flows.NotFound:
+	case flows.CodeOf(err) == flows.RegistrationNotFound:
 		return endForgotten
 	case stream.write(comment) != nil: // the error is temporary; the client keeps the last state
 		return endLeft

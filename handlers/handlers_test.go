@@ -3,6 +3,7 @@ package handlers_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net"
@@ -145,14 +146,14 @@ var badInput = map[string]struct {
 	"largest body":            {starting(`"` + strings.Repeat("x", 64<<10-2) + `"`), api.InvalidRequest, ""},
 	"unknown path":            {getting("/v1/nothing"), api.NotFound, ""},
 	"unknown method":          {request{"PATCH", "/v1/clubs", nil, [2]string{}}, api.MethodNotAllowed, ""},
-	"catalogue of no club":    {getting("/v1/clubs/999/products"), api.NotFound, ""},
+	"catalogue of no club":    {getting("/v1/clubs/999/products"), api.ClubNotFound, ""},
 	"unknown category":        {getting("/v1/clubs/11/products?type=yoga&date=tomorrow"), api.InvalidRequest, "query/date query/type"},
 	"misspelt parameter":      {getting("/v1/clubs/11/products?typ=bogus"), api.InvalidRequest, "query/typ"},
 	"parameter where none is": {getting("/v1/clubs?type=subscription"), api.InvalidRequest, "query/type"},
 	"made-up cursor":          {getting("/v1/clubs/11/products?cursor=-1"), api.InvalidRequest, "query/cursor"},
-	"registration of others":  {getting(unknownRegistration), api.NotFound, ""},
-	"abandon others'":         {request{"DELETE", unknownRegistration, nil, [2]string{}}, api.NotFound, ""},
-	"pay others'":             {paying(`{"method":"card"}`), api.NotFound, ""},
+	"registration of others":  {getting(unknownRegistration), api.TokenRequired, ""},
+	"abandon others'":         {request{"DELETE", unknownRegistration, nil, bearer(strings.Repeat("A", 43))}, api.RegistrationNotFound, ""},
+	"pay others'":             {paying(`{"method":"card"}`), api.TokenRequired, ""},
 	"no method":               {paying(`{"returnUrl":"https://club.example/"}`), api.InvalidRequest, "/method"},
 	"unknown way to pay":      {paying(`{"method":"gold","amount":1}`), api.InvalidRequest, "/method"},
 	"method of another type":  {paying(`{"method":7}`), api.InvalidRequest, "/method"},
@@ -188,7 +189,7 @@ var badInput = map[string]struct {
 		paying(`{"method":"card","returnUrl":"http://user:pw@localhost:5173/"}`),
 		api.InvalidRequest, "/returnUrl",
 	},
-	"an invalid id":    {getting("/v1/registrations/a%2Fb"), api.NotFound, ""},
+	"an invalid id":    {getting("/v1/registrations/a%2Fb"), api.RegistrationNotFound, ""},
 	"foreign world":    {request{"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "acme"}}, api.MalformedRequest, ""},
 	"unsigned webhook": {request{"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{}}, api.WebhookUntrusted, ""},
 	"forged webhook": {
@@ -242,14 +243,15 @@ func TestRegistrationIsItsHoldersAlone(t *testing.T) {
 	for _, token := range []string{"", "wrong", strings.ToUpper(c.Token), c.Token + "x", newOther(c)} {
 		stranger := *c
 		stranger.Token = token
-		stranger.Do("GET", path, nil).Problem(api.NotFound)
-		stranger.Do("DELETE", path, nil).Problem(api.NotFound)
-		stranger.Do("PUT", path+"/person", frontdesktest.Person()).Problem(api.NotFound)
-		stranger.Do("POST", path+"/items", `{"offerId":"1"}`, frontdesktest.Key("")).Problem(api.NotFound)
-		stranger.Do("DELETE", path+"/items", nil).Problem(api.NotFound)
-		stranger.Do("POST", path+"/check", nil).Problem(api.NotFound)
-		stranger.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.NotFound)
-		stranger.Do("GET", path+"/payment", nil).Problem(api.NotFound)
+		missing := cmp.Or(map[string]api.ProblemCode{"": api.TokenRequired}[token], api.RegistrationNotFound)
+		stranger.Do("GET", path, nil).Problem(missing)
+		stranger.Do("DELETE", path, nil).Problem(missing)
+		stranger.Do("PUT", path+"/person", frontdesktest.Person()).Problem(missing)
+		stranger.Do("POST", path+"/items", `{"offerId":"1"}`, frontdesktest.Key("")).Problem(missing)
+		stranger.Do("DELETE", path+"/items", nil).Problem(missing)
+		stranger.Do("POST", path+"/check", nil).Problem(missing)
+		stranger.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(missing)
+		stranger.Do("GET", path+"/payment", nil).Problem(missing)
 	}
 	if state := c.Registration(registration.Id).State; state != api.Open {
 		t.Errorf("the registration is %s", state)

@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -72,12 +73,13 @@ func TestStrangersStoreNothing(t *testing.T) {
 				}
 				anonymous := *c
 				anonymous.Token = token
+				missing := cmp.Or(map[string]api.ProblemCode{"": api.TokenRequired}[token], api.RegistrationNotFound)
 				var body any
 				if text := bodies[path]; text != "" {
 					body = text
 				}
 				anonymous.Do("POST", "/v1/registrations/"+id+path, body, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("203.0.%d.%d", i, j))).
-					Problem(api.NotFound)
+					Problem(missing)
 			}
 		}
 	}

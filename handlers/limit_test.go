@@ -95,7 +95,7 @@ func TestWritesPerHolder(t *testing.T) {
 	stranger := *c
 	stranger.Token = newOther(c)
 	for range 12 {
-		stranger.Do("POST", path+"/check", nil).Problem(api.NotFound)
+		stranger.Do("POST", path+"/check", nil).Problem(api.RegistrationNotFound)
 	}
 	for range 5 {
 		c.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)

@@ -96,8 +96,8 @@ var verdicts = map[string]map[string]api.ProblemCode{
 		"login, expired": api.NotIdentified, "login, forged": api.NotIdentified, "login, none": api.NotIdentified,
 	}),
 	"anyone staff": row(admitted, map[string]api.ProblemCode{}),
-	"holder":       row(api.NotFound, holders),
-	"holder staff": row(api.NotFound, holders),
+	"holder":       row(api.RegistrationNotFound, holders),
+	"holder staff": row(api.RegistrationNotFound, holders),
 	"identified": row(api.NotIdentified, map[string]api.ProblemCode{
 		"identified": admitted, "identified, banned": admitted,
 	}),
@@ -111,6 +111,11 @@ var holders = map[string]api.ProblemCode{
 	"holder by cookie":  admitted,
 	"resumed device":    admitted,
 	"holder with staff": admitted,
+
+	"anonymous": api.TokenRequired, "staff": api.TokenRequired, "identified": api.TokenRequired, "identified, banned": api.TokenRequired,
+	"identified, tampered": api.TokenRequired, "identified, elsewhere": api.TokenRequired, "login, expired": api.TokenRequired,
+	"login, forged": api.TokenRequired, "login, none": api.TokenRequired, "login, another club": api.TokenRequired,
+	"login, another organisation": api.TokenRequired,
 }
 
 // row expects the same result for every kind of caller except those in but. A wrong staff key is refused on
@@ -239,7 +244,7 @@ var knownLate = []string{"identified, banned", "login, another club", expired}
 // and abandon it, but not change it. Whether a contact can move to another club is up to the club system.
 func verdictOn(kind, method, operation, caller string) (code api.ProblemCode, ok bool) {
 	if caller == "identified, banned" && (operation == "getOffer" || operation == "getSchedule") {
-		return api.NotFound, true // banned contacts can buy only from the shop
+		return api.OfferNotFound, true // banned contacts can buy only from the shop
 	}
 	if caller == expired && strings.HasPrefix(kind, "holder") {
 		if method == http.MethodGet || operation == "checkCart" || operation == "createResumeLink" || operation == "abandonRegistration" ||
@@ -275,7 +280,7 @@ func expectRefusal(t *testing.T, response *frontdesktest.Response, what string, 
 // expectLetIn: the request may be invalid, but the caller's identity is accepted.
 func expectLetIn(t *testing.T, response *frontdesktest.Response, operation, what string) {
 	t.Helper()
-	missing := operation == "getPayment" || operation == "removeItem" // no payment yet, and no such item
+	missing := operation == "getPayment" // there is none yet
 	if s := response.Status; s >= 500 || s == 401 || s == 403 || s == 404 && !missing {
 		t.Errorf("%s is refused: %d %s", what, s, response.Body)
 	}

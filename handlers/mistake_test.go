@@ -29,10 +29,10 @@ func TestMistakesGetAnAnswer(t *testing.T) {
 			c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, key, [2]string{"Content-Type", ""}),
 			api.UnsupportedMediaType, "Content-Type: application/json",
 		},
-		"no token": {stranger.Do("GET", own, nil), api.NotFound, "neither its token nor its session cookie"},
+		"no token": {stranger.Do("GET", own, nil), api.TokenRequired, "Send the registration's token"},
 		"another's token": {
 			stranger.Do("GET", own, nil, bearer(strings.Repeat("A", 43))),
-			api.NotFound, "neither its token nor its session cookie",
+			api.RegistrationNotFound, "is not, or no longer, one of its own",
 		},
 		"a date of a form": {
 			c.Do("POST", own+"/items", `{"offerId":"201","startDate":"15/01/2030"}`, frontdesktest.Key("")),

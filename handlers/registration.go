@@ -305,7 +305,7 @@ func (s *Server) EndSession(ctx context.Context, request api.EndSessionRequestOb
 		return api.EndSession204Response{}, nil
 	}
 	if cookie.Value != callerOf(ctx).token {
-		if err := s.cfg.Registrations.EndSession(ctx, request.Id, cookie.Value); err != nil && flows.CodeOf(err) != flows.NotFound {
+		if err := s.cfg.Registrations.EndSession(ctx, request.Id, cookie.Value); err != nil && flows.CodeOf(err) != flows.RegistrationNotFound {
 			return nil, err
 		}
 	}

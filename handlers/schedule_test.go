@@ -21,10 +21,10 @@ func TestBadScheduleQueries(t *testing.T) {
 		code     api.ProblemCode
 		pointers string
 	}{
-		"unknown club":                {"/v1/clubs/999/offers/901/schedule", api.NotFound, ""},
-		"unknown offer":               {at + "/offers/999/schedule?startDate=2020-01-01", api.NotFound, ""},
-		"offer of another channel":    {at + "/offers/2701/schedule", api.NotFound, ""},
-		"an invalid offer id":         {at + "/offers/a%2Fb/schedule", api.NotFound, ""},
+		"unknown club":                {"/v1/clubs/999/offers/901/schedule", api.ClubNotFound, ""},
+		"unknown offer":               {at + "/offers/999/schedule?startDate=2020-01-01", api.OfferNotFound, ""},
+		"offer of another channel":    {at + "/offers/2701/schedule", api.OfferNotFound, ""},
+		"an invalid offer id":         {at + "/offers/a%2Fb/schedule", api.OfferNotFound, ""},
 		"a day that does not exist":   {schedule + "?startDate=2030-02-30", api.InvalidRequest, "query/startDate"},
 		"no leap year":                {schedule + "?startDate=2027-02-29", api.InvalidRequest, "query/startDate"},
 		"a day in the past":           {schedule + "?startDate=2020-01-01", api.InvalidRequest, "query/startDate"},
@@ -36,7 +36,7 @@ func TestBadScheduleQueries(t *testing.T) {
 		"even where nothing is":       {at + "/offers/101/schedule?debitDay=7", api.InvalidRequest, "query/debitDay"},
 		"everything at once":          {schedule + "?startDate=2027-02-29&debitDay=7", api.InvalidRequest, "query/startDate query/debitDay"},
 		"everything, one unreadable":  {schedule + "?startDate=2020-01-01&debitDay=five", api.InvalidRequest, "query/debitDay query/startDate"},
-		"days of no club":             {"/v1/clubs/999/debit-days", api.NotFound, ""},
+		"days of no club":             {"/v1/clubs/999/debit-days", api.ClubNotFound, ""},
 		"days from 30 February":       {at + "/debit-days?startDate=2030-02-30", api.InvalidRequest, "query/startDate"},
 		"days from one in the past":   {at + "/debit-days?startDate=1999-12-31", api.InvalidRequest, "query/startDate"},
 		"days from one far from now":  {at + "/debit-days?startDate=2199-12-31", api.InvalidRequest, "query/startDate"},

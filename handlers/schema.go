@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,6 +31,13 @@ func fieldError(pointer string, code flows.FieldCode, params ...string) []flows.
 // writtenDate accepts a day that its month does not have, such as 30 February. The tags and the services refuse it,
 // together with what only the club can know to be wrong.
 var writtenDate = openapi3.WithStringFormatValidator("date", openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringDate))
+
+// missing is what an id in the path does not name.
+var missing = map[string]flows.Code{
+	"id":      flows.RegistrationNotFound,
+	"clubId":  flows.ClubNotFound,
+	"offerId": flows.OfferNotFound,
+}
 
 // bodyRules are how schemas check a body: all of it, as a request's.
 var bodyRules = []openapi3.SchemaValidationOption{openapi3.MultiErrors(), openapi3.VisitAsRequest(), writtenDate}
@@ -66,8 +74,10 @@ func validateSchema(c echo.Context, op operation, body any) ([]flows.FieldProble
 	if !ok {
 		return nil, fmt.Errorf("validation of %s %s: %w", op.Method, op.Path, failures)
 	}
-	if slices.ContainsFunc(problems, func(p flows.FieldProblem) bool { return strings.HasPrefix(p.Pointer, "path/") }) {
-		return nil, &flows.Error{Code: flows.NotFound} // nothing has an invalid id
+	for _, problem := range problems {
+		if in, name, _ := strings.Cut(problem.Pointer, "/"); in == "path" { // nothing has an invalid id
+			return nil, &flows.Error{Code: cmp.Or(missing[name], flows.NotFound)}
+		}
 	}
 	return problems, nil
 }

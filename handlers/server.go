@@ -145,7 +145,7 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 	}
 	e.Use(s.noteRoute, s.recover(), s.cors(), s.announceLanguage, s.announceDeprecation)
 	e.Use(middleware.BodyLimit(maxBody), s.admit, s.limit, withTimeout)
-	e.Use(s.resolveCaller, s.authenticate, s.validate, s.idempotent, s.requireCaptcha)
+	e.Use(s.resolveCaller, s.authenticate, s.validate, s.requireToken, s.idempotent, s.requireCaptcha)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)

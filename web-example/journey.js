@@ -21,7 +21,10 @@ import { findOffer } from "./terms.js";
 /** Problems that show that the page is outdated: the registration is read again. */
 const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_changed", "mandate_required", "mandate_signed",
   "mandate_not_needed", "no_code", "code_wrong", "code_expired", "code_blocked", "mobile_unreachable", "nothing_due", "amount_due", "method_not_offered", "payment_exists",
-  "person_required", "registration_closed", "payment_under_way", "not_found"];
+  "person_required", "registration_closed", "payment_under_way", "item_required"];
+
+/** Problems that show that this browser has no access to the registration, or no longer. */
+const GONE = ["registration_not_found", "token_required"];
 
 /** The days of an item that the visitor chooses before the personal details. */
 export const DAYS = ["startDate", "debit/day"];
@@ -99,7 +102,7 @@ const goOn = (place, options) => {
 async function failed(error, doing) {
   if (!(error instanceof api.Problem)) throw error;
   const id = get().registration?.id;
-  if (id && ["pay", "later"].includes(doing) && error.code === "not_found") {
+  if (id && GONE.includes(error.code)) {
     gone(id);
     return error;
   }
@@ -199,7 +202,7 @@ export async function loadOffer({ club = "", offer = "" }) {
  * @returns {never[]} nothing: there is no such offer
  */
 function unlessMissing(error) {
-  if (error instanceof api.Problem && error.code === "not_found") return [];
+  if (error instanceof api.Problem && ["offer_not_found", "club_not_found"].includes(error.code)) return [];
   throw error;
 }
 
@@ -335,7 +338,7 @@ async function readInProgress(id) {
     const registration = await api.getRegistration(id, { once: true });
     if (!isFinal(registration)) return registration;
   } catch (error) {
-    if (!(error instanceof api.Problem) || error.code !== "not_found") return get().inProgress.find((one) => one.id === id);
+    if (!(error instanceof api.Problem) || !GONE.includes(error.code)) return get().inProgress.find((one) => one.id === id);
   }
   forget(id);
   return undefined;
@@ -377,12 +380,17 @@ async function read(id, options) {
     set({ readings: get().readings + 1 });
     showChange(response);
   } catch (error) {
-    if (!(error instanceof api.Problem) || error.code !== "not_found") throw error;
+    unlessGone(error);
     gone(id);
   }
 }
 
-/** @param {string} id of a registration that the gateway no longer has */
+/** @param {unknown} error */
+function unlessGone(error) {
+  if (!(error instanceof api.Problem) || !GONE.includes(error.code)) throw error;
+}
+
+/** @param {string} id of a registration to which this browser has no access, or no longer */
 function gone(id) {
   forget(id);
   if (get().place.registration === id) set({ missing: true, registration: undefined, given: undefined, person: {}, account: undefined });
@@ -790,7 +798,7 @@ export const abandon = () =>
 /** Ends this browser's sessions and the login, such as on a shared computer: the registrations continue only on other devices. */
 export const signOff = () =>
   attemptHere("leave", async (id) => {
-    await api.endSession(id);
+    await api.endSession(id).catch(unlessGone);
     browser.keep(SESSIONS, idsIn(SESSIONS, SESSIONS_KEPT).filter((one) => one !== id));
     await endSessions();
     dropIdentity();

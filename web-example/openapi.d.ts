@@ -97,7 +97,7 @@ export interface paths {
         /**
          * Get an offer
          * @description Returns the offer's product with this offer alone, for links that lead to an offer. An offer that the caller cannot buy
-         *     here is `not_found`.
+         *     here is `offer_not_found`.
          */
         get: operations["getOffer"];
         put?: never;
@@ -428,8 +428,9 @@ export interface paths {
         post?: never;
         /**
          * Remove one item from the cart
-         * @description Removes an item of `origin: chosen`, and what the club system added because of it. The others keep their `id`. Any other
-         *     item is a 404, including one that was already removed.
+         * @description Removes an item of `origin: chosen`, and what the club system added because of it. The others keep their `id`. An item
+         *     that is no longer in the cart changes nothing: the response shows the cart without it. What the club system added
+         *     alone cannot be removed: `item_required`.
          */
         delete: operations["removeItem"];
         options?: never;
@@ -509,7 +510,7 @@ export interface paths {
         post: operations["signMandate"];
         /**
          * Cancel the signature
-         * @description The code can no longer be used. A signed mandate stays signed.
+         * @description The code can no longer be used. Without a code, nothing changes. A signed mandate stays signed.
          */
         delete: operations["cancelSignature"];
         options?: never;
@@ -956,7 +957,7 @@ export interface components {
         /**
          * @example {
          *       "mode": "test",
-         *       "version": "1.0.0-rc.1",
+         *       "version": "1.0.0-rc.2",
          *       "languages": [
          *         "en"
          *       ],
@@ -1712,7 +1713,7 @@ export interface components {
             /** @description The actions that become possible later without a request, each with its `notBefore`, such as `resend`. From then on they are in `next`. Absent if there are none. */
             upcoming?: components["schemas"]["Action"][];
             expiresAt: components["schemas"]["Instant"];
-            /** @description The registration can be read at least until then; a payment in progress keeps it longer. Afterwards it is deleted, and `not_found`. */
+            /** @description The registration can be read at least until then; a payment in progress keeps it longer. Afterwards it is deleted, and `registration_not_found`. */
             forgottenAt: components["schemas"]["Instant"];
         };
         /**
@@ -2454,7 +2455,12 @@ export interface components {
          *     | `contact_banned` | 403 | `never` | the club does not sell to this contact | refer the person to the club |
          *     | `person_known` | 409 | `never` | the club knows the buyer, so the buyer's details are neither needed nor accepted | omit the form for details |
          *     | `other_club` | 409 | `never` | the contact belongs to another club than the requested one | start the registration at the contact's own club, or offer the move to the requested club |
-         *     | `not_found` | 404 | `never` | the object does not exist, or the caller has no access to it | discard the id and the token, and start again |
+         *     | `token_required` | 401 | `never` | the request has neither the registration's token nor its session cookie | send the token, or have the visitor start; keep a token that is stored |
+         *     | `registration_not_found` | 404 | `never` | the registration does not exist, or the token or the cookie is not, or no longer, one of its own | discard the id and the token, and start again |
+         *     | `club_not_found` | 404 | `never` | the club does not exist | have the visitor choose another club |
+         *     | `offer_not_found` | 404 | `never` | the club does not have this offer, or not for this person | read the catalogue again, and let the person choose |
+         *     | `payment_not_found` | 404 | `never` | the registration has no payment yet | read the registration |
+         *     | `not_found` | 404 | `never` | nothing is at this address | fix the client; keep the token |
          *     | `method_not_allowed` | 405 | `never` | the path exists but does not support the HTTP method | fix the client |
          *     | `too_large` | 413 | `never` | the body is larger than 64 KiB | fix the client |
          *     | `unsupported_media_type` | 415 | `never` | the body is not sent with `Content-Type: application/json` | fix the client |
@@ -2469,6 +2475,7 @@ export interface components {
          *     | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
          *     | `cart_empty` | 409 | `never` | the cart has no items to pay for | return to the offers |
          *     | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
+         *     | `item_required` | 409 | `never` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
          *     | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
          *     | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
          *     | `nothing_due` | 409 | `never` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
@@ -2503,7 +2510,7 @@ export interface components {
          *     | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
          * @enum {string}
          */
-        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
+        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "payment_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
         FieldProblem: {
             /**
              * @description A JSON pointer (RFC 6901) into the body. Outside the body, it is `header/…` or `query/…` without a leading slash, and `header` or `parameter` is present.

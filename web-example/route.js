@@ -136,7 +136,7 @@ export function stepOf(place, state) {
   if (place.registration) return state.missing ? "done" : stepOfRegistration(place, state.registration);
   if (place.me) return stepOfMember(place, state);
   if (place.club && place.offer) return lacksDay(place, state) ? "offer" : "person";
-  const isUnknown = state.isStuck && state.problem?.code === "not_found"; // the club: below the problem, another one can be chosen
+  const isUnknown = state.isStuck && state.problem?.code === "club_not_found"; // the club: below the problem, another one can be chosen
   return place.club && !isUnknown ? "offer" : "club";
 }
 

@@ -568,6 +568,7 @@ export default {
     rate_limited: "Too many requests in a short time. Please wait a moment, then try again.",
     key_in_use: "Your last attempt is still being processed. Wait a moment, then try again.",
     conflict: "Something changed at the same time. This is the current state.",
+    item_required: "This goes with another item. Remove that one instead.",
     cart_frozen: "A payment is in progress, so the cart can no longer change.",
     cart_empty: "Your cart is empty.",
     cart_invalid: "The club does not accept this cart as it is.",

@@ -573,6 +573,7 @@ export default {
     forbidden_origin: "Les réglages de votre navigateur empêchent cette page de fonctionner. Ouvrez-la dans une fenêtre normale.",
     key_in_use: "Votre dernier essai est encore en cours de traitement. Patientez un instant, puis réessayez.",
     conflict: "Quelque chose a changé au même moment. Voici l’état actuel.",
+    item_required: "Cet élément va avec un autre. Retirez plutôt celui-là.",
     cart_frozen: "Un paiement est en cours : le panier ne peut plus changer.",
     cart_empty: "Votre panier est vide.",
     cart_invalid: "Le club n’accepte pas ce panier tel quel.",

@@ -356,7 +356,7 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
             work()
         } catch (refused: Refused) {
             problem.value = refused.problem
-            if (refused.problem.code == "not_found") {
+            if (refused.problem.code == "registration_not_found") {
                 vault.write("session", null)
                 registration.value = null
             } else {

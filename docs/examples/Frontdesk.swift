@@ -330,7 +330,7 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
             try await work()
         } catch let refused as Problem {
             problem = refused
-            if refused.code == "not_found" {
+            if refused.code == "registration_not_found" {
                 try? Vault.write(nil as Session?, "session")
                 registration = nil
             } else {

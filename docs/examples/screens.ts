@@ -69,7 +69,7 @@ function line(item: Schemas["CartItem"]): string {
 export function refused(code: ProblemCodes["startPayment"]): "fix the page" | "send it again" | "show the registration" | "ask" | "start again" {
   switch (code) {
     case "malformed_request": case "invalid_request": case "card_number_refused": case "too_large": case "unsupported_media_type": case "key_reused":
-    case "forbidden_origin": case "staff_key_unknown": case "staff_only":
+    case "forbidden_origin": case "token_required": case "staff_key_unknown": case "staff_only":
       return "fix the page";
     case "rate_limited": case "key_in_use": case "conflict": case "club_system_failed": case "club_system_unavailable": case "processor_unavailable":
     case "storage_unavailable": case "internal":
@@ -78,7 +78,7 @@ export function refused(code: ProblemCodes["startPayment"]): "fix the page" | "s
     case "payment_exists": case "person_required": case "registration_closed": case "offer_not_available":
       return "show the registration";
     case "possible_duplicate_purchase": return "ask"; // yes is the payment with again: true and a new key
-    case "not_found": return "start again";
+    case "registration_not_found": return "start again";
     default: return never(code);
   }
 }

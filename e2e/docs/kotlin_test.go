@@ -198,7 +198,7 @@ func testAppMovesToAnotherPhone(t *testing.T, classes string, g appGateway) {
 		t.Fatalf("on the second phone the app shows %+v", s)
 	}
 	g.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil)
-	if s := first.tap("open"); s.Problem == nil || s.Problem.Code != "not_found" || s.Session != nil || s.Registration != nil {
+	if s := first.tap("open"); s.Problem == nil || s.Problem.Code != "registration_not_found" || s.Session != nil || s.Registration != nil {
 		t.Errorf("after the end of its session the app shows %+v", s)
 	}
 	if s := first.tap("pay"); s.Shown != "" {

@@ -87,7 +87,7 @@ func TestClubDetails(t *testing.T) {
 	if len(club.Images) != 1 || club.Images[0].Alt != "La salle" {
 		t.Errorf("the images are %+v", club.Images)
 	}
-	c.Do("GET", "/v1/clubs/99", nil).Problem(api.NotFound)
+	c.Do("GET", "/v1/clubs/99", nil).Problem(api.ClubNotFound)
 	var clubs api.ClubList
 	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
 	for _, one := range clubs.Items {
@@ -208,7 +208,7 @@ func TestOfferOfALink(t *testing.T) {
 		tax.Net+tax.Amount != product.Offers[0].Billing.Entries[0].Price.Amount {
 		t.Errorf("the tax is %+v", tax)
 	}
-	c.Do("GET", "/v1/clubs/11/offers/9999", nil).Problem(api.NotFound)
+	c.Do("GET", "/v1/clubs/11/offers/9999", nil).Problem(api.OfferNotFound)
 }
 
 // TestNamesInTheVisitorsLanguage checks that the operator's file translates the club system's names in
@@ -341,7 +341,7 @@ func TestOffersOfTheDesk(t *testing.T) {
 			t.Errorf("%s: %+v", path, fields)
 		}
 	}
-	c.Do("GET", "/v1/clubs/11/offers/2701", nil).Problem(api.NotFound)
+	c.Do("GET", "/v1/clubs/11/offers/2701", nil).Problem(api.OfferNotFound)
 	c.Do("GET", "/v1/clubs/11/products?channel=web", nil).Into(http.StatusOK, nil)
 	c.Do("GET", "/v1/clubs/11/products?channel=shop", nil, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
 }
@@ -355,6 +355,6 @@ func TestScheduleOfAContact(t *testing.T) {
 	own.Token = c.Persona("customer").IdentityToken // with the tag corporate
 	for _, path := range []string{"/v1/clubs/11/offers/1601", "/v1/clubs/11/offers/1601/schedule"} {
 		own.Do("GET", path, nil).Into(http.StatusOK, nil)
-		c.Do("GET", path, nil).Problem(api.NotFound)
+		c.Do("GET", path, nil).Problem(api.OfferNotFound)
 	}
 }

@@ -155,8 +155,8 @@ func TestConsentsAtSignup(t *testing.T) {
 	}
 	stranger := *c
 	stranger.Token = ""
-	stranger.Do("GET", path, nil).Problem(api.NotFound)
-	stranger.Do("PATCH", path, `{"items":[{"id":"`+news+`","authorized":false}]}`).Problem(api.NotFound)
+	stranger.Do("GET", path, nil).Problem(api.TokenRequired)
+	stranger.Do("PATCH", path, `{"items":[{"id":"`+news+`","authorized":false}]}`).Problem(api.TokenRequired)
 	c.Do("PATCH", path, `{"items":[]}`).Problem(api.InvalidRequest)
 
 	payment := c.Pay(r.Id)

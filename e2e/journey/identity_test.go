@@ -92,7 +92,7 @@ func TestCustomerBuysOnce(t *testing.T) {
 	c.Token = *r.Token
 	path := "/v1/registrations/" + r.Id
 	c.Do("PUT", path+"/person", frontdesktest.Person()).Problem(api.PersonKnown)
-	c.As("customer").Do("GET", path, nil).Problem(api.NotFound) // only its own token gives access to the registration
+	c.As("customer").Do("GET", path, nil).Problem(api.TokenRequired) // only its own token gives access to the registration
 	c.Do("POST", path+"/items", `{"offerId":"2501"}`, frontdesktest.Key("")).Into(http.StatusCreated, &r)
 	payment := c.Pay(r.Id)
 	c.Confirm(payment, "4242424242424242")

@@ -247,8 +247,8 @@ func TestMandateRefused(t *testing.T) {
 	d.sent(0)
 	d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
 	d.post("/mandate/signature/resend", nil).Problem(api.NoCode)
-	d.Do("DELETE", d.path+"/mandate/signature", nil).Problem(api.NoCode)
-	d.mandate(api.SignatureAwaitingCode) // refused requests were not counted
+	d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, nil) // there is none to cancel
+	d.mandate(api.SignatureAwaitingCode)                                      // refused requests were not counted
 	d.sent(1)
 
 	var plain api.Registration
@@ -257,7 +257,7 @@ func TestMandateRefused(t *testing.T) {
 	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.MandateNotNeeded)
 	other := frontdesktest.NewClient(t, d.URL)
 	other.Do("POST", d.path+"/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).
-		Problem(api.NotFound)
+		Problem(api.TokenRequired)
 }
 
 // TestCodes covers five wrong codes, an expired one, an abandoned one, and how often one is sent.

@@ -127,7 +127,7 @@ func TestBadCorrections(t *testing.T) {
 	c.Do("PATCH", path, `{"givenName":"Grace"}`).Problem(api.ClubSystemUnavailable)
 	s.SetFaults(t)
 	stranger := frontdesktest.NewClient(t, c.URL)
-	stranger.Do("PATCH", path, `{"givenName":"Eve"}`).Problem(api.NotFound)
+	stranger.Do("PATCH", path, `{"givenName":"Eve"}`).Problem(api.TokenRequired)
 	c.Pay(registration.Id)
 	c.Do("PATCH", path, `{"givenName":"Grace"}`).Problem(api.CartFrozen)
 	if n := len(visitors(t, s)); n != before {

@@ -58,7 +58,7 @@ func TestResumeOnAnotherDevice(t *testing.T) {
 	replaced := resumeCode(t, c, r.Id)
 	code := resumeCode(t, c, r.Id)
 	stranger := frontdesktest.NewClient(t, mock.URL)
-	stranger.Do("POST", "/v1/registrations/"+r.Id+"/resume-link", nil, frontdesktest.Key("")).Problem(api.NotFound)
+	stranger.Do("POST", "/v1/registrations/"+r.Id+"/resume-link", nil, frontdesktest.Key("")).Problem(api.TokenRequired)
 	exchange(stranger, replaced).Problem(api.ResumptionInvalid)
 
 	key := frontdesktest.Key("")
@@ -118,7 +118,7 @@ func TestBadInputForResumptions(t *testing.T) {
 		"no key":                  {"/v1/resumptions", `{"resume":"x"}`, nil, api.MalformedRequest},
 		"another session":         {"/v1/resumptions", `{"resume":"x"}`, [][2]string{frontdesktest.Key(""), {"X-Frontdesk-Session", "token"}}, api.MalformedRequest},
 		"a link, no key":          {"/v1/registrations/" + r.Id + "/resume-link", ``, nil, api.MalformedRequest},
-		"a link, no registration": {"/v1/registrations/nothing/resume-link", ``, [][2]string{frontdesktest.Key("")}, api.NotFound},
+		"a link, no registration": {"/v1/registrations/nothing/resume-link", ``, [][2]string{frontdesktest.Key("")}, api.RegistrationNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var body any

@@ -211,7 +211,7 @@ func TestScheduleWithoutDebitDay(t *testing.T) {
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	club := c.Club()
 	var s api.Schedule
-	c.Do("GET", "/v1/clubs/"+club+"/offers/1601/schedule", nil).Problem(api.NotFound) // for employees of partners only
+	c.Do("GET", "/v1/clubs/"+club+"/offers/1601/schedule", nil).Problem(api.OfferNotFound) // for employees of partners only
 	c.Do("GET", "/v1/clubs/"+club+"/offers/1501/schedule", nil).Into(http.StatusOK, &s)
 	var days api.DebitDayList
 	c.Do("GET", "/v1/clubs/"+club+"/debit-days", nil).Into(http.StatusOK, &days)

@@ -20,15 +20,15 @@ func TestEndSession(t *testing.T) {
 	other, _ := resume(t, c, r.Id)
 	stranger := *c
 	stranger.Token = ""
-	stranger.Do("DELETE", path+"/session", nil).Problem(api.NotFound)
+	stranger.Do("DELETE", path+"/session", nil).Problem(api.TokenRequired)
 	key := frontdesktest.Key("a link made before the end")
 	c.Do("POST", path+"/resume-link", nil, key).Into(http.StatusCreated, nil)
 	payment := c.Pay(r.Id)
 	stream := c.Follow(r.Id, "")
 	c.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil)
-	c.Do("GET", path, nil).Problem(api.NotFound)
-	c.Do("POST", path+"/resume-link", nil, frontdesktest.Key("")).Problem(api.NotFound)
-	c.Do("POST", path+"/resume-link", nil, key).Problem(api.NotFound)
+	c.Do("GET", path, nil).Problem(api.RegistrationNotFound)
+	c.Do("POST", path+"/resume-link", nil, frontdesktest.Key("")).Problem(api.RegistrationNotFound)
+	c.Do("POST", path+"/resume-link", nil, key).Problem(api.RegistrationNotFound)
 	c.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil) // the first response may have been lost
 	for {
 		if event, ended := stream.Next(); ended {
@@ -43,7 +43,7 @@ func TestEndSession(t *testing.T) {
 	other.Confirm(payment, "4242424242424242")
 	other.Await(r.Id, api.Completed)
 	other.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil)
-	other.Do("GET", path, nil).Problem(api.NotFound)
+	other.Do("GET", path, nil).Problem(api.RegistrationNotFound)
 }
 
 // TestEndCookieSession checks that the browser deletes its cookie, and that copies of it are void.
@@ -67,10 +67,10 @@ func TestEndCookieSession(t *testing.T) {
 	if gone, err := http.ParseSetCookie(ended.Header.Get("Set-Cookie")); err != nil || gone.Name != set.Name || gone.Value != "" || gone.Expires.IsZero() || gone.Expires.After(time.Now()) || gone.Path != "/" {
 		t.Errorf("the cookie becomes %v, %v", gone, err)
 	}
-	stranger.Do("GET", path, nil, cookie).Problem(api.NotFound)
+	stranger.Do("GET", path, nil, cookie).Problem(api.RegistrationNotFound)
 	c.Do("GET", path, nil).Into(http.StatusOK, nil)
 	c.Do("DELETE", path+"/session", nil, cookie, own).Into(http.StatusNoContent, nil) // the token and the cookie
-	c.Do("GET", path, nil).Problem(api.NotFound)
+	c.Do("GET", path, nil).Problem(api.RegistrationNotFound)
 }
 
 // TestAttribution checks that a visitor's campaign is kept and shown, and that personal data is not

@@ -216,7 +216,7 @@ func TestLogLinesCarryTraceIDs(t *testing.T) {
 	b.c.Do("GET", "/readyz", nil)
 	opsGet(t, b.gateway, "/metrics")
 	b.c.Do("GET", "http://"+b.gateway.OpsAddress()+"/ops/payments/unknown-1", nil)
-	b.c.Do("GET", "/v1/registrations/"+registration.Id+"-x", nil).Problem(api.NotFound)
+	b.c.Do("GET", "/v1/registrations/"+registration.Id+"-x", nil).Problem(api.RegistrationNotFound)
 	frontdesktest.StopRedis(t, b.Redis)
 	b.c.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.StorageUnavailable)
 	b.c.Do("GET", "http://"+b.gateway.OpsAddress()+"/ops/payments", nil)

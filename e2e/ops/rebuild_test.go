@@ -56,7 +56,7 @@ func TestRestartWithEmptyRedis(t *testing.T) {
 			}
 			stranger := frontdesktest.NewClient(t, again.URL)
 			other := stranger.Register()
-			stranger.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.NotFound)
+			stranger.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.RegistrationNotFound)
 			stranger.Registration(other.Id)
 			s.ExpectOnePayment(t, payment.Amount.Amount)
 			if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].Refunded != 0 {

@@ -71,7 +71,7 @@ func TestJourneyCounters(t *testing.T) {
 	registration := c.Register()
 	c.Confirm(c.Pay(registration.Id), "4242424242424242")
 	c.AwaitPayment(registration.Id, api.Recorded)
-	c.Do("GET", "/v1/registrations/"+registration.Id+"-x/payment", nil).Problem(api.NotFound)
+	c.Do("GET", "/v1/registrations/"+registration.Id+"-x/payment", nil).Problem(api.RegistrationNotFound)
 	c.Do("BREW", "/v1/nowhere/"+registration.Id, nil)
 	var after map[string]*dto.MetricFamily
 	for _, is := range []struct {
@@ -80,7 +80,7 @@ func TestJourneyCounters(t *testing.T) {
 		want  float64
 	}{
 		{"frontdesk_http_requests_total", []string{"method", "POST", "route", "/v1/registrations", "status", "201", "code", "none"}, 1},
-		{"frontdesk_http_requests_total", []string{"route", "/v1/registrations/:id/payment", "status", "404", "code", "not_found"}, 1},
+		{"frontdesk_http_requests_total", []string{"route", "/v1/registrations/:id/payment", "status", "404", "code", "registration_not_found"}, 1},
 		{"frontdesk_http_requests_total", []string{"method", "other", "route", "other"}, 1},
 		{"frontdesk_http_request_duration_seconds", []string{"route", "/v1/registrations"}, 1},
 		{"frontdesk_upstream_calls_total", []string{"upstream", "club", "operation", "CreatePayment", "outcome", "accepted"}, 1},

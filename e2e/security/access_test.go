@@ -1,6 +1,7 @@
 package security_test
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/base64"
@@ -36,20 +37,26 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 		"the payment's id":                  {bearerHeader(payment.Id)},
 		"the processor's secret":            {bearerHeader(frontdesktest.Value(payment.Card.ClientSecret) + "x")},
 	}
+	const nobodys = "00000000-0000-4000-8000-000000000000"
+	refused := map[string]api.ProblemCode{"another login": api.TokenRequired, "the desk's key": api.TokenRequired}
+	for name := range proofs {
+		refused[name] = cmp.Or(refused[name], api.RegistrationNotFound)
+	}
 	for _, r := range routes(t) {
 		if !strings.Contains(r.path, "{id}") {
 			continue
 		}
 		for name, proof := range proofs {
 			answer := attacker(victim).Do(r.method, r.pathFor(registration.Id), r.body(), append(proof, frontdesktest.Key(""))...)
-			of := attacker(victim).Do(r.method, r.pathFor("00000000-0000-4000-8000-000000000000"), r.body(), append(proof, frontdesktest.Key(""))...).Problem(api.NotFound)
-			if problem := answer.Problem(api.NotFound); frontdesktest.Value(problem.Detail) != frontdesktest.Value(of.Detail) || strings.Contains(string(answer.Body), payment.Id) {
+			elsewhere := [2]string{proof[0][0], strings.ReplaceAll(proof[0][1], registration.Id, nobodys)} // the cookie's name has the id
+			of := attacker(victim).Do(r.method, r.pathFor(nobodys), r.body(), elsewhere, frontdesktest.Key("")).Problem(refused[name])
+			if problem := answer.Problem(refused[name]); frontdesktest.Value(problem.Detail) != frontdesktest.Value(of.Detail) || strings.Contains(string(answer.Body), payment.Id) {
 				t.Errorf("%s %s with %s tells %s", r.method, r.path, name, answer.Body)
 			}
 		}
 		// The reverse: the attacker's own token with the victim's ids.
 		for _, id := range []string{payment.Id, "1001", registration.Id + "%00", registration.Id + "%2f..%2f" + own.Id, "*"} {
-			attacker(victim).Do(r.method, r.pathFor(id), r.body(), bearerHeader(*own.Token), frontdesktest.Key("")).Problem(api.NotFound)
+			attacker(victim).Do(r.method, r.pathFor(id), r.body(), bearerHeader(*own.Token), frontdesktest.Key("")).Problem(api.RegistrationNotFound)
 		}
 	}
 	for _, body := range []string{`{"offerId":"/demo/contacts/1001"}`, `{"offerId":"2501/../../contacts/1001"}`, `{"offerId":"2501?contact=1001"}`} {
@@ -283,8 +290,12 @@ func TestAPI2SessionFixation(t *testing.T) {
 		t.Errorf("the session is %q", cookie)
 	}
 	for _, guess := range []string{chosen, "", "null", "undefined", *registration.Token + ".", strings.ToLower(*registration.Token), (*registration.Token)[:42]} {
-		attacker(c).Do("GET", path, nil, bearerHeader(guess)).Problem(api.NotFound)
-		attacker(c).Do("GET", "/v1/registrations/"+fixed.Id, nil, bearerHeader(guess)).Problem(api.NotFound)
+		code := api.RegistrationNotFound
+		if guess == "" || strings.Contains(guess, ".") { // such as a login's
+			code = api.TokenRequired
+		}
+		attacker(c).Do("GET", path, nil, bearerHeader(guess)).Problem(code)
+		attacker(c).Do("GET", "/v1/registrations/"+fixed.Id, nil, bearerHeader(guess)).Problem(code)
 	}
 	attacker(c).Do("GET", path+"?token="+*registration.Token+"&access_token="+*registration.Token, nil).Problem(api.InvalidRequest)
 	elsewhere := attacker(c)

@@ -34,7 +34,7 @@ func TestUnknownClubInBrowser(t *testing.T) {
 	g := newSiteVisitor(t, phone)
 	g.ExpectConsole("status of 404")
 	g.goTo("/?club=99")
-	g.WaitVisible(`[data-error="not_found"] [data-to-clubs]`)
+	g.WaitVisible(`[data-error="club_not_found"] [data-to-clubs]`)
 	g.WaitVisible(`main[data-step="club"] [data-club="11"]`)
 	if g.Count(`[data-retry]`) != 0 {
 		t.Error("it offers to try again")

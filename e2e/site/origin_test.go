@@ -85,8 +85,8 @@ func TestCrossOriginJourney(t *testing.T) {
 			f.expectRecords(begun.Id, expectedRecords{recorded: begun.Cart.DueNow.Amount, captured: begun.Cart.DueNow.Amount})
 
 			anonymous := ""
-			f.ExpectConsole("status of 404")
-			if other := f.ask(&anonymous, "GET", path, nil); other.Status != http.StatusNotFound {
+			f.ExpectConsole("status of 401")
+			if other := f.ask(&anonymous, "GET", path, nil); other.Status != http.StatusUnauthorized {
 				t.Errorf("without a session the registration is answered by %+v", other)
 			}
 		})

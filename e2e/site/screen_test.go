@@ -45,7 +45,7 @@ var allScreens = map[string][]screen{
 			g.ExpectConsole("status of 404")
 			g.goTo("/?registration=7a0f2c1e-0000-4000-8000-000000000000")
 		}, `main[data-state="missing"]`},
-		{"problem", at("/?club=99"), `[data-error="not_found"]`},
+		{"problem", at("/?club=99"), `[data-error="club_not_found"]`},
 	},
 	"while a club's answer is awaited": {
 		{"waiting", func(g *siteVisitor) {

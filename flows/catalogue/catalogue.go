@@ -292,7 +292,7 @@ func (c *Catalogue) Locate(ctx context.Context, clientToken, id string) (Club, e
 	}
 	node, ok := network.NodeOf(club.NewIRI(clientToken, "clubs", id))
 	if !ok {
-		return Club{}, &flows.Error{Code: flows.NotFound, Detail: "This club does not exist."}
+		return Club{}, &flows.Error{Code: flows.ClubNotFound, Detail: "This club does not exist."}
 	}
 	return c.clubOf(clientToken, network, node), nil
 }
@@ -498,7 +498,7 @@ func (c *Catalogue) ProductOf(ctx context.Context, query ProductQuery, id string
 	return Product{}, nil, errNoOffer
 }
 
-var errNoOffer = &flows.Error{Code: flows.NotFound, Detail: "This offer does not exist."}
+var errNoOffer = &flows.Error{Code: flows.OfferNotFound, Detail: "This offer does not exist."}
 
 // ScopeAbove returns the scope of a call that involves another club too: the club's own
 // scope, sent from the nearest node above both. MigrationClub without one.

@@ -39,7 +39,7 @@ func TestClubs(t *testing.T) {
 		t.Errorf("the club is %+v", at)
 	}
 	for _, id := range []string{"99", "", "11/..", "1 1"} {
-		if _, err := offers.Club(t.Context(), "demo", id); flows.CodeOf(err) != flows.NotFound {
+		if _, err := offers.Club(t.Context(), "demo", id); flows.CodeOf(err) != flows.ClubNotFound {
 			t.Errorf("club %q: %v", id, err)
 		}
 	}

@@ -56,7 +56,7 @@ func TestScheduleTerms(t *testing.T) {
 		"nothing is debited":      {offer: "201"},
 		"chosen for nothing":      {offer: "201", chosen: day(10)},
 		"not allowed for nothing": {offer: "201", chosen: day(11), code: flows.InvalidRequest},
-		"not on sale":             {offer: "9999", code: flows.NotFound},
+		"not on sale":             {offer: "9999", code: flows.OfferNotFound},
 	} {
 		// From a 15th the next of the club's days, 5, 10 and 20, is the 20th.
 		start := time.Date(now.Year()+1, time.March, 15, 0, 0, 0, 0, time.UTC)

@@ -171,13 +171,14 @@ func (s *Service) ClearItems(ctx context.Context, id, token string) (flows.View,
 }
 
 // RemoveItem removes an item, and what the club system added with it, by a new sale of the others.
-// NotFound for a line that the buyer did not choose.
+// A line that the buyer did not choose, or that is gone, changes nothing.
 func (s *Service) RemoveItem(ctx context.Context, id, token, item string) (flows.View, error) {
+	r, p, err := s.load(ctx, id, token)
+	if err != nil || !slices.ContainsFunc(r.RequestedItems(), func(requested flows.NewItem) bool { return requested.ID == item }) {
+		return s.view(r, p), err
+	}
 	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		kept := slices.DeleteFunc(r.RequestedItems(), func(requested flows.NewItem) bool { return requested.ID == item })
-		if len(kept) == len(r.Items) {
-			return &flows.Error{Code: flows.NotFound, Detail: "The buyer did not choose this item, or it was already removed."}
-		}
 		if err := s.replaceable(ctx, r, at); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func (c *Contacts) Buyer(ctx context.Context, identity flows.ContactIdentity) (f
 
 func (c *Contacts) homeClub(ctx context.Context, identity flows.ContactIdentity) (catalogue.Club, error) {
 	at, err := c.cfg.Catalogue.Club(ctx, identity.ClientToken, identity.ClubID)
-	if err != nil && flows.CodeOf(err) == flows.NotFound {
+	if err != nil && flows.CodeOf(err) == flows.ClubNotFound {
 		return catalogue.Club{}, &flows.Error{Code: flows.NotIdentified, Detail: unknownContact, Err: err}
 	}
 	return at, err

@@ -126,9 +126,7 @@ func (s *Service) CancelSignature(ctx context.Context, id, token string) (flows.
 	switch {
 	case err != nil:
 		return flows.View{}, err
-	case r.Mandate == nil:
-		return flows.View{}, flows.NoCodeError()
-	case r.Mandate.State == flows.SignatureCancelled:
+	case r.Mandate == nil || r.Mandate.State == flows.SignatureCancelled:
 		return s.view(r, p), nil
 	}
 	if r, err = s.endCode(ctx, r, at); err != nil {

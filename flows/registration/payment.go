@@ -221,7 +221,7 @@ func (s *Service) CancelPayment(ctx context.Context, id, token string) (flows.Vi
 func (s *Service) Payment(ctx context.Context, id, token string) (flows.ShownPayment, error) {
 	view, err := s.Get(ctx, id, token)
 	if err == nil && view.Payment == nil {
-		err = &flows.Error{Code: flows.NotFound, Detail: "No payment has been requested yet."}
+		err = &flows.Error{Code: flows.PaymentNotFound, Detail: "No payment has been requested yet."}
 	}
 	return flows.ShownPayment{Payment: view.Payment, View: view.PaymentView}, err
 }
@@ -233,7 +233,7 @@ func (s *Service) PaymentByID(ctx context.Context, id, token string, payment flo
 		return flows.ShownPayment{}, err
 	}
 	if registration, _ := payment.Split(); registration != id {
-		return flows.ShownPayment{}, &flows.Error{Code: flows.NotFound}
+		return flows.ShownPayment{}, &flows.Error{Code: flows.PaymentNotFound}
 	}
 	p, err := s.paymentOf(ctx, r, payment)
 	if err != nil {

@@ -110,7 +110,7 @@ func (s *Service) Start(ctx context.Context, in StartRequest) (flows.View, strin
 func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, string, error) {
 	at, err := s.cfg.Catalogue.Club(ctx, in.ClientToken, in.ClubID)
 	if err != nil {
-		if flows.CodeOf(err) == flows.NotFound {
+		if flows.CodeOf(err) == flows.ClubNotFound {
 			err = &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/clubId", Code: flows.FieldClub}}, Err: err}
 		}
 		return flows.View{}, "", err
@@ -313,9 +313,8 @@ func (s *Service) load(ctx context.Context, id, token string) (*flows.Registrati
 	}
 	if err != nil || !r.HasHolder(token, signed) {
 		return nil, nil, &flows.Error{
-			Code: flows.NotFound,
-			Detail: "There is no such registration, or the request has neither its token nor its session cookie, " +
-				"which browsers send only to the API's own host name.",
+			Code:   flows.RegistrationNotFound,
+			Detail: "There is no such registration, or the token or the session cookie is not, or no longer, one of its own.",
 		}
 	}
 	return r, s.verifyDecline(ctx, p), nil

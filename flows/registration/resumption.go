@@ -94,7 +94,7 @@ func (s *Service) takeLink(ctx context.Context, clientToken, code string) (*flow
 // EndSession revokes one of the registration's tokens. A token that was revoked before changes nothing.
 func (s *Service) EndSession(ctx context.Context, id, token string) error {
 	err := s.amend(ctx, id, token, func(r *flows.Registration, _ *flows.Payment) { r.EndSession(token) })
-	if flows.CodeOf(err) == flows.NotFound && s.TokenIssued(id, token) {
+	if flows.CodeOf(err) == flows.RegistrationNotFound && s.TokenIssued(id, token) {
 		return nil
 	}
 	return err
@@ -163,7 +163,7 @@ func (s *Service) TokenIssued(id, token string) bool {
 	return signed
 }
 
-// CheckHolder returns NotFound for a token that was not issued for the registration. A revoked token passes, so
+// CheckHolder returns RegistrationNotFound for a token that was not issued for the registration. A revoked token passes, so
 // callers that return data must load the registration too. It reads Redis only for a token without a valid
 // signature, such as one that a retired key signed.
 func (s *Service) CheckHolder(ctx context.Context, id, token string) error {

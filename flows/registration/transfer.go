@@ -42,7 +42,7 @@ func (t *Transfers) Get(ctx context.Context, identity flows.ContactIdentity) (*f
 // has moved by a code whose result was not known, it returns that transfer.
 func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, clubID string) (*flows.Transfer, error) {
 	to, err := t.cfg.Catalogue.Locate(ctx, identity.ClientToken, clubID)
-	if flows.CodeOf(err) == flows.NotFound {
+	if flows.CodeOf(err) == flows.ClubNotFound {
 		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/clubId", Code: flows.FieldClub}}, Err: err}
 	}
 	if err != nil {

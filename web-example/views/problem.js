@@ -24,7 +24,7 @@ export function problemContent(problem, again) {
       h("p", {}, wordsFor(problem)),
       h("ul", {}, problem.errors.filter((error) => !linkOf(problem) && !onPage(error.pointer)).map((error) => h("li", {}, fieldText(error)))),
       OURS.includes(problem.code) && problem.traceId && h("p", { class: "fine" }, text.reference(problem.traceId)),
-      problem.code === "not_found" && again ? h("a", { href: linkTo({}), "data-to-clubs": true }, text.toClubs) : again && button({ class: "button-quiet", "data-retry": true, onclick: again }, text.retry)));
+      problem.code === "club_not_found" && again ? h("a", { href: linkTo({}), "data-to-clubs": true }, text.toClubs) : again && button({ class: "button-quiet", "data-retry": true, onclick: again }, text.retry)));
 }
 
 /** The pause between two codes, in seconds. One that is longer has another reason. */
@@ -34,7 +34,7 @@ const BETWEEN_CODES = 60;
 function wordsFor(problem) {
   const { club, registration } = get().place;
   if (begun(problem)) return text.invitationUsed;
-  if (problem.code === "not_found" && club && !registration) return text.noClub;
+  if (problem.code === "club_not_found") return text.noClub;
   if (problem.code === "sms_limited" && (problem.retryAfter ?? 0) <= BETWEEN_CODES) return text.codeSoon;
   if (problem.code === "invalid_request" && problem.errors.length === 1 && !linkOf(problem)) return text.oneEntry;
   return BY_CODE[linkOf(problem) ?? problem.code] ?? text.problems.other;
