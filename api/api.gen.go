@@ -1201,7 +1201,7 @@ type Cart struct {
 
 	// Revision Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
-	// no payment starts. Live mode requires it, unless the operator configures otherwise.
+	// no payment starts. An operator can make it optional for scripts, with `FRONTDESK_CART_REVISION`.
 	//
 	//
 	// Example: q0WDkV3nUf7s2aYH
@@ -1229,12 +1229,6 @@ type CartChange struct {
 
 // CartChangeKind `added`: the club system added this line. `price`: the line cost `was` when the cart was last shown. `removed`: the line was in the cart then and is no longer part of the amount.
 type CartChangeKind string
-
-// CartConfig defines model for CartConfig.
-type CartConfig struct {
-	// RevisionRequired If true, a payment must include the `revision` of the cart that the buyer saw.
-	RevisionRequired bool `json:"revisionRequired"`
-}
 
 // CartItem `id` stays the same as long as the item is in the cart. `debit` is present if a day was chosen; its `from` is the earliest date for the first debit.
 type CartItem struct {
@@ -1274,7 +1268,7 @@ type CartProblem struct {
 
 // CartRevision Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 // the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
-// no payment starts. Live mode requires it, unless the operator configures otherwise.
+// no payment starts. An operator can make it optional for scripts, with `FRONTDESK_CART_REVISION`.
 //
 // Example: q0WDkV3nUf7s2aYH
 type CartRevision = string
@@ -1385,10 +1379,9 @@ type ClubList struct {
 	Stale *Stale `json:"stale,omitempty"`
 }
 
-// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a","scriptUrl":"https://js.stripe.com/v3/"},"cart":{"revisionRequired":true},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"name":"givenName","required":true},{"name":"gender","required":false},{"name":"address/street","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"1.0.0-rc.2"}
+// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a","scriptUrl":"https://js.stripe.com/v3/"},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"name":"givenName","required":true},{"name":"gender","required":false},{"name":"address/street","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"1.0.0-rc.2"}
 type Config struct {
 	Card CardConfig `json:"card"`
-	Cart CartConfig `json:"cart"`
 
 	// Challenge The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it.
 	Challenge *ChallengeWidget `json:"challenge,omitempty"`
@@ -1410,7 +1403,7 @@ type Config struct {
 
 	// Version The version of this contract.
 	//
-	// Example: 1.0.0-rc.1
+	// Example: 1.0.0-rc.2
 	Version string `json:"version"`
 }
 
@@ -2754,11 +2747,11 @@ type StartCardPayment struct {
 
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
-	// no payment starts. Live mode requires it, unless the operator configures otherwise.
+	// no payment starts. An operator can make it optional for scripts, with `FRONTDESK_CART_REVISION`.
 	//
 	//
 	// Example: q0WDkV3nUf7s2aYH
-	Cart   *CartRevision `json:"cart,omitempty"`
+	Cart   CartRevision  `json:"cart"`
 	Method PaymentMethod `json:"method"`
 
 	// ReturnUrl Where the buyer's browser returns from the card page, `card.redirectUrl`: whether the buyer paid, gave up after a
@@ -2782,11 +2775,11 @@ type StartDeskPayment struct {
 
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
-	// no payment starts. Live mode requires it, unless the operator configures otherwise.
+	// no payment starts. An operator can make it optional for scripts, with `FRONTDESK_CART_REVISION`.
 	//
 	//
 	// Example: q0WDkV3nUf7s2aYH
-	Cart *CartRevision `json:"cart,omitempty"`
+	Cart CartRevision `json:"cart"`
 
 	// Cheques Required if `mean` is `cheque`, not allowed otherwise. The amounts must add up to the amount due.
 	Cheques *[]DeskCheque        `json:"cheques,omitempty" validate:"required_if=Mean cheque,excluded_unless=Mean cheque,omitempty,dive"`
@@ -2801,11 +2794,11 @@ type StartDeskPaymentMean string
 type StartFreePayment struct {
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
-	// no payment starts. Live mode requires it, unless the operator configures otherwise.
+	// no payment starts. An operator can make it optional for scripts, with `FRONTDESK_CART_REVISION`.
 	//
 	//
 	// Example: q0WDkV3nUf7s2aYH
-	Cart   *CartRevision `json:"cart,omitempty"`
+	Cart   CartRevision  `json:"cart"`
 	Method PaymentMethod `json:"method"`
 }
 
@@ -2817,11 +2810,11 @@ type StartLaterPayment struct {
 
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
-	// no payment starts. Live mode requires it, unless the operator configures otherwise.
+	// no payment starts. An operator can make it optional for scripts, with `FRONTDESK_CART_REVISION`.
 	//
 	//
 	// Example: q0WDkV3nUf7s2aYH
-	Cart *CartRevision `json:"cart,omitempty"`
+	Cart CartRevision `json:"cart"`
 
 	// DueDate From today to the `latestDueDate` of the `pay` action (by default, 90 days ahead). The amount is overdue after this date.
 	DueDate string        `json:"dueDate" validate:"duedate"`

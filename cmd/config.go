@@ -116,7 +116,6 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 		}
 	}
 	if cfg.Mode == "live" {
-		set(&cfg.CartRevision, "required")
 		setList(&cfg.AskRepeats, "all")
 		set(&cfg.MetricsAddr, defaultMetricsAddr)
 		cfg.DrainDelay = cmp.Or(cfg.DrainDelay, drainDelay)

@@ -391,8 +391,8 @@ func (cfg *Config) frontEndOptions() []option {
 			variable: "FRONTDESK_CART_REVISION",
 			value:    oneOf(&cfg.CartRevision, "required", "optional", ""),
 			help:     "Whether a payment must name the revision of the cart that the buyer saw: required or optional.",
-			setBy:    "Operators of a front end that does not send it yet; developers who build one against live mode's rule.",
-			without:  "required in live mode, otherwise optional.",
+			setBy:    "Developers whose scripts pay for carts that nobody sees; operators of a front end that does not send it yet.",
+			without:  "required.",
 		},
 		{
 			variable: "FRONTDESK_ASK_REPEATS",

@@ -36,7 +36,7 @@ func TestDefaults(t *testing.T) {
 		"limit headers are the API gateway's": {limitHeaders, true, false, "--club-limit-headers=on", true},
 		"limit headers are anybody's":         {limitHeaders, true, false, "--club-limit-headers=off", false},
 		"requests are counted":                {rateLimited, false, true, "--rate-limits=on", true},
-		"the cart's revision":                 {revision, "", "required", "--cart-revision=optional", "optional"},
+		"the cart's revision":                 {revision, "", "", "--cart-revision=optional", "optional"},
 		"how buyers pay": {
 			methods, "[] [] [] 0 <nil>", "[card free] [] [] 0 <nil>", "--methods=visitor:later,staff:desk+free,later-days:9",
 			"[later] [] [desk free] 9 <nil>",

@@ -193,7 +193,7 @@ func (cfg Config) newPublic(
 		PublicURL:       cfg.PublicURL,
 		Mode:            cfg.Mode,
 		SMSCountries:    cfg.SMS.Countries,
-		RequireCart:     cfg.CartRevision == "required",
+		CartOptional:    cfg.CartRevision == "optional",
 		AllowedOrigins:  cfg.AllowedOrigins,
 		StaffKeys:       cfg.StaffKeys,
 		ReturnSchemes:   cfg.ReturnSchemes,

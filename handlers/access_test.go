@@ -21,7 +21,7 @@ var bodiesOf = map[string]string{
 	"putPerson":            person,
 	"correctPerson":        `{"email":"ada@example.org"}`,
 	"addItem":              `{"offerId":"2501"}`,
-	"startPayment":         `{"method":"card"}`,
+	"startPayment":         `{"method":"card","cart":"q0WDkV3nUf7s2aYH"}`,
 	"createMandate":        `{"holder":"Ada Martin","iban":"FR7630006000011234567890189"}`,
 	"signMandate":          `{"code":"123456"}`,
 	"migrateProspect":      `{"accessToken":"no such token"}`,

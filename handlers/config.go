@@ -22,7 +22,6 @@ func (s *Server) GetConfig(context.Context, api.GetConfigRequestObject) (api.Get
 		Card: api.CardConfig{
 			Processor: s.cfg.Cards.Name(), PublishableKey: optional(s.cfg.PublishableKey), ScriptUrl: optional(s.cfg.CardScriptURL),
 		},
-		Cart:            api.CartConfig{RevisionRequired: s.cfg.RequireCart},
 		MobileCountries: optionalList(s.cfg.SMSCountries),
 		Features:        []api.Feature{},
 	}

@@ -32,7 +32,7 @@ func TestConfig(t *testing.T) {
 	if now := frontdesktest.Day(0); now != today { // midnight has passed meanwhile
 		today, mock = now, read()
 	}
-	if mock.Mode != api.Mock || mock.Challenge != nil || mock.Cart.RevisionRequired {
+	if mock.Mode != api.Mock || mock.Challenge != nil {
 		t.Errorf("mock mode's configuration is %+v", mock)
 	}
 	card := mock.Card
@@ -62,9 +62,9 @@ func TestConfig(t *testing.T) {
 		"FRONTDESK_CAPTCHA_SECRET=the secret",
 		"FRONTDESK_CAPTCHA_SITE_KEY=site-key-1",
 		"FRONTDESK_METHODS=visitor:card,contact:card+later,staff:desk,later-days:10",
-		"FRONTDESK_SMS_COUNTRIES=FR,BE", "FRONTDESK_CART_REVISION=required")
+		"FRONTDESK_SMS_COUNTRIES=FR,BE")
 	if set.Challenge == nil || set.Challenge.Provider != api.ChallengeWidgetProviderHcaptcha ||
-		frontdesktest.Value(set.Challenge.SiteKey) != "site-key-1" || !set.Cart.RevisionRequired {
+		frontdesktest.Value(set.Challenge.SiteKey) != "site-key-1" {
 		t.Errorf("the configuration is %+v", set)
 	}
 	got, want := offered(set), []string{"card to visitor", "card to contact", "later to contact", "desk to staff"}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"frontdesk/api"
 	"frontdesk/flows"
 )
@@ -16,8 +18,8 @@ func (s *Server) StartPayment(ctx context.Context, request api.StartPaymentReque
 	if err != nil {
 		return nil, err
 	}
-	if start.Cart == "" && s.cfg.RequireCart {
-		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("/cart", flows.FieldRequired)}
+	if start.Cart == "" && !s.cfg.CartOptional {
+		return nil, flows.Invalid(flows.FieldProblem{Pointer: "/cart", Code: flows.FieldRequired})
 	}
 	start.Staff = callerOf(ctx).staff
 	payment, err := s.cfg.Registrations.Pay(ctx, request.Id, callerOf(ctx).token, start)
@@ -25,6 +27,14 @@ func (s *Server) StartPayment(ctx context.Context, request api.StartPaymentReque
 		return nil, err
 	}
 	return s.paymentStarted(ctx, payment), nil
+}
+
+// deferCart leaves it to StartPayment whether a payment has the revision of its cart, which the contract requires: a stranger's
+// request is answered with 404 first, and an operator can make the revision optional.
+func deferCart(document *openapi3.T) {
+	for _, method := range document.Components.Schemas["StartPayment"].Value.OneOf {
+		method.Value.Required = slices.DeleteFunc(method.Value.Required, func(member string) bool { return member == "cart" })
+	}
 }
 
 // startOf reads the body, which is different for each method.
@@ -35,11 +45,11 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 	}
 	switch in := start.(type) {
 	case api.StartLaterPayment:
-		return flows.StartPayment{Method: flows.Deferred, Cart: value(in.Cart), Again: value(in.Again), DueDate: in.DueDate}, nil
+		return flows.StartPayment{Method: flows.Deferred, Cart: in.Cart, Again: value(in.Again), DueDate: in.DueDate}, nil
 	case api.StartFreePayment:
-		return flows.StartPayment{Method: flows.Free, Cart: value(in.Cart)}, nil
+		return flows.StartPayment{Method: flows.Free, Cart: in.Cart}, nil
 	case api.StartDeskPayment:
-		return flows.StartPayment{Method: flows.InPerson, Cart: value(in.Cart), Desk: &flows.Desk{
+		return flows.StartPayment{Method: flows.InPerson, Cart: in.Cart, Desk: &flows.Desk{
 			Mean:    string(in.Mean),
 			Cards:   each(value(in.Cards), func(card api.DeskCard) flows.DeskCard { return flows.DeskCard(card) }),
 			Cheques: each(value(in.Cheques), func(cheque api.DeskCheque) flows.DeskCheque { return flows.DeskCheque(cheque) }),
@@ -49,7 +59,7 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 		if returnURL != "" && !s.returnsToFrontEnd(returnURL) {
 			return flows.StartPayment{}, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("/returnUrl", flows.FieldOrigin)}
 		}
-		return flows.StartPayment{Method: flows.ByCard, Cart: value(in.Cart), Again: value(in.Again), ReturnURL: returnURL}, nil
+		return flows.StartPayment{Method: flows.ByCard, Cart: in.Cart, Again: value(in.Again), ReturnURL: returnURL}, nil
 	default:
 		return flows.StartPayment{}, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("no start for a %T", start)}
 	}

@@ -59,7 +59,7 @@ type Config struct {
 	ClientToken    string             // the organisation at the club system
 	Worlds         bool               // a request may name another demo world (mock mode)
 	PublicURL      string             // where browsers reach Frontdesk; https means secure cookies
-	RequireCart    bool               // a payment must name the revision of the cart that the buyer saw
+	CartOptional   bool               // a payment need not name the revision of the cart that the buyer saw
 	AllowedOrigins []string           // other origins of front ends; "*" is any page on this machine (not in live mode). May be empty.
 	StaffKeys      []string           // each identifies staff; empty: there are no staff
 	WebhookSecrets []string           // of the path for the club system's events; empty: no such path
@@ -115,6 +115,7 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
+	deferCart(document)
 	operations, err := operationsOf(document)
 	if err != nil {
 		return nil, fmt.Errorf("contract: %w", err)

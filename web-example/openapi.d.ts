@@ -1012,9 +1012,6 @@ export interface components {
          *         "publishableKey": "pk_test_51N2bXyE0a",
          *         "scriptUrl": "https://js.stripe.com/v3/"
          *       },
-         *       "cart": {
-         *         "revisionRequired": true
-         *       },
          *       "features": [
          *         "login",
          *         "staff"
@@ -1029,7 +1026,7 @@ export interface components {
             mode: "mock" | "test" | "live";
             /**
              * @description The version of this contract.
-             * @example 1.0.0-rc.1
+             * @example 1.0.0-rc.2
              */
             version: string;
             /** @description Languages of the texts shown to visitors. */
@@ -1042,7 +1039,6 @@ export interface components {
             mobileCountries?: string[];
             challenge?: components["schemas"]["ChallengeWidget"];
             card: components["schemas"]["CardConfig"];
-            cart: components["schemas"]["CartConfig"];
             features: components["schemas"]["Feature"][];
         };
         /** @description A payment method, and the callers that may choose it. A registration's `pay` action lists the methods that fit its cart. */
@@ -1083,10 +1079,6 @@ export interface components {
             publishableKey?: components["schemas"]["Words"];
             /** @description Where such pages load the processor's library from. Present with `publishableKey`. Load it from there; do not bundle it. */
             scriptUrl?: components["schemas"]["Url"];
-        };
-        CartConfig: {
-            /** @description If true, a payment must include the `revision` of the cart that the buyer saw. */
-            revisionRequired: boolean;
         };
         /**
          * @description What the operator has set up. New features may be added: ignore one that you do not know. `login`: contacts can identify themselves with a token from the club's login. `staff`: staff can use their key.
@@ -2087,7 +2079,7 @@ export interface components {
         /**
          * @description Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
          *     the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
-         *     no payment starts. Live mode requires it, unless the operator configures otherwise.
+         *     no payment starts. An operator can make it optional for scripts, with `FRONTDESK_CART_REVISION`.
          * @example q0WDkV3nUf7s2aYH
          */
         CartRevision: string;
@@ -2102,7 +2094,7 @@ export interface components {
              * @enum {string}
              */
             method: "card";
-            cart?: components["schemas"]["CartRevision"];
+            cart: components["schemas"]["CartRevision"];
             again?: components["schemas"]["BuyAgain"];
             /**
              * Format: uri
@@ -2126,7 +2118,7 @@ export interface components {
              * @enum {string}
              */
             method: "later";
-            cart?: components["schemas"]["CartRevision"];
+            cart: components["schemas"]["CartRevision"];
             again?: components["schemas"]["BuyAgain"];
             /**
              * Format: date
@@ -2140,7 +2132,7 @@ export interface components {
              * @enum {string}
              */
             method: "free";
-            cart?: components["schemas"]["CartRevision"];
+            cart: components["schemas"]["CartRevision"];
         };
         StartDeskPayment: {
             /**
@@ -2148,7 +2140,7 @@ export interface components {
              * @enum {string}
              */
             method: "desk";
-            cart?: components["schemas"]["CartRevision"];
+            cart: components["schemas"]["CartRevision"];
             /** @enum {string} */
             mean: "cash" | "cheque" | "card";
             /** @description Required if `mean` is `card`, not allowed otherwise. The amounts must add up to the amount due. */

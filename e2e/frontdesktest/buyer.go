@@ -31,6 +31,7 @@ type Buyer struct {
 	Header    http.Header // of every request
 	ID        string      // of the registration
 	Token     string      // of the registration
+	Cart      string      // revision of the cart that the buyer saw
 }
 
 // StatusError is a response other than 2xx.
@@ -50,9 +51,14 @@ func (b *Buyer) Path() string { return "/v1/registrations/" + b.ID }
 // Register starts a registration, which the buyer holds from then on.
 func (b *Buyer) Register(ctx context.Context, start api.StartRegistration) (registration api.Registration, err error) {
 	if err = b.Do(ctx, http.MethodPost, b.Gateway+"/v1/registrations", start, &registration); err == nil {
-		b.ID, b.Token = registration.Id, *registration.Token
+		b.ID, b.Token, b.Cart = registration.Id, *registration.Token, registration.Cart.Revision
 	}
 	return registration, err
+}
+
+// ByCard is the body of a payment by card.
+func (b *Buyer) ByCard() map[string]string {
+	return map[string]string{"method": "card", "cart": b.Cart}
 }
 
 // Read reads the registration.

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -30,6 +31,9 @@ type Client struct {
 	URL   string
 	Token string // of a registration; empty for a visitor without one
 	World string // of the simulator, in mock mode; empty for demo
+	// carts are the revisions of the carts that it saw last, by the path of their registration. A payment is for that cart, unless its
+	// body names another one.
+	carts *sync.Map
 	// UpstreamsURL is the address of the simulator and the processor; empty: in the gateway's own process.
 	UpstreamsURL string
 	t            TB
@@ -39,9 +43,10 @@ type Client struct {
 // NewClient returns a front end of a gateway.
 func NewClient(t TB, url string) *Client {
 	return &Client{
-		URL:  url,
-		t:    t,
-		http: http.Client{Timeout: Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		URL:   url,
+		carts: &sync.Map{},
+		t:     t,
+		http:  http.Client{Timeout: Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 }
 
@@ -88,7 +93,7 @@ func (c *Client) Do(method, path string, body any, headers ...[2]string) *Respon
 // Try is Do for a gateway that may be gone: it returns the network's error.
 func (c *Client) Try(method, path string, body any, headers ...[2]string) (*Response, error) {
 	c.t.Helper()
-	request := c.request(method, path, body, headers)
+	request := c.request(method, path, c.withCart(method, path, body), headers)
 	response, err := roundTrip(&c.http, request)
 	if err != nil {
 		return nil, err
@@ -96,8 +101,44 @@ func (c *Client) Try(method, path string, body any, headers ...[2]string) (*Resp
 	response.t = c.t
 	if strings.HasPrefix(path, "/") {
 		c.validateResponse(request, response)
+		c.lookAt(response)
 	}
 	return response, nil
+}
+
+// lookAt notes the cart of a response.
+func (c *Client) lookAt(response *Response) {
+	var seen api.Registration
+	if json.Unmarshal(response.Body, &seen) == nil && seen.Cart.Revision != "" {
+		c.carts.Store("/v1/registrations/"+seen.Id, seen.Cart.Revision)
+	}
+}
+
+// withCart adds to the body of a payment which cart the front end saw; one that saw none reads it first.
+func (c *Client) withCart(method, path string, body any) any {
+	c.t.Helper()
+	registration, isPayment := strings.CutSuffix(path, "/payment")
+	if method != http.MethodPost || !isPayment || c.Token == "" {
+		return body
+	}
+	text, ready := body.(string)
+	if !ready {
+		encoded, err := json.Marshal(body)
+		Must(c.t, err)
+		text = string(encoded)
+	}
+	var members map[string]any
+	if json.Unmarshal([]byte(text), &members) != nil || members["cart"] != nil {
+		return body
+	}
+	if _, seen := c.carts.Load(registration); !seen {
+		c.Do(http.MethodGet, registration, nil)
+	}
+	if revision, seen := c.carts.Load(registration); seen {
+		members["cart"] = revision
+		return members
+	}
+	return body
 }
 
 func (c *Client) request(method, path string, body any, headers [][2]string) *http.Request {

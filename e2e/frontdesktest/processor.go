@@ -56,7 +56,7 @@ func actionAt(upstreams, payment, action string) string {
 // Pay requests the payment by card, and returns its id at the processor.
 func (b *Buyer) Pay(ctx context.Context) (id string, err error) {
 	var payment api.Payment
-	err = b.Do(ctx, http.MethodPost, b.Gateway+b.Path()+"/payment", map[string]string{"method": "card"}, &payment)
+	err = b.Do(ctx, http.MethodPost, b.Gateway+b.Path()+"/payment", b.ByCard(), &payment)
 	return PaymentID(payment), err
 }
 

@@ -92,8 +92,10 @@ func TestPaymentExamples(t *testing.T) {
 	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 	due := time.Now().AddDate(0, 1, 0).Format(time.DateOnly)
 	for name, example := range examples {
+		body := example.Value.Value.(map[string]any)
+		delete(body, "cart") // that of the cart of this test is sent
 		if name == "later" { // no date in the contract stays within the bound
-			example.Value.Value.(map[string]any)["dueDate"] = due
+			body["dueDate"] = due
 		}
 		offer := "201" // it costs the sum of the examples' cards and cheques
 		if name == "free" {

@@ -50,7 +50,7 @@ var requestBodies = map[string]string{
 	"putPerson":            `{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}}`,
 	"correctPerson":        `{"email":"eve@example.org"}`,
 	"addItem":              `{"offerId":"2501"}`,
-	"startPayment":         `{"method":"card"}`,
+	"startPayment":         `{"method":"card","cart":"q0WDkV3nUf7s2aYH"}`,
 	"createMandate":        `{"holder":"Eve Martin","iban":"FR7630006000011234567890189"}`,
 	"signMandate":          `{"code":"123456"}`,
 	"migrateProspect":      `{"accessToken":"no such token"}`,

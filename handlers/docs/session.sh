@@ -19,6 +19,9 @@ start() {
   id=$(jq -r .id <<<"$answer") holder="Authorization: Bearer $(jq -r .token <<<"$answer")"
 }
 
+# The revision of the cart: a payment names the cart that the buyer saw.
+cart() { curl -s $api/registrations/$id -H "$holder" | jq -r .cart.revision; }
+
 # The header of a contact, with a token as the club's own login signs it, valid for ten minutes:
 # customer, debtor, prospect, former, banned, minor. A second word names another world than demo.
 login() { echo "Authorization: Bearer $(curl -s "$base/sim/${2:-demo}/_control/personas" | jq -r '.items[] | select(.key == "'"$1"'").identityToken')"; }

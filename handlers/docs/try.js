@@ -11,6 +11,7 @@ const EXAMPLE = {
   key: "6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11",
   resume: "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11.Qm9vdHMgYW5kIGJpa2VzIGFuZCBiYWxscyBhbmQgYm8",
   code: "123456",
+  revision: "q0WDkV3nUf7s2aYH",
   accessToken: "the-access-token-of-the-persons-own-account",
   dueAtDesk: 14900, // what its cards and its cheque add up to
 };
@@ -61,6 +62,7 @@ async function putRegistration(request, path, ui) {
   request.headers.Authorization = `Bearer ${latest.token}`;
   if (body.code === EXAMPLE.code) setBody(request, { ...body, code: await lastCode(latest.world) });
   if (body.accessToken === EXAMPLE.accessToken) setBody(request, { ...body, accessToken: (await persona("prospect", latest.world)).accessToken });
+  if (body.cart === EXAMPLE.revision) setBody(request, { ...body, cart: (await read(latest)).cart.revision });
   if (body.method === "desk") request.headers["X-Frontdesk-Staff-Key"] ??= "demo-staff-key-1";
   if (operation === "DELETE /session") latest = undefined; // its token is invalid from now on
 }
@@ -68,18 +70,20 @@ async function putRegistration(request, path, ui) {
 const REMOVE = "DELETE /items/{itemId}";
 
 /** The first item that the buyer chose. */
-async function chosenItem({ id, token }) {
-  const { cart } = await (await fetch(`/v1/registrations/${id}`, { headers: holder(token) })).json();
-  return cart.items.find(({ origin }) => origin === "chosen").id;
+const chosenItem = async (one) => (await read(one)).cart.items.find(({ origin }) => origin === "chosen").id;
+
+/** A registration as it stands; undefined if it cannot be read. */
+async function read({ id, token }) {
+  const response = await fetch(`/v1/registrations/${id}`, { headers: holder(token) });
+  return response.ok ? response.json() : undefined;
 }
 
 /** Whether an operation can be carried out with a registration as it stands. */
-async function allows({ id, token }, operation, body) {
+async function allows(one, operation, body) {
   if (operation === "POST /prospect") return false; // a prospect can be taken over once in a world
   if (operation === REMOVE) return false; // the cart may be empty
-  const response = await fetch(`/v1/registrations/${id}`, { headers: holder(token) });
-  if (!response.ok) return false;
-  const registration = await response.json();
+  const registration = await read(one);
+  if (!registration) return false;
   if (operation === "GET /payment") return Boolean(registration.payment);
   if (!ACTIONS[operation]) return true;
   const action = registration.next.find(({ action }) => action === ACTIONS[operation]);
@@ -93,7 +97,7 @@ async function makeFor(operation, body) {
   if (operation === "POST /payment") return start(cart(body.method === "free" ? FREE_TRIAL : PAID_BY_CARD));
   if (!operation.includes("/mandate")) {
     const made = await start(cart(PAID_BY_CARD));
-    if (operation === "GET /payment") await send("POST", `/v1/registrations/${made.id}/payment`, { method: "card" }, holder(made.token));
+    if (operation === "GET /payment") await send("POST", `/v1/registrations/${made.id}/payment`, { method: "card", cart: (await read(made)).cart.revision }, holder(made.token));
     return made;
   }
   const made = await start(cart(DIRECT_DEBIT));

@@ -145,7 +145,7 @@ func (h *history) pay(ctx context.Context, caller int, j *harness.Journey, g *ha
 		if read {
 			return j.Ask(ctx, g, http.MethodGet, "/payment", "", nil)
 		}
-		return j.Ask(ctx, g, http.MethodPost, "/payment", uuid.NewString(), map[string]string{"method": "card"})
+		return j.Ask(ctx, g, http.MethodPost, "/payment", uuid.NewString(), j.ByCard())
 	})
 }
 

@@ -164,7 +164,7 @@ func (c *contention) act(ctx context.Context, action string, g *harness.Gateway)
 	if action == secondTab {
 		journey = c.other
 	}
-	response, err := journey.Ask(ctx, g, http.MethodPost, "/payment", key, map[string]string{"method": "card"})
+	response, err := journey.Ask(ctx, g, http.MethodPost, "/payment", key, journey.ByCard())
 	var payment api.Payment
 	if err == nil && response.Status < 300 && json.Unmarshal(response.Body, &payment) == nil {
 		c.mu.Lock()

@@ -107,21 +107,23 @@ func (j *Journey) register(ctx context.Context, start map[string]any, name strin
 	if !ok || json.Unmarshal(response.Body, &registration) != nil || registration.Token == nil {
 		return false
 	}
-	j.buyer.ID, j.buyer.Token, j.Due = registration.Id, *registration.Token, registration.Cart.DueNow.Amount
+	j.buyer.ID, j.buyer.Token, j.buyer.Cart = registration.Id, *registration.Token, registration.Cart.Revision
+	j.Due = registration.Cart.DueNow.Amount
 	return true
 }
 
-var byCard = map[string]string{"method": "card"}
+// ByCard is the body of a payment by card, for the cart that the buyer saw.
+func (j *Journey) ByCard() map[string]string { return j.buyer.ByCard() }
 
 // Pay asks for the payment, sometimes in two tabs, and reports whether the buyer may go to the processor.
 func (j *Journey) Pay(ctx context.Context) bool {
 	if j.random.IntN(4) == 0 {
 		var other sync.WaitGroup
 		g, key := j.harness.RandomGateway(j.random), uuid.NewString()
-		other.Go(func() { j.Ask(ctx, g, http.MethodPost, "/payment", key, byCard) })
+		other.Go(func() { j.Ask(ctx, g, http.MethodPost, "/payment", key, j.ByCard()) })
 		defer other.Wait()
 	}
-	if _, ok := j.submit(ctx, j.buyer.Path()+"/payment", byCard); !ok {
+	if _, ok := j.submit(ctx, j.buyer.Path()+"/payment", j.ByCard()); !ok {
 		j.reload(ctx)
 	}
 	return j.ProcessorID() != ""
@@ -347,7 +349,7 @@ func (j *Journey) askAsStranger(ctx context.Context, g *Gateway) {
 	for _, request := range []struct {
 		method, below, key string
 		body               any
-	}{{http.MethodGet, "", "", nil}, {http.MethodPost, "/payment", uuid.NewString(), byCard}, {http.MethodDelete, "", "", nil}} {
+	}{{http.MethodGet, "", "", nil}, {http.MethodPost, "/payment", uuid.NewString(), j.ByCard()}, {http.MethodDelete, "", "", nil}} {
 		response, err := stranger.Send(ctx, request.method, g.URL+stranger.Path()+request.below, request.key, request.body)
 		if err != nil {
 			continue
