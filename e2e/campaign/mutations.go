@@ -50,7 +50,8 @@ var Mutations = []Mutation{
 		{
 			File: "flows/payment/event.go",
 			Old:  `	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,
-			New: `	if p, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(registration, generation)); err == nil && p.State == flows.Intent && event.Type == "payment_intent.canceled" {
+			New: `	p, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(registration, generation))
+	if err == nil && p.State == flows.Intent && event.Type == "payment_intent.canceled" {
 			_, _ = m.commit(ctx, p, protocol.Transition(p, *p, flows.Cancelling, "the event says so", flows.Decision{}, m.cfg.Now()))
 	} else if err == nil && p.State != flows.Recorded && event.Type == "payment_intent.succeeded" {
 		next := *p

@@ -49,8 +49,11 @@ func TestSeedsRepeat(t *testing.T) {
 // charges during an outage, and in one that believes a firewall's page.
 func TestMutationsAreKilled(t *testing.T) {
 	t.Parallel()
-	for mutation, wanted := range map[string][]string{"no-response-no-effect": {campaign.AppliedTwice}, "no-brake": {campaign.CapturedBehindBrake},
-		"believe-any-2xx": {campaign.RecordedNotApplied, campaign.SettledAtDesk}} { // staff may have settled what was not booked
+	for mutation, wanted := range map[string][]string{
+		"no-response-no-effect": {campaign.AppliedTwice},
+		"no-brake":              {campaign.CapturedBehindBrake},
+		"believe-any-2xx":       {campaign.RecordedNotApplied, campaign.SettledAtDesk}, // staff may have settled what was not booked
+	} {
 		report, err := campaign.Kill(t.Context(), simulation.Campaign(), campaign.Options{Seed: 2, Mutation: mutation})
 		if err != nil {
 			t.Fatal(err)
