@@ -31,27 +31,41 @@ func TestProtocolHolds(t *testing.T) {
 		"Redis falls back, and an operator":             {Crashes: unlimited, Sleeps: 1, Rollbacks: 1, Operator: 2, Claims: 1, Declines: true},
 		"Redis falls back twice":                        {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 2, Claims: 1},
 		"Redis is wiped":                                {Crashes: unlimited, Sleeps: unlimited, Wipes: 1, Operator: unlimited},
-		"Redis is wiped again and again":                {Crashes: unlimited, Sleeps: unlimited, Wipes: unlimited, Operator: unlimited, Claims: 1},
-		"Redis falls back and is wiped":                 {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Wipes: 1, Claims: 1},
-		"a day passes":                                  {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Days: 1},
-		"three replicas":                                {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Operator: unlimited, Claims: 1, Replicas: 3},
-		"later and free":                                {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 2, Wipes: unlimited, Operator: unlimited, Claims: 1, Methods: deferred},
-		"at the desk":                                   {Crashes: unlimited, Sleeps: unlimited, Wipes: unlimited, Operator: unlimited, Methods: inPerson},
-		"one way after another":                         {Crashes: unlimited, Sleeps: unlimited, Wipes: 1, Operator: unlimited, Claims: 1, Payments: 2, Methods: everyWay},
-		"staff, crashes and an operator":                {Crashes: unlimited, Sleeps: unlimited, Operator: unlimited, Desk: true},
-		"staff, and Redis falls back":                   {Crashes: 1, Sleeps: 1, Rollbacks: 1, Claims: 1, Desk: true},
-		"staff, and Redis is wiped":                     {Crashes: unlimited, Sleeps: 1, Wipes: 1, Operator: 1, Claims: 1, Desk: true},
-		"staff, and one way after another":              {Crashes: unlimited, Operator: 1, Claims: 1, Payments: 2, Methods: everyWay, Desk: true},
-		"staff, and blocks that lift themselves":        {Crashes: unlimited, Sleeps: 1, Operator: 2, Desk: true, Mislaid: 2},
-		"refunds fail, and Redis falls back":            {Crashes: unlimited, Rollbacks: 1, Operator: 2, Claims: 1, RefundsFail: 2},
-		"refunds fail, and Redis is wiped":              {Crashes: unlimited, Wipes: 1, Operator: unlimited, Claims: 1, RefundsFail: 2},
-		"keys are used up, and Redis falls back":        {Crashes: 1, Rollbacks: 1, Claims: 1, UsedKeys: 1, Declines: true},
-		"keys are used up, and Redis is wiped":          {Crashes: 1, Wipes: 1, Operator: 1, Claims: 1, UsedKeys: 2},
-		"something else accepts":                        {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Wipes: 1, Claims: 1, Foreign: unlimited},
-		"the brake, and Redis falls back":               {Crashes: unlimited, Sleeps: 1, Rollbacks: 1, Claims: 1, Brake: true},
-		"the brake, and one way after another":          {Crashes: 1, Claims: 1, Payments: 2, Brake: true, Methods: everyWay},
-		"every doubt has a cause":                       {Quota: true, Causes: true, Payments: 2, Methods: everyWay},
-		"staff, refunds that fail, strangers":           {Operator: 2, Claims: 1, Desk: true, RefundsFail: 1, Strangers: true, Declines: true},
+		"Redis is wiped again and again": {
+			Crashes: unlimited, Sleeps: unlimited, Wipes: unlimited, Operator: unlimited, Claims: 1,
+		},
+		"Redis falls back and is wiped": {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Wipes: 1, Claims: 1},
+		"a day passes":                  {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Days: 1},
+		"three replicas": {
+			Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Operator: unlimited, Claims: 1, Replicas: 3,
+		},
+		"later and free": {
+			Crashes: unlimited, Sleeps: unlimited, Rollbacks: 2, Wipes: unlimited, Operator: unlimited, Claims: 1,
+			Methods: deferred,
+		},
+		"at the desk": {
+			Crashes: unlimited, Sleeps: unlimited, Wipes: unlimited, Operator: unlimited, Methods: inPerson,
+		},
+		"one way after another": {
+			Crashes: unlimited, Sleeps: unlimited, Wipes: 1, Operator: unlimited, Claims: 1, Payments: 2,
+			Methods: everyWay,
+		},
+		"staff, crashes and an operator":         {Crashes: unlimited, Sleeps: unlimited, Operator: unlimited, Desk: true},
+		"staff, and Redis falls back":            {Crashes: 1, Sleeps: 1, Rollbacks: 1, Claims: 1, Desk: true},
+		"staff, and Redis is wiped":              {Crashes: unlimited, Sleeps: 1, Wipes: 1, Operator: 1, Claims: 1, Desk: true},
+		"staff, and one way after another":       {Crashes: unlimited, Operator: 1, Claims: 1, Payments: 2, Methods: everyWay, Desk: true},
+		"staff, and blocks that lift themselves": {Crashes: unlimited, Sleeps: 1, Operator: 2, Desk: true, Mislaid: 2},
+		"refunds fail, and Redis falls back":     {Crashes: unlimited, Rollbacks: 1, Operator: 2, Claims: 1, RefundsFail: 2},
+		"refunds fail, and Redis is wiped":       {Crashes: unlimited, Wipes: 1, Operator: unlimited, Claims: 1, RefundsFail: 2},
+		"keys are used up, and Redis falls back": {Crashes: 1, Rollbacks: 1, Claims: 1, UsedKeys: 1, Declines: true},
+		"keys are used up, and Redis is wiped":   {Crashes: 1, Wipes: 1, Operator: 1, Claims: 1, UsedKeys: 2},
+		"something else accepts": {
+			Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Wipes: 1, Claims: 1, Foreign: unlimited,
+		},
+		"the brake, and Redis falls back":      {Crashes: unlimited, Sleeps: 1, Rollbacks: 1, Claims: 1, Brake: true},
+		"the brake, and one way after another": {Crashes: 1, Claims: 1, Payments: 2, Brake: true, Methods: everyWay},
+		"every doubt has a cause":              {Quota: true, Causes: true, Payments: 2, Methods: everyWay},
+		"staff, refunds that fail, strangers":  {Operator: 2, Claims: 1, Desk: true, RefundsFail: 1, Strangers: true, Declines: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,26 +114,36 @@ func TestMutationsAreFound(t *testing.T) {
 		"refund without a claim, and a rebuild":      {model.Config{Variant: refundUnclaimed, Wipes: 1}, model.RefundedBooked, 23},
 		"owed release written for ever":              {model.Config{ReleaseInsists: true, Rollbacks: 1}, model.NeverSettles, 16},
 		"claim without reading the journal":          {model.Config{Variant: claimUnread, Rollbacks: 1, Days: 1}, model.PostedTwice, 16},
-		"capture's answer trusted at any age":        {model.Config{Variant: trustAnyCapture, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 18},
-		"claim by a sleeper":                         {model.Config{Variant: claimAtAnyAge, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 23},
-		"created under a forgotten key":              {model.Config{Variant: createAtAnyAge, Rollbacks: 1, Days: 1, Except: forgetful}, model.PostedTwice, 21},
-		"operator in haste":                          {model.Config{Variant: operatorInHaste, Operator: 1}, model.RefundedBooked, 18},
-		"operator who trusts Redis":                  {model.Config{Variant: operatorTrustsRedis, Operator: 1, Rollbacks: 1}, model.RefundedBooked, 19},
-		"capture without a fresh reading":            {model.Config{Variant: captureUnseen, Desk: true}, model.CapturedAfterDesk, 8},
-		"POST without a fresh reading":               {model.Config{Variant: postUnseen, Desk: true}, model.PostedAfterDesk, 13},
-		"evidence of any age":                        {model.Config{Variant: trustAnyEvidence, Desk: true}, model.RecordedNotBooked, 14},
-		"evidence without a claim":                   {model.Config{Variant: evidenceUnclaimed, Desk: true}, model.RecordedNotBooked, 11},
-		"lifted block refunded as any other":         {model.Config{Variant: liftedForgotten, Mislaid: 1, Desk: true}, model.RefundedBooked, 14},
-		"pending refund taken for done":              {model.Config{Variant: refundBelieved, Operator: 1, RefundsFail: 1}, model.RefundedTooEarly, 15},
-		"used-up key used again":                     {model.Config{Variant: usedKeyKept, UsedKeys: 1}, model.ChargedAndForgotten, 16},
-		"recorded sale not read again":               {model.Config{Variant: saleUnverified, Foreign: 1}, model.UnsettledUnlisted, 12},
-		"brake ignored":                              {model.Config{Variant: brakeIgnored, Brake: true}, model.MovedWhileHeld, 7},
-		"another account's gateway acts":             {model.Config{Variant: foreignBelieved, Strangers: true}, model.StrangerActs, 2},
-		"missing once, blocked for good":             {model.Config{Variant: notFoundBlocks, Mislaid: 1}, model.BlockedForGood, 8},
-		"claim given up without a release":           {model.Config{Variant: firstForgotten, Causes: true}, model.NeedlessDoubt, 12},
-		"quota taken for a doubt":                    {model.Config{Variant: limitIsDoubt, Quota: true, Causes: true}, model.NeedlessDoubt, 10},
-		"doubt taken for a quota":                    {model.Config{Variant: doubtIsLimit}, model.PostedTwice, 16},
-		"failed refund that no operator sees":        {model.Config{Variant: refundFailureUnseen, RefundsFail: 1}, model.ChargedAndForgotten, 17},
+		"capture's answer trusted at any age": {
+			model.Config{Variant: trustAnyCapture, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 18,
+		},
+		"claim by a sleeper": {
+			model.Config{Variant: claimAtAnyAge, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 23,
+		},
+		"created under a forgotten key": {
+			model.Config{Variant: createAtAnyAge, Rollbacks: 1, Days: 1, Except: forgetful}, model.PostedTwice, 21,
+		},
+		"operator in haste": {model.Config{Variant: operatorInHaste, Operator: 1}, model.RefundedBooked, 18},
+		"operator who trusts Redis": {
+			model.Config{Variant: operatorTrustsRedis, Operator: 1, Rollbacks: 1}, model.RefundedBooked, 19,
+		},
+		"capture without a fresh reading":    {model.Config{Variant: captureUnseen, Desk: true}, model.CapturedAfterDesk, 8},
+		"POST without a fresh reading":       {model.Config{Variant: postUnseen, Desk: true}, model.PostedAfterDesk, 13},
+		"evidence of any age":                {model.Config{Variant: trustAnyEvidence, Desk: true}, model.RecordedNotBooked, 14},
+		"evidence without a claim":           {model.Config{Variant: evidenceUnclaimed, Desk: true}, model.RecordedNotBooked, 11},
+		"lifted block refunded as any other": {model.Config{Variant: liftedForgotten, Mislaid: 1, Desk: true}, model.RefundedBooked, 14},
+		"pending refund taken for done": {
+			model.Config{Variant: refundBelieved, Operator: 1, RefundsFail: 1}, model.RefundedTooEarly, 15,
+		},
+		"used-up key used again":              {model.Config{Variant: usedKeyKept, UsedKeys: 1}, model.ChargedAndForgotten, 16},
+		"recorded sale not read again":        {model.Config{Variant: saleUnverified, Foreign: 1}, model.UnsettledUnlisted, 12},
+		"brake ignored":                       {model.Config{Variant: brakeIgnored, Brake: true}, model.MovedWhileHeld, 7},
+		"another account's gateway acts":      {model.Config{Variant: foreignBelieved, Strangers: true}, model.StrangerActs, 2},
+		"missing once, blocked for good":      {model.Config{Variant: notFoundBlocks, Mislaid: 1}, model.BlockedForGood, 8},
+		"claim given up without a release":    {model.Config{Variant: firstForgotten, Causes: true}, model.NeedlessDoubt, 12},
+		"quota taken for a doubt":             {model.Config{Variant: limitIsDoubt, Quota: true, Causes: true}, model.NeedlessDoubt, 10},
+		"doubt taken for a quota":             {model.Config{Variant: doubtIsLimit}, model.PostedTwice, 16},
+		"failed refund that no operator sees": {model.Config{Variant: refundFailureUnseen, RefundsFail: 1}, model.ChargedAndForgotten, 17},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -134,8 +158,11 @@ func TestMutationsAreFound(t *testing.T) {
 func TestWhatRestsOnRedisAlone(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]counterexample{
-		"two payments at the desk":  {model.Config{Rollbacks: 1, Methods: inPerson}, model.PostedTwice, 6},
-		"a card, and then deferred": {model.Config{Rollbacks: 1, Methods: []model.Method{model.ByCard, model.Deferred}}, model.ChargedAndForgotten, 9},
+		"two payments at the desk": {model.Config{Rollbacks: 1, Methods: inPerson}, model.PostedTwice, 6},
+		"a card, and then deferred": {
+			model.Config{Rollbacks: 1, Methods: []model.Method{model.ByCard, model.Deferred}},
+			model.ChargedAndForgotten, 9,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,8 +220,9 @@ func TestBudgetsBound(t *testing.T) {
 	t.Parallel()
 	none := model.Check(model.Config{}).States
 	for name, config := range map[string]model.Config{
-		"crashes": {Crashes: 1}, "sleeps": {Sleeps: 1}, "rollbacks": {Rollbacks: 1}, "wipes": {Wipes: 1}, "days": {Days: 1}, "operator": {Operator: 1},
-		"desk": {Desk: true}, "mislaid": {Mislaid: 1}, "failing refunds": {RefundsFail: 1}, "declines": {Declines: true}, "used-up keys": {UsedKeys: 1},
+		"crashes": {Crashes: 1}, "sleeps": {Sleeps: 1}, "rollbacks": {Rollbacks: 1}, "wipes": {Wipes: 1}, "days": {Days: 1},
+		"operator": {Operator: 1}, "desk": {Desk: true}, "mislaid": {Mislaid: 1}, "failing refunds": {RefundsFail: 1},
+		"declines": {Declines: true}, "used-up keys": {UsedKeys: 1},
 		"foreign answers": {Foreign: 1}, "the brake": {Brake: true}, "payments": {Payments: 2}, "replicas": {Replicas: 3, Sleeps: 2},
 	} {
 		if with := model.Check(config).States; with <= none {
@@ -210,8 +238,10 @@ func TestTraceIsReadable(t *testing.T) {
 	t.Parallel()
 	text := model.Check(model.Config{Variant: retryAmbiguous}).Violation.String()
 	for _, line := range []string{
-		"the club system booked the sale twice, after 11 steps:\n  1. The buyer starts a payment.  [Redis: payment 1 priced v1; club system: 0 booked]\n",
-		" posts; the club system books it, the answer is lost.  [Redis: payment 1 sending v6 claim 1 by a; processor's payment 1: captured post_1=a; club system: 1 booked]\n",
+		"the club system booked the sale twice, after 11 steps:\n" +
+			"  1. The buyer starts a payment.  [Redis: payment 1 priced v1; club system: 0 booked]\n",
+		" posts; the club system books it, the answer is lost.  " +
+			"[Redis: payment 1 sending v6 claim 1 by a; processor's payment 1: captured post_1=a; club system: 1 booked]\n",
 		" 11. ",
 	} {
 		if !strings.Contains(text, line) {

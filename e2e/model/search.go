@@ -251,13 +251,19 @@ func canonical(w world) world {
 
 // rank orders records by everything but their attempt id.
 func (r record) rank() (rank uint64) {
-	for _, flag := range []bool{r.exists, r.releasePending, r.declined, r.rebuilt, r.seen, r.refundFailed, r.missing, r.doubted, r.onHold, r.absent} {
+	for _, flag := range []bool{
+		r.exists, r.releasePending, r.declined, r.rebuilt, r.seen, r.refundFailed, r.missing, r.doubted, r.onHold,
+		r.absent,
+	} {
 		rank <<= 1
 		if flag {
 			rank++
 		}
 	}
-	for _, v := range []uint8{r.generation<<2 | uint8(r.method), uint8(r.state), r.version, r.slot<<4 | r.used<<2 | uint8(r.verdict), r.claim<<4 | r.failed} {
+	for _, v := range []uint8{
+		r.generation<<2 | uint8(r.method), uint8(r.state), r.version, r.slot<<4 | r.used<<2 | uint8(r.verdict),
+		r.claim<<4 | r.failed,
+	} {
 		rank = rank<<8 | uint64(v)
 	}
 	return rank

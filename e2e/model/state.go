@@ -217,7 +217,7 @@ type world struct {
 	backups  [maxBackups]record // earlier states that Redis will fall back to
 	process  [maxReplicas]process
 	slot     [slots]slot
-	key      [slots]uint8 // by generation: the slot that the key of Cards.Create leads to, or refusedKey; 0 when the processor knows no such key
+	key      [slots]uint8 // by generation: the slot that the key of Cards.Create leads to, 0 for none, or refusedKey
 	errors   [slots]serverErrors
 	inPerson booked // POSTs for payments at the desk
 	deferred booked // deferrals, and validations of free sales
