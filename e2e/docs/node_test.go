@@ -49,7 +49,8 @@ func nodeModules(t *testing.T) string {
 
 func (w nodeProject) write(name, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(strings.ReplaceAll(text, "http://localhost:8080", w.gateway)), 0o644); err != nil {
+	text = strings.ReplaceAll(text, "http://localhost:8080", w.gateway)
+	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o644); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -121,7 +122,8 @@ func TestTypedClient(t *testing.T) {
 	for _, name := range []string{"client.ts", "signup.ts", "screens.ts", "tsconfig.json"} {
 		w.write(name, read(t, filepath.Join("docs", "examples", name)))
 	}
-	if said := w.must("sh", "-ec", commands[1]); !strings.Contains(said, "14900 cents are due; possible actions: pay") || !strings.Contains(said, "completed: recorded, member 11-") {
+	said := w.must("sh", "-ec", commands[1])
+	if !strings.Contains(said, "14900 cents are due; possible actions: pay") || !strings.Contains(said, "completed: recorded, member 11-") {
 		t.Errorf("the example says:\n%s", said)
 	}
 	expectOnePayment(t, c)

@@ -280,8 +280,9 @@ var chromium = shared(startChromium)
 // engine without windows, and takes half the time. With FULL_CHROMIUM, it is Chromium.
 func Chromium(t TB) string {
 	t.Helper()
-	names := []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} // by system
-	if os.Getenv("FULL_CHROMIUM") != "" {                                                         //nolint:forbidigo // the Makefile sets it for the main journeys
+	// The names differ between systems.
+	names := []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
+	if os.Getenv("FULL_CHROMIUM") != "" { //nolint:forbidigo // the Makefile sets it for the main journeys
 		names = names[1:]
 	}
 	for _, name := range names {

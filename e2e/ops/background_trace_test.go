@@ -233,7 +233,10 @@ func TestLogLinesCarryTraceIDs(t *testing.T) {
 			t.Errorf("no trace: %s", line)
 		}
 	}
-	for _, want := range []string{"request", "club system", "payment moved", "request failed", "open payments not swept", "operator's request failed"} {
+	for _, want := range []string{
+		"request", "club system", "payment moved", "request failed", "open payments not swept",
+		"operator's request failed",
+	} {
 		found := false
 		for said := range seen {
 			found = found || strings.Contains(said, want)

@@ -58,8 +58,16 @@ func TestClubWebhookIntake(t *testing.T) {
 		c.Do("POST", path(secret), body).Into(http.StatusOK, nil)
 	}
 	plain := [2]string{"Content-Type", "text/plain"} // the club system's documentation does not say which it sends
-	for name, good := range map[string]string{"another type": body, "no object": `[1,2]`, "no event": `{}`, "unknown event": `{"event":"sale.paid","data":{"object":{"saleId":"/demo/sales/1"}}}`,
-		"doubled": body, "a string": `"x"`, "deep": strings.Repeat("[", 500) + strings.Repeat("]", 500), "many": `{"event":"contact.updated","data":{"object":{` + members(200) + `}}}`} {
+	for name, good := range map[string]string{
+		"another type":  body,
+		"no object":     `[1,2]`,
+		"no event":      `{}`,
+		"unknown event": `{"event":"sale.paid","data":{"object":{"saleId":"/demo/sales/1"}}}`,
+		"doubled":       body,
+		"a string":      `"x"`,
+		"deep":          strings.Repeat("[", 500) + strings.Repeat("]", 500),
+		"many":          `{"event":"contact.updated","data":{"object":{` + members(200) + `}}}`,
+	} {
 		if answer := c.Do("POST", path("the-new-secret-0001"), good, plain); answer.Status != http.StatusOK {
 			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
 		}
@@ -73,7 +81,10 @@ func TestClubWebhookIntake(t *testing.T) {
 		t.Run(name, func(t *testing.T) { c.WithT(t).Do("POST", path("the-new-secret-0001"), bad.body).Problem(bad.code) })
 	}
 	unknown := c.Do("POST", "/v1/webhooks/unknown", body).Problem(api.NotFound)
-	for _, secret := range []string{"a-third-secret-0001", "the-new-secret-000", "the-new-secret-00011", "THE-NEW-SECRET-0001", "demo-webhook-secret", "x", "%20", "the-new-secret-0001,the-old-secret-0001"} {
+	for _, secret := range []string{
+		"a-third-secret-0001", "the-new-secret-000", "the-new-secret-00011", "THE-NEW-SECRET-0001",
+		"demo-webhook-secret", "x", "%20", "the-new-secret-0001,the-old-secret-0001",
+	} {
 		problem := c.Do("POST", path(secret), body).Problem(api.NotFound)
 		problem.TraceId, unknown.TraceId = nil, nil
 		if !reflect.DeepEqual(problem, unknown) {
@@ -84,7 +95,8 @@ func TestClubWebhookIntake(t *testing.T) {
 	c.Do("GET", path("x"), nil).Problem(api.MethodNotAllowed)
 
 	frontdesktest.StopRedis(t, s.Redis)
-	if problem := c.Do("POST", path("the-new-secret-0001"), body).Problem(api.StorageUnavailable); problem.Status != http.StatusServiceUnavailable {
+	problem := c.Do("POST", path("the-new-secret-0001"), body).Problem(api.StorageUnavailable)
+	if problem.Status != http.StatusServiceUnavailable {
 		t.Errorf("nothing is stored, and the answer is %+v", problem)
 	}
 	if log := process.Log(); strings.Contains(log, "secret-0001") || strings.Contains(log, "contacts/1001") {
@@ -159,14 +171,17 @@ func TestWebhookConfiguration(t *testing.T) {
 		environment []string
 		said        string
 	}{
-		"short secret":      {[]string{"FRONTDESK_WEBHOOK_SECRET=tiny-hidden"}, "FRONTDESK_WEBHOOK_SECRET has a secret that is not 16 to 128"},
-		"a slash":           {[]string{"FRONTDESK_WEBHOOK_SECRET=hidden/hidden/hidden"}, "secret 1"},
-		"three secrets":     {[]string{"FRONTDESK_WEBHOOK_SECRET=hidden-0000000001,hidden-0000000002,hidden-0000000003"}, "at most 2"},
-		"demo secret, live": {[]string{"FRONTDESK_MODE=live", "FRONTDESK_WEBHOOK_SECRET=demo-webhook-secret"}, "FRONTDESK_WEBHOOK_SECRET has the demo secret"},
-		"no JSON":           {[]string{"FRONTDESK_SUBSCRIBERS=hidden"}, "not a JSON array"},
-		"unknown member":    {[]string{subscriber(`"name":"crm","hidden":true`)}, "not a JSON array"},
-		"wrong name":        {[]string{subscriber(`"name":"C R M"`)}, `subscriber 1 ("C R M"): name`},
-		"loopback, live":    {[]string{"FRONTDESK_MODE=live", subscriber(`"name":"crm"`)}, "https is needed"},
+		"short secret":  {[]string{"FRONTDESK_WEBHOOK_SECRET=tiny-hidden"}, "FRONTDESK_WEBHOOK_SECRET has a secret that is not 16 to 128"},
+		"a slash":       {[]string{"FRONTDESK_WEBHOOK_SECRET=hidden/hidden/hidden"}, "secret 1"},
+		"three secrets": {[]string{"FRONTDESK_WEBHOOK_SECRET=hidden-0000000001,hidden-0000000002,hidden-0000000003"}, "at most 2"},
+		"demo secret, live": {
+			[]string{"FRONTDESK_MODE=live", "FRONTDESK_WEBHOOK_SECRET=demo-webhook-secret"},
+			"FRONTDESK_WEBHOOK_SECRET has the demo secret",
+		},
+		"no JSON":        {[]string{"FRONTDESK_SUBSCRIBERS=hidden"}, "not a JSON array"},
+		"unknown member": {[]string{subscriber(`"name":"crm","hidden":true`)}, "not a JSON array"},
+		"wrong name":     {[]string{subscriber(`"name":"C R M"`)}, `subscriber 1 ("C R M"): name`},
+		"loopback, live": {[]string{"FRONTDESK_MODE=live", subscriber(`"name":"crm"`)}, "https is needed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := expectStartRefused(t, nil, test.environment...)

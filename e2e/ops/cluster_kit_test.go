@@ -119,7 +119,8 @@ func (c *redisCluster) Migrate(ctx context.Context, key string) error {
 	source, target := from.Client(), to.Client()
 	defer source.Close()
 	defer target.Close()
-	slot, sourceID, targetID := source.ClusterKeySlot(ctx, key).Val(), source.Do(ctx, "CLUSTER", "MYID").Val(), target.Do(ctx, "CLUSTER", "MYID").Val()
+	slot := source.ClusterKeySlot(ctx, key).Val()
+	sourceID, targetID := source.Do(ctx, "CLUSTER", "MYID").Val(), target.Do(ctx, "CLUSTER", "MYID").Val()
 	if err := target.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", sourceID).Err(); err != nil {
 		return err
 	}

@@ -30,7 +30,10 @@ func TestOperatorsAreIdentified(t *testing.T) {
 	c := frontdesktest.NewClient(t, mock.URL)
 	_, id := inDoubtPayment(t, c)
 	base := "http://" + mock.OpsAddress() + "/ops/"
-	for _, credential := range []string{"", "Bearer", "Bearer ", "Bearer guessed", "Bearer " + tokenHash(frontdesktest.OperatorToken), "Basic " + frontdesktest.OperatorToken, frontdesktest.OperatorToken} {
+	for _, credential := range []string{
+		"", "Bearer", "Bearer ", "Bearer guessed", "Bearer " + tokenHash(frontdesktest.OperatorToken),
+		"Basic " + frontdesktest.OperatorToken, frontdesktest.OperatorToken,
+	} {
 		for _, route := range append(operatorRoutes, "POST payments/"+id+"/confirm-recorded") {
 			method, path, _ := strings.Cut(route, " ")
 			answer := c.Do(method, base+path, map[string]string{"by": "grace"}, [2]string{"Authorization", credential})
@@ -67,7 +70,8 @@ func TestAuditNamesTheOperator(t *testing.T) {
 		}
 		tokens[name], entries = found[1], append(entries, found[2])
 	}
-	if out, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "operators", "add", "ada rose").CombinedOutput(); err == nil || !strings.Contains(string(out), "name: must be a login name") {
+	out, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "operators", "add", "ada rose").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "name: must be a login name") {
 		t.Errorf("an odd name: %v, %s", err, out)
 	}
 	file := filepath.Join(t.TempDir(), "operators")
@@ -83,7 +87,8 @@ func TestAuditNamesTheOperator(t *testing.T) {
 	mustRunCLI(t, mock.OpsAddress(), "note", id, "called the club", "--operator-token", tokens["ada"])
 	mustRunCLI(t, mock.OpsAddress(), "confirm-recorded", id, "--operator-token", tokens["grace.h"])
 	var shown payment.Detail
-	if err := json.Unmarshal([]byte(mustRunCLI(t, mock.OpsAddress(), "show", id, "--json", "--operator-token", tokens["ada"])), &shown); err != nil {
+	printed := mustRunCLI(t, mock.OpsAddress(), "show", id, "--json", "--operator-token", tokens["ada"])
+	if err := json.Unmarshal([]byte(printed), &shown); err != nil {
 		t.Fatal(err)
 	}
 	decided := ""

@@ -43,6 +43,8 @@ func TestDoctor(t *testing.T) {
 	processor := sandbox.New(sandbox.Config{})
 	t.Cleanup(processor.Close)
 	test := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim"}
+	sandboxURL := "FRONTDESK_SANDBOX_URL=" + s.Upstreams.URL + "/sandbox"
+	race := []string{"--check-claims", "--rounds=2", "--racers=4"}
 	unreachable := []string{
 		"FRONTDESK_MODE=test",
 		"FRONTDESK_REDIS_URL=redis://127.0.0.1:1",
@@ -70,14 +72,29 @@ func TestDoctor(t *testing.T) {
 		says        string
 	}{
 		"nothing configured":        {nil, nil, all, "mock mode"},
-		"nothing configured, claim": {nil, []string{"--check-claims", "--rounds=2", "--racers=4"}, and("ok", "claim"), "2 rounds of 4 callers, 2 winners; 6 calls lost"},
-		"everything answers":        {append([]string{"FRONTDESK_SANDBOX_URL=" + s.Upstreams.URL + "/sandbox"}, test...), nil, all, "5 clubs"},
-		"nothing answers":           {unreachable, []string{"--check-claims"}, and("FAIL", "redis", "club system", "card processor", "login"), "4 of the checks failed"},
-		"wrong client secret":       {append([]string{"FRONTDESK_CLUB_CLIENT_SECRET=wrong", "FRONTDESK_SANDBOX_URL=" + s.Upstreams.URL + "/sandbox"}, test...), nil, and("FAIL", "club system"), "1 of the checks failed"},
-		"a foreign organisation":    {append([]string{"FRONTDESK_CLUB_TOKEN=foreign", "FRONTDESK_SANDBOX_URL=" + s.Upstreams.URL + "/sandbox"}, test...), nil, and("FAIL", "club system", "login"), "2 of the checks failed"},
-		"stripe":                    {withStripe(processor.SecretKey), []string{"--check-claims", "--rounds=2", "--racers=4"}, and("ok", "claim"), "test keys"},
-		"stripe, wrong key":         {withStripe("sk_test_wrong"), []string{"--check-claims"}, and("FAIL", "card processor"), "1 of the checks failed"},
-		"half a configuration":      {[]string{"FRONTDESK_MODE=test"}, nil, map[string]string{"configuration": "FAIL"}, "FRONTDESK_REDIS_URL is missing"},
+		"nothing configured, claim": {nil, race, and("ok", "claim"), "2 rounds of 4 callers, 2 winners; 6 calls lost"},
+		"everything answers":        {append([]string{sandboxURL}, test...), nil, all, "5 clubs"},
+		"nothing answers": {
+			unreachable, []string{"--check-claims"}, and("FAIL", "redis", "club system", "card processor", "login"),
+			"4 of the checks failed",
+		},
+		"wrong client secret": {
+			append([]string{"FRONTDESK_CLUB_CLIENT_SECRET=wrong", sandboxURL}, test...), nil,
+			and("FAIL", "club system"), "1 of the checks failed",
+		},
+		"a foreign organisation": {
+			append([]string{"FRONTDESK_CLUB_TOKEN=foreign", sandboxURL}, test...), nil,
+			and("FAIL", "club system", "login"), "2 of the checks failed",
+		},
+		"stripe": {withStripe(processor.SecretKey), race, and("ok", "claim"), "test keys"},
+		"stripe, wrong key": {
+			withStripe("sk_test_wrong"), []string{"--check-claims"}, and("FAIL", "card processor"),
+			"1 of the checks failed",
+		},
+		"half a configuration": {
+			[]string{"FRONTDESK_MODE=test"}, nil, map[string]string{"configuration": "FAIL"},
+			"FRONTDESK_REDIS_URL is missing",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -45,7 +45,8 @@ func TestClusterFailsOverUnderLoad(t *testing.T) {
 func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 	t.Parallel()
 	cluster := newRedisCluster(t)
-	failUnderLoad(t, harness.Config{Storage: cluster, Environment: []string{"FRONTDESK_REDIS_WAIT=1"}}, func(_ *harness.Harness, registration string) {
+	config := harness.Config{Storage: cluster, Environment: []string{"FRONTDESK_REDIS_WAIT=1"}}
+	failUnderLoad(t, config, func(_ *harness.Harness, registration string) {
 		if err := cluster.Migrate(t.Context(), "fd:{"+registration+"}:registration"); err != nil {
 			t.Error(err)
 		}

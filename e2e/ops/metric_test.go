@@ -109,7 +109,11 @@ func TestEveryMetricMoves(t *testing.T) {
 	if v, _ := sum(m.started, "frontdesk_sms_budget_codes", "within", "day"); v != 12 {
 		t.Errorf("the day's budget is %g", v)
 	}
-	m.moved["frontdesk_build_info"], m.moved["frontdesk_sms_budget_codes"], m.moved["frontdesk_sms_organisation_budget_codes"] = true, true, true
+	for _, constant := range []string{
+		"frontdesk_build_info", "frontdesk_sms_budget_codes", "frontdesk_sms_organisation_budget_codes",
+	} {
+		m.moved[constant] = true
+	}
 	m.expectDocumented()
 }
 
@@ -195,8 +199,9 @@ func (m *metricEnv) mandate(n int) (registration string, answer *frontdesktest.R
 	start, day := time.Now().AddDate(0, 2, 0).Format(time.DateOnly), 10
 	var begun api.Registration
 	m.c.Token = ""
-	m.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{{OfferId: "901", StartDate: &start, Debit: &api.Debit{Day: &day}}}},
-		frontdesktest.Key(""), from).
+	item := api.NewItem{OfferId: "901", StartDate: &start, Debit: &api.Debit{Day: &day}}
+	body := api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{item}}
+	m.c.Do("POST", "/v1/registrations", body, frontdesktest.Key(""), from).
 		Into(http.StatusCreated, &begun)
 	m.c.Token = *begun.Token
 	return begun.Id, m.c.Do(

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
@@ -17,6 +19,8 @@ import (
 // another method under the same number. The card payment is not lost.
 func TestAnotherMethodTakesTheNumber(t *testing.T) {
 	t.Parallel()
+	refusal := &clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 401}
+	outage := &clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 503}
 	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)}
 	desk := map[string]string{"method": "desk", "mean": "cash"}
 	for name, test := range map[string]struct {
@@ -26,45 +30,39 @@ func TestAnotherMethodTakesTheNumber(t *testing.T) {
 		money   cards.State
 		state   flows.PaymentState // of the card payment, as operators see it
 	}{
-		"captured, then deferred":           {&clubsim.Fault{Kind: "error_before", Status: 401}, nil, later, cards.Refunded, flows.Refunded},
-		"captured, then at the desk":        {&clubsim.Fault{Kind: "error_before", Status: 401}, nil, desk, cards.Refunded, flows.Refunded},
-		"in doubt, then deferred":           {&clubsim.Fault{Kind: "error_before", Status: 503}, nil, later, cards.Captured, flows.InDoubt},
-		"paid after it was deferred":        {nil, nil, later, cards.Cancelled, flows.Cancelled},
-		"accepted, though it was not there": {&clubsim.Fault{Kind: "error_before", Status: 503}, map[string]string{"fd_done_1": "accepted"}, desk, cards.Captured, flows.Blocked},
+		"captured, then deferred":    {refusal, nil, later, cards.Refunded, flows.Refunded},
+		"captured, then at the desk": {refusal, nil, desk, cards.Refunded, flows.Refunded},
+		"in doubt, then deferred":    {outage, nil, later, cards.Captured, flows.InDoubt},
+		"paid after it was deferred": {nil, nil, later, cards.Cancelled, flows.Cancelled},
+		"accepted, though it was not there": {
+			outage, map[string]string{"fd_done_1": "accepted"}, desk, cards.Captured, flows.Blocked,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := frontdesktest.NewEnv(t)
 			gateway, c := s.Gateway(t)
-			redis := frontdesktest.RedisClient(t, s.Redis)
+			client := frontdesktest.RedisClient(t, s.Redis)
 			registration := c.Register()
 			key, stored, number := "fd:{"+registration.Id+"}:registration", "fd:{"+registration.Id+"}:payment:1", registration.Id+"-1"
-			before, err := redis.Dump(t.Context(), key).Result()
+			before, err := client.Dump(t.Context(), key).Result()
 			if err != nil {
 				t.Fatal(err)
 			}
 			card := c.Pay(registration.Id)
 			if test.fault != nil {
-				test.fault.Match = frontdesktest.RecordPayment
 				s.SetFaults(t, *test.fault)
 				c.SetProcessor(map[string]string{"webhooks": "drop"}) // one that is late would restore the payment before the buyer pays otherwise
 				c.Confirm(card, "4242424242424242")
 				frontdesktest.Eventually(t, "the money is taken, and the attempt over", func() bool {
 					c.Registration(registration.Id) // no event follows
-					state := redis.HGet(t.Context(), stored, "state").Val()
+					state := client.HGet(t.Context(), stored, "state").Val()
 					released := s.Upstreams.Cards.Payments()[0].Metadata["fd_release_1"] != ""
 					return state == string(flows.InDoubt) || state == string(flows.Captured) && released
 				})
 				s.SetFaults(t)
 			}
-			for _, err := range []error{
-				redis.Del(t.Context(), stored).Err(), redis.Del(t.Context(), "fd:payments:open").Err(),
-				redis.RestoreReplace(t.Context(), key, 0, before).Err(),
-			} {
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
+			rollBack(t, client, key, before, stored)
 			c.RequestPayment(registration.Id, test.other, frontdesktest.StaffKey())
 			if test.fault == nil {
 				c.Confirm(card, "4242424242424242") // its event finds it
@@ -83,16 +81,31 @@ func TestAnotherMethodTakesTheNumber(t *testing.T) {
 				return slices.ContainsFunc(listed.Items, func(p payment.Summary) bool { return p.Method == flows.ByCard && p.State == test.state })
 			})
 			for _, p := range listed.Items {
-				if p.Method != flows.ByCard && (string(p.ID) != number || p.State != flows.Recorded) || p.Method == flows.ByCard && string(p.ID) == number {
+				if p.Method != flows.ByCard && (string(p.ID) != number || p.State != flows.Recorded) ||
+					p.Method == flows.ByCard && string(p.ID) == number {
 					t.Errorf("%s is a %s payment, %s (%s)", p.ID, p.Method, p.State, p.Reason)
 				}
 			}
 			if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].State != test.money {
 				t.Errorf("the processor holds %+v", held)
 			}
-			if lines := len(s.Upstreams.Sim.Ledger()); lines > 1 {
-				t.Errorf("the ledger holds %+v", s.Upstreams.Sim.Ledger())
+			if ledger := s.Upstreams.Sim.Ledger(); len(ledger) > 1 {
+				t.Errorf("the ledger holds %+v", ledger)
 			}
 		})
+	}
+}
+
+// rollBack restores the registration from its dump, without the payment and what lists it.
+func rollBack(t *testing.T, client *redis.Client, registration, dump, paid string) {
+	t.Helper()
+	for _, err := range []error{
+		client.Del(t.Context(), paid).Err(),
+		client.Del(t.Context(), "fd:payments:open").Err(),
+		client.RestoreReplace(t.Context(), registration, 0, dump).Err(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -42,8 +42,8 @@ func inDoubtPayment(t *testing.T, c *frontdesktest.Client) (registration api.Reg
 	t.Helper()
 	registration = c.Register()
 	started := c.Pay(registration.Id)
-	c.Do("PUT", "/sim/demo/_control/faults", []clubsim.Fault{{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 503, Times: frontdesktest.Times(1)}}).
-		Into(http.StatusOK, nil)
+	fault := clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 503, Times: frontdesktest.Times(1)}
+	c.Do("PUT", "/sim/demo/_control/faults", []clubsim.Fault{fault}).Into(http.StatusOK, nil)
 	c.Confirm(started, "4242424242424242")
 	c.AwaitPayment(registration.Id, api.InDoubt)
 	return registration, registration.Id + "-1"
@@ -62,7 +62,8 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 	expectAll(t, mustRunCLI(t, at, "show", id), "in_doubt since", "captured", "fd_post_1", "before the capture", "building", "temp",
 		"What it means", "frontdesk payments confirm-recorded "+id, "can be decided from")
 	var listed payment.Page
-	if err := json.Unmarshal([]byte(mustRunCLI(t, at, "--json", "list", "--all")), &listed); err != nil || len(listed.Items) != 1 || string(listed.Items[0].ID) != id {
+	err := json.Unmarshal([]byte(mustRunCLI(t, at, "--json", "list", "--all")), &listed)
+	if err != nil || len(listed.Items) != 1 || string(listed.Items[0].ID) != id {
 		t.Errorf("listed: %+v, %v", listed, err)
 	}
 	expectAll(t, mustRunCLI(t, at, "list", "--operator-token="), id) // an empty token counts as not set: the demo operator's
@@ -231,15 +232,18 @@ func TestBadInputOfOperators(t *testing.T) {
 		status      int
 		code        flows.Code
 	}{
-		"unknown payment":          {"GET", base + "/nothing-1", nil, nil, 404, flows.NotFound},
-		"no payment's id":          {"GET", base + "/nothing", nil, nil, 404, flows.NotFound},
-		"unknown state":            {"GET", base + "?state=lost", nil, nil, 422, flows.InvalidRequest},
-		"all of what":              {"GET", base + "?all=perhaps", nil, nil, 422, flows.InvalidRequest},
-		"unknown path":             {"GET", one + "/history", nil, nil, 404, flows.NotFound},
-		"outside":                  {"GET", "http://" + mock.OpsAddress() + "/v1/clubs", nil, nil, 404, ""},
-		"wrong method":             {"DELETE", one, nil, nil, 405, flows.MethodNotAllowed},
-		"a page in a browser":      {"GET", base, nil, []header{{"Origin", "https://elsewhere.example"}}, 403, flows.ForbiddenOrigin},
-		"a form in a browser":      {"POST", one + "/confirm-recorded", `{}`, []header{{"Content-Type", "text/plain"}}, 403, flows.ForbiddenOrigin},
+		"unknown payment":     {"GET", base + "/nothing-1", nil, nil, 404, flows.NotFound},
+		"no payment's id":     {"GET", base + "/nothing", nil, nil, 404, flows.NotFound},
+		"unknown state":       {"GET", base + "?state=lost", nil, nil, 422, flows.InvalidRequest},
+		"all of what":         {"GET", base + "?all=perhaps", nil, nil, 422, flows.InvalidRequest},
+		"unknown path":        {"GET", one + "/history", nil, nil, 404, flows.NotFound},
+		"outside":             {"GET", "http://" + mock.OpsAddress() + "/v1/clubs", nil, nil, 404, ""},
+		"wrong method":        {"DELETE", one, nil, nil, 405, flows.MethodNotAllowed},
+		"a page in a browser": {"GET", base, nil, []header{{"Origin", "https://elsewhere.example"}}, 403, flows.ForbiddenOrigin},
+		"a form in a browser": {
+			"POST", one + "/confirm-recorded", `{}`, []header{{"Content-Type", "text/plain"}}, 403,
+			flows.ForbiddenOrigin,
+		},
 		"a typed name":             {"POST", one + "/confirm-recorded", `{"by":"ada"}`, nil, 400, flows.MalformedRequest},
 		"unknown recorded":         {"POST", base + "/nothing-1/confirm-recorded", `{}`, nil, 404, flows.NotFound},
 		"recorded, no JSON":        {"POST", one + "/confirm-recorded", `by=ada`, nil, 400, flows.MalformedRequest},
@@ -248,21 +252,24 @@ func TestBadInputOfOperators(t *testing.T) {
 		"recorded, two objects":    {"POST", one + "/confirm-recorded", `{}{}`, nil, 400, flows.MalformedRequest},
 		"recorded, unknown member": {"POST", one + "/confirm-recorded", `{"then":"refund"}`, nil, 400, flows.MalformedRequest},
 		"recorded, too large":      {"POST", one + "/confirm-recorded", `{"why":"` + strings.Repeat("x", 5000) + `"}`, nil, 413, flows.TooLarge},
-		"recorded, too long":       {"POST", one + "/confirm-recorded", `{"why":"` + strings.Repeat("x", 501) + `"}`, nil, 422, flows.InvalidRequest},
-		"not recorded, what then":  {"POST", one + "/confirm-not-recorded", `{}`, nil, 422, flows.InvalidRequest},
-		"not recorded, nonsense":   {"POST", one + "/confirm-not-recorded", `{"then":"keep"}`, nil, 422, flows.InvalidRequest},
-		"not recorded, cancel":     {"POST", one + "/confirm-not-recorded", `{"then":"cancel"}`, nil, 409, flows.NotDecidable},
-		"not recorded, too early":  {"POST", one + "/confirm-not-recorded", `{"then":"refund"}`, nil, 409, flows.TooEarly},
-		"not recorded, unknown":    {"POST", base + "/nothing-1/confirm-not-recorded", `{"then":"refund"}`, nil, 404, flows.NotFound},
-		"not recorded, large":      {"POST", one + "/confirm-not-recorded", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
-		"not recorded, member":     {"POST", one + "/confirm-not-recorded", `{"then":"refund","force":true}`, nil, 400, flows.MalformedRequest},
-		"empty note":               {"POST", one + "/notes", `{"text":" "}`, nil, 422, flows.InvalidRequest},
-		"note with an escape":      {"POST", one + "/notes", `{"text":"a\u001b[2Jb"}`, nil, 422, flows.InvalidRequest},
-		"note, unknown member":     {"POST", one + "/notes", `{"text":"a","to":"all"}`, nil, 400, flows.MalformedRequest},
-		"note, too large":          {"POST", one + "/notes", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
-		"note on nothing":          {"POST", base + "/nothing-1/notes", `{"text":"a"}`, nil, 404, flows.NotFound},
-		"calibrate, member":        {"POST", base + "/calibrate", `{"least":1}`, nil, 400, flows.MalformedRequest},
-		"calibrate, too large":     {"POST", base + "/calibrate", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
+		"recorded, too long": {
+			"POST", one + "/confirm-recorded", `{"why":"` + strings.Repeat("x", 501) + `"}`, nil, 422,
+			flows.InvalidRequest,
+		},
+		"not recorded, what then": {"POST", one + "/confirm-not-recorded", `{}`, nil, 422, flows.InvalidRequest},
+		"not recorded, nonsense":  {"POST", one + "/confirm-not-recorded", `{"then":"keep"}`, nil, 422, flows.InvalidRequest},
+		"not recorded, cancel":    {"POST", one + "/confirm-not-recorded", `{"then":"cancel"}`, nil, 409, flows.NotDecidable},
+		"not recorded, too early": {"POST", one + "/confirm-not-recorded", `{"then":"refund"}`, nil, 409, flows.TooEarly},
+		"not recorded, unknown":   {"POST", base + "/nothing-1/confirm-not-recorded", `{"then":"refund"}`, nil, 404, flows.NotFound},
+		"not recorded, large":     {"POST", one + "/confirm-not-recorded", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
+		"not recorded, member":    {"POST", one + "/confirm-not-recorded", `{"then":"refund","force":true}`, nil, 400, flows.MalformedRequest},
+		"empty note":              {"POST", one + "/notes", `{"text":" "}`, nil, 422, flows.InvalidRequest},
+		"note with an escape":     {"POST", one + "/notes", `{"text":"a\u001b[2Jb"}`, nil, 422, flows.InvalidRequest},
+		"note, unknown member":    {"POST", one + "/notes", `{"text":"a","to":"all"}`, nil, 400, flows.MalformedRequest},
+		"note, too large":         {"POST", one + "/notes", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
+		"note on nothing":         {"POST", base + "/nothing-1/notes", `{"text":"a"}`, nil, 404, flows.NotFound},
+		"calibrate, member":       {"POST", base + "/calibrate", `{"least":1}`, nil, 400, flows.MalformedRequest},
+		"calibrate, too large":    {"POST", base + "/calibrate", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			response := c.WithT(t).Do(test.method, test.url, test.body, test.headers...)
@@ -321,7 +328,8 @@ func TestOperatorsShareDecisions(t *testing.T) {
 	c.AwaitPayment(registration.Id, api.InDoubt)
 	id := registration.Id + "-1"
 	expectAll(t, mustRunCLI(t, one.OpsAddress(), "confirm-recorded", id), "is recorded")
-	if said, ok := runCLI(t, other.OpsAddress(), "confirm-not-recorded", id, "--refund"); ok || !strings.Contains(said, "is recorded, not in_doubt") {
+	said, ok := runCLI(t, other.OpsAddress(), "confirm-not-recorded", id, "--refund")
+	if ok || !strings.Contains(said, "is recorded, not in_doubt") {
 		t.Errorf("decided at both: %s", said)
 	}
 	if held := s.Upstreams.Cards.Payments()[0]; held.Metadata["fd_done_1"] == "" || !strings.HasSuffix(held.Metadata["fd_op_1"], "by demo") {

@@ -77,7 +77,8 @@ func TestRefundThatFails(t *testing.T) {
 				c.Do("GET", ops, nil).Into(http.StatusOK, &listed)
 				return len(listed.Items) == 1 && listed.Items[0].State == flows.Blocked
 			})
-			if now := c.AwaitPayment(registration.Id, api.InDoubt).Payment; now.Retry != api.PaymentRetryNever || strings.Contains(string(frontdesktest.Value(now.Message)), "back") {
+			now := c.AwaitPayment(registration.Id, api.InDoubt).Payment
+			if now.Retry != api.PaymentRetryNever || strings.Contains(string(frontdesktest.Value(now.Message)), "back") {
 				t.Errorf("the buyer is shown %s, %s: %s", now.State, now.Retry, frontdesktest.Value(now.Message))
 			}
 			var detail payment.Detail

@@ -187,7 +187,8 @@ func TestRelay(t *testing.T) {
 			t.Errorf("%s", d.text)
 		}
 	}
-	if said := mustCommand(t, process.OpsAddress(), "webhooks", "list"); strings.Contains(said, "hidden") || !strings.Contains(said, "foreign 1") {
+	said := mustCommand(t, process.OpsAddress(), "webhooks", "list")
+	if strings.Contains(said, "hidden") || !strings.Contains(said, "foreign 1") {
 		t.Errorf("it lists %s", said)
 	}
 }
@@ -305,11 +306,19 @@ func TestDeadLetters(t *testing.T) {
 		t.Errorf("three events have %d ids", len(to.ids()))
 	}
 	for words, want := range map[string]string{
-		"replay": "name either", "replay x --dead crm": "name either", "replay unknown": "no such delivery", "replay " + id + "@erp": "no such delivery",
-		"show evt_1@crm": "no such delivery", "replay --dead erp": "no such subscriber", "enable erp": "no such subscriber", "list --state lost": "waiting, retrying, dead or delivered",
-		"enable crm --operator-token guessed": "is not known here", "replay " + delivery + " --operator-token guessed": "is not known here",
+		"replay":                              "name either",
+		"replay x --dead crm":                 "name either",
+		"replay unknown":                      "no such delivery",
+		"replay " + id + "@erp":               "no such delivery",
+		"show evt_1@crm":                      "no such delivery",
+		"replay --dead erp":                   "no such subscriber",
+		"enable erp":                          "no such subscriber",
+		"list --state lost":                   "waiting, retrying, dead or delivered",
+		"enable crm --operator-token guessed": "is not known here",
+		"replay " + delivery + " --operator-token guessed": "is not known here",
 	} {
-		if said, ok := command(t, process.OpsAddress(), append([]string{"webhooks"}, strings.Fields(words)...)...); ok || !strings.Contains(said, want) {
+		said, ok := command(t, process.OpsAddress(), append([]string{"webhooks"}, strings.Fields(words)...)...)
+		if ok || !strings.Contains(said, want) {
 			t.Errorf("webhooks %s: %t, %s", words, ok, said)
 		}
 	}

@@ -47,7 +47,8 @@ func TestSubscriberRetryAfter(t *testing.T) {
 	failed := map[string]background.Delivery{}
 	frontdesktest.Eventually(t, "every subscriber has failed once", func() bool {
 		var list background.Deliveries
-		if err := json.Unmarshal([]byte(mustCommand(t, process.OpsAddress(), "webhooks", "list", "--state", "retrying", "--json")), &list); err != nil {
+		printed := mustCommand(t, process.OpsAddress(), "webhooks", "list", "--state", "retrying", "--json")
+		if err := json.Unmarshal([]byte(printed), &list); err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range list.Items {
@@ -73,7 +74,8 @@ func TestSubscriberRetryAfter(t *testing.T) {
 // one can verify a delivery, and one with another secret cannot.
 func TestSubscriberSecretRotation(t *testing.T) {
 	t.Parallel()
-	const fresh, foreign = "whsec_bmV3LXNlY3JldC1vZi1hLXN1YnNjcmliZXItMDE=", "whsec_Zm9yZWlnbi1zZWNyZXQtb2Ytc29tZWJvZHktMDE=" //nolint:gosec // of this test alone
+	const fresh = "whsec_bmV3LXNlY3JldC1vZi1hLXN1YnNjcmliZXItMDE="   //nolint:gosec // of this test alone
+	const foreign = "whsec_Zm9yZWlnbi1zZWNyZXQtb2Ytc29tZWJvZHktMDE=" //nolint:gosec // of this test alone
 	s := frontdesktest.NewEnv(t)
 	var came atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

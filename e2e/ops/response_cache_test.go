@@ -17,7 +17,8 @@ func TestSlowCatalogueReader(t *testing.T) {
 	c := frontdesktest.NewClient(t, gateway.URL)
 	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
 	const more = 400 // more than the buffers of both sides hold
-	if _, err := io.WriteString(slowly(t, gateway.URL), strings.Repeat("GET /v1/clubs/11/products HTTP/1.1\r\nHost: x\r\n\r\n", more)); err != nil {
+	requests := strings.Repeat("GET /v1/clubs/11/products HTTP/1.1\r\nHost: x\r\n\r\n", more)
+	if _, err := io.WriteString(slowly(t, gateway.URL), requests); err != nil {
 		t.Fatal(err)
 	}
 	frontdesktest.Eventually(t, "an answer waits to be taken", func() bool { return working(t, gateway, "encodings.write") == 1 })

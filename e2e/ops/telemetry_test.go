@@ -96,7 +96,8 @@ func TestJourneyCounters(t *testing.T) {
 		})
 	}
 	// The buyer's read and the webhook's job may both capture: the same request, by its key.
-	if captures, _ := sum(after, "frontdesk_upstream_calls_total", "upstream", "cards", "operation", "capture", "outcome", "accepted"); captures < 1 {
+	captures, _ := sum(after, "frontdesk_upstream_calls_total", "upstream", "cards", "operation", "capture", "outcome", "accepted")
+	if captures < 1 {
 		t.Error("no capture was counted")
 	}
 	if up, _ := sum(after, "frontdesk_redis_up"); up != 1 {

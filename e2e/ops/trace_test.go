@@ -106,7 +106,10 @@ func TestBadTraceIsIgnored(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	id := regexp.MustCompile(`^[0-9a-f]{32}$`)
-	for _, header := range []string{"nonsense", "00-00000000000000000000000000000000-" + browserSpan + "-01", "00-" + browserTrace + "-0000000000000000-01", "ff-" + browserTrace + "-" + browserSpan + "-01"} {
+	for _, header := range []string{
+		"nonsense", "00-00000000000000000000000000000000-" + browserSpan + "-01",
+		"00-" + browserTrace + "-0000000000000000-01", "ff-" + browserTrace + "-" + browserSpan + "-01",
+	} {
 		problem := c.Do("GET", "/v1/nowhere", nil, traceparent(header)).Problem(api.NotFound)
 		if problem.TraceId == nil || !id.MatchString(*problem.TraceId) || *problem.TraceId == browserTrace ||
 			strings.Contains(header, *problem.TraceId) {

@@ -84,7 +84,8 @@ func checkText(text []byte) string {
 // TestUnacceptableLicencesAreReported checks that the classifier rejects other texts.
 func TestUnacceptableLicencesAreReported(t *testing.T) {
 	t.Parallel()
-	if found := checkText([]byte("Licensed under the GNU General Public License v3.0 <https://www.gnu.org/licenses/gpl-3.0.html>")); found == "" {
+	const copyleft = "Licensed under the GNU General Public License v3.0 <https://www.gnu.org/licenses/gpl-3.0.html>"
+	if found := checkText([]byte(copyleft)); found == "" {
 		t.Error("a copyleft licence is accepted")
 	}
 	if found := checkText([]byte("All rights are reserved. Ask us before you use any of this.")); found == "" {
