@@ -44,7 +44,8 @@ type canaryRun struct {
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	w := &canaryRun{testEnv: newTestEnv(t), spans: frontdesktest.NewCollector(t)}
-	subscriber := `FRONTDESK_SUBSCRIBERS=[{"name":"zqplanted","url":"http://127.0.0.1:9/zqsubscriberpath","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`
+	subscriber := `FRONTDESK_SUBSCRIBERS=[{"name":"zqplanted","url":"http://127.0.0.1:9/zqsubscriberpath",` +
+		`"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`
 	environment := []string{"FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT=" + w.spans.URL, subscriber}
 	w.gateway, w.c = w.testEnv.gateway(environment...)
 	second, elsewhere := w.testEnv.gateway(append(environment, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")...)
@@ -314,9 +315,9 @@ func (w *canaryRun) inPerson() {
 	w.secrets.add("a cheque's owner", "Zqowner Wcheque")
 	registration := w.register(cardItem())
 	amount := registration.Cart.DueNow.Amount
-	w.c.RequestPayment(registration.Id, fmt.Sprintf(`{"method":"desk","mean":"cheque","cheques":[{"amount":%d,"bank":"Zqbank","code":"1234567","depositDesiredDate":"2031-01-31","owner":"Zqowner Wcheque"}]}`, amount),
-		frontdesktest.StaffKey()).
-		Into(http.StatusCreated, nil)
+	cheque := fmt.Sprintf(`{"method":"desk","mean":"cheque","cheques":[{"amount":%d,"bank":"Zqbank","code":"1234567",
+		"depositDesiredDate":"2031-01-31","owner":"Zqowner Wcheque"}]}`, amount)
+	w.c.RequestPayment(registration.Id, cheque, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 	w.recordRedis()
 	w.c.RequestPayment(w.register(cardItem()).Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 }
@@ -328,16 +329,25 @@ func (w *canaryRun) badInput() {
 	own := w.c.Token
 	for _, text := range []string{who.FamilyName, who.Email, who.Mobile, foreignCard, canaryIBAN} {
 		escaped := url.PathEscape(text)
-		for _, path := range []string{"/v1/registrations/" + escaped, "/v1/clubs/" + escaped + "/products?type=" + escaped, "/v1/clubs/11/offers/" + escaped + "/schedule?startDate=" + escaped,
-			"/v1/clubs?" + escaped + "=" + escaped, "/" + escaped, "/v1/" + escaped} {
+		for _, path := range []string{
+			"/v1/registrations/" + escaped,
+			"/v1/clubs/" + escaped + "/products?type=" + escaped,
+			"/v1/clubs/11/offers/" + escaped + "/schedule?startDate=" + escaped,
+			"/v1/clubs?" + escaped + "=" + escaped,
+			"/" + escaped,
+			"/v1/" + escaped,
+		} {
 			w.c.Do(
 				"GET", path, nil, [2]string{"traceparent", text}, [2]string{"User-Agent", text},
 				[2]string{"X-Frontdesk-World", text}, [2]string{"Cookie", "frontdesk=" + escaped}, [2]string{"Origin", text},
 			)
 		}
 		for _, body := range []string{
-			`{"clubId":%q}`, `{"clubId":"11","channel":%q}`, `{"clubId":"11","invitation":%q}`, `{"clubId":"11","items":[{"offerId":%q,"startDate":"x"}]}`,
-			`{"clubId":"11",%q:1}`, `{"clubId":"11","person":{"givenName":%[1]q,"familyName":%[1]q,"birthDate":%[1]q,"email":%[1]q,"mobile":%[1]q,"gender":%[1]q,"address":{"street":%[1]q,"postalCode":%[1]q,"city":%[1]q,"country":%[1]q}}}`, `{%q`, `%q`,
+			`{"clubId":%q}`, `{"clubId":"11","channel":%q}`, `{"clubId":"11","invitation":%q}`,
+			`{"clubId":"11","items":[{"offerId":%q,"startDate":"x"}]}`, `{"clubId":"11",%q:1}`,
+			`{"clubId":"11","person":{"givenName":%[1]q,"familyName":%[1]q,"birthDate":%[1]q,"email":%[1]q,"mobile":%[1]q,
+				"gender":%[1]q,"address":{"street":%[1]q,"postalCode":%[1]q,"city":%[1]q,"country":%[1]q}}}`,
+			`{%q`, `%q`,
 		} {
 			w.c.Token = ""
 			w.c.Do("POST", "/v1/registrations", fmt.Sprintf(body, text), frontdesktest.Key(text+"-0123456789abcdef"))

@@ -154,7 +154,8 @@ func TestErasureRefused(t *testing.T) {
 	if out, err := s.runCLI(gateway, "erase", "--email", "a@b.example", "--contact", "7"); err == nil {
 		t.Errorf("two people at once: %s", out)
 	}
-	if out, err := s.runCLI(gateway, "erase", "--contact", "7"); err != nil || !strings.Contains(out, "Nothing was found") || !strings.Contains(out, "Elsewhere") {
+	out, err := s.runCLI(gateway, "erase", "--contact", "7")
+	if err != nil || !strings.Contains(out, "Nothing was found") || !strings.Contains(out, "Elsewhere") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

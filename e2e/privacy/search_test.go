@@ -25,7 +25,10 @@ func (s *secrets) add(what, text string) {
 	}
 	quoted, _ := json.Marshal(text)
 	escaped := strings.ReplaceAll(string(quoted[1:len(quoted)-1]), "/", `\/`)
-	for _, form := range []string{text, strings.ToLower(text), url.QueryEscape(text), url.PathEscape(text), string(quoted[1 : len(quoted)-1]), escaped, hex.EncodeToString([]byte(text))} {
+	for _, form := range []string{
+		text, strings.ToLower(text), url.QueryEscape(text), url.PathEscape(text), string(quoted[1 : len(quoted)-1]),
+		escaped, hex.EncodeToString([]byte(text)),
+	} {
 		s.forms[form] = what
 	}
 	for shift := range 3 {
@@ -63,9 +66,16 @@ func TestSearchFindsEncodings(t *testing.T) {
 	s.codes = []string{"482913"}
 	quoted, _ := json.Marshal(map[string]string{"to": text})
 	for name, place := range map[string]string{
-		"plain": "to=" + text, "loud": "ZQADA+X@CANARY.EXAMPLE/É", "query": "?q=" + url.QueryEscape(text), "path": "/" + url.PathEscape(text), "JSON": string(quoted),
-		"base64": base64.StdEncoding.EncodeToString([]byte(text)), "base64 inside": base64.RawURLEncoding.EncodeToString([]byte("ab" + text + "c")),
-		"base64 further inside": base64.StdEncoding.EncodeToString([]byte("b" + text)), "hex": hex.EncodeToString([]byte(text)), "code": "code=482913 entered",
+		"plain":                 "to=" + text,
+		"loud":                  "ZQADA+X@CANARY.EXAMPLE/É",
+		"query":                 "?q=" + url.QueryEscape(text),
+		"path":                  "/" + url.PathEscape(text),
+		"JSON":                  string(quoted),
+		"base64":                base64.StdEncoding.EncodeToString([]byte(text)),
+		"base64 inside":         base64.RawURLEncoding.EncodeToString([]byte("ab" + text + "c")),
+		"base64 further inside": base64.StdEncoding.EncodeToString([]byte("b" + text)),
+		"hex":                   hex.EncodeToString([]byte(text)),
+		"code":                  "code=482913 entered",
 	} {
 		if s.in(place) == nil {
 			t.Errorf("%s: nothing is found in %s", name, place)

@@ -48,9 +48,11 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 		}
 		for name, proof := range proofs {
 			answer := attacker(victim).Do(r.method, r.pathFor(registration.Id), r.body(), append(proof, frontdesktest.Key(""))...)
-			elsewhere := [2]string{proof[0][0], strings.ReplaceAll(proof[0][1], registration.Id, nobodys)} // the cookie's name has the id
+			// The cookie's name has the id.
+			elsewhere := [2]string{proof[0][0], strings.ReplaceAll(proof[0][1], registration.Id, nobodys)}
 			of := attacker(victim).Do(r.method, r.pathFor(nobodys), r.body(), elsewhere, frontdesktest.Key("")).Problem(refused[name])
-			if problem := answer.Problem(refused[name]); frontdesktest.Value(problem.Detail) != frontdesktest.Value(of.Detail) || strings.Contains(string(answer.Body), payment.Id) {
+			problem := answer.Problem(refused[name])
+			if frontdesktest.Value(problem.Detail) != frontdesktest.Value(of.Detail) || strings.Contains(string(answer.Body), payment.Id) {
 				t.Errorf("%s %s with %s tells %s", r.method, r.path, name, answer.Body)
 			}
 		}
@@ -59,7 +61,10 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 			attacker(victim).Do(r.method, r.pathFor(id), r.body(), bearerHeader(*own.Token), frontdesktest.Key("")).Problem(api.RegistrationNotFound)
 		}
 	}
-	for _, body := range []string{`{"offerId":"/demo/contacts/1001"}`, `{"offerId":"2501/../../contacts/1001"}`, `{"offerId":"2501?contact=1001"}`} {
+	for _, body := range []string{
+		`{"offerId":"/demo/contacts/1001"}`, `{"offerId":"2501/../../contacts/1001"}`,
+		`{"offerId":"2501?contact=1001"}`,
+	} {
 		attacker(
 			victim,
 		).Do("POST", "/v1/registrations/"+own.Id+"/items", body, bearerHeader(*own.Token), frontdesktest.Key("")).
@@ -83,7 +88,8 @@ func TestAPI1ForeignCode(t *testing.T) {
 	c.World = "demo-move-owasp"
 	victim, thief := c.As("prospect"), c.As("former")
 	victim.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	if answer := thief.Do("POST", "/v1/me/transfer/signature", api.Signature{Code: victim.LatestCode()}, frontdesktest.Key("")); answer.Status < 400 || answer.Status > 499 {
+	answer := thief.Do("POST", "/v1/me/transfer/signature", api.Signature{Code: victim.LatestCode()}, frontdesktest.Key(""))
+	if answer.Status < 400 || answer.Status > 499 {
 		t.Errorf("another contact's code is answered with %s", answer.Body)
 	}
 	for persona, club := range map[string]string{"prospect": "13", "former": "12"} {
@@ -190,7 +196,10 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 		}
 	}
 	for name, token := range tokens {
-		for _, r := range []route{{method: "GET", path: "/v1/me"}, {method: "POST", path: "/v1/registrations"}, {method: "GET", path: "/v1/clubs/11/products"}} {
+		for _, r := range []route{
+			{method: "GET", path: "/v1/me"}, {method: "POST", path: "/v1/registrations"},
+			{method: "GET", path: "/v1/clubs/11/products"},
+		} {
 			var body any
 			if r.method == "POST" {
 				body = `{"clubId":"11"}`
@@ -251,11 +260,24 @@ func TestAPI2LoginClaims(t *testing.T) {
 	me(nil).Into(http.StatusOK, nil)
 	quiet := expectUnchanged(t, c)
 	for name, change := range map[string]jwt.MapClaims{
-		"expired": {"exp": now.Add(-time.Minute).Unix()}, "without an end": {"exp": nil}, "for a day": {"exp": now.Add(24 * time.Hour).Unix()},
-		"not yet": {"nbf": now.Add(time.Hour).Unix()}, "from the future": {"iat": now.Add(time.Hour).Unix()}, "an end that is text": {"exp": "tomorrow"},
-		"no contact": {"sub": nil}, "a path": {"sub": "1001/../1002"}, "an IRI": {"sub": "/demo/contacts/1001"}, "a query": {"sub": "1001?x=1"},
-		"a number": {"sub": 1001}, "a list": {"sub": []string{"1001", "1002"}}, "no club": {"club": nil}, "a club that is a path": {"club": "../11"},
-		"for another service": {"aud": "shop"}, "no audience": {"aud": nil}, "of another login": {"iss": "shop"}, "no issuer": {"iss": nil},
+		"expired":               {"exp": now.Add(-time.Minute).Unix()},
+		"without an end":        {"exp": nil},
+		"for a day":             {"exp": now.Add(24 * time.Hour).Unix()},
+		"not yet":               {"nbf": now.Add(time.Hour).Unix()},
+		"from the future":       {"iat": now.Add(time.Hour).Unix()},
+		"an end that is text":   {"exp": "tomorrow"},
+		"no contact":            {"sub": nil},
+		"a path":                {"sub": "1001/../1002"},
+		"an IRI":                {"sub": "/demo/contacts/1001"},
+		"a query":               {"sub": "1001?x=1"},
+		"a number":              {"sub": 1001},
+		"a list":                {"sub": []string{"1001", "1002"}},
+		"no club":               {"club": nil},
+		"a club that is a path": {"club": "../11"},
+		"for another service":   {"aud": "shop"},
+		"no audience":           {"aud": nil},
+		"of another login":      {"iss": "shop"},
+		"no issuer":             {"iss": nil},
 	} {
 		answer := me(change)
 		if scheme := answer.Header.Get("WWW-Authenticate"); answer.Status != http.StatusUnauthorized || !strings.HasPrefix(scheme, "Bearer ") {
@@ -264,9 +286,15 @@ func TestAPI2LoginClaims(t *testing.T) {
 	}
 	quiet("a token that does not count")
 	for want, refused := range map[string]*frontdesktest.Response{
-		`Bearer realm="the club's login"`:                      me(jwt.MapClaims{"club": "12"}), // the contact's club is another one, which only the club system knows
-		`Bearer realm="the club's login", Frontdesk-Staff-Key`: attacker(c).Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11"}, frontdesktest.Key(""), bearerHeader("e30.e30.e30")),
-		"Frontdesk-Staff-Key":                                  attacker(c).Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "guessed-staff-key"}),
+		// The contact's club is another one, which only the club system knows.
+		`Bearer realm="the club's login"`: me(jwt.MapClaims{"club": "12"}),
+		`Bearer realm="the club's login", Frontdesk-Staff-Key`: attacker(c).Do(
+			"POST", "/v1/registrations", api.StartRegistration{ClubId: "11"}, frontdesktest.Key(""),
+			bearerHeader("e30.e30.e30"),
+		),
+		"Frontdesk-Staff-Key": attacker(c).Do(
+			"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "guessed-staff-key"},
+		),
 	} {
 		if scheme := refused.Header.Get("WWW-Authenticate"); refused.Status != http.StatusUnauthorized || scheme != want {
 			t.Errorf("%d %s, to be answered by %q instead of %q", refused.Status, refused.Body, scheme, want)
@@ -286,10 +314,15 @@ func TestAPI2SessionFixation(t *testing.T) {
 		[2]string{"Cookie", "frontdesk-" + registration.Id + "=" + chosen}, [2]string{"X-Frontdesk-Session", "cookie"})
 	var fixed api.Registration
 	started.Into(http.StatusCreated, &fixed)
-	if cookie := started.Header.Get("Set-Cookie"); strings.Contains(cookie, chosen) || strings.Contains(cookie, "Domain") || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "Path=/") {
+	cookie := started.Header.Get("Set-Cookie")
+	if strings.Contains(cookie, chosen) || strings.Contains(cookie, "Domain") || !strings.Contains(cookie, "HttpOnly") ||
+		!strings.Contains(cookie, "Path=/") {
 		t.Errorf("the session is %q", cookie)
 	}
-	for _, guess := range []string{chosen, "", "null", "undefined", *registration.Token + ".", strings.ToLower(*registration.Token), (*registration.Token)[:42]} {
+	for _, guess := range []string{
+		chosen, "", "null", "undefined", *registration.Token + ".", strings.ToLower(*registration.Token),
+		(*registration.Token)[:42],
+	} {
 		code := api.RegistrationNotFound
 		if guess == "" || strings.Contains(guess, ".") { // such as a login's
 			code = api.TokenRequired
@@ -335,7 +368,10 @@ func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
 	quiet := expectUnchanged(t, c)
 	const key = "demo-staff-key-1"
 	desk := `{"method":"desk","mean":"cash"}`
-	for _, proof := range [][2]string{{"X-Staff", "true"}, {"X-Frontdesk-Staff", key}, {"Cookie", "X-Frontdesk-Staff-Key=" + key}, {"X-Role", "staff"}, {"X-Original-URL", "/ops/payments"}} {
+	for _, proof := range [][2]string{
+		{"X-Staff", "true"}, {"X-Frontdesk-Staff", key}, {"Cookie", "X-Frontdesk-Staff-Key=" + key},
+		{"X-Role", "staff"}, {"X-Original-URL", "/ops/payments"},
+	} {
 		c.Do("POST", path+"/payment", desk, frontdesktest.Key(""), proof).Problem(api.StaffOnly)
 		c.Do("POST", path+"/payment?X-Frontdesk-Staff-Key="+key, desk, frontdesktest.Key(""), proof).Problem(api.InvalidRequest)
 		for _, channel := range []string{"club", "terminal"} {
@@ -345,10 +381,15 @@ func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
 				Problem(api.StaffOnly)
 		}
 	}
-	for _, guess := range []string{"demo-staff-key-2", "demo-staff-key-", strings.ToUpper(key), key + " x", "null", strings.Repeat("k", 8<<10)} {
+	for _, guess := range []string{
+		"demo-staff-key-2", "demo-staff-key-", strings.ToUpper(key), key + " x", "null", strings.Repeat("k", 8<<10),
+	} {
 		c.Do("POST", path+"/payment", desk, frontdesktest.Key(""), [2]string{"X-Frontdesk-Staff-Key", guess}).Problem(api.StaffKeyUnknown)
 	}
-	for _, operators := range []string{"/ops/payments", "/ops/payments/calibrate", "/ops/queue", "/ops/webhooks", "/ops/invitations", "/metrics", "/debug/pprof/", "/debug/pprof/heap", "/debug/vars", "/ops"} {
+	for _, operators := range []string{
+		"/ops/payments", "/ops/payments/calibrate", "/ops/queue", "/ops/webhooks", "/ops/invitations", "/metrics",
+		"/debug/pprof/", "/debug/pprof/heap", "/debug/vars", "/ops",
+	} {
 		for _, method := range []string{"GET", "POST", "PUT"} {
 			attacker(c).Do(method, operators, `{}`, frontdesktest.StaffKey(), frontdesktest.Key("")).Problem(api.NotFound)
 		}
@@ -366,7 +407,8 @@ func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
 	}
 	for _, origin := range []string{"http://evil.example", "null"} { // a page in an operator's browser
 		request := [2]string{"Origin", origin}
-		if answer := attacker(c).Do("POST", "http://"+mock.OpsAddress()+"/ops/payments/calibrate", `{}`, request); answer.Status != http.StatusForbidden {
+		answer := attacker(c).Do("POST", "http://"+mock.OpsAddress()+"/ops/payments/calibrate", `{}`, request)
+		if answer.Status != http.StatusForbidden {
 			t.Errorf("a page at %s reaches the operators' edge: %s", origin, answer.Body)
 		}
 	}

@@ -117,7 +117,8 @@ func TestAPI10OversizedTexts(t *testing.T) {
 	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, &products)
 	for _, product := range products.Items {
 		oneLine("a product", product.Name)
-		if text := frontdesktest.Value(product.Description); text != "" && (utf8.RuneCountInString(text) != 10_000 || !strings.HasPrefix(text, "é\n\té")) {
+		text := frontdesktest.Value(product.Description)
+		if text != "" && (utf8.RuneCountInString(text) != 10_000 || !strings.HasPrefix(text, "é\n\té")) {
 			t.Errorf("a description is %.60q…", text)
 		}
 		for _, offer := range product.Offers {
@@ -202,12 +203,18 @@ func TestAPI10ImplausibleNumbers(t *testing.T) {
 	}
 	entry := `{"interval":"P1M","loop":1,"priceTI":1}`
 	for name, lie := range map[string]struct{ on, says, path string }{
-		"a debt":               {"/stats/accounts/contacts/1001", `{"totalRealDebt":1000000000001}`, "/v1/me"},
-		"a debt below":         {"/stats/accounts/contacts/1001", `{"totalRealDebt":-1000000000001}`, "/v1/me"},
-		"a price":              {"/offers", offer(`"totalPriceTI":1000000000001`), "/v1/clubs/11/products"},
-		"a fee":                {"/offers", offer(`"registrationFeeTI":-1000000000001`), "/v1/clubs/11/products"},
-		"a debit":              {"/offers", offer(`"repaymentSchedule":{"recurrences":[{"interval":"P1M","priceTI":1000000000001}]}`), "/v1/clubs/11/products"},
-		"a schedule":           {"/offers", offer(`"repaymentSchedule":{"occurrences":[` + strings.Repeat(entry+",", 600) + entry + `]}`), "/v1/clubs/11/products"},
+		"a debt":       {"/stats/accounts/contacts/1001", `{"totalRealDebt":1000000000001}`, "/v1/me"},
+		"a debt below": {"/stats/accounts/contacts/1001", `{"totalRealDebt":-1000000000001}`, "/v1/me"},
+		"a price":      {"/offers", offer(`"totalPriceTI":1000000000001`), "/v1/clubs/11/products"},
+		"a fee":        {"/offers", offer(`"registrationFeeTI":-1000000000001`), "/v1/clubs/11/products"},
+		"a debit": {
+			"/offers", offer(`"repaymentSchedule":{"recurrences":[{"interval":"P1M","priceTI":1000000000001}]}`),
+			"/v1/clubs/11/products",
+		},
+		"a schedule": {
+			"/offers", offer(`"repaymentSchedule":{"occurrences":[` + strings.Repeat(entry+",", 600) + entry + `]}`),
+			"/v1/clubs/11/products",
+		},
 		"one page of products": {"/products", `{"hydra:member":[` + numbered("products", 6001) + `]}`, "/v1/clubs/12/products"},
 	} {
 		tr.respond(lie.on, says(200, "application/ld+json", lie.says))
@@ -220,7 +227,8 @@ func TestAPI10ImplausibleNumbers(t *testing.T) {
 		"/allowed_debit_days",
 		says(
 			200, "application/ld+json",
-			`[{"debitDay":0,"date":"2030-01-01"},{"debitDay":32,"date":"2030-01-01"},{"debitDay":5,"date":"soon"},{"debitDay":6,"date":"2030-02-06"}]`,
+			`[{"debitDay":0,"date":"2030-01-01"},{"debitDay":32,"date":"2030-01-01"},
+				{"debitDay":5,"date":"soon"},{"debitDay":6,"date":"2030-02-06"}]`,
 		),
 	)
 	var days api.DebitDayList

@@ -68,7 +68,8 @@ func TestAPI3MassAssignment(t *testing.T) {
 		for name, value := range internal {
 			for at, body := range assigned(t, text, name, value) {
 				answer := attacker(c).Do(r.method, r.pathFor(registration.Id), body, proof, frontdesktest.Key(""))
-				if problem := answer.Problem(api.InvalidRequest); !slices.ContainsFunc(*problem.Errors, func(e api.FieldProblem) bool { return strings.HasPrefix(e.Pointer, at) }) {
+				problem := answer.Problem(api.InvalidRequest)
+				if !slices.ContainsFunc(*problem.Errors, func(e api.FieldProblem) bool { return strings.HasPrefix(e.Pointer, at) }) {
 					t.Errorf("%s %s with %s: %s", r.method, r.path, at, answer.Body)
 				}
 				tried++
@@ -137,8 +138,10 @@ func TestAPI3ExcessiveData(t *testing.T) {
 		if err := decoder.Decode(into); err != nil || response.Status >= 300 {
 			t.Errorf("%s: %d, %v: %s", what, response.Status, err, response.Body)
 		}
-		for _, name := range []string{"/" + c.World + "/", `\/` + c.World + `\/`, `"@`, "/demo/", c.World, clubsim.DemoClientSecret, clubsim.DemoGatewayKey,
-			"clientToken", "tokenHash", "fd_", "/sales/", "/contacts/", "checkout"} {
+		for _, name := range []string{
+			"/" + c.World + "/", `\/` + c.World + `\/`, `"@`, "/demo/", c.World, clubsim.DemoClientSecret,
+			clubsim.DemoGatewayKey, "clientToken", "tokenHash", "fd_", "/sales/", "/contacts/", "checkout",
+		} {
 			if strings.Contains(string(response.Body), name) {
 				t.Errorf("%s holds %s: %s", what, name, response.Body)
 			}

@@ -32,11 +32,15 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 	quiet := expectUnchanged(t, c)
 	path := "/v1/registrations/" + r.Id + "/payment"
 	for _, address := range []string{
-		lure.URL, "http://169.254.169.254/latest/meta-data/", "http://[::ffff:127.0.0.1]/", "http://localhost:6379/", "file:///etc/passwd", "gopher://127.0.0.1:6379/_FLUSHALL",
-		"javascript:alert(1)", "data:text/html,x", "//evil.example", "/\\evil.example", "https:evil.example", "https://signup.club.example@evil.example/",
-		"https://signup.club.example.evil.example/", "https://evil.example/https://signup.club.example", "https://signup.club.example:444/", "http://signup.club.example/",
-		"https://signup.club.example\\@evil.example/", "https://evil.example#@signup.club.example/", " https://signup.club.example/", "https://SIGNUP.club.example%00.evil.example/", "",
-		"com.example.evil://paid", "com.example.club.evil://paid", "com.example.club://evil@paid", "com.example.club:alert(1)", "intent://paid#Intent;scheme=com.example.club;end",
+		lure.URL, "http://169.254.169.254/latest/meta-data/", "http://[::ffff:127.0.0.1]/", "http://localhost:6379/",
+		"file:///etc/passwd", "gopher://127.0.0.1:6379/_FLUSHALL", "javascript:alert(1)", "data:text/html,x",
+		"//evil.example", "/\\evil.example", "https:evil.example", "https://signup.club.example@evil.example/",
+		"https://signup.club.example.evil.example/", "https://evil.example/https://signup.club.example",
+		"https://signup.club.example:444/", "http://signup.club.example/",
+		"https://signup.club.example\\@evil.example/", "https://evil.example#@signup.club.example/",
+		" https://signup.club.example/", "https://SIGNUP.club.example%00.evil.example/", "",
+		"com.example.evil://paid", "com.example.club.evil://paid", "com.example.club://evil@paid",
+		"com.example.club:alert(1)", "intent://paid#Intent;scheme=com.example.club;end",
 	} {
 		answer := c.Do("POST", path, map[string]string{"method": "card", "returnUrl": address}, frontdesktest.Key(""))
 		if answer.Status != http.StatusUnprocessableEntity {
@@ -69,22 +73,35 @@ func TestAPI8SecurityMisconfiguration(t *testing.T) {
 		"a big body":            c.Do("POST", "/v1/registrations", strings.Repeat("x", 70<<10), frontdesktest.Key("")),
 		"no proof":              c.Do("GET", "/v1/me", nil),
 		"a webhook":             c.Do("POST", "/v1/webhooks/card", `{}`),
-		"a script in a field":   c.Do("POST", "/v1/registrations", `{"clubId":"<script>alert(1)</script>","<img src=x>":1}`, frontdesktest.Key("")),
+		"a script in a field": c.Do(
+			"POST", "/v1/registrations", `{"clubId":"<script>alert(1)</script>","<img src=x>":1}`, frontdesktest.Key(""),
+		),
 	} {
 		header := answer.Header
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin",
-			"Cross-Origin-Opener-Policy": "same-origin", "Server": "", "X-Powered-By": "", "Access-Control-Allow-Origin": ""} {
+		for name, want := range map[string]string{
+			"X-Content-Type-Options":      "nosniff",
+			"X-Frame-Options":             "DENY",
+			"Referrer-Policy":             "same-origin",
+			"Cross-Origin-Opener-Policy":  "same-origin",
+			"Server":                      "",
+			"X-Powered-By":                "",
+			"Access-Control-Allow-Origin": "",
+		} {
 			if got := header.Get(name); got != want {
 				t.Errorf("%s: %s is %q", what, name, got)
 			}
 		}
-		if policy := header.Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors 'none'") || !strings.Contains(policy, "default-src '") || strings.Contains(policy, "evil") {
+		policy := header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "frame-ancestors 'none'") || !strings.Contains(policy, "default-src '") || strings.Contains(policy, "evil") {
 			t.Errorf("%s has the policy %q", what, policy)
 		}
 		if answer.Status >= 400 && header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s is answered with %q", what, header.Get("Content-Type"))
 		}
-		for _, leak := range []string{"goroutine", ".go:", "panic", "redis", "echo", "openapi3", "/sim/", "<script>alert", "secret=1", "127.0.0.1", "unexpected end of JSON"} {
+		for _, leak := range []string{
+			"goroutine", ".go:", "panic", "redis", "echo", "openapi3", "/sim/", "<script>alert", "secret=1", "127.0.0.1",
+			"unexpected end of JSON",
+		} {
 			if answer.Status >= 400 && strings.Contains(string(answer.Body), leak) {
 				t.Errorf("%s holds %q: %s", what, leak, answer.Body)
 			}
@@ -97,7 +114,8 @@ func TestAPI8SecurityMisconfiguration(t *testing.T) {
 		"another version": "GET /healthz HTTP/3.7\r\nHost: x\r\n\r\n",
 	} { // net/http answers these itself, in plain text
 		answer := dial(t, c, text)
-		if status := strings.TrimPrefix(answer, "HTTP/1.1 "); answer != "" && (!strings.HasPrefix(status, "4") && !strings.HasPrefix(status, "505") || len(answer) > 200) {
+		status := strings.TrimPrefix(answer, "HTTP/1.1 ")
+		if answer != "" && (!strings.HasPrefix(status, "4") && !strings.HasPrefix(status, "505") || len(answer) > 200) {
 			t.Errorf("%s: %q", what, answer)
 		}
 	}
@@ -111,11 +129,16 @@ func TestAPI9ImproperInventoryManagement(t *testing.T) {
 	c.Club()
 	quiet := expectUnchanged(t, c)
 	for _, path := range []string{
-		"/v0/clubs", "/v2/clubs", "/v1.0/clubs", "/v1beta/clubs", "/api/v1/clubs", "/api/clubs", "/clubs", "/v1", "/v1/", "/beta/v1/clubs", "/internal/v1/clubs",
-		"/admin", "/swagger.json", "/v1/openapi.json", "/openapi.yml", "/v1/openapi.yaml", "/api-docs", "/graphql", "/actuator/health", "/server-status", "/status", "/health",
-		"/.env", "/.git/config", "/go.mod", "/main.go", "/Dockerfile", "/config.yaml", "/README.md", "/jsconfig.json", "/contract.d.ts", "/openapi.d.ts", "/web-example/", "/views/",
-		"/docs/../main.go", "/docs/%2e%2e/%2e%2e/etc/passwd", "/..%5c..%5cmain.go", "/%2e%2e/main.go", "/v1/registrations", "/v1/me/", "/v1/webhooks", "/v1/webhooks/club", "/v1/webhooks/club/",
-		"/v1/webhooks/club/demo-webhook-secre", "/V1/clubs", "/v1/CLUBS", "/v1/clubs;x=1", "/v1/clubs.json", "/v1/clubs%20", "/v1/clubs%00", "/v1/clubs/11/products/", "/v1/clubs/11/../11/products",
+		"/v0/clubs", "/v2/clubs", "/v1.0/clubs", "/v1beta/clubs", "/api/v1/clubs", "/api/clubs", "/clubs", "/v1",
+		"/v1/", "/beta/v1/clubs", "/internal/v1/clubs",
+		"/admin", "/swagger.json", "/v1/openapi.json", "/openapi.yml", "/v1/openapi.yaml", "/api-docs", "/graphql",
+		"/actuator/health", "/server-status", "/status", "/health",
+		"/.env", "/.git/config", "/go.mod", "/main.go", "/Dockerfile", "/config.yaml", "/README.md", "/jsconfig.json",
+		"/contract.d.ts", "/openapi.d.ts", "/web-example/", "/views/",
+		"/docs/../main.go", "/docs/%2e%2e/%2e%2e/etc/passwd", "/..%5c..%5cmain.go", "/%2e%2e/main.go",
+		"/v1/registrations", "/v1/me/", "/v1/webhooks", "/v1/webhooks/club", "/v1/webhooks/club/",
+		"/v1/webhooks/club/demo-webhook-secre", "/V1/clubs", "/v1/CLUBS", "/v1/clubs;x=1", "/v1/clubs.json",
+		"/v1/clubs%20", "/v1/clubs%00", "/v1/clubs/11/products/", "/v1/clubs/11/../11/products",
 	} {
 		answer := c.Do("GET", path, nil)
 		if answer.Status != http.StatusNotFound && answer.Status != http.StatusMethodNotAllowed ||
@@ -128,7 +151,8 @@ func TestAPI9ImproperInventoryManagement(t *testing.T) {
 			continue
 		}
 		for _, path := range []string{r.pathFor("x") + "/", "/" + r.pathFor("x"), strings.ToUpper(r.pathFor("x")), "/v2" + r.pathFor("x")} {
-			if answer := c.Do(r.method, path, r.body(), frontdesktest.Key("")); answer.Status != http.StatusNotFound && (path != "/docs/" || answer.Status != http.StatusOK) {
+			answer := c.Do(r.method, path, r.body(), frontdesktest.Key(""))
+			if answer.Status != http.StatusNotFound && (path != "/docs/" || answer.Status != http.StatusOK) {
 				t.Errorf("%s %s is answered with %d", r.method, path, answer.Status)
 			}
 		}

@@ -52,7 +52,10 @@ func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 			t.Errorf("%s of %d bytes is answered with %d", name, len(attack.body), len(answer.Body))
 		}
 	}
-	for _, query := range []string{"?limit=1000000", "?itemsPerPage=1000000", "?page=7", "?cursor=99999999999999999999", "?cursor=-1", "?cursor=" + strings.Repeat("9", 9000), "?type=" + strings.Repeat("x", 9000)} {
+	for _, query := range []string{
+		"?limit=1000000", "?itemsPerPage=1000000", "?page=7", "?cursor=99999999999999999999", "?cursor=-1",
+		"?cursor=" + strings.Repeat("9", 9000), "?type=" + strings.Repeat("x", 9000),
+	} {
 		c.Do("GET", "/v1/clubs/11/products"+query, nil, forwardedFor("192.0.2.2")).Problem(api.InvalidRequest)
 	}
 	var page api.ProductList
@@ -61,18 +64,13 @@ func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 		t.Errorf("a page holds %d products", len(page.Items))
 	}
 	chunk := "1000\r\n" + strings.Repeat("x", 4096) + "\r\n"
-	endless := dial(
-		t,
-		c,
-		"POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nIdempotency-Key: 0123456789abcdef\r\nTransfer-Encoding: chunked\r\n\r\n"+
-			strings.Repeat(
-				chunk, 40,
-			)+"0\r\n\r\n",
-	)
+	endless := dial(t, c, "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
+		"Idempotency-Key: 0123456789abcdef\r\nTransfer-Encoding: chunked\r\n\r\n"+strings.Repeat(chunk, 40)+"0\r\n\r\n")
 	if endless != "" && !strings.HasPrefix(endless, "HTTP/1.1 413 ") {
 		t.Errorf("a body that says no length is answered with %.80q", endless)
 	}
-	if lied := dial(t, c, "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999\r\n\r\n{}"); !strings.HasPrefix(lied, "HTTP/1.1 413 ") {
+	lied := dial(t, c, "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999\r\n\r\n{}")
+	if !strings.HasPrefix(lied, "HTTP/1.1 413 ") {
 		t.Errorf("a body that says it is of ten gigabytes is answered with %.80q", lied)
 	}
 	refused := 0
@@ -181,7 +179,8 @@ func TestAPI4EventStreams(t *testing.T) {
 		}
 	}
 	events = "/v1/registrations/" + crowd.Id + "/events"
-	if refused := c.Do("GET", events, nil, bearerHeader(*crowd.Token), forwardedFor(shop)); refused.Problem(api.RateLimited).Status != http.StatusTooManyRequests || refused.Header.Get("Retry-After") != "15" {
+	refused = c.Do("GET", events, nil, bearerHeader(*crowd.Token), forwardedFor(shop))
+	if refused.Problem(api.RateLimited).Status != http.StatusTooManyRequests || refused.Header.Get("Retry-After") != "15" {
 		t.Errorf("one stream too many of an address is answered with %v %s", refused.Header, refused.Body)
 	}
 	if answer, _ := open(crowd, "198.51.100.8"); answer.StatusCode != http.StatusOK {
@@ -243,8 +242,8 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 		quiet := expectUnchanged(t, c)
 		details, refused := map[string]bool{}, 0
 		for i := range 25 {
-			answer := c.WithT(t).
-				Do("POST", "/v1/registrations", fmt.Sprintf(`{"clubId":"11","invitation":"guess-%d"}`, i), frontdesktest.Key(""), forwardedFor("192.0.2.2"))
+			body := fmt.Sprintf(`{"clubId":"11","invitation":"guess-%d"}`, i)
+			answer := c.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), forwardedFor("192.0.2.2"))
 			if answer.Status == http.StatusTooManyRequests {
 				refused++
 				continue
@@ -265,14 +264,18 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 		before := sent()
 		for i := range 6 { // one phone, by other people from other addresses
 			var r api.Registration
-			body := strings.Replace(strings.Replace(requestBodies["startRegistration"], "eve@", fmt.Sprintf("pump+%d@", i), 1), `{"offerId":"2501"}`, `{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}`, 1)
-			c.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("203.0.113.%d", i))).Into(http.StatusCreated, &r)
-			answer := c.WithT(t).Do("POST", "/v1/registrations/"+r.Id+"/mandate", requestBodies["createMandate"], frontdesktest.Key(""), bearerHeader(*r.Token), forwardedFor(fmt.Sprintf("203.0.113.%d", i)))
+			body := strings.Replace(
+				strings.Replace(requestBodies["startRegistration"], "eve@", fmt.Sprintf("pump+%d@", i), 1),
+				`{"offerId":"2501"}`, `{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}`, 1,
+			)
+			from := forwardedFor(fmt.Sprintf("203.0.113.%d", i))
+			c.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), from).Into(http.StatusCreated, &r)
+			mandate, token := "/v1/registrations/"+r.Id+"/mandate", bearerHeader(*r.Token)
+			answer := c.WithT(t).Do("POST", mandate, requestBodies["createMandate"], frontdesktest.Key(""), token, from)
 			if i > 0 {
 				answer.Problem(api.SmsLimited)
 			}
-			c.WithT(t).
-				Do("POST", "/v1/registrations/"+r.Id+"/mandate/signature/resend", nil, frontdesktest.Key(""), bearerHeader(*r.Token), forwardedFor(fmt.Sprintf("203.0.113.%d", i)))
+			c.WithT(t).Do("POST", mandate+"/signature/resend", nil, frontdesktest.Key(""), token, from)
 		}
 		if now := sent(); now != before+1 {
 			t.Errorf("%d codes were sent", now-before)

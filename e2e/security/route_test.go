@@ -43,11 +43,15 @@ func routes(t *testing.T) (all []route) {
 	return all
 }
 
+// eve is the person of the bodies.
+const eve = `{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com",` +
+	`"mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}}`
+
 // requestBodies are valid bodies, by operation.
 var requestBodies = map[string]string{
-	"startRegistration":    `{"clubId":"11","person":{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}},"items":[{"offerId":"2501"}]}`,
+	"startRegistration":    `{"clubId":"11","person":` + eve + `,"items":[{"offerId":"2501"}]}`,
 	"resumeRegistration":   `{"resume":"no such code"}`,
-	"putPerson":            `{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}}`,
+	"putPerson":            eve,
 	"correctPerson":        `{"email":"eve@example.org"}`,
 	"addItem":              `{"offerId":"2501"}`,
 	"startPayment":         `{"method":"card","cart":"q0WDkV3nUf7s2aYH"}`,

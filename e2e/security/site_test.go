@@ -20,15 +20,22 @@ func TestCrossSiteRequestForgery(t *testing.T) {
 	page.World = "" // a form sends no headers of its own
 	path := "/v1/registrations/" + registration.Id
 	quiet := expectUnchanged(t, c)
-	for _, origin := range []string{"https://evil.example", "null", "http://evil.example:80", "http://localhost.evil.example", "https://localhost@evil.example"} {
+	for _, origin := range []string{
+		"https://evil.example", "null", "http://evil.example:80", "http://localhost.evil.example",
+		"https://localhost@evil.example",
+	} {
 		for _, media := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json"} {
-			for _, wish := range []struct{ path, body string }{{"/payment", requestBodies["startPayment"]}, {"/items", requestBodies["addItem"]}, {"/check", ""}, {"/resume-link", ""}} {
+			for _, wish := range []struct{ path, body string }{
+				{"/payment", requestBodies["startPayment"]}, {"/items", requestBodies["addItem"]}, {"/check", ""},
+				{"/resume-link", ""},
+			} {
 				page.Do("POST", path+wish.path, wish.body, session, [2]string{"Origin", origin}, [2]string{"Content-Type", media},
 					[2]string{"Sec-Fetch-Site", "cross-site"}, frontdesktest.Key("")).Problem(api.ForbiddenOrigin)
 			}
 		}
 		for _, method := range []string{"DELETE", "PUT"} {
-			if answer := page.Do(method, path, `{}`, session, [2]string{"Origin", origin}); answer.Status != http.StatusForbidden && answer.Status != http.StatusMethodNotAllowed {
+			answer := page.Do(method, path, `{}`, session, [2]string{"Origin", origin})
+			if answer.Status != http.StatusForbidden && answer.Status != http.StatusMethodNotAllowed {
 				t.Errorf("%s from %s is answered with %d", method, origin, answer.Status)
 			}
 		}
@@ -52,22 +59,21 @@ func TestHostHeader(t *testing.T) {
 	registration := c.Register()
 	path := "/v1/registrations/" + registration.Id
 	for _, host := range []string{"evil.example", "evil.example:8080", "localhost.evil.example", "x\"><script>", "127.0.0.1.evil.example"} {
-		for _, target := range []string{"GET /v1/clubs", "GET /", "GET /docs", "GET /openapi.yaml", "GET " + path, "POST " + path + "/resume-link", "POST " + path + "/check"} {
-			answer := dial(
-				t,
-				c,
-				target+" HTTP/1.1\r\nHost: "+host+"\r\nX-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: https\r\nForwarded: host=evil.example\r\nX-Original-Host: evil.example\r\nX-Frontdesk-World: "+
-					c.World+"\r\nAuthorization: Bearer "+c.Token+"\r\nIdempotency-Key: host-"+host[:4]+"-0123456789abcdef\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-			)
+		for _, target := range []string{
+			"GET /v1/clubs", "GET /", "GET /docs", "GET /openapi.yaml", "GET " + path, "POST " + path + "/resume-link",
+			"POST " + path + "/check",
+		} {
+			answer := dial(t, c, target+" HTTP/1.1\r\nHost: "+host+"\r\nX-Forwarded-Host: evil.example\r\n"+
+				"X-Forwarded-Proto: https\r\nForwarded: host=evil.example\r\nX-Original-Host: evil.example\r\n"+
+				"X-Frontdesk-World: "+c.World+"\r\nAuthorization: Bearer "+c.Token+"\r\n"+
+				"Idempotency-Key: host-"+host[:4]+"-0123456789abcdef\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 			if strings.Contains(answer, "evil.example") || strings.Contains(answer, "<script>\"") {
 				t.Errorf("%s for %s is answered with %.400s", target, host, answer)
 			}
 		}
 		// The page's origin and the host match, as after DNS rebinding; the session is still the visitor's.
-		answer := dial(
-			t, c,
-			"DELETE "+path+" HTTP/1.1\r\nHost: "+host+"\r\nOrigin: http://"+host+"\r\nCookie: frontdesk-"+registration.Id+"="+c.Token+"\r\nConnection: close\r\n\r\n",
-		)
+		answer := dial(t, c, "DELETE "+path+" HTTP/1.1\r\nHost: "+host+"\r\nOrigin: http://"+host+"\r\n"+
+			"Cookie: frontdesk-"+registration.Id+"="+c.Token+"\r\nConnection: close\r\n\r\n")
 		if !strings.HasPrefix(answer, "HTTP/1.1 403 ") && !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
 			t.Errorf("a page that was rebound from %s is answered with %.200s", host, answer)
 		}
@@ -84,8 +90,13 @@ func TestCachePolicy(t *testing.T) {
 	c, _ := frontdesktest.NewWorld(t)
 	registration := c.Register()
 	for path, kept := range map[string]string{
-		"/v1/clubs": "private, no-cache", "/v1/clubs/11/products": "private, no-cache", "/v1/clubs/11/products/x.css": "no-store",
-		"/v1/registrations/" + registration.Id: "no-store", "/v1/registrations/" + registration.Id + "/x.css": "no-store", "/v1/nothing": "no-store", "/v1/me": "no-store",
+		"/v1/clubs":                                       "private, no-cache",
+		"/v1/clubs/11/products":                           "private, no-cache",
+		"/v1/clubs/11/products/x.css":                     "no-store",
+		"/v1/registrations/" + registration.Id:            "no-store",
+		"/v1/registrations/" + registration.Id + "/x.css": "no-store",
+		"/v1/nothing":                                     "no-store",
+		"/v1/me":                                          "no-store",
 	} {
 		header := c.Do("GET", path, nil, [2]string{"X-Forwarded-Host", "evil.example"}).Header
 		if header.Get("Cache-Control") != kept || !strings.Contains(strings.Join(header.Values("Vary"), ","), "Origin") {
@@ -103,7 +114,8 @@ func TestRequestSmuggling(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
 	registration := c.Register()
-	hidden := "DELETE /v1/registrations/" + registration.Id + " HTTP/1.1\r\nHost: x\r\nX-Frontdesk-World: " + c.World + "\r\nAuthorization: Bearer " + c.Token + "\r\n\r\n"
+	hidden := "DELETE /v1/registrations/" + registration.Id + " HTTP/1.1\r\nHost: x\r\nX-Frontdesk-World: " + c.World +
+		"\r\nAuthorization: Bearer " + c.Token + "\r\n\r\n"
 	const head = "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nIdempotency-Key: 0123456789abcdef\r\n"
 	for name, text := range map[string]string{
 		"two lengths":              head + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
@@ -142,8 +154,11 @@ func TestHeaderInjection(t *testing.T) {
 	c, _ := frontdesktest.NewWorld(t)
 	registration := c.Register()
 	const mark = "injected-by-eve"
-	for _, path := range []string{"/v1/clubs%0d%0aX-Eve:%20" + mark, "/v1/registrations/%0d%0aSet-Cookie:%20a=" + mark, "/v1/clubs/11/products?cursor=1%0d%0aX-Eve:" + mark,
-		"/docs?x=%0d%0aX-Eve:" + mark, "/%0d%0aX-Eve:" + mark, "//evil.example/%2f..", "/\\evil.example"} {
+	for _, path := range []string{
+		"/v1/clubs%0d%0aX-Eve:%20" + mark, "/v1/registrations/%0d%0aSet-Cookie:%20a=" + mark,
+		"/v1/clubs/11/products?cursor=1%0d%0aX-Eve:" + mark, "/docs?x=%0d%0aX-Eve:" + mark, "/%0d%0aX-Eve:" + mark,
+		"//evil.example/%2f..", "/\\evil.example",
+	} {
 		answer := c.Do("GET", path, nil, [2]string{"traceparent", mark}, [2]string{"Last-Event-ID", mark}, [2]string{"Idempotency-Key", mark})
 		for name, values := range answer.Header {
 			if strings.Contains(strings.Join(values, " "), mark) || name == "X-Eve" || name == "Location" {

@@ -107,7 +107,8 @@ func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 		"null":               says(200, ld, `null`),
 		"nothing":            says(200, ld, ``),
 		"deep":               says(200, ld, strings.Repeat(`{"a":`, 20000)+strings.Repeat("}", 20000)),
-		"another contact":    says(200, ld, `{"@id":"/other/contacts/1002","number":"`+marker+`","status":"customer","clubId":"/other/clubs/11"}`),
+		"another contact": says(200, ld,
+			`{"@id":"/other/contacts/1002","number":"`+marker+`","status":"customer","clubId":"/other/clubs/11"}`),
 		"elsewhere": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, lure.URL+"/"+marker, http.StatusTemporaryRedirect)
 		},
@@ -180,16 +181,9 @@ func TestAPI10EndlessPages(t *testing.T) {
 	tr, _, c := newMaliciousClubGateway(t)
 	customer := c.As("customer")
 	tr.respond("/optins", func(w http.ResponseWriter, r *http.Request) {
-		says(
-			200,
-			"application/ld+json",
-			fmt.Sprintf(
-				`{"hydra:member":[{"@id":"/demo/optins/9%s","name":"x"}],"hydra:totalItems":1000000000,"hydra:view":{"hydra:next":"/demo/optins?page=next"}}`,
-				r.URL.Query().Get("page"),
-			),
-		)(
-			w, r,
-		) // pages are requested concurrently
+		page := fmt.Sprintf(`{"hydra:member":[{"@id":"/demo/optins/9%s","name":"x"}],"hydra:totalItems":1000000000,
+			"hydra:view":{"hydra:next":"/demo/optins?page=next"}}`, r.URL.Query().Get("page"))
+		says(200, "application/ld+json", page)(w, r) // pages are requested concurrently
 	})
 	customer.Do("GET", "/v1/me/consents", nil).Problem(api.ClubSystemFailed)
 	if asked := tr.calls.Load(); asked < 2 || asked > 500 {
