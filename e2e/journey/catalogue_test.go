@@ -168,7 +168,11 @@ func TestCatalogueCacheHeaders(t *testing.T) {
 			t.Errorf("a personal %s may be cached by %q", path, got)
 		}
 	}
-	for path, status := range map[string]int{"/v1/clubs/999/products": http.StatusNotFound, "/v1/clubs/11/products?x=1": http.StatusUnprocessableEntity, "/v1/clubs/11/offers/901/schedule": http.StatusOK} {
+	for path, status := range map[string]int{
+		"/v1/clubs/999/products":           http.StatusNotFound,
+		"/v1/clubs/11/products?x=1":        http.StatusUnprocessableEntity,
+		"/v1/clubs/11/offers/901/schedule": http.StatusOK,
+	} {
 		if answer := c.Do("GET", path, nil); answer.Status != status || answer.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: status %d, kept by %q", path, answer.Status, answer.Header.Get("Cache-Control"))
 		}

@@ -101,7 +101,8 @@ func TestClubDetails(t *testing.T) {
 func TestClubsWithoutDetails(t *testing.T) {
 	t.Parallel()
 	s, c := withClubs(t)
-	if err := s.Upstreams.Sim.SetFaults([]clubsim.Fault{{Match: clubsim.FaultMatch{Method: "GET", Path: "/clubs/*"}, Kind: "error_before", Status: 500}}); err != nil {
+	fault := clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/clubs/*"}, Kind: "error_before", Status: 500}
+	if err := s.Upstreams.Sim.SetFaults([]clubsim.Fault{fault}); err != nil {
 		t.Fatal(err)
 	}
 	var clubs api.ClubList
@@ -194,10 +195,15 @@ func TestOfferOfALink(t *testing.T) {
 	c.Do("GET", "/v1/clubs/11/offers/201/schedule?startDate=2030-06-01", nil).Into(http.StatusOK, nil)
 	for _, date := range []string{"2030-05-31", "2030-09-01"} {
 		c.Do("GET", "/v1/clubs/11/offers/201/schedule?startDate="+date, nil).Problem(api.InvalidRequest)
-		c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: "201", StartDate: &date}}}, frontdesktest.Key("")).
-			Problem(api.InvalidRequest)
+		c.Do("POST", "/v1/registrations", api.StartRegistration{
+			ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: "201", StartDate: &date}},
+		}, frontdesktest.Key("")).Problem(api.InvalidRequest)
 	}
-	for id, want := range map[string]api.DebitChoice{"901": api.DebitChoiceMonthDay, "902": api.DebitChoiceWeekDay, "1001": api.DebitChoiceWeekDay} {
+	for id, want := range map[string]api.DebitChoice{
+		"901":  api.DebitChoiceMonthDay,
+		"902":  api.DebitChoiceWeekDay,
+		"1001": api.DebitChoiceWeekDay,
+	} {
 		product = api.Product{}
 		c.Do("GET", "/v1/clubs/11/offers/"+id, nil).Into(http.StatusOK, &product)
 		if got := product.Offers[0]; got.DebitChoice != want || got.Group != nil || got.StartDates != nil {
@@ -237,8 +243,13 @@ func TestNamesInTheVisitorsLanguage(t *testing.T) {
 			var one api.Product
 			c.Do("GET", "/v1/clubs/11/offers/901", nil, accept).Into(http.StatusOK, &one)
 			for _, product := range []api.Product{list.Items[at], one} {
-				if offer := product.Offers[0]; product.Name != want.product || !strings.HasPrefix(*product.Description, want.about) || offer.Name != want.offer || *offer.RegistrationFee.Name != want.fee {
-					t.Errorf("in %s the product is %q, %q; %q with %q", language, product.Name, *product.Description, offer.Name, *offer.RegistrationFee.Name)
+				offer := product.Offers[0]
+				if product.Name != want.product || !strings.HasPrefix(*product.Description, want.about) ||
+					offer.Name != want.offer || *offer.RegistrationFee.Name != want.fee {
+					t.Errorf(
+						"in %s the product is %q, %q; %q with %q", language, product.Name, *product.Description, offer.Name,
+						*offer.RegistrationFee.Name,
+					)
 				}
 			}
 			var schedule api.Schedule
@@ -274,8 +285,8 @@ func TestExtrasAreInThePrice(t *testing.T) {
 			if product.Type != "subscription" {
 				t.Errorf("%s is listed as a subscription", product.Name)
 			}
-			if offer.Id == id &&
-				(offer.DueToday.Amount != want || len(*offer.Extras) != 1 || (*offer.Extras)[0] != (api.OfferExtra{OfferId: "2501", Name: "Key", Price: api.Money{Amount: 500, Currency: "EUR"}})) {
+			key := api.OfferExtra{OfferId: "2501", Name: "Key", Price: api.Money{Amount: 500, Currency: "EUR"}}
+			if offer.Id == id && (offer.DueToday.Amount != want || len(*offer.Extras) != 1 || (*offer.Extras)[0] != key) {
 				t.Errorf("offer %s is %+v with %+v", id, offer.DueToday, offer.Extras)
 			}
 		}
@@ -302,8 +313,8 @@ func TestDemoCatalogueInFrench(t *testing.T) {
 	listed := func(club, channel, language string) (all []api.Product) {
 		for cursor := ""; ; {
 			var page api.ProductList
-			c.Do("GET", "/v1/clubs/"+club+"/products?channel="+channel+cursor, nil, frontdesktest.StaffKey(), [2]string{"Accept-Language", language}).
-				Into(http.StatusOK, &page)
+			path := "/v1/clubs/" + club + "/products?channel=" + channel + cursor
+			c.Do("GET", path, nil, frontdesktest.StaffKey(), [2]string{"Accept-Language", language}).Into(http.StatusOK, &page)
 			if all = append(all, page.Items...); page.Next == nil {
 				return all
 			}
@@ -334,7 +345,10 @@ func TestDemoCatalogueInFrench(t *testing.T) {
 func TestOffersOfTheDesk(t *testing.T) {
 	t.Parallel()
 	_, c := withClubs(t)
-	for _, path := range []string{"/v1/clubs/11/products?channel=club", "/v1/clubs/11/offers/2701?channel=club", "/v1/clubs/11/offers/2701/schedule?channel=club"} {
+	for _, path := range []string{
+		"/v1/clubs/11/products?channel=club", "/v1/clubs/11/offers/2701?channel=club",
+		"/v1/clubs/11/offers/2701/schedule?channel=club",
+	} {
 		c.Do("GET", path, nil).Problem(api.StaffOnly)
 		c.Do("GET", path, nil, frontdesktest.StaffKey()).Into(http.StatusOK, nil)
 		if fields := *c.Do("GET", path, nil).Problem(api.StaffOnly).Errors; fields[0].Pointer != "query/channel" {

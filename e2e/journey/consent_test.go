@@ -23,7 +23,8 @@ func TestConsents(t *testing.T) {
 	list := read()
 	byName := map[string]api.Consent{}
 	for _, consent := range list.Items {
-		if byName[consent.Type+" "+consent.Channel] = consent; consent.Locked != (consent.Type == "legal") || consent.Authorized != consent.Locked {
+		byName[consent.Type+" "+consent.Channel] = consent
+		if consent.Locked != (consent.Type == "legal") || consent.Authorized != consent.Locked {
 			t.Errorf("at first: %+v", consent)
 		}
 	}
@@ -38,7 +39,8 @@ func TestConsents(t *testing.T) {
 	var done api.ConsentChanges
 	wording := "2026-11"
 	customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Wording: &wording, Items: []api.ConsentWish{
-		{Id: news, Authorized: true}, {Id: partners, Authorized: false}, {Id: legal, Authorized: false}, {Id: foreign.Items[0].Id, Authorized: true},
+		{Id: news, Authorized: true}, {Id: partners, Authorized: false}, {Id: legal, Authorized: false},
+		{Id: foreign.Items[0].Id, Authorized: true},
 	}}).Into(http.StatusOK, &done)
 	var codes []string
 	for _, item := range done.Items {
@@ -48,7 +50,8 @@ func TestConsents(t *testing.T) {
 	if strings.Join(codes, ", ") != strings.Join(want, ", ") {
 		t.Errorf("the items came to %v, want %v", codes, want)
 	}
-	if done.Receipt == nil || frontdesktest.Value(done.Receipt.Wording) != wording || len(done.Receipt.Items) != 1 || done.Receipt.Items[0].Id != news || time.Since(done.Receipt.At) > time.Hour {
+	if done.Receipt == nil || frontdesktest.Value(done.Receipt.Wording) != wording || len(done.Receipt.Items) != 1 ||
+		done.Receipt.Items[0].Id != news || time.Since(done.Receipt.At) > time.Hour {
 		t.Errorf("the receipt is %+v", done.Receipt)
 	}
 	writes := 0
@@ -75,7 +78,8 @@ func TestConsents(t *testing.T) {
 	customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Items: []api.ConsentWish{
 		{Id: partners, Authorized: true}, {Id: news, Authorized: false}, {Id: byName["news text_message"].Id, Authorized: true},
 	}}).Into(http.StatusOK, &done)
-	if done.Items[0].Code != api.ConsentFailed || done.Items[0].Consent.Authorized || done.Items[1].Code != api.ConsentChanged || done.Items[2].Code != api.ConsentChanged {
+	if done.Items[0].Code != api.ConsentFailed || done.Items[0].Consent.Authorized ||
+		done.Items[1].Code != api.ConsentChanged || done.Items[2].Code != api.ConsentChanged {
 		t.Errorf("with faults: %+v", done.Items)
 	}
 	c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
@@ -84,7 +88,8 @@ func TestConsents(t *testing.T) {
 			t.Errorf("in the end %+v", consent)
 		}
 	}
-	customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Items: []api.ConsentWish{{Id: news, Authorized: true}, {Id: news, Authorized: false}}}).Problem(api.InvalidRequest)
+	twice := []api.ConsentWish{{Id: news, Authorized: true}, {Id: news, Authorized: false}}
+	customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Items: twice}).Problem(api.InvalidRequest)
 	customer.Do("PATCH", "/v1/me/consents", `{"items":[]}`).Problem(api.InvalidRequest)
 	customer.Do("PATCH", "/v1/me/consents", `{"items":[{"id":"1","authorized":true,"type":"news"}]}`).Problem(api.InvalidRequest)
 }
@@ -141,10 +146,13 @@ func TestConsentsAtSignup(t *testing.T) {
 	news := newsByMail(t, read())
 	change := func(authorized bool) (done api.ConsentChanges) {
 		wording := "signup-2026-11"
-		c.Do("PATCH", path, api.ChangeConsents{Wording: &wording, Items: []api.ConsentWish{{Id: news, Authorized: authorized}}}).Into(http.StatusOK, &done)
+		c.Do("PATCH", path, api.ChangeConsents{
+			Wording: &wording, Items: []api.ConsentWish{{Id: news, Authorized: authorized}},
+		}).Into(http.StatusOK, &done)
 		return done
 	}
-	if done := change(true); done.Items[0].Code != api.ConsentChanged || done.Receipt == nil || frontdesktest.Value(done.Receipt.Wording) != "signup-2026-11" {
+	done := change(true)
+	if done.Items[0].Code != api.ConsentChanged || done.Receipt == nil || frontdesktest.Value(done.Receipt.Wording) != "signup-2026-11" {
 		t.Errorf("given: %+v", done)
 	}
 	if calls := c.Operations(0); calls[len(calls)-1] != "updateOptin" {
@@ -189,7 +197,9 @@ func readConsents(c *frontdesktest.Client, path string) (list api.ConsentList) {
 }
 
 func offersConsents(r api.Registration) bool {
-	return slices.ContainsFunc(r.Next, func(next api.Action) bool { return next.Action == api.ActionActionConsents && next.Method == api.PATCH })
+	return slices.ContainsFunc(r.Next, func(next api.Action) bool {
+		return next.Action == api.ActionActionConsents && next.Method == api.PATCH
+	})
 }
 
 // newsByMail returns the id of that consent.

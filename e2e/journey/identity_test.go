@@ -130,7 +130,11 @@ func TestRefusedStarts(t *testing.T) {
 		"invitation made up":     {c, api.StartRegistration{ClubId: "11", Invitation: new("x")}, api.InvitationInvalid},
 		"token of another world": {&stranger, api.StartRegistration{ClubId: "11"}, api.NotIdentified},
 		"items, no person":       {c, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}, api.InvalidRequest},
-		"not for a debtor":       {c.As("debtor"), api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "201", StartDate: new("2030-01-15")}}}, api.OfferNotAvailable},
+		"not for a debtor": {
+			c.As("debtor"),
+			api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "201", StartDate: new("2030-01-15")}}},
+			api.OfferNotAvailable,
+		},
 	} {
 		test.as.Do("POST", "/v1/registrations", test.body, frontdesktest.Key("")).Problem(test.code)
 		if made := c.Operations(before); slices.Contains(made, "createSale") || slices.Contains(made, "createContact") {
@@ -155,11 +159,23 @@ func TestIdentifiedStartFails(t *testing.T) {
 	}{
 		{`{"match":{"method":"GET","path":"/contacts/*"},"kind":"error_before","status":500}`, "GET", "/v1/me", nil, api.ClubSystemFailed},
 		{`{"match":{"method":"GET","path":"/stats/accounts/contacts/*"},"kind":"malformed"}`, "GET", "/v1/me", nil, api.ClubSystemFailed},
-		{`{"match":{"method":"GET","path":"/stats/accounts/contacts/*"},"kind":"too_many"}`, "POST", "/v1/registrations", `{"clubId":"11"}`, api.ClubSystemUnavailable},
-		{`{"match":{"method":"POST","path":"/sales"},"kind":"error_before","status":500}`, "POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"2501"}]}`, api.ClubSystemFailed},
-		{`{"match":{"method":"GET","path":"/optins"},"kind":"error_before","status":503}`, "GET", "/v1/me/consents", nil, api.ClubSystemUnavailable},
+		{
+			`{"match":{"method":"GET","path":"/stats/accounts/contacts/*"},"kind":"too_many"}`, "POST",
+			"/v1/registrations", `{"clubId":"11"}`, api.ClubSystemUnavailable,
+		},
+		{
+			`{"match":{"method":"POST","path":"/sales"},"kind":"error_before","status":500}`, "POST",
+			"/v1/registrations", `{"clubId":"11","items":[{"offerId":"2501"}]}`, api.ClubSystemFailed,
+		},
+		{
+			`{"match":{"method":"GET","path":"/optins"},"kind":"error_before","status":503}`, "GET", "/v1/me/consents",
+			nil, api.ClubSystemUnavailable,
+		},
 		{`{"match":{"method":"GET","path":"/contacts/*"},"kind":"error_before","status":404}`, "GET", "/v1/me", nil, api.NotIdentified},
-		{`{"match":{"method":"GET","path":"/products"},"kind":"error_before","status":500}`, "GET", "/v1/clubs/11/products", nil, api.ClubSystemFailed},
+		{
+			`{"match":{"method":"GET","path":"/products"},"kind":"error_before","status":500}`, "GET",
+			"/v1/clubs/11/products", nil, api.ClubSystemFailed,
+		},
 	} {
 		c := frontdesktest.NewClient(t, mock.URL)
 		c.World = fmt.Sprintf("demo-fails-%d", i)
@@ -370,7 +386,8 @@ func TestClubLoginKinds(t *testing.T) {
 		t, frontdesktest.Start(t, append(environment, "FRONTDESK_IDENTITY_JWKS_URL=http://127.0.0.1:1/jwks")...).URL,
 	)
 	away.UpstreamsURL = s.Upstreams.URL
-	if problem := me(away, away.Persona("customer").IdentityToken).Problem(api.IdentityUnavailable); problem.Status != http.StatusServiceUnavailable {
+	problem := me(away, away.Persona("customer").IdentityToken).Problem(api.IdentityUnavailable)
+	if problem.Status != http.StatusServiceUnavailable {
 		t.Errorf("a login that cannot be reached is answered with %d", problem.Status)
 	}
 

@@ -121,7 +121,8 @@ func TestConcurrentInvitationUse(t *testing.T) {
 	var racers sync.WaitGroup
 	for range 10 {
 		racers.Go(func() {
-			if p.use(raced, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}, frontdesktest.Key("")).Status == http.StatusCreated {
+			body := api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}
+			if p.use(raced, body, frontdesktest.Key("")).Status == http.StatusCreated {
 				won.Add(1)
 			}
 		})
@@ -210,20 +211,23 @@ func TestBadInputForInvitations(t *testing.T) {
 		code   flows.Code
 		fields int
 	}{
-		"nothing":             {`{}`, [2]string{}, 422, flows.InvalidRequest, 2},
-		"a typed name":        {`{"contactId":"1001","clubId":"11","by":"ada"}`, [2]string{}, 400, flows.MalformedRequest, 0},
-		"no id":               {`{"contactId":"../1001","clubId":"/"}`, [2]string{}, 422, flows.InvalidRequest, 2},
-		"no time":             {`{"contactId":"1001","clubId":"11","ttl":"tomorrow"}`, [2]string{}, 422, flows.InvalidRequest, 1},
-		"a past time":         {`{"contactId":"1001","clubId":"11","ttl":"-1h"}`, [2]string{}, 422, flows.InvalidRequest, 1},
-		"for ever":            {`{"contactId":"1001","clubId":"11","ttl":"721h"}`, [2]string{}, 422, flows.InvalidRequest, 1},
-		"unknown contact":     {`{"contactId":"99999","clubId":"11"}`, [2]string{}, 404, flows.NotFound, 0},
-		"unknown club":        {`{"contactId":"1001","clubId":"999"}`, [2]string{}, 404, flows.NotFound, 0},
-		"banned":              {`{"contactId":"1005","clubId":"11"}`, [2]string{}, 403, flows.ContactBanned, 0},
-		"no world":            {`{"contactId":"1001","clubId":"11"}`, [2]string{"X-Frontdesk-World", "real"}, 422, flows.InvalidRequest, 1},
-		"unknown member":      {`{"contactId":"1001","clubId":"11","to":"all"}`, [2]string{}, 400, flows.MalformedRequest, 0},
-		"no object":           {`[]`, [2]string{}, 400, flows.MalformedRequest, 0},
-		"too large":           {strings.Repeat(" ", 5000), [2]string{}, 413, flows.TooLarge, 0},
-		"a page in a browser": {`{"contactId":"1001","clubId":"11"}`, [2]string{"Origin", "https://elsewhere.example"}, 403, flows.ForbiddenOrigin, 0},
+		"nothing":         {`{}`, [2]string{}, 422, flows.InvalidRequest, 2},
+		"a typed name":    {`{"contactId":"1001","clubId":"11","by":"ada"}`, [2]string{}, 400, flows.MalformedRequest, 0},
+		"no id":           {`{"contactId":"../1001","clubId":"/"}`, [2]string{}, 422, flows.InvalidRequest, 2},
+		"no time":         {`{"contactId":"1001","clubId":"11","ttl":"tomorrow"}`, [2]string{}, 422, flows.InvalidRequest, 1},
+		"a past time":     {`{"contactId":"1001","clubId":"11","ttl":"-1h"}`, [2]string{}, 422, flows.InvalidRequest, 1},
+		"for ever":        {`{"contactId":"1001","clubId":"11","ttl":"721h"}`, [2]string{}, 422, flows.InvalidRequest, 1},
+		"unknown contact": {`{"contactId":"99999","clubId":"11"}`, [2]string{}, 404, flows.NotFound, 0},
+		"unknown club":    {`{"contactId":"1001","clubId":"999"}`, [2]string{}, 404, flows.NotFound, 0},
+		"banned":          {`{"contactId":"1005","clubId":"11"}`, [2]string{}, 403, flows.ContactBanned, 0},
+		"no world":        {`{"contactId":"1001","clubId":"11"}`, [2]string{"X-Frontdesk-World", "real"}, 422, flows.InvalidRequest, 1},
+		"unknown member":  {`{"contactId":"1001","clubId":"11","to":"all"}`, [2]string{}, 400, flows.MalformedRequest, 0},
+		"no object":       {`[]`, [2]string{}, 400, flows.MalformedRequest, 0},
+		"too large":       {strings.Repeat(" ", 5000), [2]string{}, 413, flows.TooLarge, 0},
+		"a page in a browser": {
+			`{"contactId":"1001","clubId":"11"}`, [2]string{"Origin", "https://elsewhere.example"}, 403,
+			flows.ForbiddenOrigin, 0,
+		},
 		"a form in a browser": {`{"contactId":"1001","clubId":"11"}`, [2]string{"Content-Type", "text/plain"}, 403, flows.ForbiddenOrigin, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,9 +50,9 @@ func TestCorrectPerson(t *testing.T) {
 	if contact := registration.Contact; frontdesktest.Value(contact.GivenName) != "Ada" || frontdesktest.Value(contact.MobileEnding) != "78" {
 		t.Errorf("the contact is %+v", contact)
 	}
-	if masked := registration.Contact.Masked; masked == nil || frontdesktest.Value(masked.FamilyName) != "M•••" || frontdesktest.Value(masked.BirthYear) != "1990" ||
-		frontdesktest.Value(masked.Email) != "a•••@example.com" ||
-		frontdesktest.Value(masked.PostalCode) != "7•••" {
+	masked := registration.Contact.Masked
+	if masked == nil || frontdesktest.Value(masked.FamilyName) != "M•••" || frontdesktest.Value(masked.BirthYear) != "1990" ||
+		frontdesktest.Value(masked.Email) != "a•••@example.com" || frontdesktest.Value(masked.PostalCode) != "7•••" {
 		t.Errorf("the masked details are %+v", masked)
 	}
 	var corrected api.Registration
@@ -79,7 +79,9 @@ func TestCorrectPerson(t *testing.T) {
 		t.Errorf("%d contacts were created: one for nothing, or two for one key", n)
 	}
 	c.Do("PUT", path, frontdesktest.Person(), key).Into(http.StatusOK, &corrected)
-	if key := frontdesktest.Key(""); c.Do("PUT", path, frontdesktest.Person(), key).Status != http.StatusOK || c.Do("PUT", path, frontdesktest.Person(), key).Header.Get("Idempotent-Replayed") != "true" {
+	key = frontdesktest.Key("")
+	if c.Do("PUT", path, frontdesktest.Person(), key).Status != http.StatusOK ||
+		c.Do("PUT", path, frontdesktest.Person(), key).Header.Get("Idempotent-Replayed") != "true" {
 		t.Error("PUT with a key is not replayed")
 	}
 	c.Confirm(c.Pay(registration.Id), frontdesktest.ApprovedCard)

@@ -30,7 +30,8 @@ func TestProspectSignsAndPays(t *testing.T) {
 	refused := d.post("/prospect", api.Prospect{AccessToken: d.accessToken("former")})
 	refused.Problem(api.MigrationContact)
 	d.post("/prospect", `{"accessToken":"x","contactId":"/demo/contacts/1003"}`).Problem(api.InvalidRequest)
-	if problem := d.post("/prospect", api.Prospect{AccessToken: "not a token's"}).Problem(api.AccessTokenRefused); frontdesktest.Value(problem.Errors)[0].Pointer != "/accessToken" {
+	problem := d.post("/prospect", api.Prospect{AccessToken: "not a token's"}).Problem(api.AccessTokenRefused)
+	if frontdesktest.Value(problem.Errors)[0].Pointer != "/accessToken" {
 		t.Errorf("points at %+v", problem.Errors)
 	}
 	token := d.accessToken("prospect")

@@ -89,7 +89,10 @@ func TestResumeOnAnotherDevice(t *testing.T) {
 
 	before := len(c.Calls())
 	details := map[string]bool{}
-	for _, wrong := range []string{code, replaced, "made-up", r.Id, r.Id + ".", r.Id + ".wrong", "00000000-0000-0000-0000-000000000000.x", "}:registration", *seen.Token} {
+	for _, wrong := range []string{
+		code, replaced, "made-up", r.Id, r.Id + ".", r.Id + ".wrong", "00000000-0000-0000-0000-000000000000.x",
+		"}:registration", *seen.Token,
+	} {
 		details[*exchange(stranger, wrong).Problem(api.ResumptionInvalid).Detail] = true
 	}
 	if len(details) != 1 || len(c.Calls()) != before {
@@ -109,14 +112,20 @@ func TestBadInputForResumptions(t *testing.T) {
 		headers    [][2]string
 		code       api.ProblemCode
 	}{
-		"no code":                 {"/v1/resumptions", `{}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
-		"empty":                   {"/v1/resumptions", `{"resume":""}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
-		"too long":                {"/v1/resumptions", `{"resume":"` + strings.Repeat("x", 201) + `"}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
-		"a number":                {"/v1/resumptions", `{"resume":1}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
-		"unknown member":          {"/v1/resumptions", `{"resume":"x","id":"y"}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
-		"broken":                  {"/v1/resumptions", `{`, [][2]string{frontdesktest.Key("")}, api.MalformedRequest},
-		"no key":                  {"/v1/resumptions", `{"resume":"x"}`, nil, api.MalformedRequest},
-		"another session":         {"/v1/resumptions", `{"resume":"x"}`, [][2]string{frontdesktest.Key(""), {"X-Frontdesk-Session", "token"}}, api.MalformedRequest},
+		"no code": {"/v1/resumptions", `{}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"empty":   {"/v1/resumptions", `{"resume":""}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"too long": {
+			"/v1/resumptions", `{"resume":"` + strings.Repeat("x", 201) + `"}`, [][2]string{frontdesktest.Key("")},
+			api.InvalidRequest,
+		},
+		"a number":       {"/v1/resumptions", `{"resume":1}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"unknown member": {"/v1/resumptions", `{"resume":"x","id":"y"}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"broken":         {"/v1/resumptions", `{`, [][2]string{frontdesktest.Key("")}, api.MalformedRequest},
+		"no key":         {"/v1/resumptions", `{"resume":"x"}`, nil, api.MalformedRequest},
+		"another session": {
+			"/v1/resumptions", `{"resume":"x"}`, [][2]string{frontdesktest.Key(""), {"X-Frontdesk-Session", "token"}},
+			api.MalformedRequest,
+		},
 		"a link, no key":          {"/v1/registrations/" + r.Id + "/resume-link", ``, nil, api.MalformedRequest},
 		"a link, no registration": {"/v1/registrations/nothing/resume-link", ``, [][2]string{frontdesktest.Key("")}, api.RegistrationNotFound},
 	} {

@@ -64,7 +64,9 @@ func TestEndCookieSession(t *testing.T) {
 	stranger.Do("DELETE", path+"/session", nil, cookie, [2]string{"Sec-Fetch-Site", "cross-site"}).Problem(api.ForbiddenOrigin)
 	ended := stranger.Do("DELETE", path+"/session", nil, cookie, own)
 	ended.Into(http.StatusNoContent, nil)
-	if gone, err := http.ParseSetCookie(ended.Header.Get("Set-Cookie")); err != nil || gone.Name != set.Name || gone.Value != "" || gone.Expires.IsZero() || gone.Expires.After(time.Now()) || gone.Path != "/" {
+	gone, err := http.ParseSetCookie(ended.Header.Get("Set-Cookie"))
+	if err != nil || gone.Name != set.Name || gone.Value != "" || gone.Path != "/" ||
+		gone.Expires.IsZero() || gone.Expires.After(time.Now()) {
 		t.Errorf("the cookie becomes %v, %v", gone, err)
 	}
 	stranger.Do("GET", path, nil, cookie).Problem(api.RegistrationNotFound)
@@ -84,12 +86,13 @@ func TestAttribution(t *testing.T) {
 	var r api.Registration
 	start(`{"source":"newsletter","medium":"email","campaign":"new-year-2030"}`).Into(http.StatusCreated, &r)
 	if a := r.Attribution; a == nil || frontdesktest.Value(a.Source) != "newsletter" || frontdesktest.Value(a.Medium) != "email" ||
-		frontdesktest.Value(a.Campaign) != "new-year-2030" ||
-		a.Content != nil {
+		frontdesktest.Value(a.Campaign) != "new-year-2030" || a.Content != nil {
 		t.Errorf("it is kept as %+v", a)
 	}
-	for _, wrong := range []string{`{}`, `{"source":""}`, `{"source":"ada@example.com"}`, `{"source":"+33612345678"}`, `{"campaign":"0612345678"}`, `{"content":"Ada Martin"}`,
-		`{"medium":"` + strings.Repeat("a", 65) + `"}`, `{"gclid":"abc"}`, `"newsletter"`} {
+	for _, wrong := range []string{
+		`{}`, `{"source":""}`, `{"source":"ada@example.com"}`, `{"source":"+33612345678"}`, `{"campaign":"0612345678"}`,
+		`{"content":"Ada Martin"}`, `{"medium":"` + strings.Repeat("a", 65) + `"}`, `{"gclid":"abc"}`, `"newsletter"`,
+	} {
 		start(wrong).Problem(api.InvalidRequest)
 	}
 }

@@ -68,7 +68,9 @@ func TestPaymentMethods(t *testing.T) {
 					t.Errorf("the ledger has %d lines more", got)
 				}
 				end := c.Registration(registration.Id)
-				want := map[api.PaymentState]api.RegistrationState{api.Recorded: api.Completed, api.Cancelled: api.Open, api.InDoubt: api.Attention}[test.state]
+				want := map[api.PaymentState]api.RegistrationState{
+					api.Recorded: api.Completed, api.Cancelled: api.Open, api.InDoubt: api.Attention,
+				}[test.state]
 				if end.State != want {
 					t.Errorf("the registration is %s", end.State)
 				}
@@ -131,7 +133,10 @@ func TestClosedRegistrationIsNotRetried(t *testing.T) {
 	var payment api.Payment
 	c.Do("GET", path+"/payment", nil).Into(http.StatusOK, &payment)
 	for where, seen := range map[string]api.Payment{
-		"abandoning": *abandoned.Payment, "the registration": *c.Registration(registration.Id).Payment, "the payment": payment, "the replay": started(http.StatusCreated),
+		"abandoning":       *abandoned.Payment,
+		"the registration": *c.Registration(registration.Id).Payment,
+		"the payment":      payment,
+		"the replay":       started(http.StatusCreated),
 	} {
 		if seen.State != api.Cancelled || seen.Retry != api.PaymentRetryNever {
 			t.Errorf("%s shows %+v", where, seen)
@@ -154,8 +159,8 @@ func TestRefusedPaymentMethods(t *testing.T) {
 		t.Errorf("a wrong key is answered by %d", refused.Status)
 	}
 	c.RequestPayment(registration.Id, map[string]string{"method": "free"}).Problem(api.AmountDue)
-	sum := c.RequestPayment(registration.Id, `{"method":"desk","mean":"card","cards":[{"amount":1,"network":"CBGroup"}]}`, frontdesktest.StaffKey()).
-		Problem(api.InvalidRequest)
+	tooLittle := `{"method":"desk","mean":"card","cards":[{"amount":1,"network":"CBGroup"}]}`
+	sum := c.RequestPayment(registration.Id, tooLittle, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
 	if (*sum.Errors)[0].Pointer != "/cards" {
 		t.Errorf("points at %+v", sum.Errors)
 	}

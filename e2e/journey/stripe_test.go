@@ -136,8 +136,9 @@ func TestChallengeAfterDeclinesAtStripe(t *testing.T) {
 	registration := c.Register()
 	c.Pay(registration.Id)
 	id := processor.Payments()[0].ID
-	for _, card := range []string{"4000000000000002", "4000000000000002", "4000000000000002", "4000000000000002", "4000000000000002", "4000002500003155"} {
-		if _, err := processor.Confirm(id, card); err != nil && card != "4000002500003155" { // the gateway may read before the sixth
+	const declined, challenged = "4000000000000002", "4000002500003155"
+	for _, card := range []string{declined, declined, declined, declined, declined, challenged} {
+		if _, err := processor.Confirm(id, card); err != nil && card != challenged { // the gateway may read before the sixth
 			t.Fatal(err)
 		}
 	}

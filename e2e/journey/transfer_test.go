@@ -197,7 +197,8 @@ func TestTransferCodes(t *testing.T) {
 func TestTransferCallsFail(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	request, transition := `"match":{"method":"POST","path":"/contact_migration_requests"}`, `"match":{"method":"POST","path":"/signature_requests/*/transitions"}`
+	request := `"match":{"method":"POST","path":"/contact_migration_requests"}`
+	transition := `"match":{"method":"POST","path":"/signature_requests/*/transitions"}`
 	look := `{"match":{"method":"GET","path":"/contacts/*"},"kind":"error_before"}`
 	for _, kind := range []string{"error_before", "error_after", "drop_after"} {
 		done := kind != "error_before"

@@ -1,0 +1,195 @@
+package journey_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// TestSignatureCalls loses each call of the signature in each way, and continues from there.
+func TestSignatureCalls(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(d *debtor, kind string){
+		"mandate": loseMandate, "code": loseCode, "signature": loseSignature, "cancel": loseCancel,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDebtor(t)
+			for _, kind := range []string{"error_before", "error_after", "drop_after", "hang", "malformed", "too_many", "unauthorized_once"} {
+				t.Run(kind, func(t *testing.T) { lose(d.again(t), kind) })
+			}
+		})
+	}
+}
+
+// failed expects the response to say that the club system failed.
+func (d *debtor) failed(response *frontdesktest.Response) {
+	d.t.Helper()
+	if !strings.Contains(string(response.Body), `"club_system_`) || response.Status < http.StatusInternalServerError {
+		d.t.Errorf("status %d: %s", response.Status, response.Body)
+	}
+}
+
+// loseMandate: no code is sent while it is unknown whether the mandate exists. The same request
+// continues the signature.
+func loseMandate(d *debtor, kind string) {
+	wish, codes := api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, len(d.upstreams.Sim.SMS())
+	d.fault(kind, "POST", "/mandates")
+	if response := d.post("/mandate", wish, "lost "+d.id); kind != "unauthorized_once" { // this call is repeated
+		d.failed(response)
+		d.sent(codes)
+		d.answered(d.post("/mandate", wish, "lost "+d.id), api.SignatureAwaitingCode)
+	}
+	d.sent(codes + 1)
+	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned)
+}
+
+// loseCode: a visitor who may have got an SMS gets no second one before the interval is over.
+func loseCode(d *debtor, kind string) {
+	codes := len(d.upstreams.Sim.SMS())
+	d.fault(kind, "POST", "/signature_requests")
+	if kind == "unauthorized_once" {
+		d.mandate(api.SignatureAwaitingCode)
+		return
+	}
+	d.mandate(api.SignatureNoCode)
+	d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
+	d.post("/mandate/signature/resend", nil).Problem(api.SmsLimited)
+	if sent := len(d.upstreams.Sim.SMS()) - codes; sent > 1 {
+		d.t.Errorf("%d codes were sent", sent)
+	}
+	d.expectRecovery()
+}
+
+// loseSignature: the mandate itself shows whether it is signed.
+func loseSignature(d *debtor, kind string) {
+	d.mandate(api.SignatureAwaitingCode)
+	d.fault(kind, "POST", "/signature_requests/*/transitions")
+	response := d.post("/mandate/signature", api.Signature{Code: d.code()}, "lost "+d.id)
+	done := kind == "error_after" || kind == "drop_after" || kind == "malformed" || kind == "unauthorized_once"
+	if !done {
+		d.failed(response)
+		if m := d.read().Mandate; m.State != api.SignatureAwaitingCode || frontdesktest.Value(m.AttemptsLeft) != 4 {
+			d.t.Errorf("not signed: %+v", m)
+		}
+		response = d.post("/mandate/signature", api.Signature{Code: d.code()}, "lost "+d.id)
+	}
+	d.answered(response, api.SignatureSigned)
+}
+
+// TestRepeatedCode checks that while the club system fails, a code is one attempt, however often and by
+// whichever request it is entered. Another code is another attempt. The last one can be entered again
+// until its effect is known.
+func TestRepeatedCode(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	d.faults(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: "error_before"})
+	enter := func(code, key string, left int) {
+		t.Helper()
+		d.failed(d.post("/mandate/signature", api.Signature{Code: code}, key))
+		r := d.read() // which may find out that the code did not sign
+		entered := r.Mandate.State == api.SignatureUnconfirmed || r.Mandate.State == api.SignatureAwaitingCode
+		if !entered || frontdesktest.Value(r.Mandate.AttemptsLeft) != left || !strings.HasPrefix(actions(r), "sign ") {
+			t.Errorf("%s by %q: %+v, %s; want %d attempts left", code, key, r.Mandate, actions(r), left)
+		}
+	}
+	guess := d.code()
+	for range 7 {
+		enter(guess, "the same", 4)
+	}
+	enter(guess, "", 4)
+	for _, left := range []int{3, 2, 1, 1} {
+		guess = frontdesktest.WrongCode(guess)
+		enter(guess, "", left)
+		enter(guess, "", left)
+	}
+	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(guess)}).Problem(api.NoCode)
+	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode) // another code than the last
+	d.faults()
+	d.post("/mandate/signature", api.Signature{Code: guess}).Problem(api.CodeBlocked)
+	d.sent(1)
+}
+
+// TestLastCodeRepeated checks that the right code signs, although its first response was lost and four
+// wrong ones came before.
+func TestLastCodeRepeated(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	for range 4 {
+		d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(d.code())}).Problem(api.CodeWrong)
+	}
+	d.fault("error_before", "POST", "/signature_requests/*/transitions")
+	d.failed(d.post("/mandate/signature", api.Signature{Code: d.code()}, "the same"))
+	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}, "the same"), api.SignatureSigned)
+	d.sent(1)
+}
+
+// faults sets the faults of the club system; none without arguments.
+func (d *debtor) faults(faults ...clubsim.Fault) {
+	d.t.Helper()
+	if err := d.upstreams.Sim.SetFaults(faults); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// loseCancel: the code no longer signs anything, whatever the club system knows of it.
+func loseCancel(d *debtor, kind string) {
+	d.mandate(api.SignatureAwaitingCode)
+	d.fault(kind, "POST", "/signature_requests/*/transitions")
+	d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, nil)
+	if m := d.read().Mandate; m.State != api.SignatureCancelled {
+		d.t.Errorf("cancelled: %+v", m)
+	}
+	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
+}
+
+// TestUnconfirmedSignature checks that the cart cannot be paid while it is unknown whether a code
+// signed, and that the mandate is neither cancelled nor replaced. Reading the registration checks the code once
+// that is possible.
+func TestUnconfirmedSignature(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	if err := d.upstreams.Sim.SetFaults([]clubsim.Fault{
+		{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: "drop_after"},
+		{Match: clubsim.FaultMatch{Method: "GET", Path: "/mandates/*"}, Kind: "error_before"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureUnconfirmed)
+	d.post("/payment", `{"method":"card"}`).Problem(api.ClubSystemUnavailable)
+	d.Do("DELETE", d.path+"/mandate/signature", nil).Problem(api.ClubSystemUnavailable)
+	d.post("/mandate/signature/resend", nil).Problem(api.ClubSystemUnavailable)
+	d.post("/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}).Problem(api.ClubSystemUnavailable)
+	d.upstreams.Sim.SetFaults(nil)
+	frontdesktest.Eventually(t, "the signature is known", func() bool { return d.read().Mandate.State == api.SignatureSigned })
+	d.sent(1)
+	if got := actions(d.read()); !strings.HasPrefix(got, "pay ") {
+		t.Errorf("one can %s", got)
+	}
+}
+
+// expectRecovery expects the mandate to say what the visitor can do.
+func (d *debtor) expectRecovery() {
+	d.t.Helper()
+	if m := d.read().Mandate; m.ResendAfter == nil || frontdesktest.Value(m.Message) == "" {
+		d.t.Errorf("nothing says what can be done: %+v", m)
+	}
+}
+
+// again returns another visitor of the same gateway, with the caps reset.
+func (d *debtor) again(t *testing.T) *debtor {
+	t.Helper()
+	other := *d
+	other.t, other.Client = t, d.WithT(t)
+	d.upstreams.Sim.SetFaults(nil)
+	other.later()
+	other.register()
+	return &other
+}
