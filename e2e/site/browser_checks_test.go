@@ -28,7 +28,8 @@ func (r *recorder) Errorf(format string, args ...any) {
 // wrong in just that way, and for no other reason.
 func TestBrowserChecksFail(t *testing.T) {
 	t.Parallel()
-	const good = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Page</title><link rel="icon" href="data:,"><main><h1>Page</h1>%s</main>`
+	const good = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Page</title>
+<link rel="icon" href="data:,"><main><h1>Page</h1>%s</main>`
 	for name, test := range map[string]struct{ content, policy, expect, want string }{
 		"nothing":           {content: `<p>Fine</p>`},
 		"throws":            {content: `<script>throw new Error("oops")</script>`, want: "uncaught: Uncaught Error: oops"},
@@ -36,12 +37,19 @@ func TestBrowserChecksFail(t *testing.T) {
 		"logs an error":     {content: `<script>console.error("bad")</script>`, want: `console.error: "bad"`},
 		"breaks its policy": {content: `<script>1</script>`, policy: "script-src 'none'", want: "Content Security Policy"},
 		"asks for nothing":  {content: `<img src="/none" alt="None">`, want: "status of 404"},
-		"asks elsewhere":    {content: `<img src="http://elsewhere.localhost:1/x" alt="None">`, expect: "ERR_", want: "asked elsewhere.localhost:1"},
-		"was expected":      {content: `<script>console.warn("look")</script>`, expect: "look"},
-		"never came":        {content: `<p>Fine</p>`, expect: "look", want: `never came to "look"`},
-		"keeps blind out":   {content: `<img src="data:,">`, want: "image-alt"},
-		"keeps dim out":     {content: `<style>:root{color-scheme:light dark;background:light-dark(white,black)} p{color:light-dark(black,#333)}</style><p>Fine</p>`, want: "in the dark: color-contrast"},
-		"is too wide":       {content: `<div style="width:330px">Wide</div>`, want: "18 too wide"},
+		"asks elsewhere": {
+			content: `<img src="http://elsewhere.localhost:1/x" alt="None">`, expect: "ERR_",
+			want: "asked elsewhere.localhost:1",
+		},
+		"was expected":    {content: `<script>console.warn("look")</script>`, expect: "look"},
+		"never came":      {content: `<p>Fine</p>`, expect: "look", want: `never came to "look"`},
+		"keeps blind out": {content: `<img src="data:,">`, want: "image-alt"},
+		"keeps dim out": {
+			content: `<style>:root{color-scheme:light dark;background:light-dark(white,black)}
+				p{color:light-dark(black,#333)}</style><p>Fine</p>`,
+			want: "in the dark: color-contrast",
+		},
+		"is too wide": {content: `<div style="width:330px">Wide</div>`, want: "18 too wide"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -101,7 +101,10 @@ const layoutShiftObserver = `(() => {
 	const part = (node) => node?.outerHTML?.slice(0, 80) ?? "a part that is gone";
 	new PerformanceObserver((list) => {
 		for (const {hadRecentInput, value, sources} of list.getEntries()) {
-			if (!hadRecentInput) jumps.push({value, parts: sources.map(({node, previousRect, currentRect}) => part(node) + " by " + (currentRect.y - previousRect.y))});
+			if (hadRecentInput) continue;
+			const parts = sources.map(({node, previousRect, currentRect}) =>
+				part(node) + " by " + (currentRect.y - previousRect.y));
+			jumps.push({value, parts});
 		}
 	}).observe({type: "layout-shift", buffered: true});
 })()`

@@ -121,7 +121,11 @@ func TestContentPolicyAllowsProcessorOnlyForCardFields(t *testing.T) {
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk_test_x", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec_x",
 	)
 	policy := contentPolicy(t, frontdesktest.NewClient(t, gateway.URL))
-	for _, directive := range []string{"default-src 'self'", "script-src 'self' https://js.stripe.com https://*.js.stripe.com;", "frame-src 'self' https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com;", "connect-src 'self' https://api.stripe.com"} {
+	for _, directive := range []string{
+		"default-src 'self'", "script-src 'self' https://js.stripe.com https://*.js.stripe.com;",
+		"frame-src 'self' https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com;",
+		"connect-src 'self' https://api.stripe.com",
+	} {
 		if !strings.Contains(policy, directive) {
 			t.Errorf("%q is missing in %s", directive, policy)
 		}

@@ -68,7 +68,8 @@ func TestLanguageOfPushes(t *testing.T) {
 	g.fillCart()
 	g.Click(`[data-language="fr"]`)
 	g.WaitVisible(`html[lang="fr"] [data-pay]`)
-	if status := g.Fetch("POST", "/v1/registrations/"+g.Registration()+"/items", api.NewItem{OfferId: "2501"}, frontdesktest.Key("")); status != http.StatusCreated {
+	items := "/v1/registrations/" + g.Registration() + "/items"
+	if status := g.Fetch("POST", items, api.NewItem{OfferId: "2501"}, frontdesktest.Key("")); status != http.StatusCreated {
 		t.Fatalf("status %d", status)
 	}
 	g.WaitVisible(`[data-item="2501"]`)

@@ -56,7 +56,10 @@ func TestLinkWithImpossibleDays(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
 	g.AllowConsole("status of 422")
-	for _, days := range []string{"&startDate=" + time.Now().AddDate(0, 0, 7).Format(time.DateOnly) + "&debitDay=99", "&startDate=2999-01-01&debitDay=5"} {
+	for _, days := range []string{
+		"&startDate=" + time.Now().AddDate(0, 0, 7).Format(time.DateOnly) + "&debitDay=99",
+		"&startDate=2999-01-01&debitDay=5",
+	} {
 		g.goTo("/?club=11&offer=902" + days)
 		g.WaitVisible(`[data-linked] [data-offer="902"] [data-choose]`)
 		g.Await("the address has no days", `!location.search.includes("Da")`)
@@ -90,7 +93,8 @@ func TestMidnightPasses(t *testing.T) {
 	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + yesterday)
 	g.WaitVisible(`[data-linked] [data-choose]`)
 	g.Eval(
-		`import("/store.js").then(({ get, set }) => set({ details: { ...get().details, startDates: { earliest: "` + yesterday + `" } } })).then(() => "")`,
+		`import("/store.js").then(({ get, set }) => set({ details: { ...get().details, startDates: { earliest: "` +
+			yesterday + `" } } })).then(() => "")`,
 	)
 	g.fillDetails()
 	g.Click(`form[data-form="person"] [data-continue]`)
@@ -101,7 +105,10 @@ func TestMidnightPasses(t *testing.T) {
 	g.WaitVisible(`[data-error="invalid_request"]`)
 	g.Await("the date has the focus", `document.activeElement.matches('[data-field="startDate"]')`)
 	g.Screenshot("refused")
-	for what, day := range map[string]string{"earliest": g.Attribute(`dialog [data-field="startDate"]`, "min"), "suggested": g.Value(`dialog [data-field="startDate"]`)} {
+	for what, day := range map[string]string{
+		"earliest":  g.Attribute(`dialog [data-field="startDate"]`, "min"),
+		"suggested": g.Value(`dialog [data-field="startDate"]`),
+	} {
 		if day <= yesterday {
 			t.Errorf("the %s day is %s", what, day)
 		}

@@ -93,7 +93,8 @@ func TestCorrectMobileInBrowser(t *testing.T) {
 	if iban := g.Value(`[data-field="iban"]`); iban != strings.ToUpper(frontdesktest.GoodIBAN) {
 		t.Errorf("the account to be confirmed is %q", iban)
 	}
-	if kept := g.Eval(`JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href])`); strings.Contains(strings.ReplaceAll(kept, " ", ""), "05050001") {
+	kept := g.Eval(`JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href])`)
+	if strings.Contains(strings.ReplaceAll(kept, " ", ""), "05050001") {
 		t.Errorf("the browser keeps %s", kept)
 	}
 	g.Reload()

@@ -253,7 +253,8 @@ func TestMemberInBrowser(t *testing.T) {
 	g.logIn("/?me", "debtor") // on the page that is already open: only the fragment changes
 	g.WaitVisible(`[data-me="11-001002"]`)
 	g.expectNoStoredToken()
-	if debt := g.Attribute(`[data-debt]`, "data-debt"); debt != "12400" || g.Attribute(`[data-status-of-me]`, "data-status-of-me") != "customer" {
+	debt := g.Attribute(`[data-debt]`, "data-debt")
+	if debt != "12400" || g.Attribute(`[data-status-of-me]`, "data-status-of-me") != "customer" {
 		t.Errorf("the debt is %s:\n%s", debt, g.Text())
 	}
 	g.Click(`[data-way="buy"]`)
@@ -410,8 +411,9 @@ func TestLoginEndsInBrowser(t *testing.T) {
 	g := newSiteVisitorAt(t, desktop, frontdesktest.NewClient(t, gateway.URL), gateway)
 	for life := 12 * time.Second; ; life *= 2 { // until the page is open before the login expires
 		now := time.Now()
-		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(life).Unix()}).
-			SignedString([]byte(secret))
+		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
+			"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(life).Unix(),
+		}).SignedString([]byte(secret))
 		if err != nil {
 			t.Fatal(err)
 		}

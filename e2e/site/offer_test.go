@@ -31,11 +31,19 @@ func TestOffersOnAPhone(t *testing.T) {
 	}{
 		"en-GB": {
 			[]string{"No commitment", "Fixed term", "Paid once"},
-			[]string{"Ages 60 and over", "Weekday mornings with a coach", "Ages 14 to 17", "Monday to Friday, 9:00 to 17:00", "€93.90 due today", "€704.00", "Access Badge, €5.00", "€5.90 per week, until you cancel, debited every month (about €25.57)", "per month for 3 months", "debited every 4 weeks (€27.60)"}, "Recommended",
+			[]string{
+				"Ages 60 and over", "Weekday mornings with a coach", "Ages 14 to 17", "Monday to Friday, 9:00 to 17:00",
+				"€93.90 due today", "€704.00", "Access Badge, €5.00",
+				"€5.90 per week, until you cancel, debited every month (about €25.57)", "per month for 3 months",
+				"debited every 4 weeks (€27.60)",
+			}, "Recommended",
 		},
 		"fr-FR": {
 			[]string{"Sans engagement", "Avec engagement", "Paiement en une fois"},
-			[]string{"Dès 60 ans", "De 14 à 17 ans", "Heures creuses", "Engagement 12", "Noctambule annuel", "93,90 € à payer aujourd’hui", "Badge d’accès, 5,00 €", "Frais d’inscription"}, "Recommandée",
+			[]string{
+				"Dès 60 ans", "De 14 à 17 ans", "Heures creuses", "Engagement 12", "Noctambule annuel",
+				"93,90 € à payer aujourd’hui", "Badge d’accès, 5,00 €", "Frais d’inscription",
+			}, "Recommandée",
 		},
 	} {
 		t.Run(language, func(t *testing.T) {
@@ -45,14 +53,16 @@ func TestOffersOnAPhone(t *testing.T) {
 			g.goTo("/?club=11")
 			g.WaitVisible(`[data-about]`)
 			g.says(append(words.groups, words.about...)...)
-			if n, said := g.Count(`[data-recommended]`), g.TextOf(`.offer-list:first-of-type > :first-child [data-recommended]`); n != 1 || said != words.recommend {
+			n, said := g.Count(`[data-recommended]`), g.TextOf(`.offer-list:first-of-type > :first-child [data-recommended]`)
+			if n != 1 || said != words.recommend {
 				t.Errorf("%d offers are recommended; the first one says %q", n, said)
 			}
 			for i, name := range words.groups {
 				g.Eval(`(document.querySelectorAll("[data-jump]")[` + string(rune('0'+i)) + `].click(), "")`)
 				g.Await(
 					"the group "+name+" is at the top",
-					`document.activeElement.matches("h2") && document.activeElement.innerText === "`+name+`" && document.activeElement.getBoundingClientRect().top < innerHeight / 3`,
+					`document.activeElement.matches("h2") && document.activeElement.innerText === "`+name+`" &&
+						document.activeElement.getBoundingClientRect().top < innerHeight / 3`,
 				)
 			}
 			g.Screenshot("group")

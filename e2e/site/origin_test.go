@@ -111,7 +111,8 @@ func TestForbiddenOrigin(t *testing.T) {
 		}
 	}
 	f.Eval(
-		`fetch("` + f.home + `/v1/registrations", {method: "POST", mode: "no-cors", credentials: "include", body: '{"clubId": "11"}'}).then(() => "", () => "")`,
+		`fetch("` + f.home + `/v1/registrations", {method: "POST", mode: "no-cors", credentials: "include",
+			body: '{"clubId": "11"}'}).then(() => "", () => "")`,
 	)
 	if n := len(f.c.Calls()); n != 0 {
 		t.Errorf("the page made the gateway ask the club system %d times", n)

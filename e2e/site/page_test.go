@@ -100,7 +100,12 @@ func TestCorrectOneField(t *testing.T) {
 	g.Reload()
 	g.Click(`[data-correct]`)
 	g.WaitVisible(`[data-notice]`)
-	for field, masked := range map[string]string{"familyName": "M•••", "email": "a•••@example.com", "mobile": "••• 78", "postalCode": "7•••"} {
+	for field, masked := range map[string]string{
+		"familyName": "M•••",
+		"email":      "a•••@example.com",
+		"mobile":     "••• 78",
+		"postalCode": "7•••",
+	} {
 		if hint := g.TextOf(`#` + field + `-hint`); !strings.Contains(hint, masked) {
 			t.Errorf("%s has the hint %q", field, hint)
 		}

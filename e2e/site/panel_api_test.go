@@ -28,7 +28,8 @@ func TestPanelOnlyInMockMode(t *testing.T) {
 	}
 	mock.Do("GET", "/panel/panel.js", nil).Into(http.StatusOK, nil)
 	line := `<script type="module" src="/panel/panel.js"></script>`
-	if with := string(mock.Do("GET", "/", nil).Body); strings.Count(with, line) != 1 || strings.Replace(with, "  "+line+"\n", "", 1) != string(page.Body) {
+	with := string(mock.Do("GET", "/", nil).Body)
+	if strings.Count(with, line) != 1 || strings.Replace(with, "  "+line+"\n", "", 1) != string(page.Body) {
 		t.Errorf("in mock mode the page is\n%s", with)
 	}
 }
@@ -55,7 +56,10 @@ func TestPanelHidesSecrets(t *testing.T) {
 	c.Do("GET", "/v1/"+c.Token, nil).Problem(api.NotFound)
 
 	kept := string(c.Do("GET", "/panel/requests?world=demo", nil).Body)
-	for name, secret := range map[string]string{"token": c.Token, "code": code, "IBAN": frontdesktest.GoodIBAN, "short IBAN": "3M02", "key": key[1], "email": "ada@", "login": "eyJ"} {
+	for name, secret := range map[string]string{
+		"token": c.Token, "code": code, "IBAN": frontdesktest.GoodIBAN, "short IBAN": "3M02", "key": key[1],
+		"email": "ada@", "login": "eyJ",
+	} {
 		if strings.Contains(kept, secret) {
 			t.Errorf("%s is in what the panel keeps: %s", name, kept)
 		}

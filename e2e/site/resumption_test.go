@@ -146,7 +146,8 @@ func TestLeftBeforeItWasRead(t *testing.T) {
 	response.Release()
 	g.Await(
 		"the response has arrived",
-		`performance.getEntriesByType("resource").filter(({name, responseEnd}) => name.endsWith("`+registration+`") && responseEnd > 0).length > 2`,
+		`performance.getEntriesByType("resource")
+			.filter(({name, responseEnd}) => name.endsWith("`+registration+`") && responseEnd > 0).length > 2`,
 	) // after those about the notice
 	g.Eval(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(""))))`)
 	if state, lead := g.Attribute(`main`, "data-state"), g.TextOf(`[data-view] .lead`); state != "" || !strings.Contains(lead, "Batignolles") {

@@ -183,8 +183,10 @@ func TestWelcomeWithTwoPlans(t *testing.T) {
 	g.WaitVisible(`[data-consents-offer] [data-channel]`)
 	g.Screenshot("welcome")
 	for what, places := range map[string]string{
-		"headings of the panels": `[...document.querySelectorAll(".welcome > .panel")].map((panel) => panel.querySelector("h2").getBoundingClientRect().y - panel.getBoundingClientRect().y)`,
-		"channels in a row":      `[...document.querySelectorAll('[data-consents-offer] [data-channel="email"]')].map((box) => box.getBoundingClientRect().y)`,
+		"headings of the panels": `[...document.querySelectorAll(".welcome > .panel")].map((panel) =>
+			panel.querySelector("h2").getBoundingClientRect().y - panel.getBoundingClientRect().y)`,
+		"channels in a row": `[...document.querySelectorAll('[data-consents-offer] [data-channel="email"]')].map((box) =>
+			box.getBoundingClientRect().y)`,
 	} {
 		if at := g.Eval(`[...new Set(` + places + `.map(Math.round))].join(", ")`); strings.Contains(at, ",") {
 			t.Errorf("the %s are at %s", what, at)

@@ -68,8 +68,9 @@ func TestAnotherPersonAfterExpiry(t *testing.T) {
 	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
 	token := func(subject string) string {
 		now := time.Now()
-		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": subject, "club": "11", "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix()}).
-			SignedString([]byte(secret))
+		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
+			"sub": subject, "club": "11", "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix(),
+		}).SignedString([]byte(secret))
 		frontdesktest.Must(t, err)
 		return token
 	}

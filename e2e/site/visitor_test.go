@@ -330,9 +330,8 @@ func (g *siteVisitor) createRegistration(offer string, person *api.Person) api.R
 	start := tomorrow()
 	var r api.Registration
 	g.c.Token = ""
-	g.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{{OfferId: offer, StartDate: &start}}},
-		frontdesktest.Key("")).
-		Into(http.StatusCreated, &r)
+	body := api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{{OfferId: offer, StartDate: &start}}}
+	g.c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &r)
 	g.c.Token = *r.Token
 	g.SetCookie(g.home, "frontdesk-"+r.Id, g.c.Token)
 	return r
