@@ -80,7 +80,10 @@ func TestJourneyCounters(t *testing.T) {
 		want  float64
 	}{
 		{"frontdesk_http_requests_total", []string{"method", "POST", "route", "/v1/registrations", "status", "201", "code", "none"}, 1},
-		{"frontdesk_http_requests_total", []string{"route", "/v1/registrations/:id/payment", "status", "404", "code", "registration_not_found"}, 1},
+		{
+			"frontdesk_http_requests_total",
+			[]string{"route", "/v1/registrations/:id/payment", "status", "404", "code", "registration_not_found"}, 1,
+		},
 		{"frontdesk_http_requests_total", []string{"method", "other", "route", "other"}, 1},
 		{"frontdesk_http_request_duration_seconds", []string{"route", "/v1/registrations"}, 1},
 		{"frontdesk_upstream_calls_total", []string{"upstream", "club", "operation", "CreatePayment", "outcome", "accepted"}, 1},

@@ -36,7 +36,7 @@ func TestErasure(t *testing.T) {
 	for id, token := range map[string]string{paid.Id: paidToken, open.Id: openToken} {
 		c.Token = token
 		c.Do("GET", "/v1/registrations/"+id, nil).Problem(api.RegistrationNotFound)
-		c.Do("POST", "/v1/registrations/"+id+"/payment", map[string]string{"method": "card"}, frontdesktest.Key("")).Problem(api.RegistrationNotFound)
+		c.Do("POST", "/v1/registrations/"+id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.RegistrationNotFound)
 	}
 	if again := s.erase(gateway, "--email", ada.Email); len(again.Erased) != 0 || deferred(again) != paying.Id {
 		t.Errorf("again: erased %+v, kept %+v", again.Erased, again.Kept)
