@@ -75,10 +75,10 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "believe-any-2xx", Description: "any 2xx counts as the club system's own, even a firewall's page", Edits: []Edit{{
 		File: "upstream/club/outcome.go",
-		Old: `	case a.isPage():
+		Old: `	case response.isPage():
 		return false
 `,
-		New: `	case a.ok():
+		New: `	case response.ok():
 		return true
 `,
 	}}},
@@ -196,7 +196,7 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "no-retry-budget", Description: "calls to the club system are repeated, however many of them fail", Edits: []Edit{{
 		File: "upstream/club/retry.go",
-		Old:  `pause >= total || !b.budget.spend(b.reserve) {`,
+		Old:  `pause >= total || !bulkhead.budget.spend(bulkhead.reserve) {`,
 		New:  `pause >= total {`,
 	}}},
 }

@@ -25,15 +25,15 @@ type Account struct {
 func (c *Client) Account(ctx context.Context) (Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
 	defer cancel()
-	a, err := c.api.account(ctx, &stripe.AccountRetrieveParams{})
+	account, err := c.api.account(ctx, &stripe.AccountRetrieveParams{})
 	if err != nil {
 		return Account{}, toCardsError("account", err)
 	}
 	return Account{
-		ID:             a.ID,
-		Country:        a.Country,
-		Currency:       strings.ToUpper(string(a.DefaultCurrency)),
-		ChargesEnabled: a.ChargesEnabled,
+		ID:             account.ID,
+		Country:        account.Country,
+		Currency:       strings.ToUpper(string(account.DefaultCurrency)),
+		ChargesEnabled: account.ChargesEnabled,
 		Live:           c.live,
 	}, nil
 }

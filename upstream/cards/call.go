@@ -18,16 +18,16 @@ type Call struct {
 }
 
 // observe makes a call with a span around it, and reports it to Config.OnCall.
-func observe[T any](ctx context.Context, c *Client, verb string, call func(context.Context) (T, error)) (T, error) {
+func observe[T any](ctx context.Context, client *Client, verb string, call func(context.Context) (T, error)) (T, error) {
 	tracer, operation := trace.SpanFromContext(ctx).TracerProvider().Tracer("frontdesk/upstream/cards"), strings.ReplaceAll(verb, " ", "_")
 	ctx, span := tracer.Start(ctx, "cards "+operation, trace.WithSpanKind(trace.SpanKindClient))
 	defer span.End()
-	begun := c.now()
+	begun := client.now()
 	result, err := call(ctx)
 	outcome := outcomeOf(err)
 	span.SetAttributes(attribute.String("operation", operation), attribute.String("outcome", outcome))
-	if c.onCall != nil {
-		c.onCall(Call{Operation: operation, Outcome: outcome, Took: c.now().Sub(begun)})
+	if client.onCall != nil {
+		client.onCall(Call{Operation: operation, Outcome: outcome, Took: client.now().Sub(begun)})
 	}
 	return result, err
 }

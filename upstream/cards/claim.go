@@ -43,14 +43,14 @@ func (r ClaimReport) Holds() bool { return r.Rounds > 0 && len(r.Broken) == 0 }
 //
 // An error means that the check could not be completed; the report holds the results so
 // far.
-func CheckClaim(ctx context.Context, c *Client, rounds, racers int) (ClaimReport, error) {
+func CheckClaim(ctx context.Context, client *Client, rounds, racers int) (ClaimReport, error) {
 	report := ClaimReport{Racers: racers}
 	if rounds < 1 || racers < 2 {
 		return report, errors.New("cards: a claim is checked with at least one round and two racers")
 	}
 	run := uuid.NewString()
 	for n := range rounds {
-		round := claimRound{processor: c, key: fmt.Sprintf("claim-check:%s:%d", run, n+1), report: &report}
+		round := claimRound{processor: client, key: fmt.Sprintf("claim-check:%s:%d", run, n+1), report: &report}
 		if err := round.run(ctx, racers); err != nil {
 			return report, fmt.Errorf("cards: claim check, round %d: %w", n+1, err)
 		}
@@ -90,11 +90,11 @@ func (r *claimRound) run(ctx context.Context, racers int) (err error) {
 }
 
 // retryIdempotent retries a call with the same key while its response is inconclusive.
-func retryIdempotent(ctx context.Context, call func() (Payment, error)) (p Payment, retried bool, err error) {
+func retryIdempotent(ctx context.Context, call func() (Payment, error)) (payment Payment, retried bool, err error) {
 	for try := 1; ; try++ {
-		p, err = call()
+		payment, err = call()
 		if outcomeOf(err) != "unknown" || try == claimCheckAttempts {
-			return p, try > 1, err
+			return payment, try > 1, err
 		}
 		select {
 		case <-ctx.Done():
@@ -143,14 +143,14 @@ func (r *claimRound) claim(ctx context.Context, entry string) (claimResult, erro
 // evaluate compares the results with each other, with the payment, and with retries.
 func (r *claimRound) evaluate(ctx context.Context, results []claimResult) error {
 	var winners []string
-	for _, v := range results {
-		if v.won {
-			winners = append(winners, v.entry)
+	for _, result := range results {
+		if result.won {
+			winners = append(winners, result.entry)
 		}
-		if v.retried {
+		if result.retried {
 			r.report.Retried++
 		}
-		if v.accepted && !v.won {
+		if result.accepted && !result.won {
 			r.reportBroken("a call was accepted that wrote nothing")
 		}
 	}
@@ -169,13 +169,13 @@ func (r *claimRound) evaluate(ctx context.Context, results []claimResult) error 
 		}
 	}
 	word := map[bool]string{true: "won", false: "lost"}
-	for _, v := range results {
-		again, err := r.claim(ctx, v.entry)
+	for _, result := range results {
+		again, err := r.claim(ctx, result.entry)
 		if err != nil {
 			return err
 		}
-		if again.won != v.won {
-			r.reportBroken("a retry %s, the first call %s", word[again.won], word[v.won])
+		if again.won != result.won {
+			r.reportBroken("a retry %s, the first call %s", word[again.won], word[result.won])
 		}
 	}
 	return nil

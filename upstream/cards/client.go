@@ -174,13 +174,13 @@ func (c *Client) get(ctx context.Context, id string) (Payment, error) {
 	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
 	defer cancel()
 	pi, err := c.api.payments(ctx, http.MethodGet, "/"+url.PathEscape(id), &stripe.PaymentIntentRetrieveParams{Expand: expand()})
-	p, err := toPayment("get", id, pi, toCardsError("get", err))
+	payment, err := toPayment("get", id, pi, toCardsError("get", err))
 	// A decline can precede an attempt that waits for the bank's challenge.
 	failed := err == nil && pi.LatestCharge != nil && pi.LatestCharge.Status == stripe.ChargeStatusFailed
-	if err == nil && (p.State == Declined || p.State == RequiresAction && failed) {
-		p.Declines, _ = c.declines(ctx, id) // the caller counts, too: a failing list must not stop the payment
+	if err == nil && (payment.State == Declined || payment.State == RequiresAction && failed) {
+		payment.Declines, _ = c.declines(ctx, id) // the caller counts, too: a failing list must not stop the payment
 	}
-	return p, err
+	return payment, err
 }
 
 // declines counts the attempts that the bank declined: the payment itself only has the latest. An attempt
@@ -314,13 +314,13 @@ func (c *Client) All(ctx context.Context, since time.Time) iter.Seq2[Payment, er
 }
 
 // write makes a writing call on an existing payment, which is the response. path follows the payment's own.
-func write[P stripe.ParamsContainer](ctx context.Context, c *Client, verb, key, id string, params P, path string) (Payment, error) {
-	return observe(ctx, c, verb, func(ctx context.Context) (Payment, error) {
+func write[P stripe.ParamsContainer](ctx context.Context, client *Client, verb, key, id string, params P, path string) (Payment, error) {
+	return observe(ctx, client, verb, func(ctx context.Context) (Payment, error) {
 		if id == "" {
 			return Payment{}, ErrNotFound
 		}
-		pi, err := send(ctx, c, verb, key, params, func(ctx context.Context, params P) (*intent, error) {
-			return c.api.payments(ctx, http.MethodPost, "/"+url.PathEscape(id)+path, params)
+		pi, err := send(ctx, client, verb, key, params, func(ctx context.Context, params P) (*intent, error) {
+			return client.api.payments(ctx, http.MethodPost, "/"+url.PathEscape(id)+path, params)
 		})
 		return toPayment(verb, id, pi, err)
 	})
@@ -329,7 +329,7 @@ func write[P stripe.ParamsContainer](ctx context.Context, c *Client, verb, key, 
 // send makes a writing call with its key and within its time. It repeats the call only while another one is in progress with
 // the same key or on the same object: the processor then does nothing and stores nothing (https://docs.stripe.com/error-low-level).
 // Without a usable key nothing is sent: the library would make one up, and a retry would then do it twice.
-func send[P stripe.ParamsContainer, T any](ctx context.Context, c *Client, verb, key string, params P,
+func send[P stripe.ParamsContainer, T any](ctx context.Context, client *Client, verb, key string, params P,
 	call func(context.Context, P) (T, error)) (response T, err error) {
 	if key == "" || key != strings.TrimSpace(key) || len(key) > maxKeyLength {
 		return response, fmt.Errorf("stripe: %s: the idempotency key is empty, too long or has spaces around it: %w", verb, ErrRefused)
@@ -348,7 +348,7 @@ func send[P stripe.ParamsContainer, T any](ctx context.Context, c *Client, verb,
 		select {
 		case <-ctx.Done():
 			return response, toCardsError(verb, err)
-		case <-c.after(pause):
+		case <-client.after(pause):
 		}
 	}
 }

@@ -35,10 +35,13 @@ func toCardsError(verb string, err error) error {
 }
 
 // describe describes an error without anything that was sent.
-func describe(e *stripe.Error) string {
-	text := fmt.Sprintf("status %d, %s", e.HTTPStatusCode, e.Type)
+func describe(failure *stripe.Error) string {
+	text := fmt.Sprintf("status %d, %s", failure.HTTPStatusCode, failure.Type)
 	for _, part := range []struct{ name, value string }{
-		{"code", string(e.Code)}, {"decline code", string(e.DeclineCode)}, {"parameter", e.Param}, {"request", e.RequestID},
+		{"code", string(failure.Code)},
+		{"decline code", string(failure.DeclineCode)},
+		{"parameter", failure.Param},
+		{"request", failure.RequestID},
 	} {
 		if part.value != "" {
 			text += ", " + part.name + " " + part.value
@@ -51,23 +54,23 @@ func describe(e *stripe.Error) string {
 // call may be retried with its key: the key's first request is still running (409) or the
 // payment is locked (429) after all the time of the call, the account is too busy (429), or the processor failed just now.
 // A replay of such an error is ErrKeyUsedUp.
-func errorOf(e *stripe.Error) error {
-	switch e.HTTPStatusCode {
+func errorOf(failure *stripe.Error) error {
+	switch failure.HTTPStatusCode {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
 	default:
-		if replayed(e) {
+		if replayed(failure) {
 			return ErrKeyUsedUp
 		}
 		return nil
 	}
 	switch {
-	case e.Type == stripe.ErrorTypeIdempotency:
+	case failure.Type == stripe.ErrorTypeIdempotency:
 		return ErrKeyReused
-	case e.Type == stripe.ErrorTypeCard, isStateCode(e.Code):
+	case failure.Type == stripe.ErrorTypeCard, isStateCode(failure.Code):
 		return ErrState
-	case e.Code == stripe.ErrorCodeResourceMissing:
+	case failure.Code == stripe.ErrorCodeResourceMissing:
 		return ErrNotFound
-	case e.HTTPStatusCode == http.StatusNotFound: // an address that is not the API's
+	case failure.HTTPStatusCode == http.StatusNotFound: // an address that is not the API's
 		return nil
 	}
 	return ErrRefused

@@ -61,14 +61,14 @@ func toPayment(verb, id string, pi *intent, err error) (Payment, error) {
 	if err != nil {
 		return Payment{}, err
 	}
-	p, err := toCards(pi)
+	payment, err := toCards(pi)
 	switch {
 	case err != nil:
 		return Payment{}, fmt.Errorf("stripe: %s: %w", verb, err)
-	case p.ID == "" || id != "" && p.ID != id:
+	case payment.ID == "" || id != "" && payment.ID != id:
 		return Payment{}, fmt.Errorf("stripe: %s: returned another payment", verb)
 	}
-	return p, nil
+	return payment, nil
 }
 
 // rawPage is a page of a list. The library's own page fails as a whole if it cannot decode one record.
@@ -104,7 +104,7 @@ func toCards(pi *intent) (Payment, error) {
 	if err != nil {
 		return Payment{}, err
 	}
-	p := Payment{
+	payment := Payment{
 		ID:           pi.ID,
 		State:        state,
 		Amount:       pi.Amount,
@@ -117,51 +117,51 @@ func toCards(pi *intent) (Payment, error) {
 	}
 	// Cards and captures have the same status while the bank decides (https://docs.stripe.com/payments/paymentintents/lifecycle). A charge
 	// that succeeded was authorised, so only its capture can be left (https://docs.stripe.com/api/charges/object).
-	p.Capturing = state == Processing && pi.LatestCharge != nil && pi.LatestCharge.Status == stripe.ChargeStatusSucceeded
-	addRefunds(&p, pi)
-	if charge := pi.LatestCharge; (state == Authorised || p.Captured > 0) && charge != nil && charge.PaymentMethodDetails != nil {
-		addMethod(&p, charge.PaymentMethodDetails)
+	payment.Capturing = state == Processing && pi.LatestCharge != nil && pi.LatestCharge.Status == stripe.ChargeStatusSucceeded
+	addRefunds(&payment, pi)
+	if charge := pi.LatestCharge; (state == Authorised || payment.Captured > 0) && charge != nil && charge.PaymentMethodDetails != nil {
+		addMethod(&payment, charge.PaymentMethodDetails)
 	}
 	if state == Declined {
 		// The bank's reason says more than the processor's.
 		why := pi.LastPaymentError
-		p.DeclineCode = cmp.Or(why.DeclineCode, why.Code)
+		payment.DeclineCode = cmp.Or(why.DeclineCode, why.Code)
 		// A failed authentication has no charge. Each attempt has a payment method of its own.
-		p.Decline = cmp.Or(why.Charge, why.PaymentMethod.ID)
+		payment.Decline = cmp.Or(why.Charge, why.PaymentMethod.ID)
 	}
-	return p, nil
+	return payment, nil
 }
 
 // addMethod adds how the buyer paid, and until when what is authorised can be captured
 // (https://docs.stripe.com/payments/place-a-hold-on-a-payment-method).
-func addMethod(p *Payment, paid *paymentMethodDetails) {
+func addMethod(payment *Payment, paid *paymentMethodDetails) {
 	switch {
 	case paid.Type != card:
-		p.OtherMethod = paid.Type
-	case p.State == Authorised && paid.Card.CaptureBefore > 0:
-		p.CaptureBefore = time.Unix(paid.Card.CaptureBefore, 0).UTC()
+		payment.OtherMethod = paid.Type
+	case payment.State == Authorised && paid.Card.CaptureBefore > 0:
+		payment.CaptureBefore = time.Unix(paid.Card.CaptureBefore, 0).UTC()
 	}
 }
 
 // addRefunds adds the refunds and disputes of what was taken. The charge's own totals count pending refunds,
 // and the whole amount of a released authorisation, of which nothing was taken.
-func addRefunds(p *Payment, pi *intent) {
+func addRefunds(payment *Payment, pi *intent) {
 	if pi.LatestCharge == nil || pi.Status != stripe.PaymentIntentStatusSucceeded {
 		return
 	}
 	for _, refund := range pi.LatestCharge.Refunds.Data {
 		switch refund.Status {
 		case stripe.RefundStatusSucceeded:
-			p.Refunded += refund.Amount
+			payment.Refunded += refund.Amount
 		case stripe.RefundStatusFailed, stripe.RefundStatusCanceled:
-			p.FailedRefunds++
+			payment.FailedRefunds++
 		default:
-			p.Refunding += refund.Amount
+			payment.Refunding += refund.Amount
 		}
 	}
-	p.Disputed = pi.LatestCharge.Disputed
-	if p.Refunded > 0 && p.Refunded >= p.Captured {
-		p.State = Refunded
+	payment.Disputed = pi.LatestCharge.Disputed
+	if payment.Refunded > 0 && payment.Refunded >= payment.Captured {
+		payment.State = Refunded
 	}
 }
 

@@ -32,7 +32,7 @@ type RepaymentScheduleRequest struct {
 // AddArticle puts an offer into a cart; club system API, section Sales. An article that the
 // contact may not buy is accepted, and CheckSale reports it. Read the sale again afterwards:
 // the club system may add other articles. Unknown after an empty response.
-func (c *Client) AddArticle(ctx context.Context, s Scope, sale IRI, in NewArticle) error {
+func (c *Client) AddArticle(ctx context.Context, scope Scope, sale IRI, in NewArticle) error {
 	type implementation struct { // the buyer's choice
 		StartDate string `json:"startDate"`
 	}
@@ -44,5 +44,5 @@ func (c *Client) AddArticle(ctx context.Context, s Scope, sale IRI, in NewArticl
 	if in.StartDate != "" {
 		body.Implementation = &implementation{in.StartDate}
 	}
-	return c.write(ctx, post("AddArticle", s, "sales/{id}/articles", sale, body).withRecord())
+	return c.write(ctx, post("AddArticle", scope, "sales/{id}/articles", sale, body).withRecord())
 }

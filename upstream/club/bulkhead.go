@@ -63,15 +63,15 @@ func newBulkhead(limits Limits, lane Lane, shared *budget) *bulkhead {
 	if lane == Browsers {
 		concurrency = max(1, concurrency/2)
 	}
-	b := &bulkhead{
+	bulkhead := &bulkhead{
 		permits: failsafebulkhead.New[any](uint(concurrency)), // #nosec G115 -- a constant of the program
 		maxWait: limits.QueueTimeout, budget: shared, reserve: reserve,
 	}
-	b.breaker = circuitbreaker.NewBuilder[any]().
+	bulkhead.breaker = circuitbreaker.NewBuilder[any]().
 		WithFailureRateThreshold(breakerRate, uint(limits.BreakerCalls), breakerWindow). // #nosec G115 -- as above
 		WithDelay(limits.BreakerPause).WithSuccessThreshold(breakerTrials).
-		OnOpen(func(circuitbreaker.StateChangedEvent) { b.opened.Add(1) }).Build()
-	return b
+		OnOpen(func(circuitbreaker.StateChangedEvent) { bulkhead.opened.Add(1) }).Build()
+	return bulkhead
 }
 
 // acquire takes a permit; each success must be followed by one release. It returns how often the
@@ -98,12 +98,12 @@ func (b *bulkhead) acquire(ctx context.Context) (opened int64, err error) {
 // rejection is a normal response, and a 429 shows that the club system is up. A caller that
 // left says nothing about it; after a pause, where each call is a trial, that is not enough. Nor
 // does a call that began before the breaker last opened say anything about the club system now.
-func (b *bulkhead) release(ctx context.Context, opened int64, e *Error) {
+func (b *bulkhead) release(ctx context.Context, opened int64, failure *Error) {
 	b.permits.ReleasePermit()
 	if opened != b.opened.Load() {
 		return
 	}
-	failed := e != nil && e.transient && e.Status != http.StatusTooManyRequests
+	failed := failure != nil && failure.transient && failure.Status != http.StatusTooManyRequests
 	switch {
 	case failed && errors.Is(ctx.Err(), context.Canceled) && b.breaker.IsClosed():
 	case failed:

@@ -19,6 +19,6 @@ func (c Club) check() error { return requireIRI(c.IRI, "clubs") }
 
 // GetClub reads a club. That this operation exists is an assumption: the API's description
 // does not say where the club code of a sale comes from.
-func (c *Client) GetClub(ctx context.Context, s Scope, club IRI) (Club, error) {
-	return do[Club](ctx, c, get("GetClub", s, "clubs/{id}", club))
+func (c *Client) GetClub(ctx context.Context, scope Scope, club IRI) (Club, error) {
+	return do[Club](ctx, c, get("GetClub", scope, "clubs/{id}", club))
 }

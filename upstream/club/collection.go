@@ -112,21 +112,21 @@ func (c *collection[T]) ended(have, added int) bool {
 
 // list reads a complete collection, in order and each record once, even if the list shifts
 // while its pages are read.
-func list[T any](ctx context.Context, c *Client, r request) ([]T, error) {
-	return listConcurrently(ctx, c, r, func([]T) {})
+func list[T any](ctx context.Context, client *Client, request request) ([]T, error) {
+	return listConcurrently(ctx, client, request, func([]T) {})
 }
 
 // listConcurrently is list that also passes each page to seen as soon as it is read, in any
 // order and from several goroutines, so that work on the records can begin. seen may get
 // records beyond the end of the list.
-func listConcurrently[T any](ctx context.Context, c *Client, r request, seen func([]T)) ([]T, error) {
+func listConcurrently[T any](ctx context.Context, client *Client, request request, seen func([]T)) ([]T, error) {
 	got := accumulator[T]{seen: make(map[IRI]bool)}
 	for page, wave := 1, 1; page <= maxPages; page, wave = page+wave, got.nextPages(page+wave-1) {
 		pages, errs := make([]collection[T], wave), make([]error, wave)
 		var reads sync.WaitGroup
 		for i := range wave {
 			reads.Go(func() {
-				if pages[i], errs[i] = do[collection[T]](ctx, c, r.forPage(page+i)); errs[i] == nil {
+				if pages[i], errs[i] = do[collection[T]](ctx, client, request.forPage(page+i)); errs[i] == nil {
 					seen(pages[i].members)
 				}
 			})
@@ -134,21 +134,21 @@ func listConcurrently[T any](ctx context.Context, c *Client, r request, seen fun
 		reads.Wait()
 		for i := range wave {
 			if page == 1 && errs[i] == nil {
-				errs[i] = pages[i].foreign(r.op)
+				errs[i] = pages[i].foreign(request.op)
 			}
 			if errs[i] != nil {
 				return nil, errs[i]
 			}
 			ended := got.add(pages[i])
 			if len(got.all) > maxRecords {
-				return nil, unbounded(r.op)
+				return nil, unbounded(request.op)
 			}
 			if ended {
 				return got.all, nil
 			}
 		}
 	}
-	return nil, unbounded(r.op)
+	return nil, unbounded(request.op)
 }
 
 func unbounded(op string) error {

@@ -65,15 +65,15 @@ type NewContact struct {
 // CreateContact creates a contact at every call, even for a person the club system knows.
 // Rejected with Violations when a field is missing or wrong. That this operation exists is
 // an assumption: the API's description does not say how contacts are created.
-func (c *Client) CreateContact(ctx context.Context, s Scope, in NewContact) (Contact, error) {
-	return do[Contact](ctx, c, post("CreateContact", s, "contacts", "", in))
+func (c *Client) CreateContact(ctx context.Context, scope Scope, in NewContact) (Contact, error) {
+	return do[Contact](ctx, c, post("CreateContact", scope, "contacts", "", in))
 }
 
 // FindContacts lists the temporary contacts of the acting club that have all details of a new one: those that a
 // request without a response may have created. That contacts can be listed by their e-mail address is an assumption,
 // as CreateContact is. One page is enough, because a full match is needed in any case.
-func (c *Client) FindContacts(ctx context.Context, s Scope, in NewContact) (found []Contact, err error) {
-	list, err := do[collection[Contact]](ctx, c, get("ListContacts", s, "contacts", "").withQuery(url.Values{"email": {in.Email}}))
+func (c *Client) FindContacts(ctx context.Context, scope Scope, in NewContact) (found []Contact, err error) {
+	list, err := do[collection[Contact]](ctx, c, get("ListContacts", scope, "contacts", "").withQuery(url.Values{"email": {in.Email}}))
 	err = cmp.Or(err, list.foreign("ListContacts"))
 	for _, contact := range list.members {
 		if in.describes(contact) {
@@ -91,8 +91,8 @@ func (n NewContact) describes(c Contact) bool {
 
 // GetContact reads a contact with its tags; club system API, section Contacts. ErrNotFound
 // when it does not exist or is not visible in the scope.
-func (c *Client) GetContact(ctx context.Context, s Scope, contact IRI) (Contact, error) {
-	return do[Contact](ctx, c, get("GetContact", s, "contacts/{id}", contact))
+func (c *Client) GetContact(ctx context.Context, scope Scope, contact IRI) (Contact, error) {
+	return do[Contact](ctx, c, get("GetContact", scope, "contacts/{id}", contact))
 }
 
 // OwnContact reads the contact that an access token belongs to; club system API, sections
@@ -100,8 +100,8 @@ func (c *Client) GetContact(ctx context.Context, s Scope, contact IRI) (Contact,
 // token is used for this call only. ErrUnauthorized or ErrBadToken when it is not accepted,
 // ErrNoContactToken when it shows no contact or several.
 func (c *Client) OwnContact(ctx context.Context, clientToken, accessToken string) (Contact, error) {
-	s := Scope{ClientToken: clientToken} // the contact's club is not known yet
-	optins, err := do[collection[Optin]](ctx, c, get("ListOptins", s, "optins", "").withToken(accessToken))
+	scope := Scope{ClientToken: clientToken} // the contact's club is not known yet
+	optins, err := do[collection[Optin]](ctx, c, get("ListOptins", scope, "optins", "").withToken(accessToken))
 	if err = cmp.Or(err, optins.foreign("ListOptins")); err != nil {
 		return Contact{}, err
 	}
@@ -115,7 +115,7 @@ func (c *Client) OwnContact(ctx context.Context, clientToken, accessToken string
 	if own == "" {
 		return Contact{}, ErrNoContactToken
 	}
-	return do[Contact](ctx, c, get("GetContact", s, "contacts/{id}", own).withToken(accessToken))
+	return do[Contact](ctx, c, get("GetContact", scope, "contacts/{id}", own).withToken(accessToken))
 }
 
 // AccountStatistics is what a contact owes.
@@ -132,8 +132,8 @@ func (a accountStatistics) check() error { return requireAmount("totalRealDebt",
 
 // GetAccountStatistics reads the debt of a contact; club system API, section Contacts.
 // ErrNotFound as for GetContact.
-func (c *Client) GetAccountStatistics(ctx context.Context, s Scope, contact IRI) (AccountStatistics, error) {
-	got, err := do[accountStatistics](ctx, c, get("GetAccountStatistics", s, "stats/accounts/contacts/{id}", contact))
+func (c *Client) GetAccountStatistics(ctx context.Context, scope Scope, contact IRI) (AccountStatistics, error) {
+	got, err := do[accountStatistics](ctx, c, get("GetAccountStatistics", scope, "stats/accounts/contacts/{id}", contact))
 	if err != nil {
 		return AccountStatistics{}, err
 	}
@@ -153,8 +153,8 @@ type Migration struct {
 //
 // Rejected when the source is not a prospect, the target not of status temp, or both belong
 // to one club. Refused when the token is not the source's.
-func (c *Client) MigrateContact(ctx context.Context, s Scope, source IRI, accessToken string, target Migration) error {
-	r := put("MigrateContact", s, "contacts/{id}/migrate", source, target)
+func (c *Client) MigrateContact(ctx context.Context, scope Scope, source IRI, accessToken string, target Migration) error {
+	r := put("MigrateContact", scope, "contacts/{id}/migrate", source, target)
 	return c.write(ctx, r.withToken(accessToken))
 }
 
@@ -162,7 +162,7 @@ func (c *Client) MigrateContact(ctx context.Context, s Scope, source IRI, access
 // chain and sends an SMS code, which ValidateSignatureRequest needs; club system API, section
 // Contact migration between clubs. Act from a node above both clubs. Rejected with
 // ErrMigrationClub, ErrMigrationContact or ErrOutOfReach.
-func (c *Client) CreateContactMigrationRequest(ctx context.Context, s Scope, contact, club IRI) (SignatureRequest, error) {
+func (c *Client) CreateContactMigrationRequest(ctx context.Context, scope Scope, contact, club IRI) (SignatureRequest, error) {
 	body := map[string]IRI{"clubId": club, "contactId": contact}
-	return do[SignatureRequest](ctx, c, post("CreateContactMigrationRequest", s, "contact_migration_requests", "", body))
+	return do[SignatureRequest](ctx, c, post("CreateContactMigrationRequest", scope, "contact_migration_requests", "", body))
 }

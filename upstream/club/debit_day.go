@@ -16,9 +16,9 @@ type DebitDay struct {
 
 // ListAllowedDebitDays reads the next days from startDate (YYYY-MM-DD) on which the scope's
 // club collects; club system API, section Catalogue. It leaves out days that no calendar has.
-func (c *Client) ListAllowedDebitDays(ctx context.Context, s Scope, startDate string) ([]DebitDay, error) {
+func (c *Client) ListAllowedDebitDays(ctx context.Context, scope Scope, startDate string) ([]DebitDay, error) {
 	query := url.Values{"startDate": {startDate}}
-	days, err := list[DebitDay](ctx, c, get("ListAllowedDebitDays", s, "allowed_debit_days", "").withQuery(query))
+	days, err := list[DebitDay](ctx, c, get("ListAllowedDebitDays", scope, "allowed_debit_days", "").withQuery(query))
 	read := len(days)
 	days = slices.DeleteFunc(days, func(d DebitDay) bool {
 		_, err := time.Parse(time.DateOnly, d.Date)

@@ -90,14 +90,14 @@ func checkLength(field string, n, limit int) error {
 // decode reads the response to an accepted request. When its content is needed and cannot
 // be read, the outcome is Unknown: the club system did something, and the response does not
 // say what.
-func decode[T any](op string, a response) (T, *Error) {
+func decode[T any](op string, response response) (T, *Error) {
 	var result T
 	if _, ok := any(result).(noContent); ok {
 		return result, nil
 	}
-	err := a.bodyErr
+	err := response.bodyErr
 	if err == nil {
-		err = decodeError(unmarshal(a.body, &result))
+		err = decodeError(unmarshal(response.body, &result))
 	}
 	if of, ok := any(&result).(checker); ok && err == nil {
 		err = of.check()
@@ -106,7 +106,7 @@ func decode[T any](op string, a response) (T, *Error) {
 		return result, &Error{
 			Operation: op,
 			Outcome:   Unknown,
-			Status:    a.status,
+			Status:    response.status,
 			Err:       err,
 			transient: true,
 		}

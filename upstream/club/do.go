@@ -30,26 +30,26 @@ type request struct {
 	needsRecord  bool // as the response to a write; its content does not matter
 }
 
-func get(op string, s Scope, path string, record IRI) request {
-	return request{op: op, method: http.MethodGet, scope: s, path: s.path(path, record)}
+func get(op string, scope Scope, path string, record IRI) request {
+	return request{op: op, method: http.MethodGet, scope: scope, path: scope.path(path, record)}
 }
 
-func post(op string, s Scope, path string, record IRI, body any) request {
+func post(op string, scope Scope, path string, record IRI, body any) request {
 	return request{
 		op:     op,
 		method: http.MethodPost,
-		scope:  s,
-		path:   s.path(path, record),
+		scope:  scope,
+		path:   scope.path(path, record),
 		body:   body,
 	}
 }
 
-func put(op string, s Scope, path string, record IRI, body any) request {
+func put(op string, scope Scope, path string, record IRI, body any) request {
 	return request{
 		op:     op,
 		method: http.MethodPut,
-		scope:  s,
-		path:   s.path(path, record),
+		scope:  scope,
+		path:   scope.path(path, record),
 		body:   body,
 	}
 }
@@ -90,41 +90,41 @@ type noContent struct{}
 
 // do makes every request to the club system except those of single_attempt.go: it retries and decodes
 // the response into a T.
-func do[T any](ctx context.Context, c *Client, r request) (T, error) {
+func do[T any](ctx context.Context, client *Client, request request) (T, error) {
 	var result T
 	_, empty := any(result).(noContent)
-	r.needsContent = !empty
-	b := c.bulkhead(ctx, r.scope.ClientToken)
-	e := c.retry(ctx, b, &r, func(ctx context.Context) *Error {
-		a, e := c.authorised(ctx, b, &r)
+	request.needsContent = !empty
+	b := client.bulkhead(ctx, request.scope.ClientToken)
+	failure := client.retry(ctx, b, &request, func(ctx context.Context) *Error {
+		a, e := client.authorised(ctx, b, &request)
 		if e == nil {
-			result, e = decode[T](r.op, a)
+			result, e = decode[T](request.op, a)
 		}
 		return e
 	})
-	if e != nil {
+	if failure != nil {
 		var zero T
-		return zero, e
+		return zero, failure
 	}
 	return result, nil
 }
 
 // write makes a request whose response is not needed.
-func (c *Client) write(ctx context.Context, r request) error {
-	_, err := do[noContent](ctx, c, r)
+func (c *Client) write(ctx context.Context, request request) error {
+	_, err := do[noContent](ctx, c, request)
 	return err
 }
 
 // authorised sends a request with an access token, and again with a new one after a 401.
 // That is safe for a write as well: a 401 means that nothing was done.
-func (c *Client) authorised(ctx context.Context, b *bulkhead, r *request) (response, *Error) {
+func (c *Client) authorised(ctx context.Context, bulkhead *bulkhead, request *request) (response, *Error) {
 	for first := true; ; first = false {
-		token, err := c.bearer(ctx, r)
+		token, err := c.bearer(ctx, request)
 		if err != nil {
-			return response{}, notSent(r.op, err)
+			return response{}, notSent(request.op, err)
 		}
-		a, e := c.send(ctx, b, r, token)
-		if e == nil || e.Status != http.StatusUnauthorized || r.token != nil || !first {
+		a, e := c.send(ctx, bulkhead, request, token)
+		if e == nil || e.Status != http.StatusUnauthorized || request.token != nil || !first {
 			return a, e
 		}
 	}
@@ -134,33 +134,33 @@ func (c *Client) authorised(ctx context.Context, b *bulkhead, r *request) (respo
 // have any form, and must be checked before it becomes a header.
 var accessTokenPattern = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
-func (c *Client) bearer(ctx context.Context, r *request) (string, error) {
-	if r.token == nil {
+func (c *Client) bearer(ctx context.Context, request *request) (string, error) {
+	if request.token == nil {
 		return c.tokens.get(ctx)
 	}
-	if !accessTokenPattern.MatchString(*r.token) {
+	if !accessTokenPattern.MatchString(*request.token) {
 		return "", ErrBadToken
 	}
-	return *r.token, nil
+	return *request.token, nil
 }
 
 // send sends a request once, with a permit of the bulkhead.
-func (c *Client) send(ctx context.Context, b *bulkhead, r *request, token string) (response, *Error) {
-	ctx, span := startSpan(ctx, r.op)
+func (c *Client) send(ctx context.Context, bulkhead *bulkhead, request *request, token string) (response, *Error) {
+	ctx, span := startSpan(ctx, request.op)
 	defer span.End()
-	opened, err := b.acquire(ctx)
+	opened, err := bulkhead.acquire(ctx)
 	if err != nil {
-		held := notSent(r.op, err)
+		held := notSent(request.op, err)
 		if ctx.Err() == nil { // otherwise the caller has left
-			c.observe(ctx, r.op, 0, held, 0)
+			c.observe(ctx, request.op, 0, held, 0)
 		}
 		return response{}, held
 	}
-	if !r.isRead() { // a write that was begun is finished, because its outcome would be unknown
+	if !request.isRead() { // a write that was begun is finished, because its outcome would be unknown
 		if gate, ok := ctx.Value(gateContextKey{}).(Gate); ok {
 			if err := gate(); err != nil {
-				b.release(ctx, opened, nil)
-				return response{}, notSent(r.op, fmt.Errorf("%w: %w", ErrGate, err))
+				bulkhead.release(ctx, opened, nil)
+				return response{}, notSent(request.op, fmt.Errorf("%w: %w", ErrGate, err))
 			}
 		}
 		var cancel context.CancelFunc
@@ -168,13 +168,13 @@ func (c *Client) send(ctx context.Context, b *bulkhead, r *request, token string
 		defer cancel()
 	}
 	start := c.cfg.Now()
-	a, e := c.exchange(ctx, r, token)
-	b.release(ctx, opened, e)
-	c.observe(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
-	if r.token == nil && !e.isForeign() {
-		c.tokens.report(token, a.status)
+	response, failure := c.exchange(ctx, request, token)
+	bulkhead.release(ctx, opened, failure)
+	c.observe(ctx, request.op, response.status, failure, c.cfg.Now().Sub(start))
+	if request.token == nil && !failure.isForeign() {
+		c.tokens.report(token, response.status)
 	}
-	return a, e
+	return response, failure
 }
 
 type gateContextKey struct{}
@@ -186,46 +186,46 @@ func WithGate(ctx context.Context, gate Gate) context.Context {
 }
 
 // exchange sends a request over the pooled transport and reads the response.
-func (c *Client) exchange(ctx context.Context, r *request, token string) (response, *Error) {
+func (c *Client) exchange(ctx context.Context, request *request, token string) (response, *Error) {
 	var sent sentTrace
-	req, err := c.newRequest(httptrace.WithClientTrace(ctx, sent.hooks()), r, token)
+	req, err := c.newRequest(httptrace.WithClientTrace(ctx, sent.hooks()), request, token)
 	if err != nil {
-		return response{}, notSent(r.op, err)
+		return response{}, notSent(request.op, err)
 	}
 	resp, err := c.cfg.Transport.RoundTrip(req)
 	if err != nil {
-		return response{}, &Error{Operation: r.op, Outcome: classify(sent.bytes(), 0, "", false), Err: err, transient: true}
+		return response{}, &Error{Operation: request.op, Outcome: classify(sent.bytes(), 0, "", false), Err: err, transient: true}
 	}
-	a := c.readResponse(resp)
+	response := c.readResponse(resp)
 	switch {
-	case !a.ok():
-		return a, newError(r.op, 1, a)
-	case !r.own(a):
-		return a, foreign(r.op, a)
+	case !response.ok():
+		return response, newError(request.op, 1, response)
+	case !request.own(response):
+		return response, foreign(request.op, response)
 	}
-	return a, nil
+	return response, nil
 }
 
 // newRequest builds the HTTP request. Its headers are a fixed list without Idempotency-Key:
 // the club system does not support it, and Go's transport would repeat a POST because of
 // it. GetBody is removed for the same reason.
-func (c *Client) newRequest(ctx context.Context, r *request, token string) (*http.Request, error) {
-	if r.path == "" || !r.scope.valid() {
+func (c *Client) newRequest(ctx context.Context, request *request, token string) (*http.Request, error) {
+	if request.path == "" || !request.scope.valid() {
 		return nil, ErrBadIRI
 	}
 	var content io.Reader
-	if r.body != nil {
-		encoded, err := json.Marshal(r.body)
+	if request.body != nil {
+		encoded, err := json.Marshal(request.body)
 		if err != nil {
 			return nil, err
 		}
 		content = bytes.NewReader(encoded)
 	}
-	req, err := http.NewRequestWithContext(ctx, r.method, c.cfg.BaseURL+c.cfg.PathPrefix+r.path, content)
+	req, err := http.NewRequestWithContext(ctx, request.method, c.cfg.BaseURL+c.cfg.PathPrefix+request.path, content)
 	if err != nil {
 		return nil, err
 	}
-	req.URL.RawQuery, req.GetBody = r.query.Encode(), nil
+	req.URL.RawQuery, req.GetBody = request.query.Encode(), nil
 	set := func(name, value string) {
 		if value != "" {
 			req.Header.Set(name, value)
@@ -235,9 +235,9 @@ func (c *Client) newRequest(ctx context.Context, r *request, token string) (*htt
 	set("User-Agent", userAgent)
 	set(c.cfg.GatewayKeyHeader, c.cfg.GatewayKey)
 	set("Authorization", "Bearer "+token)
-	set("X-User-Club-Id", string(r.scope.Club))
-	set("X-User-Network-Node-Id", string(r.scope.Node))
-	if r.body != nil {
+	set("X-User-Club-Id", string(request.scope.Club))
+	set("X-User-Network-Node-Id", string(request.scope.Node))
+	if request.body != nil {
 		set("Content-Type", "application/json")
 	}
 	set("Traceparent", c.cfg.Traceparent(ctx))
@@ -246,16 +246,16 @@ func (c *Client) newRequest(ctx context.Context, r *request, token string) (*htt
 
 func (c *Client) readResponse(resp *http.Response) response {
 	defer resp.Body.Close()
-	a := response{status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"), retryAfter: RetryAfter(resp.Header, c.cfg.Now)}
-	if end, reached := limitEnd(resp.Header); reached && a.status == http.StatusTooManyRequests {
-		a.retryAfter = max(a.retryAfter, end.Sub(c.cfg.Now()))
-		a.limited = c.cfg.LimitHeaders
+	response := response{status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"), retryAfter: RetryAfter(resp.Header, c.cfg.Now)}
+	if end, reached := limitEnd(resp.Header); reached && response.status == http.StatusTooManyRequests {
+		response.retryAfter = max(response.retryAfter, end.Sub(c.cfg.Now()))
+		response.limited = c.cfg.LimitHeaders
 	}
-	a.body, a.bodyErr = io.ReadAll(io.LimitReader(resp.Body, c.cfg.Limits.MaxBody+1))
-	if int64(len(a.body)) > c.cfg.Limits.MaxBody {
-		a.bodyErr = errTooLong
+	response.body, response.bodyErr = io.ReadAll(io.LimitReader(resp.Body, c.cfg.Limits.MaxBody+1))
+	if int64(len(response.body)) > c.cfg.Limits.MaxBody {
+		response.bodyErr = errTooLong
 	}
-	return a
+	return response
 }
 
 // RetryAfter reads the header of that name: seconds, or a date; 0 when it is missing or

@@ -138,37 +138,37 @@ type Violation struct {
 // characters.
 var codePattern = regexp.MustCompile(`api\.error\.[a-z0-9._-]{0,80}[a-z0-9]`)
 
-func newError(op string, sent int64, a response) *Error {
+func newError(op string, sent int64, response response) *Error {
 	var body struct { // its form is not documented, so every part is optional
 		Type       string      `json:"@type"`
 		Code       any         `json:"code"`
 		Violations []Violation `json:"violations"`
 	}
-	_ = json.Unmarshal(a.body, &body)
+	_ = json.Unmarshal(response.body, &body)
 	code, _ := body.Code.(string)
 	if codePattern.FindString(code) != code || code == "" {
-		code = string(codePattern.Find(a.body))
+		code = string(codePattern.Find(response.body))
 	}
-	e := &Error{
+	failure := &Error{
 		Operation:  op,
-		Outcome:    classify(sent, a.status, code, a.limited),
-		Status:     a.status,
+		Outcome:    classify(sent, response.status, code, response.limited),
+		Status:     response.status,
 		Code:       code,
 		Violations: body.Violations,
-		RetryAfter: a.retryAfter,
-		Err:        documentedError(a, code),
+		RetryAfter: response.retryAfter,
+		Err:        documentedError(response, code),
 		own:        body.Type != "" || code != "",
 	}
-	e.transient = slices.Contains([]int{408, 429, 500, 502, 503, 504}, a.status)
-	return e
+	failure.transient = slices.Contains([]int{408, 429, 500, 502, 503, 504}, response.status)
+	return failure
 }
 
 // foreign is the error of a 2xx that is not the club system's own.
-func foreign(op string, a response) *Error {
+func foreign(op string, response response) *Error {
 	return &Error{
 		Operation: op,
 		Outcome:   Unknown,
-		Status:    a.status,
+		Status:    response.status,
 		Err:       ErrForeign,
 		transient: true,
 	}
@@ -181,21 +181,21 @@ func (e *Error) isForeign() bool { return e != nil && errors.Is(e.Err, ErrForeig
 // the acting node. It has no code, only a sentence with the contact's IRI.
 var outOfReachPattern = regexp.MustCompile(`contacts\\?/[^"\s]*"?\s+does not exist`)
 
-func documentedError(a response, code string) error {
+func documentedError(response response, code string) error {
 	switch {
-	case a.status == 401:
+	case response.status == 401:
 		return ErrUnauthorized
-	case a.isPage():
+	case response.isPage():
 		return ErrForeign
-	case a.status == 404:
+	case response.status == 404:
 		return ErrNotFound
-	case a.status == 403 && code == CodeUnauthorizedEndpoint:
+	case response.status == 403 && code == CodeUnauthorizedEndpoint:
 		return ErrEndpointNotGranted
-	case a.status == 400 && code == CodeMigrationClub:
+	case response.status == 400 && code == CodeMigrationClub:
 		return ErrMigrationClub
-	case a.status == 400 && code == CodeMigrationContact:
+	case response.status == 400 && code == CodeMigrationContact:
 		return ErrMigrationContact
-	case a.status == 400 && outOfReachPattern.Match(a.body):
+	case response.status == 400 && outOfReachPattern.Match(response.body):
 		return ErrOutOfReach
 	}
 	return nil

@@ -36,14 +36,14 @@ type NewMandate struct {
 // CreateMandate creates an unsigned direct debit mandate; club system API, section Mandates.
 // CreateSignatureRequest with the mandate as its target follows. Rejected with Violations
 // when a field is missing or the IBAN is wrong.
-func (c *Client) CreateMandate(ctx context.Context, s Scope, in NewMandate) (Mandate, error) {
-	return do[Mandate](ctx, c, post("CreateMandate", s, "mandates", "", in))
+func (c *Client) CreateMandate(ctx context.Context, scope Scope, in NewMandate) (Mandate, error) {
+	return do[Mandate](ctx, c, post("CreateMandate", scope, "mandates", "", in))
 }
 
 // GetMandate reads a mandate. ErrNotFound when it does not exist. The operation and the state
 // are assumptions: the API's description shows only the mandate's identifier.
-func (c *Client) GetMandate(ctx context.Context, s Scope, mandate IRI) (Mandate, error) {
-	got, err := do[mandateWithState](ctx, c, get("GetMandate", s, "mandates/{id}", mandate))
+func (c *Client) GetMandate(ctx context.Context, scope Scope, mandate IRI) (Mandate, error) {
+	got, err := do[mandateWithState](ctx, c, get("GetMandate", scope, "mandates/{id}", mandate))
 	return got.Mandate, err
 }
 

@@ -28,8 +28,8 @@ type Network struct {
 // NetworkNodes reads the chain; club system API, sections Network nodes and Versioning. It
 // reads both documented forms: nodes nested in their parents, and all nodes in one list
 // with the IRIs of their children.
-func (c *Client) NetworkNodes(ctx context.Context, s Scope) (*Network, error) {
-	roots, err := list[wireNode](ctx, c, get("NetworkNodes", s, "network_nodes", ""))
+func (c *Client) NetworkNodes(ctx context.Context, scope Scope) (*Network, error) {
+	roots, err := list[wireNode](ctx, c, get("NetworkNodes", scope, "network_nodes", ""))
 	if err != nil {
 		return nil, err
 	}
@@ -82,28 +82,28 @@ func (n *Network) UnmarshalJSON(data []byte) error {
 
 // add adds nodes and the nodes nested in them, parents first.
 func (n *Network) add(nodes []wireNode) {
-	for _, w := range nodes {
-		if w.reference || w.IRI == "" {
+	for _, wire := range nodes {
+		if wire.reference || wire.IRI == "" {
 			continue
 		}
-		at, known := n.index[w.IRI]
+		at, known := n.index[wire.IRI]
 		if !known {
 			at = len(n.nodes)
-			n.index[w.IRI] = at
+			n.index[wire.IRI] = at
 			n.nodes = append(n.nodes, NetworkNode{
-				IRI:   w.IRI,
-				Name:  w.Name,
-				Alias: w.Alias,
-				Type:  w.Type,
-				Club:  w.Club,
+				IRI:   wire.IRI,
+				Name:  wire.Name,
+				Alias: wire.Alias,
+				Type:  wire.Type,
+				Club:  wire.Club,
 			})
 		}
-		for _, child := range w.Children {
+		for _, child := range wire.Children {
 			if !slices.Contains(n.nodes[at].Children, child.IRI) {
 				n.nodes[at].Children = append(n.nodes[at].Children, child.IRI)
 			}
 		}
-		n.add(w.Children)
+		n.add(wire.Children)
 	}
 }
 

@@ -30,10 +30,10 @@ func startSpan(ctx context.Context, op string) (context.Context, trace.Span) {
 
 // observe reports one request to the log, its span and Config.OnAttempt: only what is listed
 // here, and no personal data.
-func (c *Client) observe(ctx context.Context, op string, status int, e *Error, took time.Duration) {
+func (c *Client) observe(ctx context.Context, op string, status int, failure *Error, took time.Duration) {
 	outcome, why := Accepted, ""
-	if e != nil {
-		outcome, why = e.Outcome, reason(e.Err)
+	if failure != nil {
+		outcome, why = failure.Outcome, reason(failure.Err)
 	}
 	c.cfg.Logger.LogAttrs(ctx, slog.LevelDebug, "club system", slog.String("operation", op), slog.Int("status", status),
 		slog.String("outcome", string(outcome)), slog.String("reason", why), slog.Duration("took", took))

@@ -101,7 +101,7 @@ func (b *behaviors) UnmarshalJSON(data []byte) error {
 }
 
 // ListOffers reads the offers of a product; club system API, section Catalogue.
-func (c *Client) ListOffers(ctx context.Context, s Scope, product IRI) ([]Offer, error) {
+func (c *Client) ListOffers(ctx context.Context, scope Scope, product IRI) ([]Offer, error) {
 	query := url.Values{"product": {string(product)}}
-	return list[Offer](ctx, c, get("ListOffers", s, "offers", "").withQuery(query))
+	return list[Offer](ctx, c, get("ListOffers", scope, "offers", "").withQuery(query))
 }

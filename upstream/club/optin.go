@@ -21,17 +21,17 @@ type Optin struct {
 // ListOptins reads the opt-ins of a contact, or of every contact in the scope if contact is
 // empty; club system API, section Opt-ins. Their field names beyond isAuthorized are an
 // assumption.
-func (c *Client) ListOptins(ctx context.Context, s Scope, contact IRI) ([]Optin, error) {
+func (c *Client) ListOptins(ctx context.Context, scope Scope, contact IRI) ([]Optin, error) {
 	query := url.Values{}
 	if contact != "" {
 		query.Set("contactId", string(contact))
 	}
-	return list[Optin](ctx, c, get("ListOptins", s, "optins", "").withQuery(query))
+	return list[Optin](ctx, c, get("ListOptins", scope, "optins", "").withQuery(query))
 }
 
 // UpdateOptin gives or withdraws one consent; club system API, section Opt-ins. Data
 // protection law requires the contact's own decision before one is given. Rejected for a
 // legal opt-in. Unknown after an empty response.
-func (c *Client) UpdateOptin(ctx context.Context, s Scope, optin IRI, authorized bool) error {
-	return c.write(ctx, put("UpdateOptin", s, "optins/{id}", optin, map[string]bool{"isAuthorized": authorized}).withRecord())
+func (c *Client) UpdateOptin(ctx context.Context, scope Scope, optin IRI, authorized bool) error {
+	return c.write(ctx, put("UpdateOptin", scope, "optins/{id}", optin, map[string]bool{"isAuthorized": authorized}).withRecord())
 }

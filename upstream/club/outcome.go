@@ -78,15 +78,15 @@ var (
 // Without needed content, a read (the check of a sale) is answered by 204 alone. A write is answered by a
 // record, even a cut one, or by an empty body unless it needs a record. An empty body may be another system's
 // too, so that callers read back what they did.
-func (r *request) own(a response) bool {
-	body := bytes.TrimSpace(a.body)
+func (r *request) own(response response) bool {
+	body := bytes.TrimSpace(response.body)
 	switch {
-	case a.isPage():
+	case response.isPage():
 		return false
 	case r.needsContent:
 		return true
 	case r.isRead():
-		return a.status == http.StatusNoContent
+		return response.status == http.StatusNoContent
 	case len(body) == 0:
 		return !r.needsRecord
 	}

@@ -74,14 +74,14 @@ type Receipt struct {
 // The end of ctx does not end the call, which takes at most Limits.PaymentTimeout: a buyer who
 // closes the page does not make the outcome any clearer. The access token was fetched, or
 // accepted by the club system, less than a minute ago. A nil gate allows everything.
-func (c *Client) CreatePayment(ctx context.Context, s Scope, sale IRI, in NewPayment, gate Gate) (Receipt, error) {
-	a, err := c.sendOnce(ctx, post("CreatePayment", s, "sales/{id}/payments", sale, in), gate)
+func (c *Client) CreatePayment(ctx context.Context, scope Scope, sale IRI, in NewPayment, gate Gate) (Receipt, error) {
+	response, err := c.sendOnce(ctx, post("CreatePayment", scope, "sales/{id}/payments", sale, in), gate)
 	if err != nil {
 		return Receipt{}, err
 	}
 	var payment struct {
 		IRI IRI `json:"@id"`
 	}
-	_ = json.Unmarshal(a.body, &payment) // the status is enough
-	return Receipt{Status: a.status, Payment: payment.IRI}, nil
+	_ = json.Unmarshal(response.body, &payment) // the status is enough
+	return Receipt{Status: response.status, Payment: payment.IRI}, nil
 }

@@ -76,12 +76,12 @@ type BehaviorConfiguration struct {
 
 // ListProducts reads the catalogue for a sale, all pages; club system API, section
 // Catalogue.
-func (c *Client) ListProducts(ctx context.Context, s Scope, q ProductQuery) ([]Product, error) {
-	return c.ListProductsConcurrently(ctx, s, q, func([]Product) {})
+func (c *Client) ListProducts(ctx context.Context, scope Scope, q ProductQuery) ([]Product, error) {
+	return c.ListProductsConcurrently(ctx, scope, q, func([]Product) {})
 }
 
 // ListProductsConcurrently is ListProducts that also passes each page to page as soon as it
 // is read, in any order and from several goroutines.
-func (c *Client) ListProductsConcurrently(ctx context.Context, s Scope, q ProductQuery, page func([]Product)) ([]Product, error) {
-	return listConcurrently(ctx, c, get("ListProducts", s, "products", "").withQuery(q.values()), page)
+func (c *Client) ListProductsConcurrently(ctx context.Context, scope Scope, q ProductQuery, page func([]Product)) ([]Product, error) {
+	return listConcurrently(ctx, c, get("ListProducts", scope, "products", "").withQuery(q.values()), page)
 }

@@ -12,37 +12,37 @@ const initialBackoff = 150 * time.Millisecond
 
 // retry runs the attempts of a call until one succeeds or fails permanently, or until
 // attempts, budget or time are used up. It returns the last failure.
-func (c *Client) retry(ctx context.Context, b *bulkhead, r *request, attempt func(context.Context) *Error) *Error {
+func (c *Client) retry(ctx context.Context, bulkhead *bulkhead, request *request, attempt func(context.Context) *Error) *Error {
 	limits, start := &c.cfg.Limits, c.cfg.Now()
 	total, each := limits.WriteTimeout, limits.WriteTimeout
-	if r.isRead() {
+	if request.isRead() {
 		total, each = limits.ReadTimeout, limits.AttemptTimeout
 	}
-	b.budget.earn()
+	bulkhead.budget.earn()
 	ctx, cancel := context.WithTimeout(ctx, total)
 	defer cancel()
 	for n := 1; ; n++ {
 		attemptCtx, end := context.WithTimeout(ctx, each)
-		e := attempt(attemptCtx)
+		failure := attempt(attemptCtx)
 		end()
-		if e == nil || n == limits.MaxAttempts || !r.retryable(e) || ctx.Err() != nil {
-			return e
+		if failure == nil || n == limits.MaxAttempts || !request.retryable(failure) || ctx.Err() != nil {
+			return failure
 		}
-		pause := backoff(n+1, e.RetryAfter)
-		if c.cfg.Now().Sub(start)+pause >= total || !b.budget.spend(b.reserve) {
-			return e
+		pause := backoff(n+1, failure.RetryAfter)
+		if c.cfg.Now().Sub(start)+pause >= total || !bulkhead.budget.spend(bulkhead.reserve) {
+			return failure
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return e
+			return failure
 		}
 	}
 }
 
 // retryable reports whether another attempt may succeed and is harmless.
-func (r *request) retryable(e *Error) bool {
-	return e.transient && (r.isRead() || e.Outcome == NotSent || e.Outcome == Refused)
+func (r *request) retryable(failure *Error) bool {
+	return failure.transient && (r.isRead() || failure.Outcome == NotSent || failure.Outcome == Refused)
 }
 
 // backoff is the pause before the n-th attempt: a doubling one, or at least what the club

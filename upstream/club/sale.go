@@ -44,8 +44,8 @@ type NewSale struct {
 // CreateSale opens an empty cart; club system API, section Sales. The response may hold
 // little more than the IRI: read the sale for the rest. Rejected with Violations when a
 // required field is missing.
-func (c *Client) CreateSale(ctx context.Context, s Scope, in NewSale) (Sale, error) {
-	sale, err := do[Sale](ctx, c, post("CreateSale", s, "sales", "", in))
+func (c *Client) CreateSale(ctx context.Context, scope Scope, in NewSale) (Sale, error) {
+	sale, err := do[Sale](ctx, c, post("CreateSale", scope, "sales", "", in))
 	c.setState(&sale)
 	return sale, err
 }
@@ -82,8 +82,8 @@ func (p *pricedSale) check() error {
 // section Sales. Read it after each change, because the club system adds and reprices
 // articles. ErrNotFound when it does not exist; Unknown for a sale that does not show what
 // Config.SaleState and Config.SaleWithoutArticles require.
-func (c *Client) GetSale(ctx context.Context, s Scope, sale IRI) (Sale, error) {
-	got, err := do[pricedSale](ctx, c, get("GetSale", s, "sales/{id}", sale))
+func (c *Client) GetSale(ctx context.Context, scope Scope, sale IRI) (Sale, error) {
+	got, err := do[pricedSale](ctx, c, get("GetSale", scope, "sales/{id}", sale))
 	if err != nil {
 		return Sale{}, err
 	}
@@ -123,8 +123,8 @@ type SaleCheck struct {
 // invalid cart is not an error. Paying one would book the money on the contact's account
 // and settle nothing. A cart is valid only if the club system responds 204, and invalid only if its own
 // response is a 400. ErrNotFound when the sale does not exist.
-func (c *Client) CheckSale(ctx context.Context, s Scope, sale IRI) (SaleCheck, error) {
-	_, err := do[noContent](ctx, c, get("CheckSale", s, "sales/{id}/check", sale))
+func (c *Client) CheckSale(ctx context.Context, scope Scope, sale IRI) (SaleCheck, error) {
+	_, err := do[noContent](ctx, c, get("CheckSale", scope, "sales/{id}/check", sale))
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusBadRequest && !e.isForeign() {
 		return SaleCheck{Violations: e.Violations}, nil
 	}
@@ -133,14 +133,14 @@ func (c *Client) CheckSale(ctx context.Context, s Scope, sale IRI) (SaleCheck, e
 
 // GetCheckedSale reads a sale and its check in parallel. Neither ends the other: to the breaker, that
 // would look like a failure.
-func (c *Client) GetCheckedSale(ctx context.Context, s Scope, id IRI) (sale Sale, check SaleCheck, err error) {
+func (c *Client) GetCheckedSale(ctx context.Context, scope Scope, id IRI) (sale Sale, check SaleCheck, err error) {
 	var reads errgroup.Group
 	reads.Go(func() (err error) {
-		sale, err = c.GetSale(ctx, s, id)
+		sale, err = c.GetSale(ctx, scope, id)
 		return err
 	})
 	reads.Go(func() (err error) {
-		check, err = c.CheckSale(ctx, s, id)
+		check, err = c.CheckSale(ctx, scope, id)
 		return err
 	})
 	err = reads.Wait()
@@ -149,24 +149,24 @@ func (c *Client) GetCheckedSale(ctx context.Context, s Scope, id IRI) (sale Sale
 
 // UpdateSaleContact puts the name and number of the migrated contact into a sale; club
 // system API, section Contacts. It follows MigrateContact.
-func (c *Client) UpdateSaleContact(ctx context.Context, s Scope, sale IRI) error {
-	return c.write(ctx, put("UpdateSaleContact", s, "sale/{id}/update_contact", sale, nil))
+func (c *Client) UpdateSaleContact(ctx context.Context, scope Scope, sale IRI) error {
+	return c.write(ctx, put("UpdateSaleContact", scope, "sale/{id}/update_contact", sale, nil))
 }
 
 // PostponeDue settles a sale without money: the contact owes the amount, which is overdue
 // from date (YYYY-MM-DD); club system API, section Sales. It is sent at most once: see
 // CreatePayment for the gate and the outcomes. Rejected for a sale of zero amount, and for
 // one that is settled or whose check fails.
-func (c *Client) PostponeDue(ctx context.Context, s Scope, sale IRI, date string, gate Gate) error {
-	_, err := c.sendOnce(ctx, post("PostponeDue", s, "sales/{id}/postpone_due", sale, map[string]string{"date": date}), gate)
+func (c *Client) PostponeDue(ctx context.Context, scope Scope, sale IRI, date string, gate Gate) error {
+	_, err := c.sendOnce(ctx, post("PostponeDue", scope, "sales/{id}/postpone_due", sale, map[string]string{"date": date}), gate)
 	return err
 }
 
 // ValidateSale settles a sale whose amount is zero; club system API, section Sales. It is
 // sent at most once: see CreatePayment for the gate and the outcomes. Rejected for any other
 // amount, and for a sale that is settled or whose check fails.
-func (c *Client) ValidateSale(ctx context.Context, s Scope, sale IRI, gate Gate) error {
-	_, err := c.sendOnce(ctx, post("ValidateSale", s, "sales/{id}/transitions", sale, transition{Transition: "validate"}), gate)
+func (c *Client) ValidateSale(ctx context.Context, scope Scope, sale IRI, gate Gate) error {
+	_, err := c.sendOnce(ctx, post("ValidateSale", scope, "sales/{id}/transitions", sale, transition{Transition: "validate"}), gate)
 	return err
 }
 

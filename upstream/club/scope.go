@@ -47,13 +47,13 @@ func (i IRI) split() (clientToken, collection, id string) {
 }
 
 // isSegment reports whether s can be one segment of a path and nothing else.
-func isSegment(s string) bool {
-	for i := range len(s) {
-		if b := s[i]; b <= ' ' || b >= 0x7f || strings.IndexByte("/?#%\\", b) >= 0 {
+func isSegment(segment string) bool {
+	for i := range len(segment) {
+		if b := segment[i]; b <= ' ' || b >= 0x7f || strings.IndexByte("/?#%\\", b) >= 0 {
 			return false
 		}
 	}
-	return s != "" && s != "." && s != ".."
+	return segment != "" && segment != "." && segment != ".."
 }
 
 // UnmarshalJSON reads an IRI, or the @id of a record that the club system embeds instead.

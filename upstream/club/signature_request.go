@@ -13,9 +13,9 @@ func (r SignatureRequest) check() error { return requireIRI(r.IRI, "signature_re
 // CreateSignatureRequest sends a contact an SMS code to sign the target, a mandate; club
 // system API, section Signature requests. Every call sends an SMS. The contact needs a
 // valid mobile number.
-func (c *Client) CreateSignatureRequest(ctx context.Context, s Scope, contact, target IRI) (SignatureRequest, error) {
+func (c *Client) CreateSignatureRequest(ctx context.Context, scope Scope, contact, target IRI) (SignatureRequest, error) {
 	body := map[string]IRI{"contactId": contact, "targetId": target}
-	return do[SignatureRequest](ctx, c, post("CreateSignatureRequest", s, "signature_requests", "", body))
+	return do[SignatureRequest](ctx, c, post("CreateSignatureRequest", scope, "signature_requests", "", body))
 }
 
 // validatedRequest requires the state of a request whose code has signed.
@@ -38,16 +38,16 @@ func (r validatedRequest) check() error {
 // Signature requests. The mandate is then signed, or the contact migrated. Rejected for a
 // wrong code; the number of attempts is not documented. The response is not documented either,
 // so one that does not say that the request is validated is Unknown, even with a 2xx.
-func (c *Client) ValidateSignatureRequest(ctx context.Context, s Scope, request IRI, code string) error {
+func (c *Client) ValidateSignatureRequest(ctx context.Context, scope Scope, request IRI, code string) error {
 	to := transition{Transition: "validate", Code: code}
-	_, err := do[validatedRequest](ctx, c, post("ValidateSignatureRequest", s, "signature_requests/{id}/transitions", request, to))
+	_, err := do[validatedRequest](ctx, c, post("ValidateSignatureRequest", scope, "signature_requests/{id}/transitions", request, to))
 	return err
 }
 
 // CancelSignatureRequest cancels a signature request and its code; club system API, section
 // Signature requests. An empty success is Unknown: after another system's, the code could still sign. A repetition is
 // Rejected once the request is cancelled.
-func (c *Client) CancelSignatureRequest(ctx context.Context, s Scope, request IRI) error {
+func (c *Client) CancelSignatureRequest(ctx context.Context, scope Scope, request IRI) error {
 	to := transition{Transition: "cancel"}
-	return c.write(ctx, post("CancelSignatureRequest", s, "signature_requests/{id}/transitions", request, to).withRecord())
+	return c.write(ctx, post("CancelSignatureRequest", scope, "signature_requests/{id}/transitions", request, to).withRecord())
 }

@@ -17,40 +17,40 @@ import (
 // errors, it follows a 307 with the body, and it repeats requests with an Idempotency-Key
 // header. Here each request has its own HTTP/1.1 connection. net/http's ClientConn has no
 // second connection to repeat anything on, and follows no redirects.
-func (c *Client) sendOnce(ctx context.Context, r request, gate Gate) (response, error) {
+func (c *Client) sendOnce(ctx context.Context, request request, gate Gate) (response, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.Limits.PaymentTimeout)
 	defer cancel()
 	token, err := c.tokens.proven(ctx)
 	if err != nil {
-		return response{}, notSent(r.op, err)
+		return response{}, notSent(request.op, err)
 	}
-	ctx, span := startSpan(ctx, r.op)
+	ctx, span := startSpan(ctx, request.op)
 	defer span.End()
-	req, err := c.newRequest(ctx, &r, token)
+	req, err := c.newRequest(ctx, &request, token)
 	if err != nil {
-		return response{}, notSent(r.op, err)
+		return response{}, notSent(request.op, err)
 	}
 	start := c.cfg.Now()
-	a, e := c.roundTrip(req, &r, &attempt{gate: gate})
-	c.observe(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
-	if !e.isForeign() {
-		c.tokens.report(token, a.status)
+	response, failure := c.roundTrip(req, &request, &attempt{gate: gate})
+	c.observe(ctx, request.op, response.status, failure, c.cfg.Now().Sub(start))
+	if !failure.isForeign() {
+		c.tokens.report(token, response.status)
 	}
-	if e != nil {
-		return a, e
+	if failure != nil {
+		return response, failure
 	}
-	return a, nil
+	return response, nil
 }
 
-func (c *Client) roundTrip(req *http.Request, r *request, s *attempt) (response, *Error) {
-	conn, err := c.singleUseTransport(s).NewClientConn(req.Context(), req.URL.Scheme,
+func (c *Client) roundTrip(req *http.Request, request *request, attempt *attempt) (response, *Error) {
+	conn, err := c.singleUseTransport(attempt).NewClientConn(req.Context(), req.URL.Scheme,
 		net.JoinHostPort(req.URL.Hostname(), req.URL.Port()))
 	if err != nil {
-		return response{}, notSent(r.op, err)
+		return response{}, notSent(request.op, err)
 	}
 	defer func() { _ = conn.Close() }() // the response was read, or failed
 	resp, err := conn.RoundTrip(req)
-	sent, refused := s.seal()
+	sent, refused := attempt.seal()
 	if refused != nil {
 		err = fmt.Errorf("%w: %w", ErrGate, refused)
 	}
@@ -58,29 +58,29 @@ func (c *Client) roundTrip(req *http.Request, r *request, s *attempt) (response,
 		if resp != nil {
 			_ = resp.Body.Close() // the error says more
 		}
-		return response{}, &Error{Operation: r.op, Outcome: classify(sent, 0, "", false), Err: err}
+		return response{}, &Error{Operation: request.op, Outcome: classify(sent, 0, "", false), Err: err}
 	}
-	a := c.readResponse(resp)
+	response := c.readResponse(resp)
 	switch {
-	case classify(sent, a.status, "", a.limited) != Accepted:
-		return a, newError(r.op, sent, a)
-	case !r.own(a):
-		return a, foreign(r.op, a)
+	case classify(sent, response.status, "", response.limited) != Accepted:
+		return response, newError(request.op, sent, response)
+	case !request.own(response):
+		return response, foreign(request.op, response)
 	}
-	return a, nil
+	return response, nil
 }
 
 // singleUseTransport returns a transport whose connections pass every byte through the
 // attempt. It does TLS itself, so that the attempt counts the request's bytes and not the
 // handshake's.
-func (c *Client) singleUseTransport(s *attempt) *http.Transport {
+func (c *Client) singleUseTransport(attempt *attempt) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dialer.DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return attemptConn{conn, s}, nil
+		return attemptConn{conn, attempt}, nil
 	}
 	dialTLS := func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dialer.DialContext(ctx, network, address)
@@ -92,7 +92,7 @@ func (c *Client) singleUseTransport(s *attempt) *http.Transport {
 			_ = conn.Close() // nothing was sent on it
 			return nil, err
 		}
-		return attemptConn{secured, s}, nil
+		return attemptConn{secured, attempt}, nil
 	}
 	return &http.Transport{
 		Protocols:              http11(),

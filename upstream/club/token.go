@@ -232,11 +232,11 @@ func (r tokenResponse) check() error { return require("access_token", r.AccessTo
 
 // normalizeToken reads a token response and writes it in the form of RFC 6749. expires_in
 // may be absent, fractional, or a number in a string; the result is a whole number.
-func normalizeToken(a response) ([]byte, *Error) {
-	if !a.ok() {
-		return nil, newError("Token", 1, a)
+func normalizeToken(response response) ([]byte, *Error) {
+	if !response.ok() {
+		return nil, newError("Token", 1, response)
 	}
-	read, e := decode[tokenResponse]("Token", a)
+	read, e := decode[tokenResponse]("Token", response)
 	if e != nil {
 		return nil, e
 	}
@@ -247,7 +247,7 @@ func normalizeToken(a response) ([]byte, *Error) {
 	normal, err := json.Marshal(map[string]any{"access_token": read.AccessToken,
 		"expires_in": int64(math.Ceil(min(seconds, longestLifetime.Seconds())))})
 	if err != nil {
-		return nil, &Error{Operation: "Token", Outcome: Unknown, Status: a.status, Err: err}
+		return nil, &Error{Operation: "Token", Outcome: Unknown, Status: response.status, Err: err}
 	}
 	return normal, nil
 }

@@ -28,27 +28,25 @@ type repayment struct {
 	WeekDay     *int   `json:"debitWeekDay"`
 }
 
-func (w *World) articleRecord(a *article) record {
-	r := record{
-		"offerId": w.iriOrNil(
-			"offers", a.OfferID,
-		),
+func (w *World) articleRecord(article *article) record {
+	members := record{
+		"offerId":           w.iriOrNil("offers", article.OfferID),
 		"productId":         nil,
-		"sale":              w.iri("sales", a.SaleID),
-		"parent":            w.iriOrNil("articles", a.Parent),
-		"name":              a.Name,
-		"priceTI":           a.Price,
+		"sale":              w.iri("sales", article.SaleID),
+		"parent":            w.iriOrNil("articles", article.Parent),
+		"name":              article.Name,
+		"priceTI":           article.Price,
 		"priceCurrency":     currency,
 		"implementation":    nil,
-		"repaymentSchedule": a.Repayment,
+		"repaymentSchedule": article.Repayment,
 	}
-	if a.StartDate != "" {
-		r["implementation"] = record{"startDate": a.StartDate}
+	if article.StartDate != "" {
+		members["implementation"] = record{"startDate": article.StartDate}
 	}
-	if o := catalogue().offers[a.OfferID]; o != nil {
-		r["productId"] = w.iri("products", o.product.ID)
+	if o := catalogue().offers[article.OfferID]; o != nil {
+		members["productId"] = w.iri("products", o.product.ID)
 	}
-	return w.record("Article", "articles", a.ID, r)
+	return w.record("Article", "articles", article.ID, members)
 }
 
 func (w *World) articles(s *sale) []*article { return records(s.Articles, w.state.Articles.get) }
@@ -59,51 +57,51 @@ func (c *request) articleAt(id int) (*article, error) {
 
 // listArticles: GET sales/{saleId}/articles, as the articles must be read again after
 // each addition.
-func listArticles(c *request, s *sale) (response, error) {
-	return paginate(c, "Article", c.w.articles(s), c.w.articleRecord)
+func listArticles(c *request, sale *sale) (response, error) {
+	return paginate(c, "Article", c.w.articles(sale), c.w.articleRecord)
 }
 
 // addArticle: POST sales/{saleId}/articles. An article that does not suit the buyer is
 // accepted; the check finds it. A mandatory option and a prorata line are added
 // automatically.
-func addArticle(c *request, s *sale) (response, error) {
-	f := c.form()
-	a := article{
-		SaleID:    s.ID,
-		OfferID:   f.iri("offerId", "offers", true),
-		Parent:    f.iri("parent", "articles", false),
-		StartDate: f.startDate(),
-		Repayment: f.repayment(),
+func addArticle(c *request, sale *sale) (response, error) {
+	form := c.form()
+	article := article{
+		SaleID:    sale.ID,
+		OfferID:   form.iri("offerId", "offers", true),
+		Parent:    form.iri("parent", "articles", false),
+		StartDate: form.startDate(),
+		Repayment: form.repayment(),
 	}
-	if err := f.err(); err != nil {
+	if err := form.err(); err != nil {
 		return response{}, err
 	}
-	o := catalogue().offers[a.OfferID]
-	if o == nil || a.Parent != 0 && !slices.Contains(s.Articles, a.Parent) {
+	offer := catalogue().offers[article.OfferID]
+	if offer == nil || article.Parent != 0 && !slices.Contains(sale.Articles, article.Parent) {
 		return response{}, itemNotFound()
 	}
-	a.Name, a.Price = o.Name, o.Total
-	added := c.w.append(s, a)
-	if line, needed := o.prorata(added); needed {
-		c.w.append(s, line)
+	article.Name, article.Price = offer.Name, offer.Total
+	added := c.w.append(sale, article)
+	if line, needed := offer.prorata(added); needed {
+		c.w.append(sale, line)
 	}
-	c.w.addMandatoryOptions(s, added, o)
+	c.w.addMandatoryOptions(sale, added, offer)
 	return c.created(c.w.articleRecord(added))
 }
 
-func (w *World) append(s *sale, a article) *article {
-	a.SaleID = s.ID
-	added := w.state.Articles.add(&a)
-	s.Articles = append(s.Articles, added.ID)
+func (w *World) append(sale *sale, article article) *article {
+	article.SaleID = sale.ID
+	added := w.state.Articles.add(&article)
+	sale.Articles = append(sale.Articles, added.ID)
 	return added
 }
 
 // addMandatoryOptions adds the options that the offer requires, each once per sale.
-func (w *World) addMandatoryOptions(s *sale, parent *article, o *offer) {
-	for _, id := range o.Options {
-		present := slices.ContainsFunc(s.Articles, func(n int) bool { return w.state.Articles.get(n).OfferID == id })
+func (w *World) addMandatoryOptions(sale *sale, parent *article, offer *offer) {
+	for _, id := range offer.Options {
+		present := slices.ContainsFunc(sale.Articles, func(n int) bool { return w.state.Articles.get(n).OfferID == id })
 		if option := catalogue().offers[id]; !present {
-			w.append(s, article{
+			w.append(sale, article{
 				OfferID:   id,
 				Name:      option.Name,
 				Price:     option.Total,
@@ -117,8 +115,8 @@ func (w *World) addMandatoryOptions(s *sale, parent *article, o *offer) {
 // prorata returns the line that adapts the price to the days that are left of the first
 // month: it is added to what is due now, or deducted from a first month that the price
 // includes. A subscription that starts on the first of a month needs none.
-func (o *offer) prorata(a *article) (line article, needed bool) {
-	start, err := time.Parse(time.DateOnly, a.StartDate)
+func (o *offer) prorata(added *article) (line article, needed bool) {
+	start, err := time.Parse(time.DateOnly, added.StartDate)
 	if !o.Prorated || err != nil || start.Day() == 1 {
 		return article{}, false
 	}
@@ -128,8 +126,8 @@ func (o *offer) prorata(a *article) (line article, needed bool) {
 	if o.Upfront {
 		price -= o.first()
 	}
-	name := fmt.Sprintf("Prorata %s to %s", a.StartDate, last.Format(time.DateOnly))
-	return article{Name: name, Price: price, Parent: a.ID, StartDate: a.StartDate}, true
+	name := fmt.Sprintf("Prorata %s to %s", added.StartDate, last.Format(time.DateOnly))
+	return article{Name: name, Price: price, Parent: added.ID, StartDate: added.StartDate}, true
 }
 
 // startDate reads implementation.startDate, or the same in one of the implementations of
@@ -159,12 +157,14 @@ func (f *form) startDate() string {
 
 // repayment reads the repaymentSchedule of an article; nil when it is missing.
 func (f *form) repayment() *repayment {
-	s := f.object("repaymentSchedule", false)
-	if s == nil {
+	form := f.object("repaymentSchedule", false)
+	if form == nil {
 		return nil
 	}
 	return &repayment{
-		SpecificDay: s.boolean("specificDay", false), DebitDay: s.optionalInteger("debitDay", 1, 31), StartDate: s.date("startDate", false),
-		WeekDay: s.optionalInteger("debitWeekDay", 0, 7), // 6 is Saturday; Sunday may be 0 or 7
+		SpecificDay: form.boolean("specificDay", false),
+		DebitDay:    form.optionalInteger("debitDay", 1, 31),
+		StartDate:   form.date("startDate", false),
+		WeekDay:     form.optionalInteger("debitWeekDay", 0, 7), // 6 is Saturday; Sunday may be 0 or 7
 	}
 }

@@ -59,39 +59,40 @@ func (w *World) Audit() Audit {
 	defer w.mu.Unlock()
 	unallocated := filter(w.state.Payments.Rows, func(p *payment) bool { return p.Left == p.Amount })
 	undeliverable := filter(w.state.SMS.Rows, func(m *sms) bool { return m.SignatureID == 0 })
-	a := Audit{
+	audit := Audit{
 		SalesPaidTwice:      w.salesPaidTwice(),
 		ContactsSignedTwice: w.contactsSignedTwice(),
 		Unbalanced:          w.state.unbalanced(),
-		PaymentsSettlingNothing: records(unallocated, func(p *payment) UnallocatedPayment {
+		PaymentsSettlingNothing: records(unallocated, func(payment *payment) UnallocatedPayment {
 			return UnallocatedPayment{
-				w.iri("payments", p.ID),
-				w.iri("sales", p.SaleID),
-				w.iri("contacts", p.ContactID),
-				w.iri("clubs", p.ClubID),
-				p.Amount,
-				p.Mean,
-				p.At,
+				w.iri("payments", payment.ID),
+				w.iri("sales", payment.SaleID),
+				w.iri("contacts", payment.ContactID),
+				w.iri("clubs", payment.ClubID),
+				payment.Amount,
+				payment.Mean,
+				payment.At,
 			}
 		}),
 		UndeliverableSMS: records(undeliverable, func(m *sms) UndeliverableSMS {
 			return UndeliverableSMS{m.To, w.iri("contacts", m.ContactID), m.SentAt}
 		}),
 	}
-	a.OK = len(a.SalesPaidTwice)+len(a.PaymentsSettlingNothing)+len(a.UndeliverableSMS)+len(a.ContactsSignedTwice)+len(a.Unbalanced) == 0
-	return a
+	audit.OK = len(audit.SalesPaidTwice)+len(audit.PaymentsSettlingNothing)+len(audit.UndeliverableSMS)+
+		len(audit.ContactsSignedTwice)+len(audit.Unbalanced) == 0
+	return audit
 }
 
 func (w *World) salesPaidTwice() []PaidTwice {
 	found := []PaidTwice{}
-	for _, s := range w.state.Sales.Rows {
+	for _, sale := range w.state.Sales.Rows {
 		twice := PaidTwice{
-			SaleID:    w.iri("sales", s.ID),
-			ContactID: w.iri("contacts", s.ContactID),
-			ClubID:    w.iri("clubs", s.ClubID),
-			Total:     w.state.total(s),
+			SaleID:    w.iri("sales", sale.ID),
+			ContactID: w.iri("contacts", sale.ContactID),
+			ClubID:    w.iri("clubs", sale.ClubID),
+			Total:     w.state.total(sale),
 		}
-		for _, p := range w.state.paymentsFor(s.ID) {
+		for _, p := range w.state.paymentsFor(sale.ID) {
 			twice.PaymentIDs = append(twice.PaymentIDs, w.iri("payments", p.ID))
 			twice.Amount += p.Amount
 		}
@@ -104,17 +105,17 @@ func (w *World) salesPaidTwice() []PaidTwice {
 
 func (w *World) contactsSignedTwice() []SignedTwice {
 	all, place := []SignedTwice{}, map[[2]int]int{} // by contact and club
-	for _, m := range w.state.Mandates.Rows {
-		if m.SignedAt.IsZero() {
+	for _, mandate := range w.state.Mandates.Rows {
+		if mandate.SignedAt.IsZero() {
 			continue
 		}
-		of := [2]int{m.ContactID, m.ClubID}
+		of := [2]int{mandate.ContactID, mandate.ClubID}
 		if _, known := place[of]; !known {
 			place[of] = len(all)
-			all = append(all, SignedTwice{ContactID: w.iri("contacts", m.ContactID), ClubID: w.iri("clubs", m.ClubID)})
+			all = append(all, SignedTwice{ContactID: w.iri("contacts", mandate.ContactID), ClubID: w.iri("clubs", mandate.ClubID)})
 		}
 		signed := &all[place[of]]
-		signed.MandateIDs = append(signed.MandateIDs, w.iri("mandates", m.ID))
+		signed.MandateIDs = append(signed.MandateIDs, w.iri("mandates", mandate.ID))
 	}
 	return slices.DeleteFunc(all, func(c SignedTwice) bool { return len(c.MandateIDs) == 1 })
 }

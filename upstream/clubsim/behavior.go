@@ -25,57 +25,57 @@ var benefitCollections = map[string]string{
 }
 
 // runBehaviors applies what was sold to the buyer and makes the buyer a customer.
-func (c *request) runBehaviors(s *sale) {
-	k := c.w.state.Contacts.get(s.ContactID)
-	for _, id := range s.Articles {
-		a := c.w.state.Articles.get(id)
-		o := catalogue().offers[a.OfferID]
-		if o == nil {
+func (c *request) runBehaviors(sale *sale) {
+	contact := c.w.state.Contacts.get(sale.ContactID)
+	for _, id := range sale.Articles {
+		article := c.w.state.Articles.get(id)
+		offer := catalogue().offers[article.OfferID]
+		if offer == nil {
 			continue
 		}
-		if o.product.Kind == kindPackage {
-			c.grant(s, a, behavior{Kind: kindPackage})
+		if offer.product.Kind == kindPackage {
+			c.grant(sale, article, behavior{Kind: kindPackage})
 		}
-		for _, b := range o.product.Behaviors {
-			c.grant(s, a, b)
+		for _, b := range offer.product.Behaviors {
+			c.grant(sale, article, b)
 		}
-		if o.debited() {
-			c.setAccountingTag(k.ID, tagDirectDebit, true)
+		if offer.debited() {
+			c.setAccountingTag(contact.ID, tagDirectDebit, true)
 		}
 	}
-	if k.Status != statusCustomer && k.Status != statusBanned {
-		k.Status = statusCustomer
-		c.emit("contact.updated", c.w.contactObject(k))
+	if contact.Status != statusCustomer && contact.Status != statusBanned {
+		contact.Status = statusCustomer
+		c.emit("contact.updated", c.w.contactObject(contact))
 	}
 }
 
 // grant creates the record of one behaviour and its side effects.
-func (c *request) grant(s *sale, a *article, b behavior) {
-	start := startDateOr(a, c.now)
+func (c *request) grant(sale *sale, article *article, behavior behavior) {
+	start := startDateOr(article, c.now)
 	through := ""
-	if b.Validity != "" {
-		through = mustPeriod(b.Validity).after(start).AddDate(0, 0, -1).Format(time.DateOnly)
+	if behavior.Validity != "" {
+		through = mustPeriod(behavior.Validity).after(start).AddDate(0, 0, -1).Format(time.DateOnly)
 	}
 	made := c.w.state.Benefits.add(&benefit{
-		Kind:         b.Kind,
-		ContactID:    s.ContactID,
-		ClubID:       s.ClubID,
-		SaleID:       s.ID,
-		ArticleID:    a.ID,
-		Name:         a.Name,
+		Kind:         behavior.Kind,
+		ContactID:    sale.ContactID,
+		ClubID:       sale.ClubID,
+		SaleID:       sale.ID,
+		ArticleID:    article.ID,
+		Name:         article.Name,
 		ValidFrom:    start.Format(time.DateOnly),
 		ValidThrough: through,
-		Quantity:     b.Quantity,
+		Quantity:     behavior.Quantity,
 	})
-	switch b.Kind {
+	switch behavior.Kind {
 	case kindSubscription:
 		if through == "" {
 			through = noEndDate
 		}
-		c.addTag(s.ContactID, "member", made.ValidFrom, through)
+		c.addTag(sale.ContactID, "member", made.ValidFrom, through)
 	case kindBadge:
-		c.emit("identificator.created", c.w.identificatorObject(made.ID, s.ContactID))
+		c.emit("identificator.created", c.w.identificatorObject(made.ID, sale.ContactID))
 	case kindTrial:
-		c.bookTrial(s, start)
+		c.bookTrial(sale, start)
 	}
 }

@@ -115,22 +115,22 @@ type shopper struct {
 }
 
 // available reports whether the catalogue shows the product, which the club sells, to the shopper.
-func (p *product) available(s shopper) bool {
+func (p *product) available(shopper shopper) bool {
 	r := p.Rule
 	switch {
-	case len(r.Channels) > 0 && s.channel != "" && !slices.Contains(r.Channels, s.channel),
-		len(r.Tags) > 0 && !slices.ContainsFunc(r.Tags, func(t string) bool { return slices.Contains(s.tags, t) }),
-		r.FromMonth != 0 && (s.date.Month() < r.FromMonth || s.date.Month() > r.ThroughMonth),
-		p.has(kindSubscription) && s.club.debtLimit > 0 && s.debt > s.club.debtLimit:
+	case len(r.Channels) > 0 && shopper.channel != "" && !slices.Contains(r.Channels, shopper.channel),
+		len(r.Tags) > 0 && !slices.ContainsFunc(r.Tags, func(t string) bool { return slices.Contains(shopper.tags, t) }),
+		r.FromMonth != 0 && (shopper.date.Month() < r.FromMonth || shopper.date.Month() > r.ThroughMonth),
+		p.has(kindSubscription) && shopper.club.debtLimit > 0 && shopper.debt > shopper.club.debtLimit:
 		return false
 	}
-	return s.contact == nil || p.suits(s)
+	return shopper.contact == nil || p.suits(shopper)
 }
 
 // suits reports whether the catalogue shows the product to a known contact. Ages are left
 // to the check of the sale, which is where the club system refuses them.
-func (p *product) suits(s shopper) bool {
-	switch s.contact.Status {
+func (p *product) suits(shopper shopper) bool {
+	switch shopper.contact.Status {
 	case statusBanned:
 		return p.Kind == kindRegular
 	case statusCustomer:
@@ -174,17 +174,17 @@ func readCatalogue() *catalogueIndex {
 	if err := decodeStrict(catalogueJSON, &file); err != nil {
 		panic(err) // the file is part of the program
 	}
-	c := &catalogueIndex{products: append(file.Products, file.Extras.products()...), byID: map[int]*product{}, offers: map[int]*offer{}}
-	for _, p := range c.products {
-		c.byID[p.ID] = p
+	index := &catalogueIndex{products: append(file.Products, file.Extras.products()...), byID: map[int]*product{}, offers: map[int]*offer{}}
+	for _, p := range index.products {
+		index.byID[p.ID] = p
 		for i := range p.Offers {
 			o := &p.Offers[i]
 			o.ID, o.product = p.ID*100+i+1, p
 			o.Name, o.Rhythm = cmp.Or(o.Name, p.Name), cmp.Or(o.Rhythm, "monthly")
-			c.offers[o.ID] = o
+			index.offers[o.ID] = o
 		}
 	}
-	return c
+	return index
 }
 
 func (e extras) products() []*product {
@@ -209,6 +209,6 @@ func (e extras) products() []*product {
 }
 
 // soldAt reports whether a club sells a product.
-func (w *World) soldAt(p *product, c *club) bool {
-	return p.extra <= w.settings.ExtraProducts && (len(p.Rule.Clubs) == 0 || slices.Contains(p.Rule.Clubs, c.id))
+func (w *World) soldAt(product *product, c *club) bool {
+	return product.extra <= w.settings.ExtraProducts && (len(product.Rule.Clubs) == 0 || slices.Contains(product.Rule.Clubs, c.id))
 }

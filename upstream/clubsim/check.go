@@ -8,9 +8,9 @@ import (
 
 // checkSale: GET sales/{id}/check: 204 when the sale can be settled, 400 with every reason
 // why not. A recorded sale is always valid.
-func checkSale(c *request, s *sale) (response, error) {
-	if s.State == saleBuilding {
-		if err := c.validForRecording(s); err != nil {
+func checkSale(c *request, sale *sale) (response, error) {
+	if sale.State == saleBuilding {
+		if err := c.validForRecording(sale); err != nil {
 			return response{}, err
 		}
 	}
@@ -19,22 +19,22 @@ func checkSale(c *request, s *sale) (response, error) {
 
 // check returns everything that keeps a sale from being settled. The description shows no
 // codes; these follow the pattern of the documented ones.
-func (w *World) check(s *sale, now time.Time) []violation {
-	found := s.missingFields()
-	if len(s.Articles) == 0 {
+func (w *World) check(sale *sale, now time.Time) []violation {
+	found := sale.missingFields()
+	if len(sale.Articles) == 0 {
 		found = append(found, violation{"articles", "The sale has no article.", "api.error.sale.empty"})
 	}
-	k := w.state.Contacts.get(s.ContactID)
-	if k.Deleted {
+	contact := w.state.Contacts.get(sale.ContactID)
+	if contact.Deleted {
 		return append(found, violation{"contactId", "The contact was migrated or deleted.", "api.error.sale.contact-incomplete"})
 	}
-	if k.Status == statusBanned {
+	if contact.Status == statusBanned {
 		found = append(found, violation{"contactId", "The contact is banned.", "api.error.sale.contact-banned"})
 	}
-	for i, id := range s.Articles {
-		found = append(found, w.checkArticle(s, k, w.state.Articles.get(id), fmt.Sprintf("articles[%d]", i), now)...)
+	for i, id := range sale.Articles {
+		found = append(found, w.checkArticle(sale, contact, w.state.Articles.get(id), fmt.Sprintf("articles[%d]", i), now)...)
 	}
-	if w.settings.MandateRequired && w.debited(s) && !w.state.signedMandate(s.ContactID, s.ClubID) {
+	if w.settings.MandateRequired && w.debited(sale) && !w.state.signedMandate(sale.ContactID, sale.ClubID) {
 		found = append(found, violation{"mandate", "A direct debit mandate must be signed first.", "api.error.sale.mandate-required"})
 	}
 	return found
@@ -54,58 +54,58 @@ func (s *sale) missingFields() []violation {
 	return found
 }
 
-func (w *World) checkArticle(s *sale, k *contact, a *article, path string, now time.Time) []violation {
-	o := catalogue().offers[a.OfferID]
-	if o == nil {
+func (w *World) checkArticle(sale *sale, contact *contact, article *article, path string, now time.Time) []violation {
+	offer := catalogue().offers[article.OfferID]
+	if offer == nil {
 		return nil
 	}
 	var found []violation
-	at, p := clubByID(s.ClubID), o.product
-	if !w.sells(o, at) {
+	at, product := clubByID(sale.ClubID), offer.product
+	if !w.sells(offer, at) {
 		found = append(found, violation{path, "The club does not sell this.", "api.error.sale.article.not-available"})
 	}
-	if p.has(kindSubscription) && at.debtLimit > 0 && w.debt(k.ID, now) > at.debtLimit {
+	if product.has(kindSubscription) && at.debtLimit > 0 && w.debt(contact.ID, now) > at.debtLimit {
 		found = append(found, violation{path, "The contact's debt is too high for a subscription.", "api.error.sale.debt"})
 	}
-	if !p.Rule.allowsAge(k, startDateOr(a, now)) {
+	if !product.Rule.allowsAge(contact, startDateOr(article, now)) {
 		found = append(found, violation{path, "The contact's age does not fit the offer.", "api.error.sale.article.age-restricted"})
 	}
-	return append(found, a.checkDates(o, at, path)...)
+	return append(found, article.checkDates(offer, at, path)...)
 }
 
 // allowsAge reports whether a contact has the age that an offer requires on the day it
 // starts.
-func (r rule) allowsAge(k *contact, on time.Time) bool {
+func (r rule) allowsAge(contact *contact, on time.Time) bool {
 	if r.MinAge == 0 && r.MaxAge == 0 {
 		return true
 	}
-	age, known := k.age(on)
+	age, known := contact.age(on)
 	return known && age >= r.MinAge && (r.MaxAge == 0 || age <= r.MaxAge)
 }
 
 // startDateOr is the day on which the article begins; without one, today.
-func startDateOr(a *article, now time.Time) time.Time {
-	if start, err := time.Parse(time.DateOnly, a.StartDate); err == nil {
+func startDateOr(article *article, now time.Time) time.Time {
+	if start, err := time.Parse(time.DateOnly, article.StartDate); err == nil {
 		return start
 	}
 	return now
 }
 
-func (a *article) checkDates(o *offer, at *club, path string) []violation {
+func (a *article) checkDates(offer *offer, at *club, path string) []violation {
 	var found []violation
-	if o.product.has(kindSubscription) && a.StartDate == "" {
+	if offer.product.has(kindSubscription) && a.StartDate == "" {
 		found = append(found, violation{path + ".implementation.startDate", messageBlank, "api.error.sale.article.start-date-required"})
 	}
 	r := a.Repayment
-	if o.debited() && r != nil && r.SpecificDay && r.DebitDay != nil && !slices.Contains(at.debitDays, *r.DebitDay) {
+	if offer.debited() && r != nil && r.SpecificDay && r.DebitDay != nil && !slices.Contains(at.debitDays, *r.DebitDay) {
 		const code = "api.error.sale.article.debit-day-not-allowed"
 		found = append(found, violation{path + ".repaymentSchedule.debitDay", "The club does not debit on this day.", code})
 	}
 	return found
 }
 
-func (w *World) debited(s *sale) bool {
-	return slices.ContainsFunc(s.Articles, func(id int) bool {
+func (w *World) debited(sale *sale) bool {
+	return slices.ContainsFunc(sale.Articles, func(id int) bool {
 		o := catalogue().offers[w.state.Articles.get(id).OfferID]
 		return o != nil && o.debited()
 	})

@@ -18,24 +18,24 @@ type classEvent struct {
 
 // classRecord is a class without its attendees, as an attendee shows it. Classes have no
 // waiting list here.
-func (w *World) classRecord(e *classEvent) record {
-	return w.record("ClassEvent", "class_events", e.ID, record{
-		"club": w.iri("clubs", e.ClubID), "studio": w.iri("studios", clubByID(e.ClubID).studio()),
-		"activity": w.iriOrNil("activities", e.Activity), "coach": w.iriOrNil("coaches", e.Activity), "summary": e.Name,
-		"startedAt": w.timestamp(e.StartsAt), "endedAt": w.timestamp(e.EndsAt), "deletedAt": w.timestampOrNil(e.Canceled),
-		"attendingLimit": e.Places, "queueLimit": 0,
+func (w *World) classRecord(event *classEvent) record {
+	return w.record("ClassEvent", "class_events", event.ID, record{
+		"club": w.iri("clubs", event.ClubID), "studio": w.iri("studios", clubByID(event.ClubID).studio()),
+		"activity": w.iriOrNil("activities", event.Activity), "coach": w.iriOrNil("coaches", event.Activity), "summary": event.Name,
+		"startedAt": w.timestamp(event.StartsAt), "endedAt": w.timestamp(event.EndsAt), "deletedAt": w.timestampOrNil(event.Canceled),
+		"attendingLimit": event.Places, "queueLimit": 0,
 	})
 }
 
 // classEventRecord shows the attendees that the caller may see; the places that are left
 // count all attendees.
-func (c *request) classEventRecord(e *classEvent) record {
+func (c *request) classEventRecord(event *classEvent) record {
 	shown := filter(c.w.state.Attendees.Rows, func(a *attendee) bool {
-		return a.EventID == e.ID && a.CanceledAt.IsZero() && c.caller.maySee(a.ContactID)
+		return a.EventID == event.ID && a.CanceledAt.IsZero() && c.caller.maySee(a.ContactID)
 	})
-	r := c.w.classRecord(e)
+	r := c.w.classRecord(event)
 	r["bookedAttendees"], r["queuedAttendees"] = records(shown, c.w.bookingRecord), []record{}
-	r["attendeeRemaining"], r["queueRemaining"] = max(0, e.Places-c.w.state.booked()[e.ID]), 0
+	r["attendeeRemaining"], r["queueRemaining"] = max(0, event.Places-c.w.state.booked()[event.ID]), 0
 	return r
 }
 
@@ -62,23 +62,23 @@ type attendee struct {
 	CanceledAt time.Time `json:"canceledAt"` // zero: the place is taken
 }
 
-func (w *World) bookingRecord(a *attendee) record {
-	k, state := w.state.Contacts.get(a.ContactID), "booked"
-	if !a.CanceledAt.IsZero() {
+func (w *World) bookingRecord(attendee *attendee) record {
+	contact, state := w.state.Contacts.get(attendee.ContactID), "booked"
+	if !attendee.CanceledAt.IsZero() {
 		state = "canceled"
 	}
-	return w.record("Attendee", "attendees", a.ID, record{
-		"state": state, "contactId": w.iri("contacts", k.ID), "contactGivenName": k.GivenName, "contactFamilyName": k.FamilyName,
-		"contactNumber": k.Number, "contactClubId": w.iri("clubs", k.ClubID),
-		"createdAt": w.timestamp(a.CreatedAt), "canceledAt": w.timestampOrNil(a.CanceledAt),
+	return w.record("Attendee", "attendees", attendee.ID, record{
+		"state": state, "contactId": w.iri("contacts", contact.ID), "contactGivenName": contact.GivenName,
+		"contactFamilyName": contact.FamilyName, "contactNumber": contact.Number, "contactClubId": w.iri("clubs", contact.ClubID),
+		"createdAt": w.timestamp(attendee.CreatedAt), "canceledAt": w.timestampOrNil(attendee.CanceledAt),
 	})
 }
 
 // attendeeRecord is an attendee with the class, as the list of attendees shows it.
-func (w *World) attendeeRecord(a *attendee) record {
-	r := w.bookingRecord(a)
+func (w *World) attendeeRecord(attendee *attendee) record {
+	r := w.bookingRecord(attendee)
 	r["classEvent"] = nil
-	if e := w.state.ClassEvents.get(a.EventID); e != nil {
+	if e := w.state.ClassEvents.get(attendee.EventID); e != nil {
 		r["classEvent"] = w.classRecord(e)
 	}
 	return r
@@ -122,15 +122,16 @@ func (st *state) booked() map[int]int {
 
 // bookTrial books the first class with a free place from the day on which a trial was
 // bought. If every class is full, the trial takes place on the gym floor.
-func (c *request) bookTrial(s *sale, from time.Time) {
+func (c *request) bookTrial(sale *sale, from time.Time) {
 	booked := c.w.state.booked()
-	for _, e := range c.w.state.ClassEvents.Rows {
-		if e.ClubID != s.ClubID || !e.Canceled.IsZero() || e.StartsAt.Before(from) || e.StartsAt.Before(c.now) || booked[e.ID] >= e.Places {
+	for _, event := range c.w.state.ClassEvents.Rows {
+		if event.ClubID != sale.ClubID || !event.Canceled.IsZero() || booked[event.ID] >= event.Places ||
+			event.StartsAt.Before(from) || event.StartsAt.Before(c.now) {
 			continue
 		}
-		made := c.w.state.Attendees.add(&attendee{ContactID: s.ContactID, EventID: e.ID, ClubID: s.ClubID, CreatedAt: c.now})
+		made := c.w.state.Attendees.add(&attendee{ContactID: sale.ContactID, EventID: event.ID, ClubID: sale.ClubID, CreatedAt: c.now})
 		c.emit("attendee.booked", c.w.attendeeObject(made))
-		c.emit("class_event.updated", c.w.classEventObject(e))
+		c.emit("class_event.updated", c.w.classEventObject(event))
 		return
 	}
 }

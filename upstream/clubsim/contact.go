@@ -56,30 +56,30 @@ func (k *contact) age(on time.Time) (years int, known bool) {
 }
 
 // addContact adds a contact with a number that its club gives it, such as 11-001007.
-func (st *state) addContact(k *contact) *contact {
-	st.Contacts.add(k)
-	k.Number = fmt.Sprintf("%d-%06d", k.ClubID, k.ID)
-	return k
+func (st *state) addContact(contact *contact) *contact {
+	st.Contacts.add(contact)
+	contact.Number = fmt.Sprintf("%d-%06d", contact.ClubID, contact.ID)
+	return contact
 }
 
 // status is the contact's status as the settings of the world write it.
-func (w *World) status(k *contact) string {
-	if k.Status == statusFormer {
+func (w *World) status(contact *contact) string {
+	if contact.Status == statusFormer {
 		return w.settings.FormerStatus
 	}
-	return k.Status
+	return contact.Status
 }
 
-func (w *World) contactRecord(k *contact) record {
-	r := record{
-		"number": k.Number, "status": w.status(k), "familyName": k.FamilyName, "givenName": k.GivenName,
-		"gender": orNil(k.Gender), "email": orNil(k.Email), "mobile": orNil(k.Mobile), "address": orNil(k.Address),
-		"clubId": w.iri("clubs", k.ClubID), "tags": w.tagRecords(k.ID), "createdAt": w.timestamp(k.CreatedAt),
+func (w *World) contactRecord(contact *contact) record {
+	members := record{
+		"number": contact.Number, "status": w.status(contact), "familyName": contact.FamilyName, "givenName": contact.GivenName,
+		"gender": orNil(contact.Gender), "email": orNil(contact.Email), "mobile": orNil(contact.Mobile), "address": orNil(contact.Address),
+		"clubId": w.iri("clubs", contact.ClubID), "tags": w.tagRecords(contact.ID), "createdAt": w.timestamp(contact.CreatedAt),
 	}
-	if k.BirthDate != "" { // a date or nothing
-		r["birthDate"] = k.BirthDate
+	if contact.BirthDate != "" { // a date or nothing
+		members["birthDate"] = contact.BirthDate
 	}
-	return w.record("Person", "contacts", k.ID, r)
+	return w.record("Person", "contacts", contact.ID, members)
 }
 
 // listContacts: GET contacts of the acting club, with the filters email and
@@ -96,56 +96,56 @@ func listContacts(c *request) (response, error) {
 
 // createContact: POST contacts. The description needs contacts to exist and does not say how they are made.
 func createContact(c *request) (response, error) {
-	f := c.form()
-	k := contact{CreatedAt: c.now, Optins: defaultOptins()}
-	k.readFrom(f, true, c.now)
-	k.ClubID = f.iri("clubId", "clubs", true)
-	k.Status = cmp.Or(f.choice("status", false, statusProspect, statusTemp), statusProspect)
-	if f.has("optins") {
-		f.addViolation("optins", "A contact cannot be created with other consents than the default ones.")
+	form := c.form()
+	contact := contact{CreatedAt: c.now, Optins: defaultOptins()}
+	contact.readFrom(form, true, c.now)
+	contact.ClubID = form.iri("clubId", "clubs", true)
+	contact.Status = cmp.Or(form.choice("status", false, statusProspect, statusTemp), statusProspect)
+	if form.has("optins") {
+		form.addViolation("optins", "A contact cannot be created with other consents than the default ones.")
 	}
-	_, noClub := c.clubAt(k.ClubID)
-	if err := cmp.Or(f.err(), noClub); err != nil {
+	_, noClub := c.clubAt(contact.ClubID)
+	if err := cmp.Or(form.err(), noClub); err != nil {
 		return response{}, err
 	}
-	made := c.w.state.addContact(&k)
+	made := c.w.state.addContact(&contact)
 	c.emit("contact.created", c.w.contactObject(made))
 	return response{201, c.w.contactRecord(made)}, nil
 }
 
 // updateContact: PUT contacts/{id} changes the fields that are sent. An assumption, as createContact is.
-func updateContact(c *request, k *contact) (response, error) {
+func updateContact(c *request, contact *contact) (response, error) {
 	f := c.form()
-	next := *k
+	next := *contact
 	next.readFrom(f, false, c.now)
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
-	if next != *k {
-		*k = next
-		c.emit("contact.updated", c.w.contactObject(k))
+	if next != *contact {
+		*contact = next
+		c.emit("contact.updated", c.w.contactObject(contact))
 	}
-	return ok(c.w.contactRecord(k))
+	return ok(c.w.contactRecord(contact))
 }
 
 // readFrom copies the personal data that a form holds.
-func (k *contact) readFrom(f *form, whole bool, now time.Time) {
+func (k *contact) readFrom(form *form, whole bool, now time.Time) {
 	take := func(field *string, value string, name string) {
-		if f.has(name) {
+		if form.has(name) {
 			*field = value
 		}
 	}
-	needed := func(name string) bool { return whole || f.has(name) }
-	take(&k.FamilyName, f.text("familyName", needed("familyName")), "familyName")
-	take(&k.GivenName, f.text("givenName", needed("givenName")), "givenName")
-	take(&k.Gender, f.choice("gender", false, "female", "male", "other"), "gender")
-	take(&k.BirthDate, f.date("birthDate", false), "birthDate")
-	take(&k.Email, f.matching("email", false, emailPattern), "email")
-	take(&k.Mobile, f.text("mobile", false), "mobile")
+	needed := func(name string) bool { return whole || form.has(name) }
+	take(&k.FamilyName, form.text("familyName", needed("familyName")), "familyName")
+	take(&k.GivenName, form.text("givenName", needed("givenName")), "givenName")
+	take(&k.Gender, form.choice("gender", false, "female", "male", "other"), "gender")
+	take(&k.BirthDate, form.date("birthDate", false), "birthDate")
+	take(&k.Email, form.matching("email", false, emailPattern), "email")
+	take(&k.Mobile, form.text("mobile", false), "mobile")
 	if k.BirthDate > now.Format(time.DateOnly) {
-		f.addViolation("birthDate", "This value should not be in the future.")
+		form.addViolation("birthDate", "This value should not be in the future.")
 	}
-	if home := f.object("address", false); home != nil {
+	if home := form.object("address", false); home != nil {
 		k.Address = home.address(false)
 	}
 }
@@ -184,9 +184,9 @@ func (w *World) tagRecords(contactID int) []record {
 	return records(shown, w.tagRecord)
 }
 
-func (w *World) tagRecord(t *contactTag) record {
-	return w.record("ContactTag", "contact_tags", t.ID, record{
-		"contact": w.iri("contacts", t.ContactID), "name": t.Name, "validFrom": t.ValidFrom, "validThrough": t.ValidThrough,
+func (w *World) tagRecord(tag *contactTag) record {
+	return w.record("ContactTag", "contact_tags", tag.ID, record{
+		"contact": w.iri("contacts", tag.ContactID), "name": tag.Name, "validFrom": tag.ValidFrom, "validThrough": tag.ValidThrough,
 	})
 }
 
@@ -231,20 +231,20 @@ func (c *request) addTag(contactID int, name, from, through string) {
 }
 
 func (c *request) setAccountingTag(contactID int, name string, wanted bool) {
-	t := c.w.state.tagNamed(contactID, name, true)
+	tag := c.w.state.tagNamed(contactID, name, true)
 	switch {
-	case t == nil && wanted:
+	case tag == nil && wanted:
 		from := c.now.Format(time.DateOnly)
-		t = c.w.state.Tags.add(&contactTag{
+		tag = c.w.state.Tags.add(&contactTag{
 			ContactID:    contactID,
 			Name:         name,
 			ValidFrom:    from,
 			ValidThrough: noEndDate,
 			Accounting:   true,
 		})
-		c.emit("accounting_contact_tag.created", c.w.tagObject(t))
-	case t != nil && !wanted:
-		t.Deleted = true
-		c.emit("accounting_contact_tag.deleted", c.w.tagObject(t))
+		c.emit("accounting_contact_tag.created", c.w.tagObject(tag))
+	case tag != nil && !wanted:
+		tag.Deleted = true
+		c.emit("accounting_contact_tag.deleted", c.w.tagObject(tag))
 	}
 }

@@ -60,8 +60,8 @@ var controls = map[string]control{
 }
 
 func (s *Server) serveControl(rw http.ResponseWriter, req *httpRequest) {
-	w := s.World(req.path[0])
-	if w == nil {
+	world := s.World(req.path[0])
+	if world == nil {
 		writeResponse(rw, controlError(http.StatusNotFound, "There is no such world."))
 		return
 	}
@@ -73,7 +73,7 @@ func (s *Server) serveControl(rw http.ResponseWriter, req *httpRequest) {
 	}
 	name := strings.Join(req.path[2:], "/")
 	if name == "" {
-		w.serveInspector(rw, req)
+		world.serveInspector(rw, req)
 		return
 	}
 	endpoint, known := controls[req.Method+" "+name]
@@ -81,7 +81,7 @@ func (s *Server) serveControl(rw http.ResponseWriter, req *httpRequest) {
 		writeResponse(rw, unknownControl(name))
 		return
 	}
-	result, err := endpoint(w, req)
+	result, err := endpoint(world, req)
 	switch {
 	case err != nil:
 		writeResponse(rw, controlError(http.StatusBadRequest, err.Error()))
@@ -113,7 +113,7 @@ func unknownControl(name string) httpResponse {
 }
 
 // putFaults takes a plain array of faults, or the object in which they are listed.
-func putFaults(w *World, req *httpRequest) (any, error) {
+func putFaults(world *World, req *httpRequest) (any, error) {
 	faults := []Fault{}
 	if bytes.HasPrefix(bytes.TrimSpace(req.body), []byte("{")) {
 		var listed Items[Fault]
@@ -124,21 +124,21 @@ func putFaults(w *World, req *httpRequest) (any, error) {
 	} else if err := decodeStrict(req.body, &faults); err != nil {
 		return nil, err
 	}
-	if err := w.SetFaults(faults); err != nil {
+	if err := world.SetFaults(faults); err != nil {
 		return nil, err
 	}
-	return Items[Fault]{w.Faults()}, nil
+	return Items[Fault]{world.Faults()}, nil
 }
 
-func putSettings(w *World, req *httpRequest) (any, error) {
+func putSettings(world *World, req *httpRequest) (any, error) {
 	if err := decodeStrict(req.body, &Settings{}); err != nil { // before a part of it can apply
 		return nil, err
 	}
-	err := w.Configure(func(s *Settings) { _ = decodeStrict(req.body, s) })
-	return w.Settings(), err
+	err := world.Configure(func(s *Settings) { _ = decodeStrict(req.body, s) })
+	return world.Settings(), err
 }
 
-func putClock(w *World, req *httpRequest) (any, error) {
+func putClock(world *World, req *httpRequest) (any, error) {
 	var to Clock
 	if err := decodeStrict(req.body, &to); err != nil {
 		return nil, err
@@ -151,16 +151,16 @@ func putClock(w *World, req *httpRequest) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		to.Now = new(p.after(w.Now()))
+		to.Now = new(p.after(world.Now()))
 	}
-	offset := to.Now.Sub(w.server.cfg.Now())
+	offset := to.Now.Sub(world.server.cfg.Now())
 	if offset.Abs() > maxOffset {
 		return nil, errors.New("the clock must stay within a hundred years from today")
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.clockOffset = offset
-	return Clock{Now: new(w.now())}, nil
+	world.mu.Lock()
+	defer world.mu.Unlock()
+	world.clockOffset = offset
+	return Clock{Now: new(world.now())}, nil
 }
 
 // manualEvent is the body of POST events: the object alone, or within data as it is sent.
@@ -172,7 +172,7 @@ type manualEvent struct {
 	} `json:"data"`
 }
 
-func postEvent(w *World, req *httpRequest) (any, error) {
+func postEvent(world *World, req *httpRequest) (any, error) {
 	var by manualEvent
 	if err := decodeStrict(req.body, &by); err != nil {
 		return nil, err
@@ -180,5 +180,5 @@ func postEvent(w *World, req *httpRequest) (any, error) {
 	if by.Object == nil {
 		by.Object = by.Data.Object
 	}
-	return w.Emit(by.Event, by.Object)
+	return world.Emit(by.Event, by.Object)
 }

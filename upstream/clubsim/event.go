@@ -51,33 +51,33 @@ func EventNames() []string { return slices.Sorted(maps.Keys(eventMembers)) }
 // eventObject holds the identifiers of an event.
 type eventObject map[string]string
 
-func (w *World) contactObject(k *contact) eventObject {
-	return eventObject{"contactId": w.iri("contacts", k.ID), "clubId": w.iri("clubs", k.ClubID)}
+func (w *World) contactObject(contact *contact) eventObject {
+	return eventObject{"contactId": w.iri("contacts", contact.ID), "clubId": w.iri("clubs", contact.ClubID)}
 }
 
-func (w *World) optinObject(o optin) eventObject {
-	object := w.contactObject(o.contact)
-	object["optinId"] = w.iri("optins", o.id())
+func (w *World) optinObject(optin optin) eventObject {
+	object := w.contactObject(optin.contact)
+	object["optinId"] = w.iri("optins", optin.id())
 	return object
 }
 
-func (w *World) tagObject(t *contactTag) eventObject {
-	if t.Accounting {
-		return eventObject{"accountingContactTagId": w.iri("accounting_contact_tags", t.ID), "contactId": w.iri("contacts", t.ContactID)}
+func (w *World) tagObject(tag *contactTag) eventObject {
+	if tag.Accounting {
+		return eventObject{"accountingContactTagId": w.iri("accounting_contact_tags", tag.ID), "contactId": w.iri("contacts", tag.ContactID)}
 	}
-	return eventObject{"contactTagId": w.iri("contact_tags", t.ID), "contactId": w.iri("contacts", t.ContactID)}
+	return eventObject{"contactTagId": w.iri("contact_tags", tag.ID), "contactId": w.iri("contacts", tag.ContactID)}
 }
 
 func (w *World) identificatorObject(id, contactID int) eventObject {
 	return eventObject{"indentificatorId": w.iri("identificators", id), "targetId": w.iri("contacts", contactID)}
 }
 
-func (w *World) attendeeObject(a *attendee) eventObject {
-	return eventObject{"attendeeId": w.iri("attendees", a.ID), "clubId": w.iri("clubs", a.ClubID)}
+func (w *World) attendeeObject(attendee *attendee) eventObject {
+	return eventObject{"attendeeId": w.iri("attendees", attendee.ID), "clubId": w.iri("clubs", attendee.ClubID)}
 }
 
-func (w *World) classEventObject(e *classEvent) eventObject {
-	return eventObject{"classEventId": w.iri("class_events", e.ID), "clubId": w.iri("clubs", e.ClubID)}
+func (w *World) classEventObject(event *classEvent) eventObject {
+	return eventObject{"classEventId": w.iri("class_events", event.ID), "clubId": w.iri("clubs", event.ClubID)}
 }
 
 // eventRecord is an event that happened, with its number.
@@ -106,17 +106,17 @@ func (c *request) emit(name string, object eventObject) { c.w.emit(name, object,
 
 // emit records an event and hands it to the outbox. Deliveries are not retried.
 func (w *World) emit(name string, object eventObject, now time.Time) *eventRecord {
-	e := w.state.Events.add(&eventRecord{Event: Event{
+	event := w.state.Events.add(&eventRecord{Event: Event{
 		At:         now,
 		Event:      name,
 		Object:     object,
 		URL:        w.settings.WebhookURL,
 		Deliveries: []Delivery{},
 	}})
-	if e.URL != "" {
-		w.dispatch(e)
+	if event.URL != "" {
+		w.dispatch(event)
 	}
-	return e
+	return event
 }
 
 // Emit emits an event manually and applies it to the world: the event's record, if there is
@@ -186,18 +186,18 @@ func (w *World) findSubject(kind string, id int, now time.Time) *eventSubject {
 // benefitSubject finds a subscription, an option or a badge. An update makes it valid
 // again.
 func (w *World) benefitSubject(kind string, id int) *eventSubject {
-	b := w.state.Benefits.get(id)
-	if b == nil || benefitCollections[b.Kind] != kind+"s" {
+	benefit := w.state.Benefits.get(id)
+	if benefit == nil || benefitCollections[benefit.Kind] != kind+"s" {
 		return nil
 	}
-	object := eventObject{eventMembers[kind+".deleted"][0]: w.iri(kind+"s", b.ID), "clubId": w.iri("clubs", b.ClubID)}
-	if b.Kind == kindBadge {
-		object = w.identificatorObject(b.ID, b.ContactID)
+	object := eventObject{eventMembers[kind+".deleted"][0]: w.iri(kind+"s", benefit.ID), "clubId": w.iri("clubs", benefit.ClubID)}
+	if benefit.Kind == kindBadge {
+		object = w.identificatorObject(benefit.ID, benefit.ContactID)
 	}
 	return &eventSubject{object, func(what string) {
-		b.State = ""
+		benefit.State = ""
 		if what == "deleted" || what == "disabled" {
-			b.State = what
+			benefit.State = what
 		}
 	}}
 }

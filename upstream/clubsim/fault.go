@@ -93,13 +93,13 @@ func (w *World) SetFaults(faults []Fault) error {
 }
 
 // addFault adds a fault and drops the exhausted ones. The others keep their hits.
-func (w *World) addFault(f Fault) error {
-	if err := f.verify(); err != nil {
+func (w *World) addFault(fault Fault) error {
+	if err := fault.verify(); err != nil {
 		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.faults = append(slices.DeleteFunc(w.faults, (*Fault).exhausted), &f)
+	w.faults = append(slices.DeleteFunc(w.faults, (*Fault).exhausted), &fault)
 	return nil
 }
 
@@ -200,7 +200,7 @@ func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault Fault, 
 		drop(rw)
 		return
 	}
-	a := effect()
+	response := effect()
 	switch fault.Kind {
 	case "delay":
 		// The effect comes first: a caller that dies while it waits has still caused it.
@@ -213,49 +213,49 @@ func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault Fault, 
 		drop(rw)
 		return
 	case "error_after":
-		a = s.insteadOf(fault)
+		response = s.insteadOf(fault)
 	case "malformed":
 		status := fault.status()
-		if a.status >= http.StatusBadRequest && fault.Status == 0 {
-			status = a.status
+		if response.status >= http.StatusBadRequest && fault.Status == 0 {
+			status = response.status
 		}
-		a = httpResponse{status: status, body: []byte(`{"@id": "/`)}
+		response = httpResponse{status: status, body: []byte(`{"@id": "/`)}
 	}
-	note(a.status)
-	writeResponse(rw, a)
+	note(response.status)
+	writeResponse(rw, response)
 }
 
 func (f Fault) status() int { return cmp.Or(f.Status, faultKinds[f.Kind]) }
 
 // insteadOf is what a fault sends instead of the operation's own response.
-func (s *Server) insteadOf(f Fault) httpResponse {
-	switch f.Kind {
+func (s *Server) insteadOf(fault Fault) httpResponse {
+	switch fault.Kind {
 	case "empty_success":
-		return httpResponse{status: f.status()}
+		return httpResponse{status: fault.status()}
 	case "foreign_page":
-		return httpResponse{status: f.status(), header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(foreignPage)}
+		return httpResponse{status: fault.status(), header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(foreignPage)}
 	case "foreign_json":
-		body := f.Body
+		body := fault.Body
 		if body == nil {
 			body = []byte(`{"status":"ok"}`)
 		}
-		return httpResponse{status: f.status(), header: http.Header{"Content-Type": {"application/json"}}, body: body}
+		return httpResponse{status: fault.status(), header: http.Header{"Content-Type": {"application/json"}}, body: body}
 	}
-	e := failure(f.status(), "", http.StatusText(f.status()))
-	if f.Kind == "too_many" {
-		e.header = s.limit(f)
+	e := failure(fault.status(), "", http.StatusText(fault.status()))
+	if fault.Kind == "too_many" {
+		e.header = s.limit(fault)
 	}
 	return e.render(DefaultSettings())
 }
 
 // limit is the headers of a 429.
-func (s *Server) limit(f Fault) http.Header {
-	if f.Limit == "" {
+func (s *Server) limit(fault Fault) http.Header {
+	if fault.Limit == "" {
 		return http.Header{"Retry-After": {"1"}} // one second is the shortest time that the header can express
 	}
-	header := maps.Clone(limitHeaders[f.Limit])
-	end := s.cfg.Now().Add(time.Duration(cmp.Or(f.DelayMs, 1000)) * time.Millisecond)
-	for name := range limitHeaders[f.Limit] {
+	header := maps.Clone(limitHeaders[fault.Limit])
+	end := s.cfg.Now().Add(time.Duration(cmp.Or(fault.DelayMs, 1000)) * time.Millisecond)
+	for name := range limitHeaders[fault.Limit] {
 		if prefix, ok := strings.CutSuffix(name, "-Limit"); ok {
 			header.Set(prefix+"-Reset", strconv.FormatInt(end.UnixMilli(), 10))
 		}

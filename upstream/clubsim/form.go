@@ -64,14 +64,14 @@ func (f *form) has(name string) bool {
 
 // decode reads a field into v. A missing field leaves v as it is, and is a violation when
 // the field is required.
-func (f *form) decode(name string, required bool, v any) (present bool) {
+func (f *form) decode(name string, required bool, value any) (present bool) {
 	if !f.has(name) {
 		if required {
 			f.addViolation(name, messageBlank)
 		}
 		return false
 	}
-	if err := json.Unmarshal(f.values[name], v); err != nil {
+	if err := json.Unmarshal(f.values[name], value); err != nil {
 		f.addViolation(name, messageType)
 		return false
 	}
@@ -80,15 +80,15 @@ func (f *form) decode(name string, required bool, v any) (present bool) {
 
 // text reads a string, trimmed; a blank one counts as missing.
 func (f *form) text(name string, required bool) string {
-	var s string
-	if !f.decode(name, required, &s) {
+	var text string
+	if !f.decode(name, required, &text) {
 		return ""
 	}
-	s = strings.TrimSpace(s)
-	if s == "" && required {
+	text = strings.TrimSpace(text)
+	if text == "" && required {
 		f.addViolation(name, messageBlank)
 	}
-	return s
+	return text
 }
 
 func (f *form) matching(name string, required bool, pattern *regexp.Regexp) string {
@@ -143,8 +143,8 @@ func (f *form) date(name string, required bool) string {
 	return s
 }
 
-func isDate(s string) bool {
-	_, err := time.Parse(time.DateOnly, s)
+func isDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
 	return err == nil
 }
 
@@ -155,13 +155,13 @@ func (f *form) iri(name, collection string, required bool) int {
 	if !f.decode(name, required, &raw) {
 		return 0
 	}
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		if s == "" && required {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		if text == "" && required {
 			f.addViolation(name, messageBlank)
 			return 0
 		}
-		if id := f.w.parseIRI(collection, s); id != 0 {
+		if id := f.w.parseIRI(collection, text); id != 0 {
 			return id
 		}
 	}

@@ -158,8 +158,8 @@ func jsonResponse(status int, body any) httpResponse {
 }
 
 // encode renders JSON; none of the types that it is called with can fail.
-func encode(v any) []byte {
-	body, err := json.Marshal(v)
+func encode(value any) []byte {
+	body, err := json.Marshal(value)
 	if err != nil {
 		panic(err)
 	}
@@ -167,16 +167,16 @@ func encode(v any) []byte {
 }
 
 // writeResponse sends a response. A Content-Length keeps long bodies in one piece.
-func writeResponse(rw http.ResponseWriter, a httpResponse) {
+func writeResponse(rw http.ResponseWriter, response httpResponse) {
 	header := rw.Header()
-	maps.Copy(header, a.header)
+	maps.Copy(header, response.header)
 	header.Set("Cache-Control", "no-store")
-	if len(a.body) > 0 {
+	if len(response.body) > 0 {
 		if header.Get("Content-Type") == "" {
 			header.Set("Content-Type", "application/ld+json; charset=utf-8")
 		}
-		header.Set("Content-Length", strconv.Itoa(len(a.body)))
+		header.Set("Content-Length", strconv.Itoa(len(response.body)))
 	}
-	rw.WriteHeader(a.status)
-	_, _ = rw.Write(a.body) // a client that is gone has no use for the error
+	rw.WriteHeader(response.status)
+	_, _ = rw.Write(response.body) // a client that is gone has no use for the error
 }

@@ -61,10 +61,10 @@ func (w *World) Sales() []Sale {
 }
 
 // inspectAll describes all records of one kind, under the world's lock.
-func inspectAll[T, R any](w *World, of func(*state) []*T, describe func(*T) R) []R {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return records(of(w.state), describe)
+func inspectAll[T, R any](world *World, of func(*state) []*T, describe func(*T) R) []R {
+	world.mu.Lock()
+	defer world.mu.Unlock()
+	return records(of(world.state), describe)
 }
 
 // Sale returns a sale by its IRI.
@@ -78,66 +78,66 @@ func (w *World) Sale(iri string) (Sale, bool) {
 	return w.inspectSale(s), true
 }
 
-func (w *World) inspectContact(k *contact) Contact {
+func (w *World) inspectContact(contact *contact) Contact {
 	seen := Contact{
-		ID:         w.iri("contacts", k.ID),
-		Status:     w.status(k),
-		ClubID:     w.iri("clubs", k.ClubID),
-		GivenName:  k.GivenName,
-		FamilyName: k.FamilyName,
-		Mobile:     k.Mobile,
-		Debt:       w.debt(k.ID, w.now()),
-		Deleted:    k.Deleted,
+		ID:         w.iri("contacts", contact.ID),
+		Status:     w.status(contact),
+		ClubID:     w.iri("clubs", contact.ClubID),
+		GivenName:  contact.GivenName,
+		FamilyName: contact.FamilyName,
+		Mobile:     contact.Mobile,
+		Debt:       w.debt(contact.ID, w.now()),
+		Deleted:    contact.Deleted,
 	}
-	for _, t := range w.state.tagsOf(k.ID) {
+	for _, t := range w.state.tagsOf(contact.ID) {
 		if !t.Deleted {
 			seen.Tags = append(seen.Tags, t.Name)
 		}
 	}
-	for _, p := range w.state.paymentsOf(k.ID) {
+	for _, p := range w.state.paymentsOf(contact.ID) {
 		seen.Credit += p.Left
 	}
-	own := filter(w.state.Benefits.Rows, func(b *benefit) bool { return b.ContactID == k.ID })
+	own := filter(w.state.Benefits.Rows, func(b *benefit) bool { return b.ContactID == contact.ID })
 	seen.Benefits = records(own, w.inspectBenefit)
 	return seen
 }
 
-func (w *World) inspectBenefit(b *benefit) Benefit {
+func (w *World) inspectBenefit(benefit *benefit) Benefit {
 	seen := Benefit{
-		ID:           w.iri(benefitCollections[b.Kind], b.ID),
-		Kind:         b.Kind,
-		Name:         b.Name,
-		ValidFrom:    b.ValidFrom,
-		ValidThrough: b.ValidThrough,
-		Quantity:     b.Quantity,
-		State:        b.State,
+		ID:           w.iri(benefitCollections[benefit.Kind], benefit.ID),
+		Kind:         benefit.Kind,
+		Name:         benefit.Name,
+		ValidFrom:    benefit.ValidFrom,
+		ValidThrough: benefit.ValidThrough,
+		Quantity:     benefit.Quantity,
+		State:        benefit.State,
 	}
-	if b.SaleID != 0 {
-		seen.SaleID = w.iri("sales", b.SaleID)
+	if benefit.SaleID != 0 {
+		seen.SaleID = w.iri("sales", benefit.SaleID)
 	}
 	return seen
 }
 
-func (w *World) inspectSale(s *sale) Sale {
-	k := w.state.Contacts.get(s.ContactID)
+func (w *World) inspectSale(sale *sale) Sale {
+	k := w.state.Contacts.get(sale.ContactID)
 	seen := Sale{
-		ID:        w.iri("sales", s.ID),
-		State:     s.State,
+		ID:        w.iri("sales", sale.ID),
+		State:     sale.State,
 		Buyer:     k.GivenName + " " + k.FamilyName,
-		ClubCode:  s.ClubCode,
-		Total:     w.state.total(s),
-		DueFrom:   s.OverdueAt,
-		CreatedAt: s.CreatedAt,
+		ClubCode:  sale.ClubCode,
+		Total:     w.state.total(sale),
+		DueFrom:   sale.OverdueAt,
+		CreatedAt: sale.CreatedAt,
 	}
-	for _, a := range w.articles(s) {
+	for _, a := range w.articles(sale) {
 		line := Line{Name: a.Name, Price: a.Price}
 		if a.Parent != 0 {
 			line.Parent = w.iri("articles", a.Parent)
 		}
 		seen.Lines = append(seen.Lines, line)
 	}
-	if s.State == saleBuilding {
-		seen.Problems = records(w.check(s, w.now()), func(v violation) string { return v.Code })
+	if sale.State == saleBuilding {
+		seen.Problems = records(w.check(sale, w.now()), func(v violation) string { return v.Code })
 	}
 	return seen
 }

@@ -92,14 +92,14 @@ func (w *World) runAction(req *httpRequest) error {
 
 // parseFault reads the form of a fault.
 func parseFault(fields url.Values) (Fault, error) {
-	f := Fault{Match: FaultMatch{Method: fields.Get("method"), Path: fields.Get("path")}, Kind: fields.Get("kind")}
+	fault := Fault{Match: FaultMatch{Method: fields.Get("method"), Path: fields.Get("path")}, Kind: fields.Get("kind")}
 	if fields.Get("times") != "" {
-		f.Times = new(int)
+		fault.Times = new(int)
 	}
 	for _, number := range []struct {
 		name string
 		to   *int
-	}{{"status", &f.Status}, {"delayMs", &f.DelayMs}, {"times", f.Times}} {
+	}{{"status", &fault.Status}, {"delayMs", &fault.DelayMs}, {"times", fault.Times}} {
 		text := fields.Get(number.name)
 		if text == "" {
 			continue
@@ -110,5 +110,5 @@ func parseFault(fields url.Values) (Fault, error) {
 		}
 		*number.to = n
 	}
-	return f, nil
+	return fault, nil
 }

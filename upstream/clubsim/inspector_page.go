@@ -104,14 +104,15 @@ func salesSection(sales []Sale) g.Node {
 		"wide",
 		"Sales",
 		strconv.Itoa(len(sales)),
-		inspector.DataTable("No sale yet.", []string{"Sale", "Buyer", "State", "Lines", "#Total", "Check"}, sales, func(s Sale) g.Node {
+		inspector.DataTable("No sale yet.", []string{"Sale", "Buyer", "State", "Lines", "#Total", "Check"}, sales, func(sale Sale) g.Node {
 			return g.Group{
-				inspector.Cell("mono", "sale", g.Text(lastSegment(s.ID))),
-				html.Td(g.Text(s.Buyer), html.Div(html.Class("soft"), g.Text(s.ClubCode+" · "), inspector.When(s.CreatedAt.Format(time.DateTime)))),
-				html.Td(inspector.Pill(s.State, s.State), g.If(s.DueFrom != "", html.Div(html.Class("soft"), g.Text("due "+s.DueFrom)))),
-				html.Td(html.Ul(html.Class("lines"), inspector.ListOr(s.Lines, line, html.Li(html.Class("empty"), g.Text("empty"))))),
-				inspector.Cell("n", "total", g.Text(euros(s.Total))),
-				inspector.Cell("", "check", inspector.ListOr(s.Problems, problem, html.Span(html.Class("good"), g.Text("valid")))),
+				inspector.Cell("mono", "sale", g.Text(lastSegment(sale.ID))),
+				html.Td(g.Text(sale.Buyer), html.Div(html.Class("soft"),
+					g.Text(sale.ClubCode+" · "), inspector.When(sale.CreatedAt.Format(time.DateTime)))),
+				html.Td(inspector.Pill(sale.State, sale.State), g.If(sale.DueFrom != "", html.Div(html.Class("soft"), g.Text("due "+sale.DueFrom)))),
+				html.Td(html.Ul(html.Class("lines"), inspector.ListOr(sale.Lines, line, html.Li(html.Class("empty"), g.Text("empty"))))),
+				inspector.Cell("n", "total", g.Text(euros(sale.Total))),
+				inspector.Cell("", "check", inspector.ListOr(sale.Problems, problem, html.Span(html.Class("good"), g.Text("valid")))),
 			}
 		}),
 	)
@@ -119,34 +120,36 @@ func salesSection(sales []Sale) g.Node {
 
 func contactsSection(contacts []Contact) g.Node {
 	heads := []string{"Contact", "Name", "Status", "Club", "Has", "#Owes", "#On account"}
-	table := inspector.DataTable("No contact yet.", heads, contacts, func(c Contact) g.Node {
-		status := c.Status
-		if c.Deleted {
+	table := inspector.DataTable("No contact yet.", heads, contacts, func(contact Contact) g.Node {
+		status := contact.Status
+		if contact.Deleted {
 			status = "migrated"
 		}
 		return g.Group{
-			g.If(c.Deleted, html.Class("soft")),
-			inspector.Cell("mono", "contact", g.Text(lastSegment(c.ID))),
-			html.Td(g.Text(c.GivenName+" "+c.FamilyName), html.Div(html.Class("soft"), g.Text(c.Mobile))),
-			html.Td(inspector.Pill(c.Status, status)),
-			inspector.Cell("mono", "club", g.Text(lastSegment(c.ClubID))),
-			html.Td(g.Map(c.Benefits, benefitOf), g.Map(c.Tags, func(tag string) g.Node { return g.Group{inspector.Pill("", tag), g.Text(" ")} })),
-			inspector.Cell(inspector.ClassIf("n", "bad", c.Debt != 0), "owes", g.Text(euros(c.Debt))),
-			inspector.Cell("n", "on account", g.Text(euros(c.Credit))),
+			g.If(contact.Deleted, html.Class("soft")),
+			inspector.Cell("mono", "contact", g.Text(lastSegment(contact.ID))),
+			html.Td(g.Text(contact.GivenName+" "+contact.FamilyName), html.Div(html.Class("soft"), g.Text(contact.Mobile))),
+			html.Td(inspector.Pill(contact.Status, status)),
+			inspector.Cell("mono", "club", g.Text(lastSegment(contact.ClubID))),
+			html.Td(g.Map(contact.Benefits, benefitOf), g.Map(contact.Tags, tagOf)),
+			inspector.Cell(inspector.ClassIf("n", "bad", contact.Debt != 0), "owes", g.Text(euros(contact.Debt))),
+			inspector.Cell("n", "on account", g.Text(euros(contact.Credit))),
 		}
 	})
 	return inspector.Section("wide", "Contacts", strconv.Itoa(len(contacts)), table)
 }
 
-func benefitOf(b Benefit) g.Node {
+func tagOf(tag string) g.Node { return g.Group{inspector.Pill("", tag), g.Text(" ")} }
+
+func benefitOf(benefit Benefit) g.Node {
 	return html.Div(
-		g.Text(b.Name+" "),
+		g.Text(benefit.Name+" "),
 		html.Span(
-			html.Class("soft"), g.Text(b.Kind), g.If(b.Quantity != 0, g.Textf(" × %d", b.Quantity)), g.Text(", from "),
-			inspector.When(b.ValidFrom),
-			g.If(b.ValidThrough != "", g.Group{g.Text(" through "), inspector.When(b.ValidThrough)}),
+			html.Class("soft"), g.Text(benefit.Kind), g.If(benefit.Quantity != 0, g.Textf(" × %d", benefit.Quantity)), g.Text(", from "),
+			inspector.When(benefit.ValidFrom),
+			g.If(benefit.ValidThrough != "", g.Group{g.Text(" through "), inspector.When(benefit.ValidThrough)}),
 		),
-		g.If(b.State != "", g.Group{g.Text(" "), html.Span(html.Class("bad"), g.Text(b.State))}),
+		g.If(benefit.State != "", g.Group{g.Text(" "), html.Span(html.Class("bad"), g.Text(benefit.State))}),
 	)
 }
 
@@ -162,14 +165,15 @@ func ledgerSection(ledger []LedgerEntry) g.Node {
 			"No payment yet.",
 			[]string{"Payment", "Sale", "Mean", "#Amount", "Paid for", "#On account"},
 			ledger,
-			func(p LedgerEntry) g.Node {
+			func(entry LedgerEntry) g.Node {
 				return g.Group{
-					inspector.Cell("mono", "payment", g.Text(lastSegment(p.ID)), html.Div(html.Class("soft when"), g.Text(p.At.Format(time.DateTime)))),
-					inspector.Cell("mono", "sale", g.Text(lastSegment(p.SaleID))),
-					inspector.Cell("", "mean", g.Text(p.Mean)),
-					inspector.Cell("n", "amount", g.Text(euros(p.Amount))),
-					inspector.Cell("", "paid for", inspector.ListOr(p.Settled, settled, html.Span(html.Class("warn"), g.Text("nothing")))),
-					inspector.Cell(inspector.ClassIf("n", "warn", p.OnAccount != 0), "on account", g.Text(euros(p.OnAccount))),
+					inspector.Cell("mono", "payment", g.Text(lastSegment(entry.ID)),
+						html.Div(html.Class("soft when"), g.Text(entry.At.Format(time.DateTime)))),
+					inspector.Cell("mono", "sale", g.Text(lastSegment(entry.SaleID))),
+					inspector.Cell("", "mean", g.Text(entry.Mean)),
+					inspector.Cell("n", "amount", g.Text(euros(entry.Amount))),
+					inspector.Cell("", "paid for", inspector.ListOr(entry.Settled, settled, html.Span(html.Class("warn"), g.Text("nothing")))),
+					inspector.Cell(inspector.ClassIf("n", "warn", entry.OnAccount != 0), "on account", g.Text(euros(entry.OnAccount))),
 				}
 			},
 		),
@@ -177,30 +181,28 @@ func ledgerSection(ledger []LedgerEntry) g.Node {
 }
 
 func messagesSection(messages []SMS) g.Node {
-	return inspector.Section(
-		"",
-		"SMS outbox",
-		"",
-		inspector.DataTable("No message yet.", []string{"Code", "To", "Contact", "Signature request", "Sent"}, messages, func(m SMS) g.Node {
-			return g.Group{
-				inspector.Cell("mono", "code", html.B(g.Text(m.Code))),
-				inspector.Cell("", "to", g.Text(m.To)),
-				inspector.Cell("mono", "contact", g.Text(lastSegment(m.ContactID))),
-				inspector.Cell("mono", "signature request", g.Text(lastSegment(m.SignatureRequestID))),
-				inspector.Cell("soft when", "sent", g.Text(m.SentAt.Format(time.DateTime))),
-			}
-		}),
-	)
+	heads := []string{"Code", "To", "Contact", "Signature request", "Sent"}
+	table := inspector.DataTable("No message yet.", heads, messages, func(message SMS) g.Node {
+		return g.Group{
+			inspector.Cell("mono", "code", html.B(g.Text(message.Code))),
+			inspector.Cell("", "to", g.Text(message.To)),
+			inspector.Cell("mono", "contact", g.Text(lastSegment(message.ContactID))),
+			inspector.Cell("mono", "signature request", g.Text(lastSegment(message.SignatureRequestID))),
+			inspector.Cell("soft when", "sent", g.Text(message.SentAt.Format(time.DateTime))),
+		}
+	})
+	return inspector.Section("", "SMS outbox", "", table)
 }
 
 func personasSection(personas []Persona) g.Node {
-	return inspector.Section("", "Personas", "", inspector.DataTable("", []string{"Key", "Who"}, personas, func(p Persona) g.Node {
+	return inspector.Section("", "Personas", "", inspector.DataTable("", []string{"Key", "Who"}, personas, func(persona Persona) g.Node {
 		return g.Group{
-			html.Td(html.Class("mono"), g.Text(p.Key)),
+			html.Td(html.Class("mono"), g.Text(persona.Key)),
 			html.Td(
-				g.Text(p.GivenName+" "+p.FamilyName+" "), html.Span(html.Class("soft mono"), g.Text(lastSegment(p.ContactID))),
-				html.Div(html.Class("soft"), g.Text(p.Description)),
-				html.Details(html.Summary(g.Text("Tokens")), token("identity token", p.IdentityToken), token("access token", p.AccessToken)),
+				g.Text(persona.GivenName+" "+persona.FamilyName+" "), html.Span(html.Class("soft mono"), g.Text(lastSegment(persona.ContactID))),
+				html.Div(html.Class("soft"), g.Text(persona.Description)),
+				html.Details(html.Summary(g.Text("Tokens")),
+					token("identity token", persona.IdentityToken), token("access token", persona.AccessToken)),
 			),
 		}
 	}))
@@ -211,56 +213,56 @@ func token(of, value string) g.Node {
 }
 
 func eventsSection(events []Event) g.Node {
-	table := inspector.DataTable("No event yet.", []string{"Event", "Object", "Delivery"}, events, func(e Event) g.Node {
+	table := inspector.DataTable("No event yet.", []string{"Event", "Object", "Delivery"}, events, func(event Event) g.Node {
 		var object g.Group
-		for _, name := range slices.Sorted(maps.Keys(e.Object)) {
-			object = append(object, html.Div(g.Text(name+" "+lastSegment(e.Object[name]))))
+		for _, name := range slices.Sorted(maps.Keys(event.Object)) {
+			object = append(object, html.Div(g.Text(name+" "+lastSegment(event.Object[name]))))
 		}
 		unsent := "not sent"
-		if e.URL == "" {
+		if event.URL == "" {
 			unsent = "no URL"
 		}
 		return g.Group{
-			html.Td(g.Text(e.Event), html.Div(html.Class("soft when"), g.Text(e.At.Format(time.DateTime)))),
+			html.Td(g.Text(event.Event), html.Div(html.Class("soft when"), g.Text(event.At.Format(time.DateTime)))),
 			html.Td(html.Class("mono"), object),
-			html.Td(html.Style("overflow-wrap:anywhere"), inspector.ListOr(e.Deliveries, delivery, inspector.Soft(unsent))),
+			html.Td(html.Style("overflow-wrap:anywhere"), inspector.ListOr(event.Deliveries, delivery, inspector.Soft(unsent))),
 		}
 	})
 	return inspector.Section("", "Events", "", table)
 }
 
-func delivery(d Delivery) g.Node {
-	if d.Status == 0 {
-		return html.Div(html.Class("bad"), g.Text(d.Error))
+func delivery(delivery Delivery) g.Node {
+	if delivery.Status == 0 {
+		return html.Div(html.Class("bad"), g.Text(delivery.Error))
 	}
 	class := "bad"
-	if d.Status >= 200 && d.Status < 300 {
+	if delivery.Status >= 200 && delivery.Status < 300 {
 		class = "good"
 	}
-	return html.Div(html.Class(class), g.Text(strconv.Itoa(d.Status)))
+	return html.Div(html.Class(class), g.Text(strconv.Itoa(delivery.Status)))
 }
 
 func requestsSection(requests []Request) g.Node {
 	heads := []string{"At", "Call", "Operation", "Club", "Node", "#Status", "Fault", "Trace", "#ms"}
-	table := inspector.DataTable("No request yet.", heads, requests, func(r Request) g.Node {
+	table := inspector.DataTable("No request yet.", heads, requests, func(request Request) g.Node {
 		status := "none"
-		if r.Status != 0 {
-			status = strconv.Itoa(r.Status)
+		if request.Status != 0 {
+			status = strconv.Itoa(request.Status)
 		}
-		class := inspector.ClassIf("n", "warn", r.Status >= 400 && r.Status < 500)
-		class = inspector.ClassIf(class, "bad", r.Status >= 500)
+		class := inspector.ClassIf("n", "warn", request.Status >= 400 && request.Status < 500)
+		class = inspector.ClassIf(class, "bad", request.Status >= 500)
 		return g.Group{
-			html.Td(html.Class("soft when"), g.Text(r.At.Format(time.DateTime))),
-			html.Td(html.Class("mono"), g.Text(r.Method+" "+r.Path)),
-			html.Td(g.Text(r.Operation)),
-			inspector.Cell("mono", "club", g.Text(lastSegment(r.ClubID))),
-			inspector.Cell("mono", "node", g.Text(lastSegment(r.NetworkNodeID))),
+			html.Td(html.Class("soft when"), g.Text(request.At.Format(time.DateTime))),
+			html.Td(html.Class("mono"), g.Text(request.Method+" "+request.Path)),
+			html.Td(g.Text(request.Operation)),
+			inspector.Cell("mono", "club", g.Text(lastSegment(request.ClubID))),
+			inspector.Cell("mono", "node", g.Text(lastSegment(request.NetworkNodeID))),
 			inspector.Cell(class, "status", g.Text(status)),
-			html.Td(html.Class("bad"), g.Text(r.Fault)),
-			inspector.Cell("mono", "trace", g.Iff(r.TraceID != "", func() g.Node {
-				return html.A(html.Href("requests?traceId="+r.TraceID), html.Title(r.TraceID), g.Text(r.TraceID[:8]))
+			html.Td(html.Class("bad"), g.Text(request.Fault)),
+			inspector.Cell("mono", "trace", g.Iff(request.TraceID != "", func() g.Node {
+				return html.A(html.Href("requests?traceId="+request.TraceID), html.Title(request.TraceID), g.Text(request.TraceID[:8]))
 			})),
-			inspector.Cell("n", "ms", g.Textf("%.1f", r.DurationMs)),
+			inspector.Cell("n", "ms", g.Textf("%.1f", request.DurationMs)),
 		}
 	})
 	return inspector.Section("wide", "Requests", "newest first", table)

@@ -40,20 +40,20 @@ func traceID(header http.Header) string {
 }
 
 // recordRequest adds a request to the journal. A nil world has none.
-func (w *World) recordRequest(r Request, began time.Time, status int) {
+func (w *World) recordRequest(request Request, began time.Time, status int) {
 	if w == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.requestCount++
-	r.Number = w.requestCount
-	r.At, r.Status = began.Add(w.clockOffset).UTC(), status
-	r.DurationMs = float64(w.server.cfg.Now().Sub(began).Microseconds()) / 1000
+	request.Number = w.requestCount
+	request.At, request.Status = began.Add(w.clockOffset).UTC(), status
+	request.DurationMs = float64(w.server.cfg.Now().Sub(began).Microseconds()) / 1000
 	if len(w.journal) >= journalSize {
 		w.journal = slices.Delete(w.journal, 0, journalSize/4) // in steps, to stay cheap
 	}
-	w.journal = append(w.journal, r)
+	w.journal = append(w.journal, request)
 }
 
 // Requests returns the journal, newest last.
@@ -66,12 +66,12 @@ func (w *World) Requests() []Request {
 // getRequests is GET _control/requests: the whole journal, or the requests of one trace, or
 // those after a number. A number that was never used is from before a restart, so every
 // request came after it.
-func getRequests(w *World, req *httpRequest) (any, error) {
+func getRequests(world *World, req *httpRequest) (any, error) {
 	after, err := strconv.Atoi(cmp.Or(req.query.Get("after"), "0"))
 	if err != nil || after < 0 {
 		return nil, errors.New("after must be the number of a request")
 	}
-	trace, all := req.query.Get("traceId"), w.Requests()
+	trace, all := req.query.Get("traceId"), world.Requests()
 	if len(all) == 0 || after > all[len(all)-1].Number {
 		after = 0
 	}

@@ -50,57 +50,57 @@ func (st *state) postEntry(e entry, debit, credit string, amount int, now time.T
 // is valid and its payments cover it; otherwise the money stays on the account. A payment
 // for a recorded sale pays what is left of that sale's due, and the rest is an overpayment
 // that settles the payer's other dues, oldest first.
-func (c *request) receivePayment(p *payment, s *sale) {
-	c.w.state.postEntry(entry{Kind: "payment", SaleID: s.ID, PaymentID: p.ID},
-		tillAccount(p.ClubID, p.Mean), cashAccount(p.ContactID), p.Amount, c.now)
-	if s.State == saleBuilding && !c.settleIfPaid(s) {
+func (c *request) receivePayment(payment *payment, sale *sale) {
+	c.w.state.postEntry(entry{Kind: "payment", SaleID: sale.ID, PaymentID: payment.ID},
+		tillAccount(payment.ClubID, payment.Mean), cashAccount(payment.ContactID), payment.Amount, c.now)
+	if sale.State == saleBuilding && !c.settleIfPaid(sale) {
 		return
 	}
-	for _, d := range c.w.state.duesFor(s.ID) {
-		c.applyToDue(p, d)
+	for _, d := range c.w.state.duesFor(sale.ID) {
+		c.applyToDue(payment, d)
 	}
-	for _, earlier := range c.w.state.paymentsFor(s.ID) {
+	for _, earlier := range c.w.state.paymentsFor(sale.ID) {
 		c.applyToDues(earlier)
 	}
-	c.updateDebtTag(s.ContactID)
-	c.updateDebtTag(p.ContactID)
+	c.updateDebtTag(sale.ContactID)
+	c.updateDebtTag(payment.ContactID)
 }
 
 // settleIfPaid records a sale as settled if it is valid and its payments cover it.
-func (c *request) settleIfPaid(s *sale) bool {
+func (c *request) settleIfPaid(sale *sale) bool {
 	paid := 0
-	for _, p := range c.w.state.paymentsFor(s.ID) {
+	for _, p := range c.w.state.paymentsFor(sale.ID) {
 		paid += p.Left
 	}
-	if paid < c.w.state.total(s) || len(c.w.check(s, c.now)) > 0 {
+	if paid < c.w.state.total(sale) || len(c.w.check(sale, c.now)) > 0 {
 		return false
 	}
-	c.recordSale(s, saleSettled)
+	c.recordSale(sale, saleSettled)
 	return true
 }
 
 // recordSale makes the invoice of a sale, uses what was paid for it so far, and
 // runs the behaviours of what was sold.
-func (c *request) recordSale(s *sale, state string) {
+func (c *request) recordSale(sale *sale, state string) {
 	st := c.w.state
-	amount := st.total(s)
-	s.State = state
-	s.Invoice = s.ID
-	d := st.Dues.add(&due{
-		SaleID:    s.ID,
-		ContactID: s.ContactID,
-		ClubID:    s.ClubID,
+	amount := st.total(sale)
+	sale.State = state
+	sale.Invoice = sale.ID
+	due := st.Dues.add(&due{
+		SaleID:    sale.ID,
+		ContactID: sale.ContactID,
+		ClubID:    sale.ClubID,
 		Amount:    amount,
 		Left:      amount,
-		OverdueAt: s.OverdueAt,
+		OverdueAt: sale.OverdueAt,
 		CreatedAt: c.now,
 	})
-	st.postEntry(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(s.ContactID), salesAccount(s.ClubID), amount, c.now)
-	for _, p := range st.paymentsFor(s.ID) {
-		c.applyToDue(p, d)
+	st.postEntry(entry{Kind: "invoice", SaleID: sale.ID}, dueAccount(sale.ContactID), salesAccount(sale.ClubID), amount, c.now)
+	for _, p := range st.paymentsFor(sale.ID) {
+		c.applyToDue(p, due)
 	}
-	c.runBehaviors(s)
-	c.updateDebtTag(s.ContactID)
+	c.runBehaviors(sale)
+	c.updateDebtTag(sale.ContactID)
 }
 
 func (c *request) updateDebtTag(contactID int) {
@@ -108,25 +108,25 @@ func (c *request) updateDebtTag(contactID int) {
 	c.setAccountingTag(contactID, tagInDebt, owes)
 }
 
-func (c *request) applyToDue(p *payment, d *due) {
-	amount := min(p.Left, d.Left)
+func (c *request) applyToDue(payment *payment, due *due) {
+	amount := min(payment.Left, due.Left)
 	if amount == 0 {
 		return
 	}
-	p.Left -= amount
-	d.Left -= amount
-	p.Settled = append(p.Settled, settlement{d.SaleID, amount})
-	c.w.state.postEntry(entry{Kind: "settlement", SaleID: d.SaleID, PaymentID: p.ID},
-		cashAccount(p.ContactID), dueAccount(d.ContactID), amount, c.now)
-	if d.Left == 0 {
-		c.w.state.Sales.get(d.SaleID).State = saleSettled
+	payment.Left -= amount
+	due.Left -= amount
+	payment.Settled = append(payment.Settled, settlement{due.SaleID, amount})
+	c.w.state.postEntry(entry{Kind: "settlement", SaleID: due.SaleID, PaymentID: payment.ID},
+		cashAccount(payment.ContactID), dueAccount(due.ContactID), amount, c.now)
+	if due.Left == 0 {
+		c.w.state.Sales.get(due.SaleID).State = saleSettled
 	}
 }
 
 // applyToDues uses what is left of a payment for the payer's dues, oldest first.
-func (c *request) applyToDues(p *payment) {
-	for _, d := range c.w.state.duesOf(p.ContactID) {
-		c.applyToDue(p, d)
+func (c *request) applyToDues(payment *payment) {
+	for _, d := range c.w.state.duesOf(payment.ContactID) {
+		c.applyToDue(payment, d)
 	}
 }
 
@@ -166,32 +166,32 @@ func (w *World) Ledger() []LedgerEntry {
 	return inspectAll(w, func(st *state) []*payment { return st.Payments.Rows }, w.ledgerEntry)
 }
 
-func (w *World) ledgerEntry(p *payment) LedgerEntry {
+func (w *World) ledgerEntry(payment *payment) LedgerEntry {
 	return LedgerEntry{
-		ID:        w.iri("payments", p.ID),
-		SaleID:    w.iri("sales", p.SaleID),
-		ContactID: w.iri("contacts", p.ContactID),
-		ClubID:    w.iri("clubs", p.ClubID),
-		Checkout:  w.iri("checkouts", p.CheckoutID),
-		Amount:    p.Amount,
-		Mean:      p.Mean,
-		At:        p.At,
-		Settled:   records(p.Settled, func(s settlement) Settlement { return Settlement{w.iri("sales", s.SaleID), s.Amount} }),
-		OnAccount: p.Left,
+		ID:        w.iri("payments", payment.ID),
+		SaleID:    w.iri("sales", payment.SaleID),
+		ContactID: w.iri("contacts", payment.ContactID),
+		ClubID:    w.iri("clubs", payment.ClubID),
+		Checkout:  w.iri("checkouts", payment.CheckoutID),
+		Amount:    payment.Amount,
+		Mean:      payment.Mean,
+		At:        payment.At,
+		Settled:   records(payment.Settled, func(s settlement) Settlement { return Settlement{w.iri("sales", s.SaleID), s.Amount} }),
+		OnAccount: payment.Left,
 	}
 }
 
 // unbalanced lists contradictions within the books, and between books and records.
 func (st *state) unbalanced() []string {
 	problems, balances, expected := []string{}, map[string]int{}, map[string]int{}
-	for _, e := range st.Entries.Rows {
+	for _, entry := range st.Entries.Rows {
 		sum := 0
-		for _, line := range e.Lines {
+		for _, line := range entry.Lines {
 			sum += line.Amount
 			balances[line.Account] += line.Amount
 		}
 		if sum != 0 {
-			problems = append(problems, fmt.Sprintf("entry %d is out of balance by %d", e.ID, sum))
+			problems = append(problems, fmt.Sprintf("entry %d is out of balance by %d", entry.ID, sum))
 		}
 	}
 	for _, d := range st.Dues.Rows {
@@ -223,9 +223,9 @@ type due struct {
 }
 
 // getAccountStatistics: GET stats/accounts/contacts/{id}.
-func getAccountStatistics(c *request, k *contact) (response, error) {
-	debt := c.w.debt(k.ID, c.now)
-	return ok(c.w.record("AccountStatistics", "stats/accounts/contacts", k.ID, record{"totalRealDebt": debt}))
+func getAccountStatistics(c *request, contact *contact) (response, error) {
+	debt := c.w.debt(contact.ID, c.now)
+	return ok(c.w.record("AccountStatistics", "stats/accounts/contacts", contact.ID, record{"totalRealDebt": debt}))
 }
 
 // debt is what a contact owes, in cents: every due, or only overdue ones if the settings

@@ -34,44 +34,44 @@ type mandate struct {
 	CreatedAt  time.Time `json:"createdAt"`
 }
 
-func (w *World) mandateRecord(m *mandate) record {
+func (w *World) mandateRecord(mandate *mandate) record {
 	state := "created"
-	if !m.SignedAt.IsZero() {
+	if !mandate.SignedAt.IsZero() {
 		state = "signed"
 	}
-	return w.record("Mandate", "mandates", m.ID, record{
-		"state": state, "reference": "FD-" + itoa(m.ClubID) + "-" + itoa(m.ID), "contactId": w.iri("contacts", m.ContactID),
-		"clubId": w.iri("clubs", m.ClubID), "holder": m.Holder, "iban": m.IBAN, "bic": m.BIC, "bank": m.Bank,
-		"validFrom": m.ValidFrom, "signedAt": w.timestampOrNil(m.SignedAt),
+	return w.record("Mandate", "mandates", mandate.ID, record{
+		"state": state, "reference": "FD-" + itoa(mandate.ClubID) + "-" + itoa(mandate.ID), "contactId": w.iri("contacts", mandate.ContactID),
+		"clubId": w.iri("clubs", mandate.ClubID), "holder": mandate.Holder, "iban": mandate.IBAN, "bic": mandate.BIC, "bank": mandate.Bank,
+		"validFrom": mandate.ValidFrom, "signedAt": w.timestampOrNil(mandate.SignedAt),
 	})
 }
 
 // createMandate: POST mandates (section Mandates). A mandate must be signed before it
 // counts.
 func createMandate(c *request) (response, error) {
-	f := c.form()
-	m := mandate{
-		ClubID:     f.iri("clubId", "clubs", true),
-		ContactID:  f.iri("contactId", "contacts", true),
-		FamilyName: f.text("contactFamilyName", true),
-		GivenName:  f.text("contactGivenName", true),
-		Number:     f.text("contactNumber", true),
-		Holder:     f.text("holder", true),
-		IBAN:       f.iban("iban"),
-		BIC:        f.matching("bic", true, bicPattern),
-		Bank:       f.text("bank", true),
-		ValidFrom:  f.date("validFrom", true),
+	form := c.form()
+	mandate := mandate{
+		ClubID:     form.iri("clubId", "clubs", true),
+		ContactID:  form.iri("contactId", "contacts", true),
+		FamilyName: form.text("contactFamilyName", true),
+		GivenName:  form.text("contactGivenName", true),
+		Number:     form.text("contactNumber", true),
+		Holder:     form.text("holder", true),
+		IBAN:       form.iban("iban"),
+		BIC:        form.matching("bic", true, bicPattern),
+		Bank:       form.text("bank", true),
+		ValidFrom:  form.date("validFrom", true),
 		CreatedAt:  c.now,
 	}
-	if home := f.object("contactAddress", true); home != nil {
-		m.Address = home.address(true)
+	if home := form.object("contactAddress", true); home != nil {
+		mandate.Address = home.address(true)
 	}
-	_, noContact := c.contactAt(m.ContactID)
-	_, noClub := c.clubAt(m.ClubID)
-	if err := cmp.Or(f.err(), noContact, noClub); err != nil {
+	_, noContact := c.contactAt(mandate.ContactID)
+	_, noClub := c.clubAt(mandate.ClubID)
+	if err := cmp.Or(form.err(), noContact, noClub); err != nil {
 		return response{}, err
 	}
-	return response{201, c.w.mandateRecord(c.w.state.Mandates.add(&m))}, nil
+	return response{201, c.w.mandateRecord(c.w.state.Mandates.add(&mandate))}, nil
 }
 
 func (c *request) mandateAt(id int) (*mandate, error) {

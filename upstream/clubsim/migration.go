@@ -29,23 +29,23 @@ func createContactMigrationRequest(c *request) (response, error) {
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
-	k, err := c.contactForMigration(contactID)
+	contact, err := c.contactForMigration(contactID)
 	if err != nil {
 		return response{}, err
 	}
-	if err := migratable(k, clubID); err != nil {
+	if err := migratable(contact, clubID); err != nil {
 		return response{}, err
 	}
-	return c.requestSignature(k, signatureRequest{TargetID: clubID})
+	return c.requestSignature(contact, signatureRequest{TargetID: clubID})
 }
 
 // migratable checks the rules for a contact that moves to another club of its chain.
-func migratable(k *contact, clubID int) error {
+func migratable(contact *contact, clubID int) error {
 	to := clubByID(clubID)
 	switch {
-	case to == nil || clubID == k.ClubID || !to.sameChain(clubByID(k.ClubID)):
+	case to == nil || clubID == contact.ClubID || !to.sameChain(clubByID(contact.ClubID)):
 		return badRequest(codeMigrationClub, "The destination club is not valid.")
-	case k.Status != statusProspect && k.Status != statusFormer:
+	case contact.Status != statusProspect && contact.Status != statusFormer:
 		return badRequest(codeMigrationContact, "The contact is neither a prospect nor a former member.")
 	}
 	return nil
@@ -53,16 +53,16 @@ func migratable(k *contact, clubID int) error {
 
 // completeMigration moves the contact once the code was right. The rules
 // are checked again, because the contact may have changed in the meantime.
-func (c *request) completeMigration(q *signatureRequest) error {
-	k := c.w.state.Contacts.get(q.ContactID)
-	if k.Deleted {
+func (c *request) completeMigration(signature *signatureRequest) error {
+	contact := c.w.state.Contacts.get(signature.ContactID)
+	if contact.Deleted {
 		return itemNotFound()
 	}
-	if err := migratable(k, q.TargetID); err != nil {
+	if err := migratable(contact, signature.TargetID); err != nil {
 		return err
 	}
-	k.ClubID = q.TargetID
-	c.emit("contact.updated", c.w.contactObject(k))
+	contact.ClubID = signature.TargetID
+	c.emit("contact.updated", c.w.contactObject(contact))
 	return nil
 }
 
@@ -151,11 +151,11 @@ func (c *request) transferBalances(from, to int) {
 }
 
 // updateSaleContact: PUT sale/{saleId}/update_contact, after migrateContact.
-func updateSaleContact(c *request, s *sale) (response, error) {
-	k := c.w.state.Contacts.get(s.ContactID)
+func updateSaleContact(c *request, sale *sale) (response, error) {
+	k := c.w.state.Contacts.get(sale.ContactID)
 	for k.MergedInto != 0 {
 		k = c.w.state.Contacts.get(k.MergedInto)
 	}
-	s.ContactID, s.Number, s.FamilyName, s.GivenName = k.ID, k.Number, k.FamilyName, k.GivenName
+	sale.ContactID, sale.Number, sale.FamilyName, sale.GivenName = k.ID, k.Number, k.FamilyName, k.GivenName
 	return noContent()
 }

@@ -56,16 +56,17 @@ func (n *networkNode) top() *networkNode {
 
 // networkNodeRecord renders the node in the shape before or after the announced release
 // (club system API, section Versioning): its children are nodes, or their identifiers.
-func (w *World) networkNodeRecord(n *networkNode) record {
-	below := filter(networkNodes, func(child *networkNode) bool { return child.parent == n.id })
+func (w *World) networkNodeRecord(node *networkNode) record {
+	below := filter(networkNodes, func(child *networkNode) bool { return child.parent == node.id })
 	children := records(below, func(child *networkNode) any {
 		if w.settings.NetworkNodeShape == "flat" {
 			return w.iri("network_nodes", child.id)
 		}
 		return w.networkNodeRecord(child)
 	})
-	return w.record("NetworkNode", "network_nodes", n.id, record{
-		"id": n.id, "name": n.name, "alias": orNil(n.alias), "type": n.kind, "clubId": w.iriOrNil("clubs", n.club), "children": children,
+	return w.record("NetworkNode", "network_nodes", node.id, record{
+		"id": node.id, "name": node.name, "alias": orNil(node.alias), "type": node.kind, "clubId": w.iriOrNil("clubs", node.club),
+		"children": children,
 	})
 }
 

@@ -3,38 +3,38 @@ package clubsim
 import "slices"
 
 func instalmentRecords(entries []instalment, counted bool) []record {
-	return records(entries, func(e instalment) record {
-		excluded := withoutTax(e.Price)
-		r := record{
-			"offset": e.Offset, "interval": e.Interval, "taxRate": vatPercent, "priceTI": e.Price, "priceTE": excluded,
-			"tax": e.Price - excluded, "priceCurrency": currency,
+	return records(entries, func(instalment instalment) record {
+		excluded := withoutTax(instalment.Price)
+		members := record{
+			"offset": instalment.Offset, "interval": instalment.Interval, "taxRate": vatPercent, "priceTI": instalment.Price, "priceTE": excluded,
+			"tax": instalment.Price - excluded, "priceCurrency": currency,
 		}
 		if counted { // recurrences have no loop
-			r["loop"] = e.Loop
+			members["loop"] = instalment.Loop
 		}
-		return r
+		return members
 	})
 }
 
 // withoutTax is a price before tax, rounded to the cent, half up.
 func withoutTax(price int) int { return (price*200 + 100 + vatPercent) / (2 * (100 + vatPercent)) }
 
-func (w *World) offerRecord(o *offer) record {
-	sold := w.productRecord(o.product)
+func (w *World) offerRecord(offer *offer) record {
+	sold := w.productRecord(offer.product)
 	delete(sold, "id")
 	delete(sold, "description")
-	r := record{
-		"id": o.ID, "name": o.Name, "priceCurrency": currency, "product": sold, "registrationFeeTI": o.Fee, "registrationFeeName": nil,
-		"totalPriceTI": o.Total, "isFirstMonthPayed": o.Upfront, "rhythmBilling": o.Rhythm,
-		"articleBehaviors": record{"implementation": record{"isProrated": o.Prorated}},
+	members := record{
+		"id": offer.ID, "name": offer.Name, "priceCurrency": currency, "product": sold, "registrationFeeTI": offer.Fee,
+		"registrationFeeName": nil, "totalPriceTI": offer.Total, "isFirstMonthPayed": offer.Upfront, "rhythmBilling": offer.Rhythm,
+		"articleBehaviors": record{"implementation": record{"isProrated": offer.Prorated}},
 		"repaymentSchedule": record{
-			"occurrences": instalmentRecords(o.Occurrences, true), "recurrences": instalmentRecords(o.Recurrences, false),
+			"occurrences": instalmentRecords(offer.Occurrences, true), "recurrences": instalmentRecords(offer.Recurrences, false),
 		},
 	}
-	if o.Fee != 0 {
-		r["registrationFeeName"] = "Registration fee"
+	if offer.Fee != 0 {
+		members["registrationFeeName"] = "Registration fee"
 	}
-	return w.record("Offer", "offers", o.ID, r)
+	return w.record("Offer", "offers", offer.ID, members)
 }
 
 // listOffers: GET offers?product=<product IRI> (section Catalogue). Without the
@@ -58,8 +58,8 @@ func listOffers(c *request) (response, error) {
 	return paginate(c, "Offer", found, c.w.offerRecord)
 }
 
-func (w *World) sells(o *offer, at *club) bool {
-	return w.soldAt(o.product, at) && !slices.Contains(w.settings.WithdrawnOffers, o.ID)
+func (w *World) sells(offer *offer, at *club) bool {
+	return w.soldAt(offer.product, at) && !slices.Contains(w.settings.WithdrawnOffers, offer.ID)
 }
 
 func (c *request) offerAt(id int) (*offer, error) {

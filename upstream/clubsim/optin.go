@@ -28,9 +28,10 @@ func defaultOptins() (consents [optinCount]bool) {
 	return consents
 }
 
-func (w *World) optinRecord(o optin) record {
-	return w.record("Optin", "optins", o.id(), record{
-		"isAuthorized": o.contact.Optins[o.index], "channel": o.channel(), "type": o.kind(), "contact": w.iri("contacts", o.contact.ID),
+func (w *World) optinRecord(optin optin) record {
+	return w.record("Optin", "optins", optin.id(), record{
+		"isAuthorized": optin.contact.Optins[optin.index], "channel": optin.channel(), "type": optin.kind(),
+		"contact": w.iri("contacts", optin.contact.ID),
 	})
 }
 
@@ -61,24 +62,24 @@ func (c *request) optinAt(id int) (optin, error) {
 }
 
 // updateOptin: PUT optins/{id}. isAuthorized is the only thing that can change, and not on legal ones.
-func updateOptin(c *request, o optin) (response, error) {
-	k := o.contact
+func updateOptin(c *request, optin optin) (response, error) {
+	contact := optin.contact
 	f := c.form()
 	authorized := f.boolean("isAuthorized", true)
-	f.unchanged("channel", o.channel())
-	f.unchanged("type", o.kind())
-	f.unchanged("contact", c.w.iri("contacts", k.ID))
+	f.unchanged("channel", optin.channel())
+	f.unchanged("type", optin.kind())
+	f.unchanged("contact", c.w.iri("contacts", contact.ID))
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
-	if o.locked() {
+	if optin.locked() {
 		return response{}, badRequest("api.error.optin.legal-not-editable", "A legal opt-in cannot be modified.")
 	}
-	if k.Optins[o.index] != authorized {
-		k.Optins[o.index] = authorized
-		c.emit("optin.updated", c.w.optinObject(o))
+	if contact.Optins[optin.index] != authorized {
+		contact.Optins[optin.index] = authorized
+		c.emit("optin.updated", c.w.optinObject(optin))
 	}
-	return ok(c.w.optinRecord(o))
+	return ok(c.w.optinRecord(optin))
 }
 
 // unchanged refuses a property that cannot be changed, unless it is sent unchanged: a

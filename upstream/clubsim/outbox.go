@@ -27,29 +27,29 @@ func (o *outbox) clear() {
 }
 
 // dispatch queues an event as the world's webhooks setting says.
-func (w *World) dispatch(e *eventRecord) {
-	o := &w.outbox
+func (w *World) dispatch(event *eventRecord) {
+	box := &w.outbox
 	switch w.settings.Webhooks {
 	case "drop":
 	case "duplicate":
-		w.enqueue(e, e)
+		w.enqueue(event, event)
 	case "late":
-		w.later(w.settings.WebhookDelay.Duration(), func() { w.enqueue(e) })
+		w.later(w.settings.WebhookDelay.Duration(), func() { w.enqueue(event) })
 	case "reorder":
-		if held := o.held; held != nil {
-			o.held = nil
-			w.enqueue(e, held)
+		if held := box.held; held != nil {
+			box.held = nil
+			w.enqueue(event, held)
 			return
 		}
-		o.held = e
+		box.held = event
 		w.later(reorderWindow, func() {
-			if o.held == e {
-				o.held = nil
-				w.enqueue(e)
+			if box.held == event {
+				box.held = nil
+				w.enqueue(event)
 			}
 		})
 	default:
-		w.enqueue(e)
+		w.enqueue(event)
 	}
 }
 
@@ -105,23 +105,23 @@ func (w *World) next() *eventRecord {
 }
 
 // deliver posts an event once (club system API, section Events).
-func (w *World) deliver(e *eventRecord) Delivery {
-	d := Delivery{At: w.Now()}
-	body := encode(record{"event": e.Event.Event, "data": record{"object": e.Object}})
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, e.URL, bytes.NewReader(body))
+func (w *World) deliver(event *eventRecord) Delivery {
+	delivery := Delivery{At: w.Now()}
+	body := encode(record{"event": event.Event.Event, "data": record{"object": event.Object}})
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, event.URL, bytes.NewReader(body))
 	if err != nil {
-		d.Error = err.Error()
-		return d
+		delivery.Error = err.Error()
+		return delivery
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-Frontdesk-World", w.clientToken) // so that developer tools know whose event it is
 	response, err := w.server.events.Do(r)
 	if err != nil {
-		d.Error = err.Error()
-		return d
+		delivery.Error = err.Error()
+		return delivery
 	}
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxBody)) // so that the connection can be used again
-	d.Status = response.StatusCode
-	return d
+	delivery.Status = response.StatusCode
+	return delivery
 }

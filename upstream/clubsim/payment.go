@@ -55,82 +55,82 @@ type cheque struct {
 	Owner   string `json:"owner"`
 }
 
-func (w *World) paymentRecord(p *payment) record {
-	return w.record("Payment", "payments", p.ID, record{
-		"amount": p.Amount, "priceCurrency": currency, "mean": p.Mean, "saleId": w.iri("sales", p.SaleID),
-		"contactId": w.iri("contacts", p.ContactID), "clubId": w.iri("clubs", p.ClubID),
-		"checkout": w.iri("checkouts", p.CheckoutID), "createdAt": w.timestamp(p.At),
+func (w *World) paymentRecord(payment *payment) record {
+	return w.record("Payment", "payments", payment.ID, record{
+		"amount": payment.Amount, "priceCurrency": currency, "mean": payment.Mean, "saleId": w.iri("sales", payment.SaleID),
+		"contactId": w.iri("contacts", payment.ContactID), "clubId": w.iri("clubs", payment.ClubID),
+		"checkout": w.iri("checkouts", payment.CheckoutID), "createdAt": w.timestamp(payment.At),
 	})
 }
 
 // createPayment: POST sales/{saleId}/payments. Every call makes a payment with its
 // bookings, whatever was paid before. Nothing protects against a repeated call, and no
 // header makes it idempotent.
-func createPayment(c *request, s *sale) (response, error) {
+func createPayment(c *request, sale *sale) (response, error) {
 	f := c.form()
-	p := c.readPayment(f, s)
-	payer, noContact := c.contactAt(p.ContactID)
-	at, noClub := c.clubAt(p.ClubID)
+	payment := c.readPayment(f, sale)
+	payer, noContact := c.contactAt(payment.ContactID)
+	at, noClub := c.clubAt(payment.ClubID)
 	if err := cmp.Or(f.err(), noContact, noClub); err != nil {
 		return response{}, err
 	}
-	if p.CheckoutID != at.checkout() {
+	if payment.CheckoutID != at.checkout() {
 		return response{}, itemNotFound()
 	}
-	p.FamilyName, p.GivenName = cmp.Or(p.FamilyName, payer.FamilyName), cmp.Or(p.GivenName, payer.GivenName)
-	p.Number = cmp.Or(p.Number, payer.Number)
-	c.receivePayment(c.w.state.Payments.add(&p), s)
-	return c.created(c.w.paymentRecord(&p))
+	payment.FamilyName, payment.GivenName = cmp.Or(payment.FamilyName, payer.FamilyName), cmp.Or(payment.GivenName, payer.GivenName)
+	payment.Number = cmp.Or(payment.Number, payer.Number)
+	c.receivePayment(c.w.state.Payments.add(&payment), sale)
+	return c.created(c.w.paymentRecord(&payment))
 }
 
 // readPayment reads the body (club system API, section Payment).
-func (c *request) readPayment(f *form, s *sale) payment {
-	p := payment{
-		SaleID:     s.ID,
+func (c *request) readPayment(form *form, sale *sale) payment {
+	payment := payment{
+		SaleID:     sale.ID,
 		At:         c.now,
-		ContactID:  f.iri("contactId", "contacts", true),
-		ClubID:     f.iri("clubId", "clubs", true),
-		CheckoutID: f.iri("checkout", "checkouts", false),
-		Amount:     f.integer("amount", true, 1, maxAmount),
-		Mean:       f.choice("mean", true, "CBWeb", "cash", "cheque", "card"),
-		FamilyName: f.text("contactFamilyName", false),
-		GivenName:  f.text("contactGivenName", false),
-		Number:     f.text("contactNumber", false),
+		ContactID:  form.iri("contactId", "contacts", true),
+		ClubID:     form.iri("clubId", "clubs", true),
+		CheckoutID: form.iri("checkout", "checkouts", false),
+		Amount:     form.integer("amount", true, 1, maxAmount),
+		Mean:       form.choice("mean", true, "CBWeb", "cash", "cheque", "card"),
+		FamilyName: form.text("contactFamilyName", false),
+		GivenName:  form.text("contactGivenName", false),
+		Number:     form.text("contactNumber", false),
 	}
-	p.Left = p.Amount
-	at := clubByID(p.ClubID)
-	if at != nil && p.CheckoutID == 0 {
-		p.CheckoutID = at.checkout()
+	payment.Left = payment.Amount
+	at := clubByID(payment.ClubID)
+	if at != nil && payment.CheckoutID == 0 {
+		payment.CheckoutID = at.checkout()
 	}
-	if code := f.text("clubCode", false); at != nil && code != "" && code != at.code {
-		f.addViolation("clubCode", "This is not the code of the club.")
+	if code := form.text("clubCode", false); at != nil && code != "" && code != at.code {
+		form.addViolation("clubCode", "This is not the code of the club.")
 	}
-	p.Cards, p.Cheques = c.readCards(f, &p), f.readCheques(&p)
-	return p
+	payment.Cards, payment.Cheques = c.readCards(form, &payment), form.readCheques(&payment)
+	return payment
 }
 
 // readCards reads paymentCards, which belong to the mean card alone and add up to the amount.
-func (c *request) readCards(f *form, p *payment) []card {
+func (c *request) readCards(form *form, payment *payment) []card {
 	var cards []card
 	sum := 0
-	for _, entry := range f.entriesFor("paymentCards", p.Mean == "card") {
+	for _, entry := range form.entriesFor("paymentCards", payment.Mean == "card") {
 		one := card{Amount: entry.integer("amount", true, 1, maxAmount), Network: entry.matching("network", true, networkPattern)}
 		if allowed := c.w.settings.CardNetworks; len(allowed) > 0 && !slices.Contains(allowed, one.Network) {
 			entry.addViolation("network", "The value you selected is not a valid choice.")
 		}
 		cards, sum = append(cards, one), sum+one.Amount
 	}
-	if len(cards) > 0 && sum != p.Amount {
-		f.addViolation("paymentCards", "The amounts do not add up to the amount of the payment.")
+	if len(cards) > 0 && sum != payment.Amount {
+		form.addViolation("paymentCards", "The amounts do not add up to the amount of the payment.")
 	}
 	return cards
 }
 
 // readCheques reads cheques, which belong to the mean cheque alone and add up to the amount.
-func (f *form) readCheques(p *payment) []cheque {
+func (f *form) readCheques(payment *payment) []cheque {
 	var cheques []cheque
 	sum := 0
-	for _, entry := range f.entriesFor("cheques", p.Mean == "cheque") {
+	for _, entry := range f.entriesFor("cheques", payment.Mean == "cheque") {
 		one := cheque{
 			Amount:  entry.integer("amount", true, 1, maxAmount),
 			Bank:    entry.text("bank", true),
@@ -140,7 +140,7 @@ func (f *form) readCheques(p *payment) []cheque {
 		}
 		cheques, sum = append(cheques, one), sum+one.Amount
 	}
-	if len(cheques) > 0 && sum != p.Amount {
+	if len(cheques) > 0 && sum != payment.Amount {
 		f.addViolation("cheques", "The amounts do not add up to the amount of the payment.")
 	}
 	return cheques

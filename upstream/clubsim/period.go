@@ -18,10 +18,10 @@ type period struct {
 var periodPattern = regexp.MustCompile(
 	`^P(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$`)
 
-func parsePeriod(s string) (period, error) {
-	m := periodPattern.FindStringSubmatch(s)
-	if m == nil || s == "P" || s[len(s)-1] == 'T' {
-		return period{}, fmt.Errorf("%q is not an ISO 8601 duration", s)
+func parsePeriod(text string) (period, error) {
+	m := periodPattern.FindStringSubmatch(text)
+	if m == nil || text == "P" || text[len(text)-1] == 'T' {
+		return period{}, fmt.Errorf("%q is not an ISO 8601 duration", text)
 	}
 	n := func(i int) int {
 		v, _ := strconv.Atoi(m[i]) // a part that is missing counts zero
@@ -32,8 +32,8 @@ func parsePeriod(s string) (period, error) {
 }
 
 // mustPeriod parses a duration of the catalogue, which a test checks completely.
-func mustPeriod(s string) period {
-	p, err := parsePeriod(s)
+func mustPeriod(text string) period {
+	p, err := parsePeriod(text)
 	if err != nil {
 		panic(err)
 	}

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-func (w *World) productRecord(p *product) record {
-	behaviors := records(p.Behaviors, func(b behavior) record {
+func (w *World) productRecord(product *product) record {
+	behaviors := records(product.Behaviors, func(b behavior) record {
 		return record{"@type": "ProductBehavior", "type": b.Kind, "configuration": b.behaviorConfiguration}
 	})
-	return w.record("Product", "products", p.ID, record{
-		"id": p.ID, "name": p.Name, "description": p.Description, "type": p.Kind, "productBehaviors": behaviors,
+	return w.record("Product", "products", product.ID, record{
+		"id": product.ID, "name": product.Name, "description": product.Description, "type": product.Kind, "productBehaviors": behaviors,
 	})
 }
 
 // listProducts: GET products (section Catalogue).
 func listProducts(c *request) (response, error) {
-	s, err := c.shopper()
+	shopper, err := c.shopper()
 	if err != nil {
 		return response{}, err
 	}
 	kind := c.req.query.Get("type")
 	found := filter(catalogue().products, func(p *product) bool {
-		return (kind == "" || p.Kind == kind) && c.w.soldAt(p, s.club) && p.available(s)
+		return (kind == "" || p.Kind == kind) && c.w.soldAt(p, shopper.club) && p.available(shopper)
 	})
 	return paginate(c, "Product", found, c.w.productRecord)
 }
@@ -38,22 +38,22 @@ func (c *request) productAt(id int) (*product, error) {
 // club; a contact that is named brings its tags and its debt along.
 func (c *request) shopper() (shopper, error) {
 	at, noClub := named(c, "context[club]", "clubs", c.clubAt)
-	k, noContact := named(c, "context[contactId]", "contacts", c.contactAt)
+	contact, noContact := named(c, "context[contactId]", "contacts", c.contactAt)
 	if err := cmp.Or(c.verifyContext(), noClub, noContact); err != nil {
 		return shopper{}, err
 	}
-	s := shopper{club: cmp.Or(at, c.club), contact: k, channel: c.req.query.Get("context[channel]"), date: c.now}
-	if k != nil {
-		s.tags, s.debt = c.w.state.tagNames(k.ID, c.now), c.w.debt(k.ID, c.now)
+	shopper := shopper{club: cmp.Or(at, c.club), contact: contact, channel: c.req.query.Get("context[channel]"), date: c.now}
+	if contact != nil {
+		shopper.tags, shopper.debt = c.w.state.tagNames(contact.ID, c.now), c.w.debt(contact.ID, c.now)
 	}
-	s.tags = append(s.tags, c.contextTags()...)
+	shopper.tags = append(shopper.tags, c.contextTags()...)
 	if text := c.req.query.Get("context[debt]"); text != "" {
-		s.debt, _ = strconv.Atoi(text)
+		shopper.debt, _ = strconv.Atoi(text)
 	}
 	if text := c.req.query.Get("context[date]"); text != "" {
-		s.date, _ = time.Parse(time.DateOnly, text)
+		shopper.date, _ = time.Parse(time.DateOnly, text)
 	}
-	return s, nil
+	return shopper, nil
 }
 
 // verifyContext names every context parameter that cannot be read.

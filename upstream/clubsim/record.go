@@ -39,8 +39,8 @@ func orNil[T comparable](v T) *T {
 
 // parseIRI reads the number out of an identifier of this world and collection; zero for
 // anything else, such as a bare number.
-func (w *World) parseIRI(collection, s string) int {
-	rest, ok := strings.CutPrefix(s, "/"+w.clientToken+"/"+collection+"/")
+func (w *World) parseIRI(collection, text string) int {
+	rest, ok := strings.CutPrefix(text, "/"+w.clientToken+"/"+collection+"/")
 	if !ok {
 		return 0
 	}
@@ -49,9 +49,9 @@ func (w *World) parseIRI(collection, s string) int {
 
 // parseID reads a record's number as identifiers write it: digits, no sign, no leading
 // zero. Anything else is the number zero, which no record has.
-func parseID(s string) int {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 || itoa(n) != s {
+func parseID(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || itoa(n) != text {
 		return 0
 	}
 	return n

@@ -84,8 +84,8 @@ func (w *World) inScope(of *club) bool {
 	return of != nil && (len(scope) == 0 || slices.Contains(scope, of.id))
 }
 
-func (w *World) nodeInScope(n *networkNode) bool {
-	return n != nil && slices.ContainsFunc(clubs, func(of *club) bool { return n.covers(of) && w.inScope(of) })
+func (w *World) nodeInScope(node *networkNode) bool {
+	return node != nil && slices.ContainsFunc(clubs, func(of *club) bool { return node.covers(of) && w.inScope(of) })
 }
 
 // path is the request's path as records name it.

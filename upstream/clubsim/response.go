@@ -166,17 +166,17 @@ func (c *request) view(prefix string, page, pages int) map[string]string {
 		query["page"] = []string{strconv.Itoa(n)}
 		return c.path() + "?" + query.Encode()
 	}
-	v := map[string]string{
+	values := map[string]string{
 		"@id":            link(page),
 		"@type":          prefix + "PartialCollectionView",
 		prefix + "first": link(1),
 		prefix + "last":  link(pages),
 	}
 	if page > 1 {
-		v[prefix+"previous"] = link(min(page-1, pages))
+		values[prefix+"previous"] = link(min(page-1, pages))
 	}
 	if page < pages {
-		v[prefix+"next"] = link(page + 1)
+		values[prefix+"next"] = link(page + 1)
 	}
-	return v
+	return values
 }

@@ -30,53 +30,53 @@ type sale struct {
 }
 
 // total is the amount to collect, in cents. A reduction never makes it negative.
-func (st *state) total(s *sale) int {
+func (st *state) total(sale *sale) int {
 	sum := 0
-	for _, id := range s.Articles {
+	for _, id := range sale.Articles {
 		sum += st.Articles.get(id).Price
 	}
 	return max(0, sum)
 }
 
-func (w *World) saleRecord(s *sale) record {
-	return w.record("Sale", "sales", s.ID, record{
-		"state": s.State, "contactId": w.iri("contacts", s.ContactID), "clubId": w.iri("clubs", s.ClubID), "clubCode": s.ClubCode,
-		"contactFamilyName": orNil(s.FamilyName), "contactGivenName": orNil(s.GivenName), "contactNumber": orNil(s.Number),
-		"address": orNil(s.Address), "checkoutId": w.iri("checkouts", clubByID(s.ClubID).checkout()),
-		"totalTI": w.state.total(s), "priceCurrency": currency, "invoice": w.iriOrNil("invoices", s.Invoice),
-		"postponedTo": orNil(s.OverdueAt), "articles": records(w.articles(s), w.articleRecord), "createdAt": w.timestamp(s.CreatedAt),
+func (w *World) saleRecord(sale *sale) record {
+	return w.record("Sale", "sales", sale.ID, record{
+		"state": sale.State, "contactId": w.iri("contacts", sale.ContactID), "clubId": w.iri("clubs", sale.ClubID), "clubCode": sale.ClubCode,
+		"contactFamilyName": orNil(sale.FamilyName), "contactGivenName": orNil(sale.GivenName), "contactNumber": orNil(sale.Number),
+		"address": orNil(sale.Address), "checkoutId": w.iri("checkouts", clubByID(sale.ClubID).checkout()),
+		"totalTI": w.state.total(sale), "priceCurrency": currency, "invoice": w.iriOrNil("invoices", sale.Invoice),
+		"postponedTo": orNil(sale.OverdueAt), "articles": records(w.articles(sale), w.articleRecord), "createdAt": w.timestamp(sale.CreatedAt),
 	})
 }
 
 // createSale: POST sales (section Sales).
 func createSale(c *request) (response, error) {
-	f := c.form()
-	s := sale{State: saleBuilding, CreatedAt: c.now, Articles: []int{}}
-	s.ContactID = f.iri("contactId", "contacts", true)
-	s.ClubID = f.iri("clubId", "clubs", true)
-	s.ClubCode = f.text("clubCode", true)
-	s.readBuyer(f)
-	if at := clubByID(s.ClubID); at != nil && s.ClubCode != "" && s.ClubCode != at.code {
-		f.addViolation("clubCode", "This is not the code of the club.")
+	form := c.form()
+	sale := sale{State: saleBuilding, CreatedAt: c.now, Articles: []int{}}
+	sale.ContactID = form.iri("contactId", "contacts", true)
+	sale.ClubID = form.iri("clubId", "clubs", true)
+	sale.ClubCode = form.text("clubCode", true)
+	sale.readBuyer(form)
+	if at := clubByID(sale.ClubID); at != nil && sale.ClubCode != "" && sale.ClubCode != at.code {
+		form.addViolation("clubCode", "This is not the code of the club.")
 	}
-	k, noContact := c.contactAt(s.ContactID)
-	_, noClub := c.clubAt(s.ClubID)
-	if err := cmp.Or(f.err(), noContact, noClub); err != nil {
+	contact, noContact := c.contactAt(sale.ContactID)
+	_, noClub := c.clubAt(sale.ClubID)
+	if err := cmp.Or(form.err(), noContact, noClub); err != nil {
 		return response{}, err
 	}
 	if c.w.settings.FillSaleFromContact {
-		s.FamilyName, s.GivenName = cmp.Or(s.FamilyName, k.FamilyName), cmp.Or(s.GivenName, k.GivenName)
-		s.Number, s.Address = cmp.Or(s.Number, k.Number), cmp.Or(s.Address, k.Address)
+		sale.FamilyName, sale.GivenName = cmp.Or(sale.FamilyName, contact.FamilyName), cmp.Or(sale.GivenName, contact.GivenName)
+		sale.Number, sale.Address = cmp.Or(sale.Number, contact.Number), cmp.Or(sale.Address, contact.Address)
 	}
-	return c.created(c.w.saleRecord(c.w.state.Sales.add(&s)))
+	return c.created(c.w.saleRecord(c.w.state.Sales.add(&sale)))
 }
 
 // readBuyer reads the buyer's details, all of them optional.
-func (s *sale) readBuyer(f *form) {
-	s.FamilyName = cmp.Or(f.text("contactFamilyName", false), s.FamilyName)
-	s.GivenName = cmp.Or(f.text("contactGivenName", false), s.GivenName)
-	s.Number = cmp.Or(f.text("contactNumber", false), s.Number)
-	if home := f.object("address", false); home != nil {
+func (s *sale) readBuyer(form *form) {
+	s.FamilyName = cmp.Or(form.text("contactFamilyName", false), s.FamilyName)
+	s.GivenName = cmp.Or(form.text("contactGivenName", false), s.GivenName)
+	s.Number = cmp.Or(form.text("contactNumber", false), s.Number)
+	if home := form.object("address", false); home != nil {
 		s.Address = home.address(false)
 	}
 }
@@ -84,64 +84,64 @@ func (s *sale) readBuyer(f *form) {
 // updateSale: PUT sales/{saleId} fills in the buyer's particulars. An assumption: they are
 // "optional at creation" and "needed before validation", so there must be a way to send
 // them.
-func updateSale(c *request, s *sale) (response, error) {
+func updateSale(c *request, sale *sale) (response, error) {
 	f := c.form()
-	next := *s
+	next := *sale
 	next.readBuyer(f)
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
-	*s = next
-	return ok(c.w.saleRecord(s))
+	*sale = next
+	return ok(c.w.saleRecord(sale))
 }
 
 func (c *request) openSaleAt(id int) (*sale, error) {
-	s, err := c.saleAt(id)
+	sale, err := c.saleAt(id)
 	if err != nil {
 		return nil, err
 	}
-	if s.State != saleBuilding {
+	if sale.State != saleBuilding {
 		return nil, badRequest("api.error.sale.not-editable", "The sale is recorded and cannot be changed any more.")
 	}
-	return s, nil
+	return sale, nil
 }
 
 // postponeDue: POST sales/{saleId}/postpone_due. The contact owes the amount from then
 // on; what was bought is delivered.
-func postponeDue(c *request, s *sale) (response, error) {
+func postponeDue(c *request, sale *sale) (response, error) {
 	f := c.form()
 	date := f.date("date", true)
-	if err := cmp.Or(f.err(), c.validForRecording(s)); err != nil {
+	if err := cmp.Or(f.err(), c.validForRecording(sale)); err != nil {
 		return response{}, err
 	}
-	if c.w.state.total(s) == 0 {
+	if c.w.state.total(sale) == 0 {
 		return response{}, badRequest("api.error.sale.nothing-due", "A sale of zero amount cannot be postponed.")
 	}
-	s.OverdueAt = date
-	c.recordSale(s, saleDeferred)
-	c.applyCredit(s.ContactID)
-	return c.created(c.w.saleRecord(s))
+	sale.OverdueAt = date
+	c.recordSale(sale, saleDeferred)
+	c.applyCredit(sale.ContactID)
+	return c.created(c.w.saleRecord(sale))
 }
 
 // transitionSale: POST sales/{id}/transitions with validate, for zero amounts only.
-func transitionSale(c *request, s *sale) (response, error) {
+func transitionSale(c *request, sale *sale) (response, error) {
 	f := c.form()
 	f.choice("transition", true, "validate")
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
-	if c.w.state.total(s) != 0 {
+	if c.w.state.total(sale) != 0 {
 		return response{}, badRequest("api.error.sale.transition-not-allowed", "Only a sale of zero amount can be validated without a payment.")
 	}
-	if err := c.validForRecording(s); err != nil {
+	if err := c.validForRecording(sale); err != nil {
 		return response{}, err
 	}
-	c.recordSale(s, saleSettled)
-	return c.created(c.w.saleRecord(s))
+	c.recordSale(sale, saleSettled)
+	return c.created(c.w.saleRecord(sale))
 }
 
-func (c *request) validForRecording(s *sale) error {
-	if wrong := c.w.check(s, c.now); len(wrong) > 0 {
+func (c *request) validForRecording(sale *sale) error {
+	if wrong := c.w.check(sale, c.now); len(wrong) > 0 {
 		return invalid(wrong...)
 	}
 	return nil

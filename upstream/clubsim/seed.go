@@ -38,18 +38,18 @@ func (w *World) seed(now time.Time) *state {
 }
 
 func (st *state) seedMember(now time.Time) {
-	k := st.Contacts.get(personaID("customer"))
+	contact := st.Contacts.get(personaID("customer"))
 	from := now.AddDate(0, -3, 0).Format(time.DateOnly)
 	through := now.AddDate(0, 9, -1).Format(time.DateOnly)
 	for _, b := range []benefit{
 		{Kind: kindSubscription, Name: "Year Pass", ValidFrom: from, ValidThrough: through},
 		{Kind: kindBadge, Name: "Access Badge", ValidFrom: from},
 	} {
-		b.ContactID, b.ClubID = k.ID, k.ClubID
+		b.ContactID, b.ClubID = contact.ID, contact.ClubID
 		st.Benefits.add(&b)
 	}
 	for _, t := range []contactTag{{Name: "member", ValidThrough: through}, {Name: "corporate", ValidThrough: noEndDate}} {
-		t.ContactID, t.ValidFrom = k.ID, from
+		t.ContactID, t.ValidFrom = contact.ID, from
 		st.Tags.add(&t)
 	}
 }
@@ -57,42 +57,42 @@ func (st *state) seedMember(now time.Time) {
 // seedDebt gives the debtor two deferred and unpaid sales, overdue since three months and since one. Together they exceed
 // the limit of the club.
 func (st *state) seedDebt(now time.Time) {
-	k := st.Contacts.get(personaID("debtor"))
-	at := clubByID(k.ClubID)
+	contact := st.Contacts.get(personaID("debtor"))
+	at := clubByID(contact.ClubID)
 	for _, owed := range []struct {
 		offer, price, months int
 		name                 string
 	}{{2801, 9900, -4, "10-Visit Booklet"}, {4501, 2500, -2, "Club T-Shirt"}} {
 		made := now.AddDate(0, owed.months, 0)
 		overdue := made.AddDate(0, 1, 0).Format(time.DateOnly)
-		s := st.Sales.add(&sale{
+		sale := st.Sales.add(&sale{
 			State:      saleDeferred,
-			ContactID:  k.ID,
+			ContactID:  contact.ID,
 			ClubID:     at.id,
 			ClubCode:   at.code,
-			FamilyName: k.FamilyName,
-			GivenName:  k.GivenName,
-			Number:     k.Number,
-			Address:    k.Address,
+			FamilyName: contact.FamilyName,
+			GivenName:  contact.GivenName,
+			Number:     contact.Number,
+			Address:    contact.Address,
 			OverdueAt:  overdue,
 			CreatedAt:  made,
 		})
-		a := st.Articles.add(&article{SaleID: s.ID, OfferID: owed.offer, Name: owed.name, Price: owed.price})
-		s.Articles, s.Invoice = []int{a.ID}, s.ID
+		a := st.Articles.add(&article{SaleID: sale.ID, OfferID: owed.offer, Name: owed.name, Price: owed.price})
+		sale.Articles, sale.Invoice = []int{a.ID}, sale.ID
 		st.Dues.add(&due{
-			SaleID:    s.ID,
-			ContactID: k.ID,
+			SaleID:    sale.ID,
+			ContactID: contact.ID,
 			ClubID:    at.id,
 			Amount:    owed.price,
 			Left:      owed.price,
 			OverdueAt: overdue,
 			CreatedAt: made,
 		})
-		st.postEntry(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(k.ID), salesAccount(at.id), owed.price, made)
+		st.postEntry(entry{Kind: "invoice", SaleID: sale.ID}, dueAccount(contact.ID), salesAccount(at.id), owed.price, made)
 	}
 	from := now.AddDate(0, -4, 0).Format(time.DateOnly)
 	st.Tags.add(&contactTag{
-		ContactID:    k.ID,
+		ContactID:    contact.ID,
 		Name:         tagInDebt,
 		ValidFrom:    from,
 		ValidThrough: noEndDate,
@@ -211,18 +211,18 @@ func (w *World) Personas() []Persona {
 	defer w.mu.Unlock()
 	now := w.now()
 	list := make([]Persona, len(personas))
-	for i, p := range personas {
-		k := w.state.Contacts.get(firstContact + i)
+	for i, persona := range personas {
+		contact := w.state.Contacts.get(firstContact + i)
 		list[i] = Persona{
-			Key:           p.key,
-			ContactID:     w.iri("contacts", k.ID),
-			ClubID:        w.iri("clubs", k.ClubID),
-			Status:        w.status(k),
-			GivenName:     k.GivenName,
-			FamilyName:    k.FamilyName,
-			IdentityToken: w.identityToken(k),
-			AccessToken:   w.accessToken(k.ID, now),
-			Description:   p.description,
+			Key:           persona.key,
+			ContactID:     w.iri("contacts", contact.ID),
+			ClubID:        w.iri("clubs", contact.ClubID),
+			Status:        w.status(contact),
+			GivenName:     contact.GivenName,
+			FamilyName:    contact.FamilyName,
+			IdentityToken: w.identityToken(contact),
+			AccessToken:   w.accessToken(contact.ID, now),
+			Description:   persona.description,
 		}
 	}
 	return list

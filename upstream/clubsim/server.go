@@ -79,14 +79,14 @@ func New(cfg Config) *Server {
 	if cfg.Seed == 0 {
 		cfg.Seed = 1
 	}
-	s := &Server{
+	server := &Server{
 		cfg:    cfg,
 		events: http.Client{Timeout: eventTimeout},
 		worlds: map[string]*World{},
 	}
-	s.closing, s.close = context.WithCancel(context.Background())
-	s.released, s.release = context.WithCancel(s.closing)
-	return s
+	server.closing, server.close = context.WithCancel(context.Background())
+	server.released, server.release = context.WithCancel(server.closing)
+	return server
 }
 
 // World returns the world of a client token, made at first use; nil for a client token that
@@ -97,13 +97,13 @@ func (s *Server) World(clientToken string) *World {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w, ok := s.worlds[clientToken]
+	world, ok := s.worlds[clientToken]
 	if !ok {
-		w = &World{server: s, clientToken: clientToken}
-		w.reset()
-		s.worlds[clientToken] = w
+		world = &World{server: s, clientToken: clientToken}
+		world.reset()
+		s.worlds[clientToken] = world
 	}
-	return w
+	return world
 }
 
 // existingWorld returns a world only if it was used before, so that requests without

@@ -176,10 +176,10 @@ func (w *World) Configure(change func(*Settings)) error {
 }
 
 // decodeStrict decodes JSON and refuses unknown members by name.
-func decodeStrict(body []byte, v any) error {
+func decodeStrict(body []byte, value any) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(v); err != nil {
+	if err := decoder.Decode(value); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if decoder.More() {

@@ -29,13 +29,14 @@ type signatureRequest struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-func (w *World) signatureRecord(q *signatureRequest) record {
-	target := w.iri("clubs", q.TargetID)
-	if q.MandateID != 0 {
-		target = w.iri("mandates", q.MandateID)
+func (w *World) signatureRecord(signature *signatureRequest) record {
+	target := w.iri("clubs", signature.TargetID)
+	if signature.MandateID != 0 {
+		target = w.iri("mandates", signature.MandateID)
 	}
-	return w.record("SignatureRequest", "signature_requests", q.ID, record{
-		"state": q.State, "contactId": w.iri("contacts", q.ContactID), "targetId": target, "createdAt": w.timestamp(q.CreatedAt),
+	return w.record("SignatureRequest", "signature_requests", signature.ID, record{
+		"state": signature.State, "contactId": w.iri("contacts", signature.ContactID), "targetId": target,
+		"createdAt": w.timestamp(signature.CreatedAt),
 	})
 }
 
@@ -43,15 +44,16 @@ func (w *World) signatureRecord(q *signatureRequest) record {
 func createSignatureRequest(c *request) (response, error) {
 	f := c.form()
 	contactID, mandateID := f.iri("contactId", "contacts", true), f.iri("targetId", "mandates", true)
-	k, noContact := c.contactAt(contactID)
-	m, noMandate := visible(c.w.state.Mandates.get(mandateID), func(m *mandate) bool { return c.sees(m.ClubID) && m.ContactID == contactID })
+	contact, noContact := c.contactAt(contactID)
+	ofContact := func(m *mandate) bool { return c.sees(m.ClubID) && m.ContactID == contactID }
+	mandate, noMandate := visible(c.w.state.Mandates.get(mandateID), ofContact)
 	if err := cmp.Or(f.err(), noContact, noMandate); err != nil {
 		return response{}, err
 	}
-	if !m.SignedAt.IsZero() {
+	if !mandate.SignedAt.IsZero() {
 		return response{}, badRequest("api.error.mandate.already-signed", "The mandate is signed already.")
 	}
-	return c.requestSignature(k, signatureRequest{MandateID: m.ID})
+	return c.requestSignature(contact, signatureRequest{MandateID: mandate.ID})
 }
 
 // signatureAt returns a signature request that the caller may see: from where it was
@@ -62,24 +64,24 @@ func (c *request) signatureAt(id int) (*signatureRequest, error) {
 	})
 }
 
-func (c *request) requestSignature(k *contact, q signatureRequest) (response, error) {
-	q.ContactID, q.ClubID, q.State, q.CreatedAt = k.ID, c.club.id, signaturePending, c.now
-	if !mobilePattern.MatchString(k.Mobile) {
-		c.w.state.SMS.add(&sms{To: k.Mobile, ContactID: k.ID, SentAt: c.now})
+func (c *request) requestSignature(contact *contact, signature signatureRequest) (response, error) {
+	signature.ContactID, signature.ClubID, signature.State, signature.CreatedAt = contact.ID, c.club.id, signaturePending, c.now
+	if !mobilePattern.MatchString(contact.Mobile) {
+		c.w.state.SMS.add(&sms{To: contact.Mobile, ContactID: contact.ID, SentAt: c.now})
 		return response{}, invalid(
 			violation{"contactId", "The contact has no valid mobile phone number.", "api.error.signature-request.mobile-not-valid"},
 		)
 	}
-	c.w.state.Signatures.add(&q)
-	q.Code = c.w.code(q.ID)
+	c.w.state.Signatures.add(&signature)
+	signature.Code = c.w.code(signature.ID)
 	c.w.state.SMS.add(&sms{
-		To:          k.Mobile,
-		ContactID:   k.ID,
-		SignatureID: q.ID,
-		Code:        q.Code,
+		To:          contact.Mobile,
+		ContactID:   contact.ID,
+		SignatureID: signature.ID,
+		Code:        signature.Code,
 		SentAt:      c.now,
 	})
-	return response{201, c.w.signatureRecord(&q)}, nil
+	return response{201, c.w.signatureRecord(&signature)}, nil
 }
 
 // code is the SMS code of a signature request: six digits.
@@ -91,44 +93,44 @@ func (w *World) code(signatureID int) string {
 }
 
 // transitionSignatureRequest: POST signature_requests/{id}/transitions, validate or cancel.
-func transitionSignatureRequest(c *request, q *signatureRequest) (response, error) {
+func transitionSignatureRequest(c *request, signature *signatureRequest) (response, error) {
 	f := c.form()
 	transition := f.choice("transition", true, "validate", "cancel")
 	code := f.text("code", transition == "validate")
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
-	if q.State != signaturePending {
-		return response{}, badRequest("api.error.signature-request.not-pending", "The signature request is "+q.State+".")
+	if signature.State != signaturePending {
+		return response{}, badRequest("api.error.signature-request.not-pending", "The signature request is "+signature.State+".")
 	}
 	if transition == "cancel" {
-		q.State = signatureCanceled
-	} else if err := c.sign(q, code); err != nil {
+		signature.State = signatureCanceled
+	} else if err := c.sign(signature, code); err != nil {
 		return response{}, err
 	}
-	return response{201, c.w.signatureRecord(q)}, nil
+	return response{201, c.w.signatureRecord(signature)}, nil
 }
 
 // sign compares the code and completes what the request is for. The last wrong code that
 // is allowed ends the request.
-func (c *request) sign(q *signatureRequest, code string) error {
+func (c *request) sign(signature *signatureRequest, code string) error {
 	rules := c.w.settings.SMSCode
-	if c.now.After(q.CreatedAt.Add(rules.Validity.Duration())) {
+	if c.now.After(signature.CreatedAt.Add(rules.Validity.Duration())) {
 		return invalid(violation{"code", "The code has expired.", "api.error.signature-request.code-expired"})
 	}
-	if subtle.ConstantTimeCompare([]byte(code), []byte(q.Code)) != 1 {
-		if q.Wrong++; q.Wrong >= rules.Attempts {
-			q.State = signatureBlocked
+	if subtle.ConstantTimeCompare([]byte(code), []byte(signature.Code)) != 1 {
+		if signature.Wrong++; signature.Wrong >= rules.Attempts {
+			signature.State = signatureBlocked
 			return invalid(violation{"code", "The code is wrong. The signature request is closed.", "api.error.signature-request.too-many-attempts"})
 		}
 		return invalid(violation{"code", "The code is wrong.", "api.error.signature-request.code-not-valid"})
 	}
-	if q.MandateID != 0 {
-		c.w.state.Mandates.get(q.MandateID).SignedAt = c.now
-	} else if err := c.completeMigration(q); err != nil {
+	if signature.MandateID != 0 {
+		c.w.state.Mandates.get(signature.MandateID).SignedAt = c.now
+	} else if err := c.completeMigration(signature); err != nil {
 		return err
 	}
-	q.State = signatureValidated
+	signature.State = signatureValidated
 	return nil
 }
 

@@ -104,8 +104,8 @@ func isTokenPath(path []string) bool {
 // journal are those of the client's own world.
 func (s *Server) serveToken(rw http.ResponseWriter, req *httpRequest) {
 	fields, unreadable := tokenFields(req)
-	w := s.World(fields.Get("client_id"))
-	fault := w.takeFault(req.Method, "/oauth/v2/token")
+	world := s.World(fields.Get("client_id"))
+	fault := world.takeFault(req.Method, "/oauth/v2/token")
 	entry := Request{
 		Method:    req.Method,
 		Path:      "/oauth/v2/token",
@@ -114,8 +114,8 @@ func (s *Server) serveToken(rw http.ResponseWriter, req *httpRequest) {
 		TraceID:   traceID(req.Header),
 	}
 	began := s.cfg.Now()
-	effect := func() httpResponse { return w.issueToken(req, fields, unreadable) }
-	s.respond(rw, req, fault, effect, func(status int) { w.recordRequest(entry, began, status) })
+	effect := func() httpResponse { return world.issueToken(req, fields, unreadable) }
+	s.respond(rw, req, fault, effect, func(status int) { world.recordRequest(entry, began, status) })
 }
 
 // tokenFields reads the form data, urlencoded or multipart.
@@ -198,10 +198,10 @@ func identityKeys() record {
 
 // identityToken signs a contact's identity as the club's own login does. The login is not
 // part of the club system, so the real clock counts, not the world's.
-func (w *World) identityToken(k *contact) string {
+func (w *World) identityToken(contact *contact) string {
 	now := w.server.cfg.Now()
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{
-		"sub": itoa(k.ID), "club": itoa(k.ClubID), "aud": w.clientToken, "iat": now.Unix(), "exp": now.Add(identityLifetime).Unix(),
+		"sub": itoa(contact.ID), "club": itoa(contact.ClubID), "aud": w.clientToken, "iat": now.Unix(), "exp": now.Add(identityLifetime).Unix(),
 	})
 	token.Header["kid"] = identityKeyID
 	signed, err := token.SignedString(identityKey())

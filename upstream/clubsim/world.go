@@ -246,16 +246,16 @@ func (st *state) hasContactAndClub(contactID, clubID int) bool {
 	return st.Contacts.get(contactID) != nil && clubByID(clubID) != nil
 }
 
-func (st *state) hasArticles(s *sale) bool {
-	return !slices.ContainsFunc(s.Articles, func(id int) bool { return st.Articles.get(id) == nil })
+func (st *state) hasArticles(sale *sale) bool {
+	return !slices.ContainsFunc(sale.Articles, func(id int) bool { return st.Articles.get(id) == nil })
 }
 
-func (st *state) mergesEnd(k *contact) bool {
+func (st *state) mergesEnd(contact *contact) bool {
 	for range st.Contacts.Rows {
-		if k.MergedInto == 0 {
+		if contact.MergedInto == 0 {
 			return true
 		}
-		if k = st.Contacts.get(k.MergedInto); k == nil {
+		if contact = st.Contacts.get(contact.MergedInto); contact == nil {
 			return false
 		}
 	}

@@ -50,13 +50,13 @@ func ReadConfig(lookup Lookup) (*Config, error) {
 	case base == "":
 		return nil, nil
 	}
-	r := &reader{lookup: lookup}
-	r.checkEndpoint(base)
+	reader := &reader{lookup: lookup}
+	reader.checkEndpoint(base)
 	cfg := &Config{URL: strings.TrimSuffix(base, "/") + "/v1/traces"}
-	cfg.Headers = r.headers()
-	cfg.Gzip = r.isGzip()
-	cfg.TLS = r.tls()
-	return cfg, r.problems
+	cfg.Headers = reader.headers()
+	cfg.Gzip = reader.isGzip()
+	cfg.TLS = reader.tls()
+	return cfg, reader.problems
 }
 
 // reader collects the problems of the variables that it reads.

@@ -114,7 +114,7 @@ func (s *Server) Expire(id string) (Payment, error) {
 }
 
 // act is a step of the buyer, of a bank or of the processor itself.
-func (s *Server) act(id string, do func(*intent) error) (p Payment, err error) {
+func (s *Server) act(id string, do func(*intent) error) (payment Payment, err error) {
 	s.step(func() {
 		in, ok := s.store.byID[id]
 		if !ok {
@@ -122,10 +122,10 @@ func (s *Server) act(id string, do func(*intent) error) (p Payment, err error) {
 			return
 		}
 		if err = do(in); err == nil {
-			p = in.shown()
+			payment = in.shown()
 		}
 	})
-	return p, err
+	return payment, err
 }
 
 // confirmIntent is POST /v1/payment_intents/{id}/confirm, as a buyer's browser calls it.

@@ -23,7 +23,7 @@ func (s *Server) addDoor() {
 	ifTrue := func(run func(id string, yes bool) (Payment, error)) func(id, value string) (Payment, error) {
 		return func(id, value string) (Payment, error) { return run(id, value == "true") }
 	}
-	for _, a := range []action{
+	for _, action := range []action{
 		{"confirm", `{"card": "4242424242424242"}`, s.Confirm},
 		{"challenge", `{"approve": true}`, ifTrue(s.answer)},
 		{"settle-confirmation", `{"succeeded": true}`, ifTrue(s.settle)},
@@ -33,7 +33,7 @@ func (s *Server) addDoor() {
 		{"dispute", `{}`, func(id, _ string) (Payment, error) { return s.Dispute(id) }},
 		{"expire", `{}`, func(id, _ string) (Payment, error) { return s.Expire(id) }},
 	} {
-		s.mux.HandleFunc("POST /payments/{id}/"+a.name, s.serveAction(a))
+		s.mux.HandleFunc("POST /payments/{id}/"+action.name, s.serveAction(action))
 	}
 	s.mux.HandleFunc("GET /payments", s.listPayments)
 	s.mux.HandleFunc("GET /payments/{id}", s.showPayment)
@@ -72,28 +72,28 @@ func (s *Server) settle(id string, succeeded bool) (Payment, error) {
 
 // serveAction responds with the payment, which a decline does not make an error. A form gets a 303 to the merchant's page, so that
 // going back or reloading never sends it again.
-func (s *Server) serveAction(a action) http.HandlerFunc {
+func (s *Server) serveAction(action action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, value := r.PathValue("id"), ""
 		body, err := readBody(w, r)
 		if err == nil {
-			value, err = a.read(r, body)
+			value, err = action.read(r, body)
 		}
 		if err != nil { // even of a form: the page's own are right, and curl sends JSON as a form unless an option says otherwise
 			respond(w, nil, err)
 			return
 		}
-		p, err := a.run(id, value)
+		payment, err := action.run(id, value)
 		if refused, ok := errors.AsType[*apiError](err); ok {
-			p, _ = s.Payment(id)
-			err = refused.atDoor(p, a)
+			payment, _ = s.Payment(id)
+			err = refused.atDoor(payment, action)
 		}
-		s.cfg.Logger.DebugContext(r.Context(), "sandbox door", "action", a.name, "payment", id, "state", p.State, "error", err)
+		s.cfg.Logger.DebugContext(r.Context(), "sandbox door", "action", action.name, "payment", id, "state", payment.State, "error", err)
 		if mediaType(r.Header) == formType {
-			seeOther(w, "../../payments?world="+url.QueryEscape(worldOf(p.Metadata["fd_sale"])))
+			seeOther(w, "../../payments?world="+url.QueryEscape(worldOf(payment.Metadata["fd_sale"])))
 			return
 		}
-		respond(w, p, err)
+		respond(w, payment, err)
 	}
 }
 
@@ -129,7 +129,7 @@ func (a action) read(r *http.Request, body []byte) (value string, err error) {
 }
 
 // atDoor translates an error about a payment.
-func (e *apiError) atDoor(p Payment, a action) error {
+func (e *apiError) atDoor(payment Payment, action action) error {
 	switch {
 	case e.status == http.StatusNotFound:
 		return errNoPayment()
@@ -137,15 +137,15 @@ func (e *apiError) atDoor(p Payment, a action) error {
 		return errInvalid("invalid_number",
 			"card is not a card number or a test payment method. Use a test card, such as 4242424242424242 or pm_card_visa.")
 	case e.Code == "payment_intent_unexpected_state":
-		state := string(p.State)
-		if more := standing(p); more != "" {
+		state := string(payment.State)
+		if more := standing(payment); more != "" {
 			state += " (" + more + ")"
 		}
 		return &doorError{
 			Type:        "state_error",
 			Code:        "unexpected_state",
-			Message:     "The state of this payment is " + state + ", which does not allow " + a.name + ".",
-			DeclineCode: p.DeclineCode,
+			Message:     "The state of this payment is " + state + ", which does not allow " + action.name + ".",
+			DeclineCode: payment.DeclineCode,
 			status:      http.StatusConflict,
 		}
 	}

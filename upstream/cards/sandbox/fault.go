@@ -58,9 +58,9 @@ func (i *Injected) Hits() int { return int(i.hits.Load()) }
 func (i *Injected) Reached() <-chan struct{} { return i.reached }
 
 // Inject adds a fault for the calls that it matches. A call meets the oldest one.
-func (s *Server) Inject(f Fault) *Injected {
-	f.Stage = cmp.Or(f.Stage, Before)
-	i := &Injected{fault: f, left: cmp.Or(f.Times, 1), reached: make(chan struct{})}
+func (s *Server) Inject(fault Fault) *Injected {
+	fault.Stage = cmp.Or(fault.Stage, Before)
+	i := &Injected{fault: fault, left: cmp.Or(fault.Times, 1), reached: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, i)
@@ -109,21 +109,21 @@ func (f Fault) matches(rq *request) bool {
 
 // strike breaks the call if this is the fault's stage, and reports whether the call ends so: with the response that the fault
 // injects, or with a broken connection.
-func (s *Server) strike(i *Injected, now Stage, rq *request) (_ answer, done bool) {
-	if i == nil || i.fault.Stage != now {
+func (s *Server) strike(injected *Injected, now Stage, rq *request) (_ answer, done bool) {
+	if injected == nil || injected.fault.Stage != now {
 		return answer{}, false
 	}
-	if i.hits.Add(1) == 1 {
-		close(i.reached)
+	if injected.hits.Add(1) == 1 {
+		close(injected.reached)
 	}
-	s.wait(i.fault)
+	s.wait(injected.fault)
 	switch {
-	case i.fault.Drop:
+	case injected.fault.Drop:
 		rq.broken = true
 		return answer{}, true
-	case i.fault.Status != 0:
+	case injected.fault.Status != 0:
 		out, _ := errorAnswer(&apiError{
-			Type: cmp.Or(i.fault.Type, typeAPI), Code: i.fault.Code, Message: "An error was injected.", status: i.fault.Status,
+			Type: cmp.Or(injected.fault.Type, typeAPI), Code: injected.fault.Code, Message: "An error was injected.", status: injected.fault.Status,
 		})
 		return out, true
 	}
@@ -131,14 +131,14 @@ func (s *Server) strike(i *Injected, now Stage, rq *request) (_ answer, done boo
 }
 
 // wait does not end when the caller gives up, because Stripe carries on, too.
-func (s *Server) wait(f Fault) {
+func (s *Server) wait(fault Fault) {
 	select {
-	case <-time.After(f.Delay):
+	case <-time.After(fault.Delay):
 	case <-s.closed.Done():
 	}
-	if f.Hold != nil {
+	if fault.Hold != nil {
 		select {
-		case <-f.Hold:
+		case <-fault.Hold:
 		case <-s.closed.Done():
 		}
 	}

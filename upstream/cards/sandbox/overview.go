@@ -83,17 +83,18 @@ func (o overview) head() g.Node {
 func (o overview) payments() g.Node {
 	newest := o.Payments[:min(len(o.Payments), overviewRows)]
 	heads := []string{"Payment", "State", "#Amount", "#Captured", "#Refunded", "Sale", "Metadata"}
-	table := inspector.DataTable("No payment yet.", heads, newest, func(p Payment) g.Node {
-		sale := p.Metadata["fd_sale"]
+	table := inspector.DataTable("No payment yet.", heads, newest, func(payment Payment) g.Node {
+		sale := payment.Metadata["fd_sale"]
 		return g.Group{
-			inspector.Cell("mono", "payment", html.A(html.Href("payments/"+p.ID), g.Text(p.ID)),
-				html.Div(html.Class("soft when"), g.Text(p.CreatedAt.Format(time.DateTime)))),
-			html.Td(inspector.Pill(string(p.State), string(p.State)), html.Div(html.Class("warn"), g.Text(standing(p))), bank(p)),
-			inspector.Cell("n", "amount", g.Text(money(p.Amount, p.Currency))),
-			inspector.Cell("n", "captured", g.Text(money(p.Captured, p.Currency))),
-			inspector.Cell("n", "refunded", g.Text(money(p.Refunded, p.Currency))),
+			inspector.Cell("mono", "payment", html.A(html.Href("payments/"+payment.ID), g.Text(payment.ID)),
+				html.Div(html.Class("soft when"), g.Text(payment.CreatedAt.Format(time.DateTime)))),
+			html.Td(inspector.Pill(string(payment.State), string(payment.State)),
+				html.Div(html.Class("warn"), g.Text(standing(payment))), bank(payment)),
+			inspector.Cell("n", "amount", g.Text(money(payment.Amount, payment.Currency))),
+			inspector.Cell("n", "captured", g.Text(money(payment.Captured, payment.Currency))),
+			inspector.Cell("n", "refunded", g.Text(money(payment.Refunded, payment.Currency))),
 			inspector.Cell("mono", "sale", g.Text(sale[strings.LastIndex(sale, "/")+1:])),
-			html.Td(html.Details(html.Summary(g.Textf("%d entries", len(p.Metadata))), entries(p))),
+			html.Td(html.Details(html.Summary(g.Textf("%d entries", len(payment.Metadata))), entries(payment))),
 		}
 	})
 	return inspector.Section("wide", "Payments", fmt.Sprintf("%d, newest first", len(o.Payments)), table)
@@ -111,51 +112,51 @@ func money(minor int64, code string) string {
 }
 
 // standing is what a payment's state does not say.
-func standing(p Payment) string {
+func standing(payment Payment) string {
 	switch {
-	case p.Challenge:
+	case payment.Challenge:
 		return "the buyer's bank asks for an approval"
-	case p.Processing && p.State == "authorised":
+	case payment.Processing && payment.State == "authorised":
 		return "the capture is being processed"
-	case p.Processing:
+	case payment.Processing:
 		return "the buyer's confirmation is being processed"
-	case p.Refunding > 0:
+	case payment.Refunding > 0:
 		return "a refund is pending"
-	case p.Disputed:
+	case payment.Disputed:
 		return "disputed by the buyer"
-	case p.FailedRefunds > 0:
-		return fmt.Sprintf("%d refunds failed", p.FailedRefunds)
+	case payment.FailedRefunds > 0:
+		return fmt.Sprintf("%d refunds failed", payment.FailedRefunds)
 	}
-	return p.DeclineCode
+	return payment.DeclineCode
 }
 
 // bank is what the bank can do: end what is processing, let an authorisation expire, dispute a payment, and let a refund arrive or
 // fail, even after it has arrived.
-func bank(p Payment) g.Node {
+func bank(payment Payment) g.Node {
 	form := func(action, label string, value ...g.Node) g.Node {
-		return html.Form(html.Method("post"), html.Action("payments/"+p.ID+"/"+action), html.Button(g.Group(value), g.Text(label)))
+		return html.Form(html.Method("post"), html.Action("payments/"+payment.ID+"/"+action), html.Button(g.Group(value), g.Text(label)))
 	}
 	settle := func(what, label, succeeded string) g.Node {
 		return form("settle-"+what, label, html.Name("succeeded"), html.Value(succeeded))
 	}
 	switch {
-	case p.Processing:
+	case payment.Processing:
 		return inspector.Row(settle("confirmation", "Let it succeed", "true"), settle("confirmation", "Let it fail", "false"))
-	case p.Refunding > 0:
+	case payment.Refunding > 0:
 		return inspector.Row(settle("refund", "Let the refund arrive", "true"), settle("refund", "Let it fail", "false"))
-	case p.Refunded > 0:
+	case payment.Refunded > 0:
 		return inspector.Row(settle("refund", "Let the refund fail after all", "false"))
-	case p.Captured > 0 && !p.Disputed:
+	case payment.Captured > 0 && !payment.Disputed:
 		return inspector.Row(form("dispute", "Dispute it"))
-	case p.State == "authorised":
+	case payment.State == "authorised":
 		return inspector.Row(form("expire", "Let it expire"))
 	}
 	return nil
 }
 
-func entries(p Payment) g.Node {
-	return html.Ul(html.Class("lines mono"), g.Map(slices.Sorted(maps.Keys(p.Metadata)), func(key string) g.Node {
-		return html.Li(inspector.Soft(key+" "), g.Text(p.Metadata[key]))
+func entries(payment Payment) g.Node {
+	return html.Ul(html.Class("lines mono"), g.Map(slices.Sorted(maps.Keys(payment.Metadata)), func(key string) g.Node {
+		return html.Li(inspector.Soft(key+" "), g.Text(payment.Metadata[key]))
 	}))
 }
 

@@ -139,7 +139,7 @@ func (in *intent) shown() Payment {
 	if in.all == nil {
 		in.all = in.metadata.texts()
 	}
-	p := Payment{
+	payment := Payment{
 		ID:           in.id,
 		Amount:       in.amount,
 		Currency:     strings.ToUpper(in.currency),
@@ -156,16 +156,16 @@ func (in *intent) shown() Payment {
 		Refunds:      len(in.refunds),
 		State:        in.meaning(),
 	}
-	p.Refunded, _ = in.refundsIn(succeeded)
-	p.Refunding, _ = in.refundsIn("pending")
-	_, p.FailedRefunds = in.refundsIn("failed")
+	payment.Refunded, _ = in.refundsIn(succeeded)
+	payment.Refunding, _ = in.refundsIn("pending")
+	_, payment.FailedRefunds = in.refundsIn("failed")
 	if c := in.charge(); c != nil {
-		p.Disputed = c.disputed
+		payment.Disputed = c.disputed
 	}
 	if in.lastError != nil && in.status != canceled {
-		p.DeclineCode = in.lastError.reason()
+		payment.DeclineCode = in.lastError.reason()
 	}
-	return p
+	return payment
 }
 
 // meaning translates the status for a developer.

@@ -39,7 +39,7 @@ func listOf(url string, page []rendering, more bool) object {
 }
 
 // rendered renders the payment intent as it is now.
-func (v view) rendered(x expansion) rendering {
+func (v view) rendered(expand expansion) rendering {
 	return func() object {
 		capturable, capture := int64(0), "automatic_async"
 		if v.status == requiresCapture {
@@ -56,12 +56,12 @@ func (v view) rendered(x expansion) rendering {
 			"latest_charge": nil, "livemode": v.account.live, "metadata": v.metadata.texts(), "next_action": v.nextAction(),
 			"payment_method": orNull(v.method), "payment_method_types": append([]string{}, v.types...), "processing": nil, "status": v.status,
 		}
-		if c := v.charge(); c != nil && x&withCharge != 0 {
-			out["latest_charge"] = v.renderedCharge(c, x)() // a rendering within one is written twice
+		if c := v.charge(); c != nil && expand&withCharge != 0 {
+			out["latest_charge"] = v.renderedCharge(c, expand)() // a rendering within one is written twice
 		} else if c != nil {
 			out["latest_charge"] = c.id
 		}
-		if x&withoutMetadata != 0 {
+		if expand&withoutMetadata != 0 {
 			delete(out, "metadata")
 		}
 		maps.Copy(out, v.distorted)
@@ -81,18 +81,18 @@ func (v view) nextAction() any {
 }
 
 // renderedCharge renders a charge, and its refunds, newest first, if they are asked for.
-func (v view) renderedCharge(c *charge, x expansion) rendering {
+func (v view) renderedCharge(charge *charge, expand expansion) rendering {
 	return func() object {
 		details := object{}
 		out := object{
-			"object": "charge", "id": c.id, "amount": v.amount, "amount_captured": int64(0), "amount_refunded": int64(0), "captured": false,
-			"created": c.created.Unix(), "currency": v.currency, "disputed": c.disputed, "failure_code": nil, "failure_message": nil,
-			"livemode": v.account.live, "metadata": c.metadata.texts(), "paid": c.failed == nil, "payment_intent": v.id,
-			"payment_method": c.card.method, "payment_method_details": object{"type": c.card.kind, c.card.kind: details},
+			"object": "charge", "id": charge.id, "amount": v.amount, "amount_captured": int64(0), "amount_refunded": int64(0), "captured": false,
+			"created": charge.created.Unix(), "currency": v.currency, "disputed": charge.disputed, "failure_code": nil, "failure_message": nil,
+			"livemode": v.account.live, "metadata": charge.metadata.texts(), "paid": charge.failed == nil, "payment_intent": v.id,
+			"payment_method": charge.card.method, "payment_method_details": object{"type": charge.card.kind, charge.card.kind: details},
 			"refunded": false, "status": succeeded,
 		}
 		var refunds []rendering
-		if c == v.charge() {
+		if charge == v.charge() {
 			back, _ := v.refundsIn(succeeded)
 			pending, _ := v.refundsIn("pending")
 			back += pending // which count
@@ -102,31 +102,31 @@ func (v view) renderedCharge(c *charge, x expansion) rendering {
 				refunds = append(refunds, v.renderedRefund(r))
 			}
 		}
-		if c.reversed {
+		if charge.reversed {
 			out["refunded"], out["amount_refunded"] = true, v.amount
 		}
-		if c.failed != nil {
-			out["status"], out["failure_code"], out["failure_message"] = "failed", c.failed.Code, c.failed.Message
-		} else if !c.captureBefore.IsZero() && v.manual && out["captured"] == false {
-			details["capture_before"] = c.captureBefore.Unix()
+		if charge.failed != nil {
+			out["status"], out["failure_code"], out["failure_message"] = "failed", charge.failed.Code, charge.failed.Message
+		} else if !charge.captureBefore.IsZero() && v.manual && out["captured"] == false {
+			details["capture_before"] = charge.captureBefore.Unix()
 		}
-		if x&withoutMetadata != 0 {
+		if expand&withoutMetadata != 0 {
 			delete(out, "metadata")
 		}
-		if x&withRefunds != 0 {
-			out["refunds"] = listOf("/v1/charges/"+c.id+"/refunds", refunds, false)
+		if expand&withRefunds != 0 {
+			out["refunds"] = listOf("/v1/charges/"+charge.id+"/refunds", refunds, false)
 		}
 		return out
 	}
 }
 
-func (v view) renderedRefund(r *refund) rendering {
+func (v view) renderedRefund(refund *refund) rendering {
 	return func() object {
 		out := object{
-			"object": "refund", "id": r.id, "amount": r.amount, "charge": v.charge().id, "created": r.created.Unix(), "currency": v.currency,
-			"metadata": object{}, "payment_intent": v.id, "reason": orNull(r.reason), "status": r.status,
+			"object": "refund", "id": refund.id, "amount": refund.amount, "charge": v.charge().id, "created": refund.created.Unix(),
+			"currency": v.currency, "metadata": object{}, "payment_intent": v.id, "reason": orNull(refund.reason), "status": refund.status,
 		}
-		switch r.status {
+		switch refund.status {
 		case "pending":
 			out["pending_reason"] = "processing"
 		case "failed":

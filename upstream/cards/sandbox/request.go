@@ -304,13 +304,13 @@ func (s *Server) authenticate(rq *request) error {
 	if key == "" {
 		return refused(http.StatusUnauthorized, "", "You did not provide an API key. Send it as Authorization: Bearer YOUR_SECRET_KEY.")
 	}
-	for _, a := range s.accounts {
-		lacks, secret := a.lacks[key]
-		if rq.publishable = key == a.PublishableKey; !secret && !rq.publishable {
+	for _, account := range s.accounts {
+		lacks, secret := account.lacks[key]
+		if rq.publishable = key == account.PublishableKey; !secret && !rq.publishable {
 			continue
 		}
-		rq.account, rq.lacks = a, lacks
-		if rq.intent = s.store.byID[cmp.Or(rq.id, rq.form.Get("payment_intent"))]; rq.intent != nil && rq.intent.account != a {
+		rq.account, rq.lacks = account, lacks
+		if rq.intent = s.store.byID[cmp.Or(rq.id, rq.form.Get("payment_intent"))]; rq.intent != nil && rq.intent.account != account {
 			rq.intent = nil
 		}
 		forBuyers := rq.intent != nil && rq.endpoint.knows("client_secret") && rq.intent.clientSecret() == rq.form.Get("client_secret")

@@ -133,50 +133,50 @@ func New(cfg Config) *Server {
 		cfg.Seed = rand.Uint64() // #nosec G404 -- the ids protect nothing
 		cfg.Logger.Info("sandbox seed", "seed", cfg.Seed)
 	}
-	s := &Server{
+	server := &Server{
 		URL:   cfg.BaseURL,
 		cfg:   cfg,
 		ids:   rand.NewPCG(cfg.Seed, 0),
 		store: store{max: cfg.MaxPayments, byID: map[string]*intent{}, settings: map[string]Settings{}},
 		keys:  map[digest]*keyUse{},
 	}
-	s.closed, s.stop = context.WithCancel(context.Background())
-	s.webhooks = &webhookSender{
+	server.closed, server.stop = context.WithCancel(context.Background())
+	server.webhooks = &webhookSender{
 		cfg:    cfg,
-		closed: s.closed,
-		gone:   s.gone,
+		closed: server.closed,
+		gone:   server.gone,
 		slots:  make(chan struct{}, maxConnections),
 		held:   map[string]*outgoing{},
 	}
-	s.webhooks.inFlight.SetLimit(maxPending)
+	server.webhooks.inFlight.SetLimit(maxPending)
 	if len(cfg.Accounts) == 0 {
 		cfg.Accounts = make([]Account, 1)
 	}
 	for _, a := range cfg.Accounts {
-		s.accounts = append(s.accounts, newAccount(a))
+		server.accounts = append(server.accounts, newAccount(a))
 	}
-	first := s.accounts[0]
-	s.SecretKey, s.PublishableKey, s.WebhookSecret = first.SecretKey, first.PublishableKey, first.WebhookSecrets[0]
-	s.addPages()
-	s.addDoor()
+	first := server.accounts[0]
+	server.SecretKey, server.PublishableKey, server.WebhookSecret = first.SecretKey, first.PublishableKey, first.WebhookSecrets[0]
+	server.addPages()
+	server.addDoor()
 	if at, err := url.Parse(cfg.BaseURL); err == nil {
-		s.mount = at.Path
+		server.mount = at.Path
 	}
 	if cfg.BaseURL == "" {
-		s.listen()
+		server.listen()
 	}
-	return s
+	return server
 }
 
-func newAccount(a Account) *account {
-	a.ID, a.SecretKey = cmp.Or(a.ID, DemoAccount), cmp.Or(a.SecretKey, DemoSecretKey)
-	a.PublishableKey = cmp.Or(a.PublishableKey, DemoPublishableKey)
-	if len(a.WebhookSecrets) == 0 {
-		a.WebhookSecrets = []string{DemoWebhookSecret}
+func newAccount(cfg Account) *account {
+	cfg.ID, cfg.SecretKey = cmp.Or(cfg.ID, DemoAccount), cmp.Or(cfg.SecretKey, DemoSecretKey)
+	cfg.PublishableKey = cmp.Or(cfg.PublishableKey, DemoPublishableKey)
+	if len(cfg.WebhookSecrets) == 0 {
+		cfg.WebhookSecrets = []string{DemoWebhookSecret}
 	}
-	out := &account{Account: a, live: strings.Contains(a.SecretKey, "k_live_"), lacks: map[string][]string{a.SecretKey: nil}}
-	maps.Copy(out.lacks, a.RestrictedKeys)
-	return out
+	account := &account{Account: cfg, live: strings.Contains(cfg.SecretKey, "k_live_"), lacks: map[string][]string{cfg.SecretKey: nil}}
+	maps.Copy(account.lacks, cfg.RestrictedKeys)
+	return account
 }
 
 func (s *Server) listen() {

@@ -150,14 +150,14 @@ func (s *Server) gone(in *intent) bool {
 }
 
 // Payment returns one payment; ok is false if it does not exist.
-func (s *Server) Payment(id string) (p Payment, ok bool) {
+func (s *Server) Payment(id string) (payment Payment, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in, ok := s.store.byID[id]
 	if ok {
-		p = in.shown()
+		payment = in.shown()
 	}
-	return p, ok
+	return payment, ok
 }
 
 // Reset forgets the payments, idempotency keys, settings and undelivered events of a demo world; empty: of all. A call in

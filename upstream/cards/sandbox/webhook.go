@@ -82,19 +82,19 @@ func (s *Server) endpoints(of *account, set Settings, named string) (all []Endpo
 		all = slices.Clone(of.Endpoints)
 	}
 	for i := range all {
-		e := &all[i]
-		e.ID, e.APIVersion = cmp.Or(e.ID, fmt.Sprint("we_", i+1)), cmp.Or(e.APIVersion, APIVersion)
-		if len(e.Secrets) == 0 {
-			e.Secrets = of.WebhookSecrets
+		endpoint := &all[i]
+		endpoint.ID, endpoint.APIVersion = cmp.Or(endpoint.ID, fmt.Sprint("we_", i+1)), cmp.Or(endpoint.APIVersion, APIVersion)
+		if len(endpoint.Secrets) == 0 {
+			endpoint.Secrets = of.WebhookSecrets
 		}
-		if len(e.Events) == 0 {
-			e.Events = []string{"*"}
+		if len(endpoint.Events) == 0 {
+			endpoint.Events = []string{"*"}
 		}
 		switch {
 		case set.Secrets == 1:
-			e.Secrets = e.Secrets[:1]
-		case set.Secrets > len(e.Secrets):
-			e.Secrets = []string{e.Secrets[0], e.Secrets[0] + "_next"}
+			endpoint.Secrets = endpoint.Secrets[:1]
+		case set.Secrets > len(endpoint.Secrets):
+			endpoint.Secrets = []string{endpoint.Secrets[0], endpoint.Secrets[0] + "_next"}
 		}
 	}
 	return all
