@@ -2976,6 +2976,9 @@ type ClubId = Id
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
+// Lang Example: fr
+type Lang = string
+
 // OfferId defines model for OfferId.
 type OfferId = Id
 
@@ -2994,16 +2997,38 @@ type StartDate = Date
 // StrangersKey defines model for StrangersKey.
 type StrangersKey = string
 
+// ListClubsParams defines parameters for ListClubs.
+type ListClubsParams struct {
+	// Lang The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+	// caches would have to distinguish.
+	Lang *Lang `form:"lang,omitempty" json:"lang,omitempty"`
+}
+
+// GetClubParams defines parameters for GetClub.
+type GetClubParams struct {
+	// Lang The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+	// caches would have to distinguish.
+	Lang *Lang `form:"lang,omitempty" json:"lang,omitempty"`
+}
+
 // ListDebitDaysParams defines parameters for ListDebitDays.
 type ListDebitDaysParams struct {
 	// StartDate The day on which the subscription starts: today or later, at most five years ahead. Defaults to today.
 	StartDate *StartDate `form:"startDate,omitempty" json:"startDate,omitempty"`
+
+	// Lang The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+	// caches would have to distinguish.
+	Lang *Lang `form:"lang,omitempty" json:"lang,omitempty"`
 }
 
 // GetOfferParams defines parameters for GetOffer.
 type GetOfferParams struct {
 	// Channel Where the sale takes place. Channels other than `web` need a staff key.
 	Channel *Channel `form:"channel,omitempty" json:"channel,omitempty"`
+
+	// Lang The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+	// caches would have to distinguish.
+	Lang *Lang `form:"lang,omitempty" json:"lang,omitempty"`
 }
 
 // GetScheduleParams defines parameters for GetSchedule.
@@ -3017,6 +3042,10 @@ type GetScheduleParams struct {
 	// DebitDay The day of the month for debits, one of the club's debit days. If omitted, the response uses the club's next
 	// debit day and marks every debit `debit_day_open`.
 	DebitDay *MonthDay `form:"debitDay,omitempty" json:"debitDay,omitempty"`
+
+	// Lang The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+	// caches would have to distinguish.
+	Lang *Lang `form:"lang,omitempty" json:"lang,omitempty"`
 }
 
 // ListProductsParams defines parameters for ListProducts.
@@ -3032,6 +3061,17 @@ type ListProductsParams struct {
 
 	// Cursor The `next` value of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Lang The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+	// caches would have to distinguish.
+	Lang *Lang `form:"lang,omitempty" json:"lang,omitempty"`
+}
+
+// GetConfigParams defines parameters for GetConfig.
+type GetConfigParams struct {
+	// Lang The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+	// caches would have to distinguish.
+	Lang *Lang `form:"lang,omitempty" json:"lang,omitempty"`
 }
 
 // StartTransferParams defines parameters for StartTransfer.
@@ -3436,10 +3476,10 @@ type ServerInterface interface {
 	GetReadiness(ctx echo.Context) error
 	// ListClubs List the clubs of the chain
 	// (GET /v1/clubs)
-	ListClubs(ctx echo.Context) error
+	ListClubs(ctx echo.Context, params ListClubsParams) error
 	// GetClub Get a club's details
 	// (GET /v1/clubs/{clubId})
-	GetClub(ctx echo.Context, clubId ClubId) error
+	GetClub(ctx echo.Context, clubId ClubId, params GetClubParams) error
 	// ListDebitDays List the next debit days
 	// (GET /v1/clubs/{clubId}/debit-days)
 	ListDebitDays(ctx echo.Context, clubId ClubId, params ListDebitDaysParams) error
@@ -3454,7 +3494,7 @@ type ServerInterface interface {
 	ListProducts(ctx echo.Context, clubId ClubId, params ListProductsParams) error
 	// GetConfig Get the configuration for front ends
 	// (GET /v1/config)
-	GetConfig(ctx echo.Context) error
+	GetConfig(ctx echo.Context, params GetConfigParams) error
 	// GetMe Get the contact and their debt
 	// (GET /v1/me)
 	GetMe(ctx echo.Context) error
@@ -3568,8 +3608,17 @@ func (w *ServerInterfaceWrapper) GetReadiness(ctx echo.Context) error {
 func (w *ServerInterfaceWrapper) ListClubs(ctx echo.Context) error {
 	var err error
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListClubsParams
+	// ------------- Optional query parameter "lang" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lang", ctx.QueryParams(), &params.Lang, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lang: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.ListClubs(ctx)
+	err = w.Handler.ListClubs(ctx, params)
 	return err
 }
 
@@ -3584,8 +3633,17 @@ func (w *ServerInterfaceWrapper) GetClub(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter clubId: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetClubParams
+	// ------------- Optional query parameter "lang" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lang", ctx.QueryParams(), &params.Lang, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lang: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetClub(ctx, clubId)
+	err = w.Handler.GetClub(ctx, clubId, params)
 	return err
 }
 
@@ -3607,6 +3665,13 @@ func (w *ServerInterfaceWrapper) ListDebitDays(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "startDate", ctx.QueryParams(), &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter startDate: %s", err))
+	}
+
+	// ------------- Optional query parameter "lang" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lang", ctx.QueryParams(), &params.Lang, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lang: %s", err))
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -3640,6 +3705,13 @@ func (w *ServerInterfaceWrapper) GetOffer(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "channel", ctx.QueryParams(), &params.Channel, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter channel: %s", err))
+	}
+
+	// ------------- Optional query parameter "lang" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lang", ctx.QueryParams(), &params.Lang, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lang: %s", err))
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -3689,6 +3761,13 @@ func (w *ServerInterfaceWrapper) GetSchedule(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter debitDay: %s", err))
 	}
 
+	// ------------- Optional query parameter "lang" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lang", ctx.QueryParams(), &params.Lang, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lang: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetSchedule(ctx, clubId, offerId, params)
 	return err
@@ -3735,6 +3814,13 @@ func (w *ServerInterfaceWrapper) ListProducts(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
 	}
 
+	// ------------- Optional query parameter "lang" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lang", ctx.QueryParams(), &params.Lang, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lang: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListProducts(ctx, clubId, params)
 	return err
@@ -3744,8 +3830,17 @@ func (w *ServerInterfaceWrapper) ListProducts(ctx echo.Context) error {
 func (w *ServerInterfaceWrapper) GetConfig(ctx echo.Context) error {
 	var err error
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetConfigParams
+	// ------------- Optional query parameter "lang" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lang", ctx.QueryParams(), &params.Lang, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lang: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetConfig(ctx)
+	err = w.Handler.GetConfig(ctx, params)
 	return err
 }
 
@@ -4670,6 +4765,7 @@ func (response GetReadiness503JSONResponse) VisitGetReadinessResponse(w http.Res
 }
 
 type ListClubsRequestObject struct {
+	Params ListClubsParams
 }
 
 type ListClubsResponseObject interface {
@@ -4692,6 +4788,7 @@ func (response ListClubs200JSONResponse) VisitListClubsResponse(w http.ResponseW
 
 type GetClubRequestObject struct {
 	ClubId ClubId `json:"clubId"`
+	Params GetClubParams
 }
 
 type GetClubResponseObject interface {
@@ -4807,6 +4904,7 @@ func (response ListProducts200JSONResponse) VisitListProductsResponse(w http.Res
 }
 
 type GetConfigRequestObject struct {
+	Params GetConfigParams
 }
 
 type GetConfigResponseObject interface {
@@ -5703,8 +5801,10 @@ func (sh *strictHandler) GetReadiness(ctx echo.Context) error {
 }
 
 // ListClubs operation middleware
-func (sh *strictHandler) ListClubs(ctx echo.Context) error {
+func (sh *strictHandler) ListClubs(ctx echo.Context, params ListClubsParams) error {
 	var request ListClubsRequestObject
+
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.ListClubs(ctx.Request().Context(), request.(ListClubsRequestObject))
@@ -5726,10 +5826,11 @@ func (sh *strictHandler) ListClubs(ctx echo.Context) error {
 }
 
 // GetClub operation middleware
-func (sh *strictHandler) GetClub(ctx echo.Context, clubId ClubId) error {
+func (sh *strictHandler) GetClub(ctx echo.Context, clubId ClubId, params GetClubParams) error {
 	var request GetClubRequestObject
 
 	request.ClubId = clubId
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetClub(ctx.Request().Context(), request.(GetClubRequestObject))
@@ -5857,8 +5958,10 @@ func (sh *strictHandler) ListProducts(ctx echo.Context, clubId ClubId, params Li
 }
 
 // GetConfig operation middleware
-func (sh *strictHandler) GetConfig(ctx echo.Context) error {
+func (sh *strictHandler) GetConfig(ctx echo.Context, params GetConfigParams) error {
 	var request GetConfigRequestObject
+
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetConfig(ctx.Request().Context(), request.(GetConfigRequestObject))

@@ -33,9 +33,9 @@ var bodiesOf = map[string]string{
 	"receiveClubWebhook":   `{}`,
 }
 
-func start(t *testing.T, c *frontdesktest.Client) (registration api.Registration) {
+func start(t *testing.T, c *frontdesktest.Client, headers ...[2]string) (registration api.Registration) {
 	t.Helper()
-	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, append(headers, frontdesktest.Key(""))...).Into(http.StatusCreated, &registration)
 	return registration
 }
 

@@ -141,7 +141,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		if outcome != Admitted && outcome != Queued {
 			refusal := &flows.Error{Code: flows.Overloaded, RetryAfter: s.returnAfter(kind, outcome)}
-			if kind != browsing || !isAnonymous(c.Request()) {
+			if kind != browsing || hasCredentials(c.Request()) {
 				return refusal
 			}
 			c.SetRequest(c.Request().WithContext(catalogue.CachedOnly(c.Request().Context(), refusal)))

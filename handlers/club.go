@@ -16,7 +16,7 @@ func (s *Server) ListClubs(ctx context.Context, _ api.ListClubsRequestObject) (a
 	if err != nil {
 		return nil, err
 	}
-	return s.cacheResponse(ctx, flows.Buyer{}, read, exchangeOf(ctx).At.Add(maxCacheAge), func(stale *bool) (any, error) {
+	return s.cacheResponse(ctx, flows.Buyer{}, read, exchangeOf(ctx).At.Add(dayless), func(stale *bool) (any, error) {
 		list := api.ClubList{Stale: stale, Items: make([]api.Club, 0, len(clubs))}
 		for _, club := range clubs {
 			if !isPublicID(club.IRI.ID()) {

@@ -4,16 +4,23 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 	"frontdesk/upstream/captcha"
 )
 
 // GetConfig serves GET /v1/config.
-func (s *Server) GetConfig(context.Context, api.GetConfigRequestObject) (api.GetConfigResponseObject, error) {
+func (s *Server) GetConfig(ctx context.Context, _ api.GetConfigRequestObject) (api.GetConfigResponseObject, error) {
+	clubs, now := s.cfg.Catalogue.Details(""), exchangeOf(ctx).At // the days of the clubs without a time zone of their own
+	return s.cacheResponse(ctx, flows.Buyer{}, nil, clubs.DayEnds(now), func(*bool) (any, error) { return s.config(clubs, now), nil })
+}
+
+func (s *Server) config(clubs catalogue.Details, now time.Time) api.Config {
 	out := api.Config{
 		Mode:      api.ConfigMode(s.cfg.Mode),
 		Version:   s.document.Info.Version,
@@ -25,7 +32,6 @@ func (s *Server) GetConfig(context.Context, api.GetConfigRequestObject) (api.Get
 		MobileCountries: optionalList(s.cfg.SMSCountries),
 		Features:        []api.Feature{},
 	}
-	clubs, now := s.cfg.Catalogue.Details(""), s.cfg.Now() // the days of the clubs without a time zone of their own
 	out.StartDates.Earliest, out.StartDates.Latest = clubs.StartDates(now, "")
 	for _, method := range flows.Methods() {
 		offered := api.MethodConfig{Method: api.PaymentMethod(method)}
@@ -50,7 +56,7 @@ func (s *Server) GetConfig(context.Context, api.GetConfigRequestObject) (api.Get
 	if len(s.cfg.StaffKeys) > 0 {
 		out.Features = append(out.Features, api.FeatureStaff)
 	}
-	return api.GetConfig200JSONResponse(out), nil
+	return out
 }
 
 // personFields lists the fields of a person's details by the contract, those of the address below it.

@@ -150,6 +150,7 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 		if !staff && c.Request().Method != http.MethodGet { // a read sends no code
 			c.SetRequest(c.Request().WithContext(registration.WithClientNetworks(c.Request().Context(), networks)))
 		}
+		hidden := s.operationOf(c).shared && s.mayShare(c.Request()) // what is left for one visitor is not for the next
 		for _, l := range routes[c.Request().Method+" "+c.Path()].limits {
 			taken, counted, err := s.take(c, l, networks, staff)
 			switch {
@@ -158,7 +159,9 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 			case !counted:
 				continue
 			}
-			l.addTo(c.Response().Header(), taken)
+			if !hidden || !taken.Allowed {
+				l.addTo(c.Response().Header(), taken)
+			}
 			if !taken.Allowed {
 				return &flows.Error{Code: flows.RateLimited, RetryAfter: taken.RetryAfter, Detail: string(l.per)}
 			}

@@ -61,15 +61,16 @@ type holding struct {
 }
 
 // take starts a registration and resumes it on a second device.
-func take(t *testing.T, c *frontdesktest.Client) holding {
+func take(t *testing.T, c *frontdesktest.Client, headers ...[2]string) holding {
 	t.Helper()
-	own := start(t, c)
+	own := start(t, c, headers...)
 	held := holding{id: own.Id, token: *own.Token, cookie: [2]string{"Cookie", "frontdesk-" + own.Id + "=" + *own.Token}}
 	var link api.ResumeLink
-	c.Do("POST", "/v1/registrations/"+own.Id+"/resume-link", nil, bearer(held.token), frontdesktest.Key("")).Into(http.StatusCreated, &link)
+	c.Do("POST", "/v1/registrations/"+own.Id+"/resume-link", nil,
+		append(headers, bearer(held.token), frontdesktest.Key(""))...).Into(http.StatusCreated, &link)
 	_, code, _ := strings.Cut(link.Url, "?resume=")
 	var resumed api.Registration
-	c.Do("POST", "/v1/resumptions", api.Resumption{Resume: code}, frontdesktest.Key("")).Into(http.StatusCreated, &resumed)
+	c.Do("POST", "/v1/resumptions", api.Resumption{Resume: code}, append(headers, frontdesktest.Key(""))...).Into(http.StatusCreated, &resumed)
 	held.resumed = *resumed.Token
 	return held
 }

@@ -114,6 +114,31 @@ func (s *Server) mountSite() error {
 	})
 }
 
+// Page is a page below /docs, which changes only with the gateway.
+type Page struct {
+	ContentType string
+	Policy      string                 // the content security policy; empty: that of all responses
+	Body        func() ([]byte, error) // is called at the first request, because few processes serve one
+}
+
+// servePage serves a page that is the same for every visitor.
+func (s *Server) servePage(page Page) echo.HandlerFunc {
+	encoded := sync.OnceValue(func() encodings {
+		body, err := page.Body()
+		if err != nil {
+			panic(err) // an embedded file is missing
+		}
+		return encode(body, http.Header{"Content-Type": {page.ContentType}, "Vary": {"Origin, Accept-Encoding"}})
+	})
+	return func(c echo.Context) error {
+		if page.Policy != "" {
+			c.Response().Header().Set("Content-Security-Policy", page.Policy)
+		}
+		until := exchangeOf(c.Request().Context()).At.Add(dayless)
+		return encoded().write(c.Response(), c.Request(), s.cacheControl(c.Request(), until, false))
+	}
+}
+
 // notFoundPage uses the site's style and its two languages. It needs no script.
 //
 //go:embed notfound.html
@@ -128,7 +153,7 @@ func wantsPage(r *http.Request) bool {
 
 // meantPage returns the developers' page that an address without one means; empty if there is none.
 func (s *Server) meantPage(path string) string {
-	if s.cfg.Docs[path+".md"] != nil {
+	if _, ok := s.cfg.Docs[path+".md"]; ok {
 		return path + ".md"
 	}
 	if s.cfg.Worlds { // in mock mode

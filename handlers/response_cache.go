@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -11,25 +12,29 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
+	"frontdesk/upstream/identity"
 )
 
-// This file caches responses that are the same for every visitor: clubs, products, offers and debit days.
-// Each is encoded and compressed once, and then served without the router.
+// This file caches responses that are the same for every visitor: those of the operations that have a Cache-Control in the
+// contract. Each is encoded and compressed once, and then served without the router.
 
 const (
 	maxCacheBytes = 64 << 20         // keys included; a thousand pages of 30 KB with their compressed forms
 	entryOverhead = 2 << 10          // per entry, for the headers of its encodings
 	maxCacheAge   = 10 * time.Minute // whatever the club system does
+	dayless       = 24 * time.Hour   // how long what does not change with the day of the club is known
 )
 
 // The ages in Cache-Control are those of the catalogue's cache: fresh for a minute, current for
-// another while it is read again, ten minutes in all while the gateway fails. Browsers revalidate
-// personal responses, and in mock mode, where developers change their worlds, all responses.
+// another while it is read again, ten minutes in all while the gateway fails. In mock mode, where developers change
+// their worlds, browsers revalidate.
 const (
-	publicCacheControl  = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
-	privateCacheControl = "private, no-cache"
+	publicCacheControl   = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
+	mockCacheControl     = "private, no-cache"
+	personalCacheControl = "no-store"
 	// A stale response is followed by a newer one, or by another attempt to read the club system, seconds later.
 	staleCacheControl = "public, max-age=5, stale-if-error=600"
+	sharedAge         = time.Minute // max-age, and stale-while-revalidate
 )
 
 // cacheKey is what a response depends on, besides the catalogue's version and the day.
@@ -56,10 +61,10 @@ func (k cacheKey) size() int {
 }
 
 type cacheEntry struct {
-	version     *catalogue.Version
-	until       time.Time // when the club's day ends
-	stale       bool      // see catalogue.Version.Stale
-	route, path string    // for the log, metrics and the developer panel
+	version     *catalogue.Version // nil: it does not depend on the catalogue
+	until       time.Time          // when the club's day ends
+	stale       bool               // see catalogue.Version.Stale
+	route, path string             // for the log, metrics and the developer panel
 	encodings
 }
 
@@ -89,14 +94,14 @@ func (s *Server) serveCached(next http.Handler) http.Handler {
 		x := exchangeOf(r.Context())
 		x.Route, x.Path, x.World = entry.route, entry.path, s.organisation(r)
 		trace.SpanFromContext(r.Context()).SetName(r.Method + " " + entry.route)
-		_ = entry.write(w, r, s.cacheControl(r, false)) // a visitor who left needs no response
+		_ = entry.write(w, r, s.cacheControl(r, entry.until, false)) // a visitor who left needs no response
 	})
 }
 
 // cachedFor returns the current entry for an anonymous read; nil without one.
 func (s *Server) cachedFor(r *http.Request) *cacheEntry {
-	if r.Method != http.MethodGet || !isAnonymous(r) || r.Header["Origin"] != nil {
-		return nil
+	if r.Method != http.MethodGet || r.Header["Origin"] != nil || hasCredentials(r) || r.ContentLength != 0 || r.URL.RawPath != "" {
+		return nil // personal, or there is more to validate
 	}
 	organisation, now := s.organisation(r), exchangeOf(r.Context()).At
 	cached, ok := s.responses.GetIfPresent(cacheKey{clientToken: organisation, address: addressOf(r), language: languageOf(r).Tag})
@@ -104,7 +109,8 @@ func (s *Server) cachedFor(r *http.Request) *cacheEntry {
 		return nil
 	}
 	entry := cached.(*cacheEntry)
-	if entry.stale || !now.Before(entry.until) || !s.cfg.Catalogue.Current(organisation, entry.version, now) {
+	if entry.stale || !now.Before(entry.until) ||
+		entry.version != nil && !s.cfg.Catalogue.Current(organisation, entry.version, now) {
 		return nil
 	}
 	return entry
@@ -117,25 +123,39 @@ func (s *Server) limitCached(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	taken := s.buckets.take(s.clientNetworks(r), exchangeOf(r.Context()).At)
-	if taken.Allowed {
+	if taken.Allowed && !s.mayShare(r) {
 		requests.addTo(w.Header(), taken)
 	}
 	return taken.Allowed
 }
 
-// isAnonymous reports whether a request has no credentials, and nothing else to validate.
-func isAnonymous(r *http.Request) bool {
-	return r.Header["Authorization"] == nil && r.Header[staffHeader] == nil && r.ContentLength == 0 && r.URL.RawPath == ""
+// hasCredentials reports whether a request identifies a contact or staff. The holder of a registration is a visitor like any
+// other here: the operations whose responses are cached read neither its token nor its cookie.
+func hasCredentials(r *http.Request) bool {
+	token, _ := bearerToken(r)
+	return identity.LooksLikeToken(token) || r.Header[staffHeader] != nil
 }
 
-func (s *Server) cacheControl(r *http.Request, stale bool) string {
+// mayShare reports whether caches may give the response to another visitor, where the operation allows that.
+func (s *Server) mayShare(r *http.Request) bool { return !s.cfg.Worlds && !hasCredentials(r) }
+
+// cacheControl is the Cache-Control of a response that changes with the club's day, which ends at until.
+func (s *Server) cacheControl(r *http.Request, until time.Time, stale bool) string {
 	switch {
-	case s.cfg.Worlds || !isAnonymous(r):
-		return privateCacheControl
+	case hasCredentials(r):
+		return personalCacheControl
+	case s.cfg.Worlds:
+		return mockCacheControl
 	case stale:
 		return staleCacheControl
 	}
-	return publicCacheControl
+	left := max(0, until.Sub(exchangeOf(r.Context()).At).Truncate(time.Second))
+	if left >= sharedAge+maxCacheAge {
+		return publicCacheControl
+	}
+	fresh := min(left, sharedAge)
+	return fmt.Sprintf("public, max-age=%[1]s, s-maxage=%[1]s, stale-while-revalidate=%[2]s, stale-if-error=%[3]s",
+		seconds(fresh), seconds(min(left-fresh, sharedAge)), seconds(min(left-fresh, maxCacheAge)))
 }
 
 // cacheResponse returns the response that is made of a version of the catalogue, once for all equal
@@ -145,7 +165,7 @@ func (s *Server) cacheResponse(
 	ctx context.Context, buyer flows.Buyer, version *catalogue.Version, until time.Time, response func(stale *bool) (any, error),
 ) (cachedResponse, error) {
 	x, language := exchangeOf(ctx), textsOf(ctx).Tag
-	stale := version.Stale(x.At)
+	stale := version != nil && version.Stale(x.At)
 	var failed error
 	key := cacheKey{
 		clientToken: callerOf(ctx).clientToken,
@@ -168,7 +188,10 @@ func (s *Server) cacheResponse(
 			failed = err
 			return nil, otter.CancelOp
 		}
-		header := http.Header{"Content-Type": {"application/json"}, "Content-Language": {language}, "Vary": {s.cacheVary()}}
+		header := http.Header{"Content-Type": {"application/json"}, "Vary": {s.cacheVary(x)}}
+		if s.operations[http.MethodGet+" "+x.Route].hasTexts {
+			header.Set("Content-Language", language)
+		}
 		return &cacheEntry{
 			version:   version,
 			until:     until,
@@ -179,12 +202,15 @@ func (s *Server) cacheResponse(
 		}, otter.WriteOp
 	})
 	entry, _ := cached.(*cacheEntry) // nil when it failed
-	return cachedResponse{entry, x.request, s.cacheControl(x.request, stale)}, failed
+	return cachedResponse{entry, x.request, s.cacheControl(x.request, until, stale)}, failed
 }
 
-// cacheVary names the request headers on which cached responses depend.
-func (s *Server) cacheVary() string {
-	headers := "Origin, Accept-Encoding, Accept-Language, Authorization"
+// cacheVary names the request headers on which a cached response depends. A parameter takes precedence over Accept-Language.
+func (s *Server) cacheVary(x *exchange) string {
+	headers := "Origin, Accept-Encoding, Authorization, " + staffHeader
+	if s.operations[http.MethodGet+" "+x.Route].hasTexts && x.request.URL.Query().Get("lang") == "" {
+		headers += ", Accept-Language"
+	}
 	if s.cfg.Worlds {
 		headers += ", X-Frontdesk-World, Cookie"
 	}
@@ -199,10 +225,12 @@ type cachedResponse struct {
 	cacheControl string
 }
 
+func (c cachedResponse) VisitGetConfigResponse(w http.ResponseWriter) error     { return c.respond(w) }
 func (c cachedResponse) VisitListClubsResponse(w http.ResponseWriter) error     { return c.respond(w) }
 func (c cachedResponse) VisitGetClubResponse(w http.ResponseWriter) error       { return c.respond(w) }
 func (c cachedResponse) VisitListProductsResponse(w http.ResponseWriter) error  { return c.respond(w) }
 func (c cachedResponse) VisitGetOfferResponse(w http.ResponseWriter) error      { return c.respond(w) }
+func (c cachedResponse) VisitGetScheduleResponse(w http.ResponseWriter) error   { return c.respond(w) }
 func (c cachedResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error { return c.respond(w) }
 
 func (c cachedResponse) respond(w http.ResponseWriter) error {

@@ -14,7 +14,7 @@ func (s *Server) GetSchedule(ctx context.Context, request api.GetScheduleRequest
 	if err != nil {
 		return nil, err
 	}
-	terms, err := s.cfg.Catalogue.ScheduleTerms(ctx, catalogue.ScheduleQuery{
+	terms, read, err := s.cfg.Catalogue.ScheduleTerms(ctx, catalogue.ScheduleQuery{
 		ProductQuery: query,
 		OfferID:      request.OfferId,
 		StartDate:    value(request.Params.StartDate),
@@ -24,7 +24,10 @@ func (s *Server) GetSchedule(ctx context.Context, request api.GetScheduleRequest
 	if err != nil {
 		return nil, err
 	}
-	return api.GetSchedule200JSONResponse(scheduleOf(terms, s.cfg.Catalogue.Details(request.ClubId), textsOf(ctx).Tag)), nil
+	club := s.cfg.Catalogue.Details(request.ClubId)
+	return s.cacheResponse(ctx, query.Buyer, read, club.DayEnds(exchangeOf(ctx).At), func(*bool) (any, error) {
+		return scheduleOf(terms, club, textsOf(ctx).Tag), nil
+	})
 }
 
 // scheduleOf computes a schedule. Its names are the club's, in a language.

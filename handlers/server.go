@@ -49,9 +49,9 @@ type Config struct {
 	Store         *store.Store
 	Cards         *cards.Client
 
-	Contract []byte                  // openapi.yaml, as it is served
-	Site     fs.FS                   // the signup site
-	Docs     map[string]http.Handler // the pages below /docs, by path; nil: there are none
+	Contract []byte          // openapi.yaml, as it is served
+	Site     fs.FS           // the signup site
+	Docs     map[string]Page // the pages below /docs, by path; nil: there are none
 
 	Methods        flows.MethodPolicy // as of Registrations
 	Mode           string             // mock, test or live, for front ends
@@ -153,16 +153,16 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 	e.POST("/v1/webhooks/club/:secret", s.receiveClubWebhook)
 	e.GET("/v1/registrations/:id/events", s.followRegistration)
 	e.GET(cardPageRoute, s.showCardPage)
-	e.GET("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, contract) })
-	e.GET("/openapi.yaml", func(c echo.Context) error { return c.Blob(http.StatusOK, "application/yaml", cfg.Contract) })
+	e.GET("/openapi.json", s.servePage(Page{ContentType: "application/json", Body: func() ([]byte, error) { return contract, nil }}))
+	e.GET("/openapi.yaml", s.servePage(Page{ContentType: "application/yaml", Body: func() ([]byte, error) { return cfg.Contract, nil }}))
 	const docs = "/docs" // the only page that the contract lists
-	e.GET(docs, echo.WrapHandler(cfg.Docs[docs]))
+	e.GET(docs, s.servePage(cfg.Docs[docs]))
 	if err := errors.Join(s.compareRoutes(), s.compareCodes()); err != nil {
 		return nil, err
 	}
 	for path, page := range cfg.Docs {
 		if path != docs {
-			e.GET(path, echo.WrapHandler(page))
+			e.GET(path, s.servePage(page))
 		}
 	}
 	return s, s.mountSite()

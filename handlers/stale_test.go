@@ -16,7 +16,7 @@ import (
 func TestStaleCatalogue(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64
-	edge := newEdge(t, func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
+	edge := newEdge(t, func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }, time.Now)
 	read := func(path string) *httptest.ResponseRecorder {
 		answer := httptest.NewRecorder()
 		edge.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))

@@ -28,6 +28,7 @@ type operation struct {
 	routers.Route
 	takesKey     bool         // has an Idempotency-Key, required or not
 	hasTexts     bool         // its responses are in the visitor's language
+	shared       bool         // its responses are the same for every anonymous visitor, so that caches may keep them
 	needsCaptcha bool         // requires a captcha of anonymous callers, if one is configured
 	codes        []flows.Code // of the problems that it can answer with
 	deprecations []deprecation
@@ -51,6 +52,7 @@ func operationsOf(document *openapi3.T) (operations map[string]operation, err er
 					Operation: op,
 				},
 				hasTexts:     hasHeader(op, "Content-Language"),
+				shared:       hasHeader(op, "Cache-Control"),
 				takesKey:     op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
 				needsCaptcha: op.Parameters.GetByInAndName("header", captchaHeader) != nil,
 				codes:        each(codes, func(code any) flows.Code { return flows.Code(fmt.Sprint(code)) }),

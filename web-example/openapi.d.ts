@@ -2708,6 +2708,11 @@ export interface components {
          * @example 2030-01-15
          */
         StartDate: components["schemas"]["Date"];
+        /**
+         * @description The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+         *     caches would have to distinguish.
+         */
+        Lang: string;
         /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
         RegistrationId: components["schemas"]["Id"];
         /** @description `cookie` requests a session cookie instead of a token in the body. Only for pages on the same site as the API. */
@@ -2745,10 +2750,11 @@ export interface components {
          */
         ETag: string;
         /**
-         * @description Responses that are the same for every caller have
+         * @description Responses that are the same for every anonymous visitor have
          *     `public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600`, so that a cache in front of the
-         *     gateway may serve them. Those marked `stale` have `public, max-age=5, stale-if-error=600`. Requests with
-         *     `Authorization`, and all requests in mock mode, get `private, no-cache`: revalidate before each use.
+         *     gateway may serve them; none of these times ends after the club's midnight. Those marked `stale` have
+         *     `public, max-age=5, stale-if-error=600`. Responses to contacts with an identity token and to staff have `no-store`,
+         *     as have all other responses. In mock mode, `private, no-cache` takes the place of `public`: revalidate before each use.
          */
         "Cache-Control": string;
         /** @description The request headers on which the response depends. */
@@ -2760,9 +2766,9 @@ export interface components {
         "Content-Language": string;
         /** @description The origin of the requesting page, if the operator allows it in `FRONTDESK_ALLOWED_ORIGINS`. Otherwise absent. */
         "Access-Control-Allow-Origin": string;
-        /** @description The limits of the route, where rate limits apply, such as `"writes";q=10;w=60` (draft-ietf-httpapi-ratelimit-headers). */
+        /** @description The limits of the route, where rate limits apply and no cache may share the response, such as `"writes";q=10;w=60` (draft-ietf-httpapi-ratelimit-headers). */
         "RateLimit-Policy": string;
-        /** @description What remains of each limit, where rate limits apply, such as `"writes";r=9;t=6`: 9 requests now, the full limit again in 6 s. */
+        /** @description What remains of each limit, where rate limits apply and no cache may share the response, such as `"writes";r=9;t=6`: 9 requests now, the full limit again in 6 s. */
         RateLimit: string;
         /** @description Seconds to wait before sending the request again. */
         "Retry-After": number;
@@ -2781,7 +2787,13 @@ export type $defs = Record<string, never>;
 export interface operations {
     getConfig: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+                 *     caches would have to distinguish.
+                 */
+                lang?: components["parameters"]["Lang"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2794,12 +2806,16 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Config"];
                 };
             };
+            304: components["responses"]["Known"];
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
             500: components["responses"]["Failed"];
@@ -2809,7 +2825,13 @@ export interface operations {
     };
     listClubs: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+                 *     caches would have to distinguish.
+                 */
+                lang?: components["parameters"]["Lang"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2822,7 +2844,6 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
-                    "Content-Language": components["headers"]["Content-Language"];
                     ETag: components["headers"]["ETag"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
@@ -2842,7 +2863,13 @@ export interface operations {
     };
     getClub: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+                 *     caches would have to distinguish.
+                 */
+                lang?: components["parameters"]["Lang"];
+            };
             header?: never;
             path: {
                 /** @example 11 */
@@ -2893,6 +2920,11 @@ export interface operations {
                 date?: components["schemas"]["Date"];
                 /** @description The `next` value of the previous page. */
                 cursor?: string;
+                /**
+                 * @description The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+                 *     caches would have to distinguish.
+                 */
+                lang?: components["parameters"]["Lang"];
             };
             header?: never;
             path: {
@@ -2932,6 +2964,11 @@ export interface operations {
             query?: {
                 /** @description Where the sale takes place. Channels other than `web` need a staff key. */
                 channel?: components["parameters"]["Channel"];
+                /**
+                 * @description The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+                 *     caches would have to distinguish.
+                 */
+                lang?: components["parameters"]["Lang"];
             };
             header?: never;
             path: {
@@ -3012,6 +3049,11 @@ export interface operations {
                  * @example 5
                  */
                 debitDay?: components["schemas"]["MonthDay"];
+                /**
+                 * @description The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+                 *     caches would have to distinguish.
+                 */
+                lang?: components["parameters"]["Lang"];
             };
             header?: never;
             path: {
@@ -3031,6 +3073,8 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "Content-Language": components["headers"]["Content-Language"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
@@ -3111,6 +3155,7 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
+            304: components["responses"]["Known"];
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
             500: components["responses"]["Failed"];
@@ -3126,6 +3171,11 @@ export interface operations {
                  * @example 2030-01-15
                  */
                 startDate?: components["parameters"]["StartDate"];
+                /**
+                 * @description The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+                 *     caches would have to distinguish.
+                 */
+                lang?: components["parameters"]["Lang"];
             };
             header?: never;
             path: {
@@ -3142,7 +3192,6 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
-                    "Content-Language": components["headers"]["Content-Language"];
                     ETag: components["headers"]["ETag"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
@@ -3474,8 +3523,11 @@ export interface operations {
     followRegistration: {
         parameters: {
             query?: {
-                /** @description The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set. */
-                lang?: string;
+                /**
+                 * @description The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
+                 *     caches would have to distinguish.
+                 */
+                lang?: components["parameters"]["Lang"];
             };
             header?: {
                 /** @description The id of the last event received. Browsers send it when they reconnect. */
@@ -4893,11 +4945,25 @@ export interface operations {
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/yaml": unknown;
                 };
+            };
+            /** @description The version in `If-None-Match` is current. The response has no body. */
+            304: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             401: components["responses"]["Unauthorized"];
             500: components["responses"]["Failed"];
@@ -4917,6 +4983,9 @@ export interface operations {
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4927,6 +4996,17 @@ export interface operations {
                      */
                     "application/json": Record<string, never>;
                 };
+            };
+            /** @description The version in `If-None-Match` is current. The response has no body. */
+            304: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             401: components["responses"]["Unauthorized"];
             500: components["responses"]["Failed"];
@@ -4946,11 +5026,25 @@ export interface operations {
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
                     "text/html": unknown;
                 };
+            };
+            /** @description The version in `If-None-Match` is current. The response has no body. */
+            304: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             401: components["responses"]["Unauthorized"];
             500: components["responses"]["Failed"];

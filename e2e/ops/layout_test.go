@@ -28,7 +28,7 @@ var imports = map[string]string{
 	"handlers":               "api flows flows/... upstream/captcha upstream/cards upstream/identity",
 	"handlers/ops":           "handlers flows flows/... upstream/cards upstream/club",
 	"handlers/devtools":      "handlers",
-	"handlers/docs":          "",
+	"handlers/docs":          "handlers",
 	"handlers/docs/generate": "",
 
 	"flows":                  "flows/keyring upstream/club",

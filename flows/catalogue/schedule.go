@@ -26,22 +26,25 @@ type ScheduleTerms struct {
 	DebitDayOpen bool      // DebitDay is the club's next one, because the query has none
 }
 
-// ScheduleTerms returns the terms of an offer. NotFound if the club does not exist, or the
-// club does not sell the offer in this channel; InvalidRequest with all invalid dates.
-func (c *Catalogue) ScheduleTerms(ctx context.Context, query ScheduleQuery) (ScheduleTerms, error) {
+// ScheduleTerms returns the terms of an offer, and the oldest of the versions that they come from. NotFound if the club does
+// not exist, or the club does not sell the offer in this channel; InvalidRequest with all invalid dates.
+func (c *Catalogue) ScheduleTerms(ctx context.Context, query ScheduleQuery) (ScheduleTerms, *Version, error) {
 	at, err := c.Club(ctx, query.ClientToken, query.ClubID)
 	if err != nil {
-		return ScheduleTerms{}, err
+		return ScheduleTerms{}, nil, err
 	}
-	product, _, err := c.ProductOf(ctx, query.ProductQuery, query.OfferID)
+	product, read, err := c.ProductOf(ctx, query.ProductQuery, query.OfferID)
 	if err != nil {
-		return ScheduleTerms{}, err
+		return ScheduleTerms{}, nil, err
 	}
 	start, startProblem := at.startOf(query.StartDate, query.OfferID, query.Now)
 	terms := ScheduleTerms{Offer: product.Offers[0], Today: at.Today(query.Now), Start: start}
-	dayProblem, err := c.chooseDebitDay(ctx, at, query.DebitDay, &terms)
+	dayProblem, days, err := c.chooseDebitDay(ctx, at, query.DebitDay, &terms)
 	if err != nil {
-		return ScheduleTerms{}, err
+		return ScheduleTerms{}, nil, err
+	}
+	if days != nil && days.At.Before(read.At) {
+		read = days
 	}
 	var wrong []flows.FieldProblem
 	for _, problem := range []*flows.FieldProblem{startProblem, dayProblem} {
@@ -49,31 +52,33 @@ func (c *Catalogue) ScheduleTerms(ctx context.Context, query ScheduleQuery) (Sch
 			wrong = append(wrong, *problem)
 		}
 	}
-	return terms, flows.Invalid(wrong...)
+	return terms, read, flows.Invalid(wrong...)
 }
 
 // chooseDebitDay checks the chosen day against the club's debit days. Without a choice it
-// takes the club's next one, which may still change.
-func (c *Catalogue) chooseDebitDay(ctx context.Context, at Club, chosen *int, terms *ScheduleTerms) (*flows.FieldProblem, error) {
+// takes the club's next one, which may still change. It returns the version of the days; nil if it needs none.
+func (c *Catalogue) chooseDebitDay(
+	ctx context.Context, at Club, chosen *int, terms *ScheduleTerms,
+) (*flows.FieldProblem, *Version, error) {
 	if chosen == nil && terms.Offer.Billing == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
-	days, _, err := c.NextDebitDays(ctx, at, terms.Start)
+	days, read, err := c.NextDebitDays(ctx, at, terms.Start)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if chosen == nil {
 		terms.DebitDayOpen = true
 		if len(days) > 0 {
 			terms.DebitDay = days[0].Day
 		}
-		return nil, nil
+		return nil, read, nil
 	}
 	if !slices.ContainsFunc(days, func(day DebitDay) bool { return day.Day == *chosen }) {
-		return new(NoDebitDay("query/debitDay", days)), nil
+		return new(NoDebitDay("query/debitDay", days)), read, nil
 	}
 	if terms.Offer.Billing != nil {
 		terms.DebitDay = *chosen
 	}
-	return nil, nil
+	return nil, read, nil
 }

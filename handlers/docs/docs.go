@@ -6,17 +6,20 @@ package docs
 
 import (
 	"bytes"
+	"compress/gzip"
 	"embed"
+	"io"
 	"io/fs"
-	"net/http"
+	"mime"
+	"path"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/swaggest/swgui/v5/static"
-	"github.com/vearutop/statigz"
 	g "maragu.dev/gomponents"
 	"maragu.dev/gomponents/html"
+
+	"frontdesk/handlers"
 )
 
 // Config configures the pages. Every field is required.
@@ -39,9 +42,9 @@ const (
 //go:embed *.html pages *.css *.js *.sh
 var files embed.FS
 
-// Pages returns the handlers of all pages by path.
-func Pages(cfg Config) (map[string]http.Handler, error) {
-	pages := map[string]http.Handler{
+// Pages returns all pages by path.
+func Pages(cfg Config) (map[string]handlers.Page, error) {
+	pages := map[string]handlers.Page{
 		"/docs/api":      page(swaggerPolicy, "text/html; charset=utf-8", cfg.contractPage),
 		"/asyncapi.yaml": page(pagePolicy, "application/yaml", func() ([]byte, error) { return cfg.Events, nil }),
 		"/docs/problems": cfg.article("When a request fails", "problems.html"),
@@ -66,8 +69,27 @@ func Pages(cfg Config) (map[string]http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	library := withPolicy(swaggerPolicy, http.StripPrefix("/docs/", statigz.FileServer(static.FS)))
-	return pages, walk(static.FS, func(path string) { pages["/docs/"+strings.TrimSuffix(path, ".gz")] = library })
+	return pages, walk(static.FS, func(file string) {
+		name := strings.TrimSuffix(file, ".gz")
+		pages["/docs/"+name] = page(swaggerPolicy, mime.TypeByExtension(path.Ext(name)), func() ([]byte, error) { return readLibrary(file) })
+	})
+}
+
+// readLibrary reads a file of the contract's page, most of which are compressed.
+func readLibrary(name string) ([]byte, error) {
+	file, err := fs.ReadFile(static.FS, name)
+	if err != nil || !strings.HasSuffix(name, ".gz") {
+		return file, err
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(unpacked)
+}
+
+func page(policy, contentType string, body func() ([]byte, error)) handlers.Page {
+	return handlers.Page{Policy: policy, ContentType: contentType, Body: body}
 }
 
 func walk(files fs.FS, each func(path string)) error {
@@ -76,26 +98,6 @@ func walk(files fs.FS, each func(path string)) error {
 			each(path)
 		}
 		return err
-	})
-}
-
-// page serves a text that is rendered at its first request, because few processes serve one.
-func page(policy, contentType string, text func() ([]byte, error)) http.Handler {
-	made := sync.OnceValues(text)
-	return withPolicy(policy, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		body, err := made()
-		if err != nil {
-			panic(err) // an embedded file is missing
-		}
-		w.Header().Set("Content-Type", contentType)
-		_, _ = w.Write(body) // a reader who left needs no page
-	}))
-}
-
-func withPolicy(policy string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", policy)
-		next.ServeHTTP(w, r)
 	})
 }
 
@@ -113,8 +115,8 @@ func (cfg Config) read(name string) ([]byte, error) {
 	return bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(cfg.PublicURL)), err
 }
 
-// article serves a page that was generated from Markdown.
-func (cfg Config) article(title, name string) http.Handler {
+// article is a page that was generated from Markdown.
+func (cfg Config) article(title, name string) handlers.Page {
 	return page(pagePolicy, "text/html; charset=utf-8", func() ([]byte, error) {
 		text, err := cfg.read(name)
 		if err != nil {
