@@ -126,6 +126,11 @@ func details(t *testing.T) (found []string) {
 
 var parameter = regexp.MustCompile(`\{[a-zA-Z]+\}`)
 
+// parameters returns those of a text in the order of their names.
+func parameters(text string) []string {
+	return slices.Sorted(slices.Values(parameter.FindAllString(text, -1)))
+}
+
 // TestTextsComplete: the contract lists the codes that can be sent, each has a text in each language,
 // and the text has the same parameters in all of them.
 func TestTextsComplete(t *testing.T) {
@@ -136,7 +141,11 @@ func TestTextsComplete(t *testing.T) {
 			t.Errorf("fr.json has no %s", kind)
 		}
 	}
-	for kind, of := range map[string]struct{ schema, constants string }{"fields": {"FieldCode", "FieldCode"}, "messages": {"MessageCode", "MessageCode"}, "titles": {"", "Code"}} {
+	for kind, of := range map[string]struct{ schema, constants string }{
+		"fields":   {"FieldCode", "FieldCode"},
+		"messages": {"MessageCode", "MessageCode"},
+		"titles":   {"", "Code"},
+	} {
 		var en, fr map[string]string
 		if json.Unmarshal(english[kind], &en) != nil || json.Unmarshal(french[kind], &fr) != nil {
 			t.Fatalf("%s are not texts", kind)
@@ -146,13 +155,17 @@ func TestTextsComplete(t *testing.T) {
 		if of.schema != "" {
 			listed = extensible(frontdesktest.Document(t).Components.Schemas[of.schema])
 		}
-		for where, codes := range map[string][]string{"openapi.yaml": listed, "en.json": slices.Sorted(maps.Keys(en)), "fr.json": slices.Sorted(maps.Keys(fr))} {
+		for where, codes := range map[string][]string{
+			"openapi.yaml": listed,
+			"en.json":      slices.Sorted(maps.Keys(en)),
+			"fr.json":      slices.Sorted(maps.Keys(fr)),
+		} {
 			if len(want) == 0 || !slices.Equal(codes, want) {
 				t.Errorf("%s of %s are %q, and package flows sends %q", kind, where, codes, want)
 			}
 		}
 		for code, text := range en {
-			if a, b := slices.Sorted(slices.Values(parameter.FindAllString(text, -1))), slices.Sorted(slices.Values(parameter.FindAllString(fr[code], -1))); !slices.Equal(a, b) || text == fr[code] {
+			if !slices.Equal(parameters(text), parameters(fr[code])) || text == fr[code] {
 				t.Errorf("%s %s: %q, %q", kind, code, text, fr[code])
 			}
 		}
@@ -177,7 +190,8 @@ func TestCartProblemsInFrench(t *testing.T) {
 	slices.Sort(sent)
 	sent = slices.Compact(sent)
 	property := frontdesktest.Document(t).Components.Schemas["CartProblem"].Value.Properties["code"]
-	if listed, texts := extensible(property), slices.Sorted(maps.Keys(french)); len(sent) < 10 || !slices.Equal(sent, listed) || !slices.Equal(sent, texts) {
+	listed, texts := extensible(property), slices.Sorted(maps.Keys(french))
+	if len(sent) < 10 || !slices.Equal(sent, listed) || !slices.Equal(sent, texts) {
 		t.Errorf("sent are %q, the contract lists %q, fr.json has %q", sent, listed, texts)
 	}
 }
@@ -219,9 +233,17 @@ func TestFieldProblems(t *testing.T) {
 	c := newVisitor(t)
 	wrong := strings.NewReplacer("ada@example.com", "ada", "Martin", strings.Repeat("m", 200), `"birthDate":"1990-05-17",`, "").Replace(person)
 	for accepted, messages := range map[string]map[string]string{
-		"":                      {"/email": "must be an e-mail address", "/birthDate": "is required", "/familyName": "must have at most 100 characters"},
-		"de, *;q=0.1":           {"/email": "must be an e-mail address"},
-		"fr-CA, en;q=0.8":       {"/email": "doit être une adresse e-mail", "/birthDate": "est obligatoire", "/familyName": "doit comporter au plus 100 caractères"},
+		"": {
+			"/email":      "must be an e-mail address",
+			"/birthDate":  "is required",
+			"/familyName": "must have at most 100 characters",
+		},
+		"de, *;q=0.1": {"/email": "must be an e-mail address"},
+		"fr-CA, en;q=0.8": {
+			"/email":      "doit être une adresse e-mail",
+			"/birthDate":  "est obligatoire",
+			"/familyName": "doit comporter au plus 100 caractères",
+		},
 		"de, fr;q=0.5, en;q=.3": {"/email": "doit être une adresse e-mail"},
 	} {
 		response := c.Do("PUT", unknownRegistration+"/person", wrong, [2]string{"Accept-Language", accepted})
@@ -247,7 +269,9 @@ func TestFieldProblems(t *testing.T) {
 		}
 	}
 	late := c.Do("GET", "/v1/clubs/"+c.Club()+"/products?date=2999-01-01", nil, [2]string{"Accept-Language", "fr"}).Problem(api.InvalidRequest)
-	if e := value(late.Errors); len(e) != 1 || e[0].Code != "date_too_late" || !strings.HasPrefix(e[0].Message, "ne doit pas être postérieure au ") || value(e[0].Params)["latest"] == "" || value(late.Detail) != "date: "+e[0].Message {
+	e := value(late.Errors)
+	if len(e) != 1 || e[0].Code != "date_too_late" || value(e[0].Params)["latest"] == "" ||
+		!strings.HasPrefix(e[0].Message, "ne doit pas être postérieure au ") || value(late.Detail) != "date: "+e[0].Message {
 		t.Errorf("a date that is too late: %+v", late)
 	}
 }
@@ -305,26 +329,31 @@ func TestMessages(t *testing.T) {
 	var begun api.Registration
 	first := start("fr")
 	first.Into(http.StatusCreated, &begun)
-	if again := start("en"); first.Header.Get("Content-Language") != "fr" || again.Header.Get("Content-Language") != "fr" || again.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("a start in French is in %q, and replayed in %q", first.Header.Get("Content-Language"), again.Header.Get("Content-Language"))
+	again := start("en")
+	was, is := first.Header.Get("Content-Language"), again.Header.Get("Content-Language")
+	if was != "fr" || is != "fr" || again.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("a start in French is in %q, and replayed in %q", was, is)
 	}
 
 	c.Token = *begun.Token
 	path := "/v1/registrations/" + begun.Id
 	due := time.Now().UTC().AddDate(0, 0, 9)
+	later := map[string]string{"method": "later", "dueDate": due.Format(time.DateOnly)}
 	for _, visitor := range []struct{ tag, message string }{
-		{"fr", "Votre inscription est enregistrée. Vous réglez au club au plus tard le " + french(due) + "."}, {"en", "You are registered. Please pay at the club by " + due.Format("2 January 2006") + "."},
+		{"fr", "Votre inscription est enregistrée. Vous réglez au club au plus tard le " + french(due) + "."},
+		{"en", "You are registered. Please pay at the club by " + due.Format("2 January 2006") + "."},
 	} {
 		var paid, read api.Payment
 		var registration api.Registration
-		c.Do("POST", path+"/payment", map[string]string{"method": "later", "dueDate": due.Format(time.DateOnly)}, frontdesktest.Key("one payment, in two languages"), in(visitor.tag)).
+		c.Do("POST", path+"/payment", later, frontdesktest.Key("one payment, in two languages"), in(visitor.tag)).
 			Into(http.StatusCreated, &paid)
 		c.Do("GET", path+"/payment", nil, in(visitor.tag)).Into(http.StatusOK, &read)
 		shown := c.Do("GET", path, nil, in(visitor.tag))
 		shown.Into(http.StatusOK, &registration)
 		for name, payment := range map[string]api.Payment{"started": paid, "read": read, "the registration's": *registration.Payment} {
-			if value(payment.Message) != visitor.message || value(payment.MessageCode) != "later_recorded" || value(payment.MessageParams)["dueDate"] != due.Format(time.DateOnly) {
-				t.Errorf("%s in %s: %q %q %v, want %q", name, visitor.tag, value(payment.Message), value(payment.MessageCode), payment.MessageParams, visitor.message)
+			message, code, params := value(payment.Message), value(payment.MessageCode), value(payment.MessageParams)
+			if message != visitor.message || code != "later_recorded" || params["dueDate"] != later["dueDate"] {
+				t.Errorf("%s in %s: %q %q %v, want %q", name, visitor.tag, message, code, params, visitor.message)
 			}
 		}
 		if value(registration.Message) != visitor.message || value(registration.MessageCode) != "later_recorded" ||
@@ -360,7 +389,10 @@ func TestStreamLanguage(t *testing.T) {
 
 // french formats a date in French.
 func french(day time.Time) string {
-	months := []string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"}
+	months := []string{
+		"janvier", "février", "mars", "avril", "mai", "juin",
+		"juillet", "août", "septembre", "octobre", "novembre", "décembre",
+	}
 	number := day.Format("2 ")
 	if day.Day() == 1 {
 		number = "1er "
