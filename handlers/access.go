@@ -115,8 +115,11 @@ func (s *Server) requireToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		token := callerOf(c.Request().Context()).token
 		if routes[c.Request().Method+" "+c.Path()].access&holder != 0 && (token == "" || identity.LooksLikeToken(token)) {
-			return &flows.Error{Code: flows.TokenRequired, Detail: "Send the registration's token as Authorization: Bearer, or its session cookie, " +
-				"which browsers send only to the API's own host name."}
+			return &flows.Error{
+				Code: flows.TokenRequired,
+				Detail: "Send the registration's token as Authorization: Bearer, or its session cookie, " +
+					"which browsers send only to the API's own host name.",
+			}
 		}
 		return next(c)
 	}

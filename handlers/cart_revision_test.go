@@ -11,7 +11,11 @@ import (
 // TestPaymentNamesItsCart: a payment names the cart that the buyer saw, unless the operator lets scripts leave it out.
 func TestPaymentNamesItsCart(t *testing.T) {
 	t.Parallel()
-	for setting, required := range map[string]bool{"": true, "FRONTDESK_CART_REVISION=required": true, "FRONTDESK_CART_REVISION=optional": false} {
+	for setting, required := range map[string]bool{
+		"":                                 true,
+		"FRONTDESK_CART_REVISION=required": true,
+		"FRONTDESK_CART_REVISION=optional": false,
+	} {
 		t.Run(setting, func(t *testing.T) {
 			t.Parallel()
 			var environment []string

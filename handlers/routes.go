@@ -131,7 +131,8 @@ func (r route) compareProblems(name string, op operation) error {
 		flows.UnsupportedMediaType: hasBody, flows.CardNumberRefused: hasBody,
 		flows.TokenRequired: r.access&holder != 0, flows.RegistrationNotFound: r.access&holder != 0,
 		flows.ClubNotFound: strings.Contains(op.Path, "{clubId}"), flows.OfferNotFound: strings.Contains(op.Path, "{offerId}"),
-		flows.NotFound:        strings.Contains(op.Path, "{itemId}") || strings.Contains(op.Path, "{secret}") || strings.Contains(op.Path, "{proof}"),
+		flows.NotFound: strings.Contains(op.Path, "{itemId}") || strings.Contains(op.Path, "{secret}") ||
+			strings.Contains(op.Path, "{proof}"),
 		flows.ForbiddenOrigin: strings.Contains(op.Path, "{id}") && op.Method != http.MethodGet,
 		flows.NotIdentified:   r.access&identified != 0, flows.IdentityUnavailable: r.access&identified != 0,
 		flows.KeyReused: op.takesKey, flows.KeyInUse: op.takesKey,

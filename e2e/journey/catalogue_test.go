@@ -156,7 +156,10 @@ func TestCatalogueCacheHeaders(t *testing.T) {
 	_, c := s.Gateway(t)
 	c.UpstreamsURL = s.Upstreams.URL
 	const everybodys = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
-	for _, path := range []string{"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/offers/901", "/v1/clubs/11/offers/901/schedule", "/v1/clubs/11/debit-days", "/v1/config"} {
+	for _, path := range []string{
+		"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/offers/901",
+		"/v1/clubs/11/offers/901/schedule", "/v1/clubs/11/debit-days", "/v1/config",
+	} {
 		for range 2 { // from memory, too
 			if got := c.Do("GET", path, nil).Header.Get("Cache-Control"); got != everybodys {
 				t.Errorf("%s may be kept by %q", path, got)
