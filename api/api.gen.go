@@ -1139,7 +1139,7 @@ type Billing struct {
 	Endless bool           `json:"endless"`
 	Entries []BillingEntry `json:"entries"`
 
-	// FirstInstalmentPaid `dueNow` includes the first instalment, so there is one debit fewer than `entries` add up to.
+	// FirstInstalmentPaid `listPrice` includes the first instalment, so there is one debit fewer than `entries` add up to.
 	FirstInstalmentPaid bool `json:"firstInstalmentPaid"`
 
 	// Rhythm The time between two debits, as an ISO 8601 duration.
@@ -1154,7 +1154,7 @@ type BillingEntry struct {
 	Every Duration `json:"every"`
 	Price Money    `json:"price"`
 
-	// Tax The tax in a `price`, in its currency, as the club system gives it; absent if it gives none, or one that does not add up.
+	// Tax The tax in a `price`, as the club system gives it; absent if it gives none, or one that does not add up.
 	Tax *Tax `json:"tax,omitempty"`
 
 	// Times The number of periods; absent if it is endless or unknown.
@@ -1585,21 +1585,14 @@ type DeskCheque struct {
 // DueToday What is due at signup if the offer starts today, or on its earliest start; for another start date of an offer that is `prorated`, ask for its
 // schedule. It includes the `extras` that the operator names. Anything else that the club adds is known only in the cart.
 type DueToday struct {
-	// Amount Minor units (cents).
-	Amount Amount `json:"amount"`
-
 	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
 	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
 	// that were applied. The basis of a whole is the least reliable of its parts.
 	Basis ScheduleBasis `json:"basis"`
 
-	// Currency ISO 4217; `XXX` if the club system gives none.
-	//
-	// Example: EUR
-	Currency Currency `json:"currency"`
-
 	// Date The day for which it was computed.
-	Date Date `json:"date"`
+	Date  Date  `json:"date"`
+	Price Money `json:"price"`
 }
 
 // Duration An ISO 8601 duration, as the club system gives it.
@@ -1959,9 +1952,6 @@ type Offer struct {
 	// can show the dates. `none`: there are no debits, or no choice.
 	DebitChoice DebitChoice `json:"debitChoice"`
 
-	// DueNow The price as the club system lists it, for a start on the first of a month.
-	DueNow Money `json:"dueNow"`
-
 	// DueToday What is due at signup if the offer starts today, or on its earliest start; for another start date of an offer that is `prorated`, ask for its
 	// schedule. It includes the `extras` that the operator names. Anything else that the club adds is known only in the cart.
 	DueToday DueToday `json:"dueToday"`
@@ -1982,6 +1972,9 @@ type Offer struct {
 	Id        Id     `json:"id"`
 	Image     *Image `json:"image,omitempty"`
 
+	// ListPrice The price as the club system lists it, for a start on the first of a month. What is due is `dueToday`.
+	ListPrice Money `json:"listPrice"`
+
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name Words `json:"name"`
 
@@ -1994,7 +1987,7 @@ type Offer struct {
 	// Prorated The first instalment depends on the start date.
 	Prorated bool `json:"prorated"`
 
-	// RegistrationFee Already included in `dueNow`.
+	// RegistrationFee Already included in `listPrice`.
 	RegistrationFee *RegistrationFee `json:"registrationFee,omitempty"`
 
 	// StartDates Present only if the operator allows fewer start dates than the club.
@@ -2330,7 +2323,7 @@ type Product struct {
 	Type  ProductType `json:"type"`
 }
 
-// ProductList Example: {"items":[{"id":"2","name":"Quarter Pass","offers":[{"debitChoice":"none","dueNow":{"amount":14900,"currency":"EUR"},"dueToday":{"amount":14900,"basis":"exact","currency":"EUR","date":"2030-01-15"},"group":{"id":"once","name":"Paid once"},"id":"201","name":"Quarter Pass, paid once","needs":["startDate"],"order":22,"prorated":false}],"type":"subscription"}],"next":"30"}
+// ProductList Example: {"items":[{"id":"2","name":"Quarter Pass","offers":[{"debitChoice":"none","dueToday":{"basis":"exact","date":"2030-01-15","price":{"amount":14900,"currency":"EUR"}},"group":{"id":"once","name":"Paid once"},"id":"201","listPrice":{"amount":14900,"currency":"EUR"},"name":"Quarter Pass, paid once","needs":["startDate"],"order":22,"prorated":false}],"type":"subscription"}],"next":"30"}
 type ProductList struct {
 	Items []Product `json:"items"`
 
@@ -2428,18 +2421,11 @@ type Registration struct {
 	Version string `json:"version"`
 }
 
-// RegistrationFee Already included in `dueNow`.
+// RegistrationFee Already included in `listPrice`.
 type RegistrationFee struct {
-	// Amount Minor units (cents).
-	Amount Amount `json:"amount"`
-
-	// Currency ISO 4217; `XXX` if the club system gives none.
-	//
-	// Example: EUR
-	Currency Currency `json:"currency"`
-
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
-	Name *Words `json:"name,omitempty"`
+	Name  *Words `json:"name,omitempty"`
+	Price Money  `json:"price"`
 }
 
 // RegistrationState `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
@@ -2448,18 +2434,11 @@ type RegistrationState string
 // RegularDebit What each debit takes: a price per week that is debited monthly, for example, as an amount per month. Absent if the debits differ or are
 // unknown. The schedule has their dates, and a last debit that covers a shorter rest.
 type RegularDebit struct {
-	// Amount Minor units (cents).
-	Amount Amount `json:"amount"`
-
 	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
 	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
 	// that were applied. The basis of a whole is the least reliable of its parts.
 	Basis ScheduleBasis `json:"basis"`
-
-	// Currency ISO 4217; `XXX` if the club system gives none.
-	//
-	// Example: EUR
-	Currency Currency `json:"currency"`
+	Price Money         `json:"price"`
 }
 
 // ResumeLink defines model for ResumeLink.
@@ -2531,13 +2510,12 @@ type ScheduleBasis string
 
 // ScheduleDebit defines model for ScheduleDebit.
 type ScheduleDebit struct {
-	Amount Money `json:"amount"`
-
 	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
 	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
 	// that were applied. The basis of a whole is the least reliable of its parts.
 	Basis ScheduleBasis `json:"basis"`
 	Date  Date          `json:"date"`
+	Price Money         `json:"price"`
 
 	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
 	//
@@ -2565,8 +2543,6 @@ type ScheduleDebit struct {
 
 // ScheduleDueNow defines model for ScheduleDueNow.
 type ScheduleDueNow struct {
-	Amount Money `json:"amount"`
-
 	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
 	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
 	// that were applied. The basis of a whole is the least reliable of its parts.
@@ -2575,11 +2551,12 @@ type ScheduleDueNow struct {
 	// Date Today.
 	Date Date `json:"date"`
 
-	// Extras The offer's `extras`, which are part of the amount.
+	// Extras The offer's `extras`, which are part of the price.
 	Extras *[]OfferExtra `json:"extras,omitempty"`
 
-	// Parts The parts of the amount, besides `extras`.
+	// Parts The parts of the price, besides `extras`.
 	Parts []SchedulePart `json:"parts"`
+	Price Money          `json:"price"`
 
 	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
 	//
@@ -2607,14 +2584,13 @@ type ScheduleDueNow struct {
 
 // ScheduleMovement defines model for ScheduleMovement.
 type ScheduleMovement struct {
-	Amount Money `json:"amount"`
-
 	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
 	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
 	// that were applied. The basis of a whole is the least reliable of its parts.
 	Basis ScheduleBasis        `json:"basis"`
 	Date  Date                 `json:"date"`
 	Kind  ScheduleMovementKind `json:"kind"`
+	Price Money                `json:"price"`
 
 	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
 	//
@@ -2645,13 +2621,12 @@ type ScheduleMovementKind string
 
 // SchedulePart defines model for SchedulePart.
 type SchedulePart struct {
-	Amount Money `json:"amount"`
-
 	// Kind `first_instalment` is not debited again. `prorata` adjusts the first month to its days and can be negative.
 	Kind SchedulePartKind `json:"kind"`
 
 	// Name The club's name for it.
-	Name *Words `json:"name,omitempty"`
+	Name  *Words `json:"name,omitempty"`
+	Price Money  `json:"price"`
 }
 
 // SchedulePartKind `first_instalment` is not debited again. `prorata` adjusts the first month to its days and can be negative.
@@ -2659,8 +2634,6 @@ type SchedulePartKind string
 
 // ScheduleRecurrence The debits that follow `debits` until the subscription is cancelled; absent if none do.
 type ScheduleRecurrence struct {
-	Amount Money `json:"amount"`
-
 	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
 	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
 	// that were applied. The basis of a whole is the least reliable of its parts.
@@ -2674,6 +2647,7 @@ type ScheduleRecurrence struct {
 	// Example: P1M
 	Every Duration `json:"every"`
 	From  Date     `json:"from"`
+	Price Money    `json:"price"`
 
 	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
 	//
@@ -2898,13 +2872,13 @@ type Tag struct {
 	ValidThrough *Date `json:"validThrough,omitempty"`
 }
 
-// Tax The tax in a `price`, in its currency, as the club system gives it; absent if it gives none, or one that does not add up.
+// Tax The tax in a `price`, as the club system gives it; absent if it gives none, or one that does not add up.
 type Tax struct {
-	// Amount Minor units (cents).
-	Amount Amount `json:"amount"`
+	// Included The tax.
+	Included Money `json:"included"`
 
-	// Net The price without tax, in minor units.
-	Net Amount `json:"net"`
+	// Net The price without tax.
+	Net Money `json:"net"`
 
 	// Percent Example: 20
 	Percent int `json:"percent"`

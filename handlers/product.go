@@ -115,15 +115,14 @@ func (s *Server) offerOf(ctx context.Context, offer catalogue.Offer, club catalo
 	due := schedule.Due(schedule.Terms{Offer: listed,
 		Extras: offer.ExtraPrices(), Today: schedule.DateOf(club.Today(now)), Start: schedule.DateOf(club.FirstStart(now, id))})
 	out := api.Offer{
-		Id:       id,
-		Name:     singleLine(club.OfferName(id, language, offer.Name)),
-		DueNow:   money(offer.DueNow, offer.Currency),
-		Prorated: offer.Prorated,
+		Id:        id,
+		Name:      singleLine(club.OfferName(id, language, offer.Name)),
+		ListPrice: money(offer.DueNow, offer.Currency),
+		Prorated:  offer.Prorated,
 		DueToday: api.DueToday{
-			Date:     due.Date.String(),
-			Amount:   due.Amount,
-			Currency: currencyCode(offer.Currency),
-			Basis:    api.ScheduleBasis(due.Basis),
+			Date:  due.Date.String(),
+			Price: money(due.Amount, offer.Currency),
+			Basis: api.ScheduleBasis(due.Basis),
 		},
 		Commitment:  optional(durationText(offer.Commitment)),
 		Needs:       each(offer.Needs, func(need string) api.OfferNeeds { return api.OfferNeeds(need) }),
@@ -131,15 +130,14 @@ func (s *Server) offerOf(ctx context.Context, offer catalogue.Offer, club catalo
 	}
 	if offer.RegistrationFee != 0 {
 		out.RegistrationFee = &api.RegistrationFee{
-			Name:     optional(singleLine(club.Label(language, offer.FeeName))),
-			Amount:   offer.RegistrationFee,
-			Currency: currencyCode(offer.Currency),
+			Name:  optional(singleLine(club.Label(language, offer.FeeName))),
+			Price: money(offer.RegistrationFee, offer.Currency),
 		}
 	}
 	if offer.Billing != nil {
 		out.Billing = billingOf(*offer.Billing, offer.Currency)
 		if amount, basis, ok := schedule.RegularDebit(listed); ok {
-			out.Billing.Debit = &api.RegularDebit{Amount: amount, Currency: currencyCode(offer.Currency), Basis: api.ScheduleBasis(basis)}
+			out.Billing.Debit = &api.RegularDebit{Price: money(amount, offer.Currency), Basis: api.ScheduleBasis(basis)}
 		}
 	}
 	shown := club.Offers[id]
@@ -182,7 +180,7 @@ func billingOf(billing catalogue.Billing, currency string) *api.Billing {
 				out.Times = optional(entry.Times)
 			}
 			if tax := entry.Tax; tax != nil {
-				out.Tax = &api.Tax{Percent: int(tax.Percent), Amount: tax.Amount, Net: tax.Net}
+				out.Tax = &api.Tax{Percent: int(tax.Percent), Included: money(tax.Amount, currency), Net: money(tax.Net, currency)}
 			}
 			return out
 		}),

@@ -51,10 +51,10 @@ func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language 
 		Rules:     rulesOf(computed.Verdict),
 		Debits: each(computed.Debits, func(d schedule.Debit) api.ScheduleDebit {
 			return api.ScheduleDebit{
-				Date:   d.Date.String(),
-				Amount: money(d.Amount, currency),
-				Basis:  api.ScheduleBasis(d.Basis),
-				Rules:  rulesOf(d.Verdict),
+				Date:  d.Date.String(),
+				Price: money(d.Amount, currency),
+				Basis: api.ScheduleBasis(d.Basis),
+				Rules: rulesOf(d.Verdict),
 			}
 		}),
 		FirstStatement: each(computed.FirstStatement, func(m schedule.Movement) api.ScheduleMovement {
@@ -63,22 +63,22 @@ func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language 
 				kind = api.ScheduleMovementKindDebit
 			}
 			return api.ScheduleMovement{
-				Date:   m.Date.String(),
-				Kind:   kind,
-				Amount: money(m.Amount, currency),
-				Basis:  api.ScheduleBasis(m.Basis),
-				Rules:  rulesOf(m.Verdict),
+				Date:  m.Date.String(),
+				Kind:  kind,
+				Price: money(m.Amount, currency),
+				Basis: api.ScheduleBasis(m.Basis),
+				Rules: rulesOf(m.Verdict),
 			}
 		}),
 	}
 	if r := computed.Recurrence; r != nil {
 		out.Recurrence = &api.ScheduleRecurrence{
-			From:   r.From.String(),
-			Every:  durationText(r.Every),
-			Day:    optional(r.Day),
-			Amount: money(r.Amount, currency),
-			Basis:  api.ScheduleBasis(r.Basis),
-			Rules:  rulesOf(r.Verdict),
+			From:  r.From.String(),
+			Every: durationText(r.Every),
+			Day:   optional(r.Day),
+			Price: money(r.Amount, currency),
+			Basis: api.ScheduleBasis(r.Basis),
+			Rules: rulesOf(r.Verdict),
 		}
 	}
 	if computed.Total != nil {
@@ -90,12 +90,12 @@ func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language 
 func dueNowOf(due schedule.DueNow, offer catalogue.Offer, club catalogue.Details, language string) api.ScheduleDueNow {
 	return api.ScheduleDueNow{
 		Date:   due.Date.String(),
-		Amount: money(due.Amount, offer.Currency),
+		Price:  money(due.Amount, offer.Currency),
 		Basis:  api.ScheduleBasis(due.Basis),
 		Rules:  rulesOf(due.Verdict),
 		Extras: extrasOf(offer, club, language),
 		Parts: each(due.Parts, func(part schedule.Part) api.SchedulePart {
-			out := api.SchedulePart{Kind: api.SchedulePartKind(part.Kind), Amount: money(part.Amount, offer.Currency)}
+			out := api.SchedulePart{Kind: api.SchedulePartKind(part.Kind), Price: money(part.Amount, offer.Currency)}
 			if part.Kind == schedule.Fee {
 				out.Name = optional(singleLine(club.Label(language, offer.FeeName)))
 			}

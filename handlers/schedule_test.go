@@ -136,10 +136,10 @@ func TestDueToday(t *testing.T) {
 		for _, product := range page.Items {
 			for _, offer := range product.Offers {
 				if !offer.Prorated {
-					if offer.DueToday.Amount < offer.DueNow.Amount || offer.DueToday.Basis != api.Exact {
-						t.Errorf("%s: %+v is due today, of %+v", offer.Name, offer.DueToday, offer.DueNow)
+					if offer.DueToday.Price.Amount < offer.ListPrice.Amount || offer.DueToday.Basis != api.Exact {
+						t.Errorf("%s: %+v is due today, of %+v", offer.Name, offer.DueToday, offer.ListPrice)
 					}
-					if offer.DueToday.Amount == offer.DueNow.Amount { // without extras
+					if offer.DueToday.Price.Amount == offer.ListPrice.Amount { // without extras
 						continue
 					}
 				} else {
@@ -149,7 +149,7 @@ func TestDueToday(t *testing.T) {
 				body := `{"clubId":"` + c.Club() + `","person":` + person +
 					`,"items":[{"offerId":"` + offer.Id + `","startDate":"` + offer.DueToday.Date + `"}]}`
 				c.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &begun)
-				if got := begun.Cart.DueNow; got.Amount != offer.DueToday.Amount || got.Currency != offer.DueToday.Currency {
+				if got := begun.Cart.DueNow; got != offer.DueToday.Price {
 					t.Errorf("%s: the cart costs %+v, the catalogue says %+v", offer.Name, got, offer.DueToday)
 				}
 			}
@@ -177,19 +177,20 @@ func TestRegularDebit(t *testing.T) {
 			c.Do("GET", "/v1/clubs/"+c.Club()+"/offers/"+offer.Id+"/schedule", nil).Into(http.StatusOK, &plan)
 			var amounts []int64
 			for _, debit := range plan.Debits {
-				amounts = append(amounts, debit.Amount.Amount)
+				amounts = append(amounts, debit.Price.Amount)
 			}
 			if plan.Recurrence != nil {
-				amounts = append(amounts, plan.Recurrence.Amount.Amount)
+				amounts = append(amounts, plan.Recurrence.Price.Amount)
 			}
 			slices.Sort(amounts)
 			amounts = slices.Compact(amounts)
 			debit := offer.Billing.Debit
-			if len(amounts) == 1 && (debit == nil || debit.Amount != amounts[0] || debit.Currency != "EUR") || len(amounts) > 1 && debit != nil {
+			if len(amounts) == 1 && (debit == nil || debit.Price != (api.Money{Amount: amounts[0], Currency: "EUR"})) ||
+				len(amounts) > 1 && debit != nil {
 				t.Errorf("%s: its debits take %v, the catalogue says %+v", offer.Name, amounts, debit)
 			}
 			if debit != nil {
-				said[offer.Name] = fmt.Sprint(debit.Amount, " ", debit.Basis)
+				said[offer.Name] = fmt.Sprint(debit.Price.Amount, " ", debit.Basis)
 			}
 		}
 	}

@@ -1269,14 +1269,16 @@ export interface components {
          *             {
          *               "id": "201",
          *               "name": "Quarter Pass, paid once",
-         *               "dueNow": {
+         *               "listPrice": {
          *                 "amount": 14900,
          *                 "currency": "EUR"
          *               },
          *               "dueToday": {
          *                 "date": "2030-01-15",
-         *                 "amount": 14900,
-         *                 "currency": "EUR",
+         *                 "price": {
+         *                   "amount": 14900,
+         *                   "currency": "EUR"
+         *                 },
          *                 "basis": "exact"
          *               },
          *               "prorated": false,
@@ -1314,8 +1316,8 @@ export interface components {
         Offer: {
             id: components["schemas"]["Id"];
             name: components["schemas"]["Words"];
-            /** @description The price as the club system lists it, for a start on the first of a month. */
-            dueNow: components["schemas"]["Money"];
+            /** @description The price as the club system lists it, for a start on the first of a month. What is due is `dueToday`. */
+            listPrice: components["schemas"]["Money"];
             dueToday: components["schemas"]["DueToday"];
             registrationFee?: components["schemas"]["RegistrationFee"];
             billing?: components["schemas"]["Billing"];
@@ -1389,15 +1391,13 @@ export interface components {
         DueToday: {
             /** @description The day for which it was computed. */
             date: components["schemas"]["Date"];
-            amount: components["schemas"]["Amount"];
-            currency: components["schemas"]["Currency"];
+            price: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
         };
-        /** @description Already included in `dueNow`. */
+        /** @description Already included in `listPrice`. */
         RegistrationFee: {
             name?: components["schemas"]["Words"];
-            amount: components["schemas"]["Amount"];
-            currency: components["schemas"]["Currency"];
+            price: components["schemas"]["Money"];
         };
         /** @description The debits after today's payment. */
         Billing: {
@@ -1408,7 +1408,7 @@ export interface components {
             rhythm: components["schemas"]["Duration"];
             /** @description The subscription renews automatically, so it has no total. */
             endless: boolean;
-            /** @description `dueNow` includes the first instalment, so there is one debit fewer than `entries` add up to. */
+            /** @description `listPrice` includes the first instalment, so there is one debit fewer than `entries` add up to. */
             firstInstalmentPaid: boolean;
             entries: components["schemas"]["BillingEntry"][];
             debit?: components["schemas"]["RegularDebit"];
@@ -1418,8 +1418,7 @@ export interface components {
          *     unknown. The schedule has their dates, and a last debit that covers a shorter rest.
          */
         RegularDebit: {
-            amount: components["schemas"]["Amount"];
-            currency: components["schemas"]["Currency"];
+            price: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
         };
         /** @description A billing period and its price. Entries are cumulative. */
@@ -1434,16 +1433,17 @@ export interface components {
             times?: number;
             tax?: components["schemas"]["Tax"];
         };
-        /** @description The tax in a `price`, in its currency, as the club system gives it; absent if it gives none, or one that does not add up. */
+        /** @description The tax in a `price`, as the club system gives it; absent if it gives none, or one that does not add up. */
         Tax: {
             /**
              * Format: int32
              * @example 20
              */
             percent: number;
-            amount: components["schemas"]["Amount"];
-            /** @description The price without tax, in minor units. */
-            net: components["schemas"]["Amount"];
+            /** @description The tax. */
+            included: components["schemas"]["Money"];
+            /** @description The price without tax. */
+            net: components["schemas"]["Money"];
         };
         DebitDayList: {
             items: components["schemas"]["DebitDay"][];
@@ -1508,12 +1508,12 @@ export interface components {
         ScheduleDueNow: {
             /** @description Today. */
             date: components["schemas"]["Date"];
-            amount: components["schemas"]["Money"];
+            price: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
-            /** @description The parts of the amount, besides `extras`. */
+            /** @description The parts of the price, besides `extras`. */
             parts: components["schemas"]["SchedulePart"][];
-            /** @description The offer's `extras`, which are part of the amount. */
+            /** @description The offer's `extras`, which are part of the price. */
             extras?: components["schemas"]["OfferExtra"][];
         };
         SchedulePart: {
@@ -1524,11 +1524,11 @@ export interface components {
             kind: "price" | "registration_fee" | "first_instalment" | "prorata";
             /** @description The club's name for it. */
             name?: components["schemas"]["Words"];
-            amount: components["schemas"]["Money"];
+            price: components["schemas"]["Money"];
         };
         ScheduleDebit: {
             date: components["schemas"]["Date"];
-            amount: components["schemas"]["Money"];
+            price: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
         };
@@ -1538,7 +1538,7 @@ export interface components {
             every: components["schemas"]["Duration"];
             /** @description Day of the month, or the last day of a shorter month; absent if debits follow weeks. */
             day?: components["schemas"]["MonthDay"];
-            amount: components["schemas"]["Money"];
+            price: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
         };
@@ -1546,7 +1546,7 @@ export interface components {
             date: components["schemas"]["Date"];
             /** @enum {string} */
             kind: "due_now" | "debit";
-            amount: components["schemas"]["Money"];
+            price: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
         };
@@ -3003,14 +3003,16 @@ export interface operations {
                      *         {
                      *           "id": "201",
                      *           "name": "Quarter Pass, paid once",
-                     *           "dueNow": {
+                     *           "listPrice": {
                      *             "amount": 14900,
                      *             "currency": "EUR"
                      *           },
                      *           "dueToday": {
                      *             "date": "2030-01-15",
-                     *             "amount": 14900,
-                     *             "currency": "EUR",
+                     *             "price": {
+                     *               "amount": 14900,
+                     *               "currency": "EUR"
+                     *             },
                      *             "basis": "exact"
                      *           },
                      *           "prorated": false,
@@ -3086,7 +3088,7 @@ export interface operations {
                      *       "debitDay": 5,
                      *       "dueNow": {
                      *         "date": "2029-12-20",
-                     *         "amount": {
+                     *         "price": {
                      *           "amount": 6890,
                      *           "currency": "EUR"
                      *         },
@@ -3095,14 +3097,14 @@ export interface operations {
                      *           {
                      *             "kind": "registration_fee",
                      *             "name": "Registration fee",
-                     *             "amount": {
+                     *             "price": {
                      *               "amount": 2900,
                      *               "currency": "EUR"
                      *             }
                      *           },
                      *           {
                      *             "kind": "first_instalment",
-                     *             "amount": {
+                     *             "price": {
                      *               "amount": 3990,
                      *               "currency": "EUR"
                      *             }
@@ -3114,7 +3116,7 @@ export interface operations {
                      *         "from": "2030-03-05",
                      *         "every": "P1M",
                      *         "day": 5,
-                     *         "amount": {
+                     *         "price": {
                      *           "amount": 3990,
                      *           "currency": "EUR"
                      *         },
@@ -3125,7 +3127,7 @@ export interface operations {
                      *         {
                      *           "date": "2029-12-20",
                      *           "kind": "due_now",
-                     *           "amount": {
+                     *           "price": {
                      *             "amount": 6890,
                      *             "currency": "EUR"
                      *           },
@@ -3134,7 +3136,7 @@ export interface operations {
                      *         {
                      *           "date": "2030-03-05",
                      *           "kind": "debit",
-                     *           "amount": {
+                     *           "price": {
                      *             "amount": 3990,
                      *             "currency": "EUR"
                      *           },
@@ -3143,7 +3145,7 @@ export interface operations {
                      *         {
                      *           "date": "2030-04-05",
                      *           "kind": "debit",
-                     *           "amount": {
+                     *           "price": {
                      *             "amount": 3990,
                      *             "currency": "EUR"
                      *           },

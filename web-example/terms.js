@@ -87,7 +87,7 @@ export function terms(offer) {
     lines.push({ about: text.terms.term, words: offer.billing?.endless ? text.terms.runsOn(length) : length });
   }
   const fee = offer.registrationFee;
-  if (fee?.amount) lines.push({ about: text.terms.part, words: text.terms.fee(money(fee), fee.name) });
+  if (fee?.price.amount) lines.push({ about: text.terms.part, words: text.terms.fee(money(fee.price), fee.name) });
   for (const { name, price } of offer.extras ?? []) lines.push({ about: text.terms.part, words: text.terms.fee(money(price), name) });
   if (offer.billing?.firstInstalmentPaid && lines.some(({ about }) => about === text.terms.instalments)) lines.push({ words: text.terms.firstToday });
   if (offer.prorated) lines.push({ words: text.terms.prorated });
@@ -109,11 +109,11 @@ export function recurring({ billing }) {
  * @param {Offer} offer
  */
 export function leading(offer) {
-  const { billing, dueNow, registrationFee } = offer;
+  const { billing, listPrice, registrationFee } = offer;
   const only = recurring(offer);
   if (only || !billing?.firstInstalmentPaid) return only && { ...only, times: undefined };
   const [first] = billing.entries;
-  return first.price.amount === dueNow.amount - (registrationFee?.amount ?? 0) ? first : undefined;
+  return first.price.amount === listPrice.amount - (registrationFee?.price.amount ?? 0) ? first : undefined;
 }
 
 /**
@@ -139,7 +139,7 @@ function follows({ billing }) {
  */
 function debitOf({ debit }) {
   if (!debit) return "";
-  return debit.basis === "exact" ? money(debit) : text.plan.about(money(debit));
+  return debit.basis === "exact" ? money(debit.price) : text.plan.about(money(debit.price));
 }
 
 /**
@@ -160,12 +160,12 @@ function inTurn({ rhythm, entries, firstInstalmentPaid }, { price, times }) {
  * @param {Offer} offer
  * @returns {import("./contract").Money | undefined}
  */
-function totalOf({ billing, dueNow, registrationFee, prorated, extras = [] }) {
+function totalOf({ billing, listPrice, registrationFee, prorated, extras = [] }) {
   if (!billing?.entries.length || billing.endless || prorated) return undefined;
   if (billing.entries.some(({ every: period, times }) => !times || period.at(-1) !== billing.rhythm.at(-1))) return undefined;
   const instalments = billing.entries.reduce((sum, { price, times = 0 }) => sum + price.amount * times, 0);
-  const first = billing.firstInstalmentPaid ? registrationFee?.amount ?? 0 : dueNow.amount;
-  return { ...dueNow, amount: first + instalments + extras.reduce((sum, { price }) => sum + price.amount, 0) };
+  const first = billing.firstInstalmentPaid ? registrationFee?.price.amount ?? 0 : listPrice.amount;
+  return { ...listPrice, amount: first + instalments + extras.reduce((sum, { price }) => sum + price.amount, 0) };
 }
 
 /**

@@ -53,7 +53,7 @@ import okhttp3.sse.EventSources
 @Serializable data class Product(val name: String, val offers: List<Offer>)
 
 @Serializable data class Offer( // needs: startDate, debit and mandate; debitChoice says which day a debit can have
-    val id: String, val name: String, val dueNow: Money, val needs: List<String>, val debitChoice: String,
+    val id: String, val name: String, val listPrice: Money, val needs: List<String>, val debitChoice: String,
 )
 
 @Serializable data class Address(val street: String, val postalCode: String, val city: String, val country: String)

@@ -20,7 +20,7 @@ struct Product: Decodable { let name: String; let offers: [Offer] }
 
 struct Offer: Decodable { // needs: startDate, debit and mandate; debitChoice says which day a debit can have
     let id, name, debitChoice: String
-    let dueNow: Money
+    let listPrice: Money
     let needs: [String]
 }
 

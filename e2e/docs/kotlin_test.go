@@ -278,9 +278,9 @@ type screen struct {
 	Shown   string // the address in the browser
 	Session *struct{ ID, Token string }
 	Offers  []struct {
-		ID     string
-		DueNow struct{ Amount int64 }
-		Needs  []string
+		ID        string
+		ListPrice struct{ Amount int64 }
+		Needs     []string
 	}
 }
 
@@ -384,7 +384,7 @@ func (p *phone) choose() string {
 	p.t.Helper()
 	offers := p.tap("choose").Offers
 	for _, offer := range offers {
-		if offer.DueNow.Amount > 0 && slices.Equal(offer.Needs, []string{"startDate"}) {
+		if offer.ListPrice.Amount > 0 && slices.Equal(offer.Needs, []string{"startDate"}) {
 			return offer.ID
 		}
 	}

@@ -343,7 +343,7 @@ func (c *Client) CardOffer(club string) api.Offer {
 	c.Do("GET", "/v1/clubs/"+club+"/products?type=subscription", nil).Into(http.StatusOK, &list)
 	for _, product := range list.Items {
 		for _, offer := range product.Offers {
-			if offer.DueNow.Amount > 0 && len(offer.Needs) == 1 && !offer.Prorated {
+			if offer.ListPrice.Amount > 0 && len(offer.Needs) == 1 && !offer.Prorated {
 				return offer
 			}
 		}

@@ -211,7 +211,7 @@ func TestOfferOfALink(t *testing.T) {
 		}
 	}
 	if tax := product.Offers[0].Billing.Entries[0].Tax; tax == nil || tax.Percent != 20 ||
-		tax.Net+tax.Amount != product.Offers[0].Billing.Entries[0].Price.Amount {
+		tax.Net.Amount+tax.Included.Amount != product.Offers[0].Billing.Entries[0].Price.Amount {
 		t.Errorf("the tax is %+v", tax)
 	}
 	c.Do("GET", "/v1/clubs/11/offers/9999", nil).Problem(api.OfferNotFound)
@@ -286,14 +286,14 @@ func TestExtrasAreInThePrice(t *testing.T) {
 				t.Errorf("%s is listed as a subscription", product.Name)
 			}
 			key := api.OfferExtra{OfferId: "2501", Name: "Key", Price: api.Money{Amount: 500, Currency: "EUR"}}
-			if offer.Id == id && (offer.DueToday.Amount != want || len(*offer.Extras) != 1 || (*offer.Extras)[0] != key) {
+			if offer.Id == id && (offer.DueToday.Price.Amount != want || len(*offer.Extras) != 1 || (*offer.Extras)[0] != key) {
 				t.Errorf("offer %s is %+v with %+v", id, offer.DueToday, offer.Extras)
 			}
 		}
 		var schedule api.Schedule
 		c.Do("GET", "/v1/clubs/11/offers/"+id+"/schedule", nil).Into(http.StatusOK, &schedule)
-		if due := schedule.DueNow; due.Amount.Amount != want || !slices.Equal(*due.Extras, *one.Offers[0].Extras) ||
-			schedule.FirstStatement[0].Amount.Amount != want {
+		if due := schedule.DueNow; due.Price.Amount != want || !slices.Equal(*due.Extras, *one.Offers[0].Extras) ||
+			schedule.FirstStatement[0].Price.Amount != want {
 			t.Errorf("the schedule of %s is %+v", id, schedule)
 		}
 		cart := c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: id, StartDate: &start}).Cart

@@ -195,7 +195,7 @@ func TestAgeRestrictedCartCannotBePaid(t *testing.T) {
 			c.Do("POST", "/v1/registrations", api.StartRegistration{
 				ClubId: club, Person: young, Items: &[]api.NewItem{{OfferId: offer.Id, StartDate: &start}},
 			}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
-			if registration.Cart.Valid || offer.DueNow.Amount == 0 || len(registration.Cart.Problems) == 0 ||
+			if registration.Cart.Valid || offer.ListPrice.Amount == 0 || len(registration.Cart.Problems) == 0 ||
 				registration.Cart.Problems[0].Code != "age_restricted" {
 				continue
 			}

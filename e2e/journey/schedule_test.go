@@ -101,8 +101,8 @@ func holdCart(t *testing.T, c *frontdesktest.Client, club string, offer api.Offe
 	c.Do("POST", "/v1/registrations", api.StartRegistration{
 		ClubId: club, Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer.Id, StartDate: &start}},
 	}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
-	if due := registration.Cart.DueNow; s.DueNow.Amount != due {
-		t.Errorf("%s: due now %d, in the cart %d", offer.Name, s.DueNow.Amount.Amount, due.Amount)
+	if due := registration.Cart.DueNow; s.DueNow.Price != due {
+		t.Errorf("%s: due now %d, in the cart %d", offer.Name, s.DueNow.Price.Amount, due.Amount)
 	}
 }
 
@@ -119,7 +119,7 @@ func holdTotal(t *testing.T, offer api.Offer, s api.Schedule, records simOffer) 
 	}
 	for _, part := range s.DueNow.Parts {
 		if part.Kind == api.SchedulePartKindProrata {
-			want += part.Amount.Amount
+			want += part.Price.Amount
 		}
 	}
 	for _, extra := range frontdesktest.Value(s.DueNow.Extras) {
@@ -134,8 +134,8 @@ func holdTotal(t *testing.T, offer api.Offer, s api.Schedule, records simOffer) 
 		for _, entry := range records.Repayments.Recurrences {
 			periods += entry.Price
 		}
-		if s.Recurrence.Amount.Amount != periods {
-			t.Errorf("%s: continues with %d, want %d", offer.Name, s.Recurrence.Amount.Amount, periods)
+		if s.Recurrence.Price.Amount != periods {
+			t.Errorf("%s: continues with %d, want %d", offer.Name, s.Recurrence.Price.Amount, periods)
 		}
 	}
 	if doubtful := slices.Contains([]string{"1301", "1401", "1701"}, offer.Id); doubtful != (s.Basis != api.Exact) {

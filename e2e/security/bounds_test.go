@@ -122,8 +122,8 @@ func TestAPI10OversizedTexts(t *testing.T) {
 			t.Errorf("a description is %.60q…", text)
 		}
 		for _, offer := range product.Offers {
-			if oneLine("an offer", offer.Name); offer.DueNow.Currency != "XXX" {
-				t.Errorf("an invalid currency is shown as %q", offer.DueNow.Currency)
+			if oneLine("an offer", offer.Name); offer.ListPrice.Currency != "XXX" {
+				t.Errorf("an invalid currency is shown as %q", offer.ListPrice.Currency)
 			}
 		}
 	}

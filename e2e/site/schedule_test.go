@@ -83,7 +83,7 @@ func (g *siteVisitor) dueToday(id string) string {
 	for _, product := range page.Items {
 		for _, offer := range product.Offers {
 			if offer.Id == id {
-				return strconv.FormatInt(offer.DueToday.Amount, 10)
+				return strconv.FormatInt(offer.DueToday.Price.Amount, 10)
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (g *siteVisitor) expectSchedule(path string, inCart bool) {
 		s.FirstStatement = slices.DeleteFunc(
 			s.FirstStatement, func(m api.ScheduleMovement) bool { return m.Kind == api.ScheduleMovementKindDueNow },
 		)
-		after := s.Total.Amount - s.DueNow.Amount.Amount
+		after := s.Total.Amount - s.DueNow.Price.Amount
 		g.says(fmt.Sprintf("€%d.%02d in total", after/100, after%100))
 	}
 	if n := g.Count(`[data-plan="` + s.OfferId + `"] [data-movement]`); n != len(s.FirstStatement) {
@@ -120,7 +120,7 @@ func (g *siteVisitor) expectSchedule(path string, inCart bool) {
 		if g.Count(`[data-movement="`+movement.Date+`"][data-kind="`+string(movement.Kind)+`"]`) != 1 {
 			g.t.Errorf("%s: %s is not there", path, movement.Date)
 		}
-		if amount := money(movement.Amount.Amount); !strings.Contains(text, amount) {
+		if amount := money(movement.Price.Amount); !strings.Contains(text, amount) {
 			g.t.Errorf("%s: %s is not there", path, amount)
 		}
 	}

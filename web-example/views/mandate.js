@@ -105,7 +105,7 @@ function debits() {
 function firstDebit(requests) {
   const debits = requests.flatMap((request) => get().schedules[scheduleKey(request)]?.firstStatement ?? []).filter(({ kind }) => kind === "debit");
   const day = debits.map((debit) => debit.date).sort()[0];
-  const amounts = debits.filter((debit) => debit.date === day).map(({ amount }) => money(amount));
+  const amounts = debits.filter((debit) => debit.date === day).map(({ price }) => money(price));
   return day && h("small", {}, text.mandate.first(date(day), amounts.join(" + ")));
 }
 

@@ -261,12 +261,12 @@ const planLink = (product, offer) =>
 function due(offer) {
   const { dueToday, prorated } = offer;
   const entry = leading(offer);
-  if (!entry && !offer.billing && !dueToday.amount) return h("p", { class: "price" }, h("strong", { class: "price-tag" }, text.offer.free));
+  if (!entry && !offer.billing && !dueToday.price.amount) return h("p", { class: "price" }, h("strong", { class: "price-tag" }, text.offer.free));
   const words = prorated ? text.offer.dueIfToday : text.offer.dueToday;
   return h("p", { class: "price" },
-    price(entry?.price ?? dueToday),
+    price(entry?.price ?? dueToday.price),
     h("span", {}, entry ? rhythmOf(entry) : offer.billing ? text.offer.dueNow : text.offer.once),
-    entry && h("span", { class: "price-today", "data-due-today": dueToday.amount }, words(money(dueToday))));
+    entry && h("span", { class: "price-today", "data-due-today": dueToday.price.amount }, words(money(dueToday.price))));
 }
 
 /** @param {{ every: string, times?: number }} entry */

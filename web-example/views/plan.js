@@ -44,8 +44,8 @@ function asInCart(schedule) {
   const due = get().registration?.cart.dueNow.amount;
   if (due === undefined) return schedule;
   const { dueNow, total } = schedule;
-  const today = due === dueNow.amount.amount;
-  const rest = total && { ...total, amount: total.amount - dueNow.amount.amount };
+  const today = due === dueNow.price.amount;
+  const rest = total && { ...total, amount: total.amount - dueNow.price.amount };
   return { ...schedule, total: today ? total : rest, firstStatement: schedule.firstStatement.flatMap((line) => (line.kind !== "due_now" ? line : today ? { ...line, basis: "exact" } : [])) };
 }
 
@@ -56,7 +56,7 @@ function asInCart(schedule) {
  */
 export function partsOf(item) {
   const dueNow = scheduleOf(item)?.dueNow;
-  const isPrice = (/** @type {Schedule["dueNow"]["parts"]} */ some) => some.reduce((sum, { amount }) => sum + amount.amount, 0) === item.price.amount;
+  const isPrice = (/** @type {Schedule["dueNow"]["parts"]} */ some) => some.reduce((sum, { price }) => sum + price.amount, 0) === item.price.amount;
   const own = dueNow && [dueNow.parts, dueNow.parts.filter(({ kind }) => kind !== "prorata")].find(isPrice);
   const words = own && parts({ ...dueNow, parts: own, extras: [] });
   return words && h("small", { "data-parts": true }, words);
@@ -109,7 +109,7 @@ const line = ({ dueNow }, movement) =>
     h("div", {},
       h("strong", {}, movement.kind === "due_now" ? text.plan.today : date(movement.date)),
       h("small", {}, movement.kind === "due_now" ? parts(dueNow) : text.plan.debit, estimated(movement))),
-    h("span", { class: "amount" }, money(movement.amount)));
+    h("span", { class: "amount" }, money(movement.price)));
 
 /** @param {Debit} debit */
 const estimated = ({ basis }) => basis === "estimated" && h("span", { class: "tag tag-estimated", "data-estimated": true }, text.plan.estimated);
@@ -122,9 +122,9 @@ function parts({ parts: all, extras = [] }) {
 }
 
 /** @param {Schedule["dueNow"]["parts"][number]} part */
-function part({ kind, amount, name }) {
-  if (kind === "prorata" && amount.amount < 0) return text.plan.parts.deducted(money({ ...amount, amount: -amount.amount }));
-  return text.plan.parts[kind](money(amount), name);
+function part({ kind, price, name }) {
+  if (kind === "prorata" && price.amount < 0) return text.plan.parts.deducted(money({ ...price, amount: -price.amount }));
+  return text.plan.parts[kind](money(price), name);
 }
 
 /**
@@ -172,15 +172,15 @@ function run(alike, at, all) {
 /** Rules of the schedule by which the amount is estimated, and not only the date. */
 const ROUGH = ["months_as_weeks", "rounded"];
 
-/** @param {{ amount: import("../contract").Money, rules?: string[] }} debit */
-const roughly = ({ amount, rules: names = [] }) => (names.some((name) => ROUGH.includes(name)) ? text.plan.about(money(amount)) : money(amount));
+/** @param {{ price: import("../contract").Money, rules?: string[] }} debit */
+const roughly = ({ price, rules: names = [] }) => (names.some((name) => ROUGH.includes(name)) ? text.plan.about(money(price)) : money(price));
 
 /** @param {Debit[]} debits */
 const all = (debits) =>
   h("details", { class: "plan-all", "data-plan-all": debits.length },
     h("summary", {}, text.plan.all(debits.length), icon("down")),
     h("ol", { class: "lines" }, debits.map((debit) =>
-      h("li", { "data-debit": debit.date }, h("span", {}, date(debit.date), estimated(debit)), h("span", { class: "amount" }, money(debit.amount))))));
+      h("li", { "data-debit": debit.date }, h("span", {}, date(debit.date), estimated(debit)), h("span", { class: "amount" }, money(debit.price))))));
 
 /** @param {Schedule} schedule why lines are estimated, each reason once */
 function rules({ rules: names, basis }) {

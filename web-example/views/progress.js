@@ -57,7 +57,7 @@ function entry(step, index, at, state) {
  * @param {import("../store.js").State} state
  */
 function nameOf(step, { place, registration, catalogue }) {
-  const due = registration ? registration.cart.items.length && registration.cart.dueNow : findOffer(catalogue, place.offer)?.offer.dueToday;
+  const due = registration ? registration.cart.items.length && registration.cart.dueNow : findOffer(catalogue, place.offer)?.offer.dueToday.price;
   return step === "payment" && due && !due.amount ? text.progress.confirmation : text.progress[step];
 }
 

@@ -29,7 +29,7 @@ function ofOffer() {
   const { product, offer } = found;
   const { name, variant } = nameOf(product, offer);
   const request = offerSchedules(get())[0];
-  const due = (request && get().schedules[scheduleKey(request)]?.dueNow.amount) ?? offer.dueToday;
+  const due = (request && get().schedules[scheduleKey(request)]?.dueNow.price) ?? offer.dueToday.price;
   return fold(text.summary.dueNow, due, debited(offer),
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), clubName(place.club)),
@@ -57,7 +57,7 @@ function ofCart() {
  * What each later debit takes, if they are all alike.
  * @param {import("../contract").Offer} [offer]
  */
-const debited = (offer) => offer?.billing?.debit && { price: offer.billing.debit, every: offer.billing.rhythm };
+const debited = (offer) => offer?.billing?.debit && { price: offer.billing.debit.price, every: offer.billing.rhythm };
 
 /**
  * @param {string} label
