@@ -122,26 +122,26 @@ type bareConnection struct {
 }
 
 func (t bareTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	var c *bareConnection
+	var conn *bareConnection
 	select {
-	case c = <-t[r.URL.Host]:
+	case conn = <-t[r.URL.Host]:
 	default:
 		deadline, _ := r.Context().Deadline()
 		opened, err := (&net.Dialer{Deadline: deadline}).Dial("tcp", r.URL.Host)
 		if err != nil {
 			return nil, err
 		}
-		c = &bareConnection{opened, bufio.NewReadWriter(bufio.NewReader(opened), bufio.NewWriter(opened))}
+		conn = &bareConnection{opened, bufio.NewReadWriter(bufio.NewReader(opened), bufio.NewWriter(opened))}
 	}
-	response, err := c.send(r)
+	response, err := conn.send(r)
 	if err == nil && !response.Close {
 		select {
-		case t[r.URL.Host] <- c:
+		case t[r.URL.Host] <- conn:
 			return response, nil
 		default: // enough are idle
 		}
 	}
-	_ = c.Close()
+	_ = conn.Close()
 	return response, err
 }
 

@@ -36,18 +36,18 @@ type countingUpstreams struct {
 }
 
 func (h *harness) countingUpstreams() *countingUpstreams {
-	u := &countingUpstreams{Upstreams: frontdesktest.NewUpstreams(h)}
-	u.proxy = u.Proxy()
-	h.Cleanup(u.proxy.Close)
-	u.proxy.OnRequest = func(r *http.Request, _ []byte) {
-		<-time.After(time.Duration(u.delay.Load()))
+	upstreams := &countingUpstreams{Upstreams: frontdesktest.NewUpstreams(h)}
+	upstreams.proxy = upstreams.Proxy()
+	h.Cleanup(upstreams.proxy.Close)
+	upstreams.proxy.OnRequest = func(r *http.Request, _ []byte) {
+		<-time.After(time.Duration(upstreams.delay.Load()))
 		if strings.HasPrefix(r.URL.Path, "/sandbox/") {
-			u.processor.Add(1)
+			upstreams.processor.Add(1)
 		} else {
-			u.club.Add(1)
+			upstreams.club.Add(1)
 		}
 	}
-	return u
+	return upstreams
 }
 
 // lastCall returns a channel that receives when the gateway has sent its last call for a
@@ -69,8 +69,8 @@ func (h *harness) cardEnv(redisURL string, environment ...string) (*countingUpst
 
 func countCard(h *harness) []row {
 	redis := h.redisCounter(frontdesktest.NewDurableRedis(h))
-	upstreams, _, b := h.cardEnv(redis.url)
-	b.journey() // loads scripts, opens connections
+	upstreams, _, buyers := h.cardEnv(redis.url)
+	buyers.journey() // loads scripts, opens connections
 	redis.take()
 	const idleTime = time.Second
 	h.sleep(idleTime)
@@ -79,7 +79,7 @@ func countCard(h *harness) []row {
 	upstreams.processor.Store(0)
 	began := time.Now()
 	for range countedJourneys {
-		b.journey()
+		buyers.journey()
 	}
 	took := time.Since(began)
 	commands, counted := redis.take()
@@ -96,22 +96,22 @@ func countCard(h *harness) []row {
 
 // loadCard compares the CPU time of a journey with that of a request that a bare server forwards.
 func loadCard(h *harness) []row {
-	upstreams, g, b := h.cardEnv(frontdesktest.NewDurableRedis(h))
+	upstreams, gateway, buyers := h.cardEnv(frontdesktest.NewDurableRedis(h))
 	forwarder := h.forwarder(upstreams.proxy.URL + "/sandbox/settings")
 	var perSecond series
 	walk := func() {
 		began := time.Now()
-		h.concurrently(batch, buyersAtOnce, func(int) { b.journey() })
+		h.concurrently(batch, buyersAtOnce, func(int) { buyers.journey() })
 		perSecond = append(perSecond, batch/time.Since(began).Seconds())
 	}
 	walk() // opens connections
 	perSecond = nil
 	forward := func() {
 		for range forwardedBatch {
-			b.get(forwarder.URL + "/")
+			buyers.get(forwarder.URL + "/")
 		}
 	}
-	all := interleave(h.cpuOf(g.PID(), batch, walk), h.cpuOf(forwarder.PID(), forwardedBatch, forward))
+	all := interleave(h.cpuOf(gateway.PID(), batch, walk), h.cpuOf(forwarder.PID(), forwardedBatch, forward))
 	journeys, requests := all[0], all[1]
 	return []row{
 		{
@@ -136,8 +136,8 @@ func (h *harness) cpuOf(pid, n int, work func()) func() float64 {
 }
 
 func timeCard(h *harness) []row {
-	upstreams, _, b := h.cardEnv(frontdesktest.NewDurableRedis(h))
-	b.journey()
+	upstreams, _, buyers := h.cardEnv(frontdesktest.NewDurableRedis(h))
+	buyers.journey()
 	upstreams.delay.Store(int64(upstreamTime))
 	timed := func(work func()) func() float64 {
 		return func() float64 {
@@ -147,9 +147,9 @@ func timeCard(h *harness) []row {
 		}
 	}
 	all := interleave(
-		timed(func() { b.get(upstreams.proxy.URL + "/sandbox/settings") }),
-		timed(func() { b.register(api.NewItem{OfferId: oneOffOffer}) }),
-		func() float64 { return b.recording().Seconds() })
+		timed(func() { buyers.get(upstreams.proxy.URL + "/sandbox/settings") }),
+		timed(func() { buyers.register(api.NewItem{OfferId: oneOffOffer}) }),
+		func() float64 { return buyers.recording().Seconds() })
 	one := fmt.Sprintf("one call: %.1f ms", all[0].median()*1e3)
 	shown := func(of series) string { return fmt.Sprintf("%.0f ms", of.median()*1e3) }
 	return []row{
@@ -179,13 +179,13 @@ type redisCounter struct {
 var respArray = regexp.MustCompile(`(?m)^\*\d+\r$`)
 
 func (h *harness) redisCounter(redisURL string) *redisCounter {
-	proxy, c := frontdesktest.NewMessageProxy(h, frontdesktest.Fault{}), &redisCounter{}
+	proxy, counter := frontdesktest.NewMessageProxy(h, frontdesktest.Fault{}), &redisCounter{}
 	proxy.OnMessage = func(message []byte) {
-		c.trips.Add(1)
-		c.commands.Add(int64(len(respArray.FindAllIndex(message, -1))))
+		counter.trips.Add(1)
+		counter.commands.Add(int64(len(respArray.FindAllIndex(message, -1))))
 	}
-	c.url = "redis://" + proxy.Forward(strings.TrimPrefix(redisURL, "redis://"))
-	return c
+	counter.url = "redis://" + proxy.Forward(strings.TrimPrefix(redisURL, "redis://"))
+	return counter
 }
 
 // take returns what was counted since the last call.

@@ -101,26 +101,27 @@ type visitors struct {
 func (h *harness) visitors() *visitors {
 	redis := frontdesktest.NewDurableRedis(h, "--auto-aof-rewrite-percentage", "0") // a rewrite would slow one block
 	upstreams := h.upstreams()
-	g := h.gateway(upstreams.URL, redis)
-	h.fetch(g.URL+catalogue, nil)
+	gateway := h.gateway(upstreams.URL, redis)
+	h.fetch(gateway.URL+catalogue, nil)
 	start, err := json.Marshal(
 		api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOffOffer}}},
 	)
 	h.must(err)
-	v := &visitors{buyers: h.buyers(g.URL, nil), process: g, upstreams: upstreams, start: string(start)}
+	visitors := &visitors{buyers: h.buyers(gateway.URL, nil), process: gateway, upstreams: upstreams, start: string(start)}
 	transport := bareTransport{}
-	for _, server := range []*frontdesktest.Process{g, upstreams} {
+	for _, server := range []*frontdesktest.Process{gateway, upstreams} {
 		transport[strings.TrimPrefix(server.URL, "http://")] = make(chan *bareConnection, 1000)
 	}
-	v.http = http.Client{Transport: transport}
-	h.concurrently(100, 100, func(int) { v.get(g.URL + catalogue) }) // opens connections, because none is in use yet
-	v.pids = []int{g.PID(), upstreams.PID(), int(h.info(frontdesktest.RedisClient(h, redis), "Server", "process_id")), os.Getpid()}
+	visitors.http = http.Client{Transport: transport}
+	h.concurrently(100, 100, func(int) { visitors.get(gateway.URL + catalogue) }) // opens connections, because none is in use yet
+	redisPID := int(h.info(frontdesktest.RedisClient(h, redis), "Server", "process_id"))
+	visitors.pids = []int{gateway.PID(), upstreams.PID(), redisPID, os.Getpid()}
 	percent := debug.SetGCPercent(800) // the load has little garbage, and shares its core
 	h.Cleanup(func() { debug.SetGCPercent(percent) })
 	var stop context.CancelFunc
-	v.over, stop = context.WithCancel(h.Context())
+	visitors.over, stop = context.WithCancel(h.Context())
 	h.Cleanup(stop)
-	return v
+	return visitors
 }
 
 // leave waits until all visitors have left, and stops the gateway, which would otherwise keep working for them.
@@ -131,19 +132,19 @@ func (v *visitors) leave() {
 }
 
 // block carries out a plan, and repeats it until it counts.
-func (v *visitors) block(perSecond float64, of plan) (b *block) {
+func (v *visitors) block(perSecond float64, of plan) (block *block) {
 	for range 1 + repeats {
-		b = v.send(perSecond, of)
-		if v.Logf("  %s", b); b.counts() {
+		block = v.send(perSecond, of)
+		if v.Logf("  %s", block); block.counts() {
 			break
 		}
 	}
-	return b
+	return block
 }
 
 func (v *visitors) send(perSecond float64, of plan) *block {
 	before, minute := v.used(), time.Minute.Microseconds()
-	b := &block{
+	block := &block{
 		plan:       of,
 		offered:    perSecond,
 		began:      time.Now(),
@@ -151,27 +152,27 @@ func (v *visitors) send(perSecond float64, of plan) *block {
 		turnedAway: hdrhistogram.New(1, minute, 3),
 		givenUp:    map[string]int{},
 	}
-	v.now.Store(b)
+	v.now.Store(block)
 	n, last := 0.0, float64(of.settling+of.counted+of.stay)
 	for second := range of.settling + of.counted {
 		for ; n < perSecond*float64(second+1); n++ {
-			intended, number := b.at(n/perSecond), int(v.started.Add(1))
+			intended, number := block.at(n/perSecond), int(v.started.Add(1))
 			v.sleep(time.Until(intended))
 			v.present.Add(1)
-			go v.visit(number, intended, b.at(min(n/perSecond+patience.Seconds(), last)))
+			go v.visit(number, intended, block.at(min(n/perSecond+patience.Seconds(), last)))
 		}
-		v.sleep(time.Until(b.at(float64(second + 1))))
-		b.completed, b.asked = append(b.completed, float64(v.completed.Swap(0))), append(b.asked, float64(v.asked.Swap(0)))
-		b.memory = max(b.memory, v.memory(v.process))
+		v.sleep(time.Until(block.at(float64(second + 1))))
+		block.completed, block.asked = append(block.completed, float64(v.completed.Swap(0))), append(block.asked, float64(v.asked.Swap(0)))
+		block.memory = max(block.memory, v.memory(v.process))
 	}
-	b.perSecond, b.late = b.completed[of.settling:].sum()/float64(of.counted), float64(v.late.Swap(0))/float64(v.visits.Swap(0))
-	share := v.used().combine(before, func(after, before float64) float64 { return (after - before) / time.Since(b.began).Seconds() })
-	b.cpu = fmt.Sprintf(
+	block.perSecond, block.late = block.completed[of.settling:].sum()/float64(of.counted), float64(v.late.Swap(0))/float64(v.visits.Swap(0))
+	share := v.used().combine(before, func(after, before float64) float64 { return (after - before) / time.Since(block.began).Seconds() })
+	block.cpu = fmt.Sprintf(
 		"CPU: gateway %.0f%%, upstreams %.0f%%, Redis %.0f%%, load %.0f%%", 100*share[0], 100*share[1], 100*share[2],
 		100*share[3],
 	)
-	b.stolen = share[4]
-	return b
+	block.stolen = share[4]
+	return block
 }
 
 // used returns the CPU time of each process, and what other virtual machines took from this one, in seconds.
@@ -188,7 +189,7 @@ func (v *visitors) visit(number int, intended, leaves time.Time) {
 	if v.over.Err() != nil { // the measurement has failed
 		return
 	}
-	b := v.now.Load()
+	block := v.now.Load()
 	v.visits.Add(1)
 	if time.Since(intended) > tooLate {
 		v.late.Add(1)
@@ -199,30 +200,30 @@ func (v *visitors) visit(number int, intended, leaves time.Time) {
 	err := v.journey(ctx, number, &sent)
 	took := time.Since(intended)
 	refusal, refused := errors.AsType[*frontdesktest.StatusError](err)
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	block.mu.Lock()
+	defer block.mu.Unlock()
 	if refused && refusal.Code() == string(api.Overloaded) {
-		_ = b.turnedAway.RecordValue(time.Since(sent).Microseconds())
+		_ = block.turnedAway.RecordValue(time.Since(sent).Microseconds())
 		if next := time.Now().Add(refusal.RetryAfter()); next.Before(leaves) {
 			v.present.Add(1)
 			time.AfterFunc(refusal.RetryAfter(), func() { v.visit(number, next, leaves) })
 			return
 		}
-		b.givenUp["turned away for too long"]++
+		block.givenUp["turned away for too long"]++
 		return
 	}
 	switch {
 	case refused:
-		b.givenUp[fmt.Sprint(refusal.Status, " ", refusal.Code())]++
+		block.givenUp[fmt.Sprint(refusal.Status, " ", refusal.Code())]++
 		took = journeyTime
 	case err != nil:
-		b.givenUp["no response"]++
+		block.givenUp["no response"]++
 		took = journeyTime
 	default:
 		v.completed.Add(1)
 	}
-	if !intended.Before(b.at(float64(b.settling))) {
-		_ = b.journeys.RecordValue(took.Microseconds())
+	if !intended.Before(block.at(float64(block.settling))) {
+		_ = block.journeys.RecordValue(took.Microseconds())
 	}
 }
 

@@ -68,7 +68,7 @@ func measureGrowth(h *harness) []row {
 // a visitor has started.
 func (h *harness) population(upstreams string, size int) *population {
 	server := frontdesktest.NewRedis(h, "--appendonly", "yes", "--appendfsync", "everysec") // filled faster than with "always"
-	p := &population{
+	population := &population{
 		Process: h.gateway(upstreams, server, "FRONTDESK_SEAL_KEYS="+sealKey),
 		targets: make([]target, size),
 		redis:   frontdesktest.RedisClient(h, server),
@@ -82,30 +82,30 @@ func (h *harness) population(upstreams string, size int) *population {
 	records := store.New(store.Config{Redis: client, Keys: keys})
 	// The offer needs everything that an offer can need.
 	day, begins := 5, time.Now().AddDate(0, 1, 0).Format(time.DateOnly)
-	started := h.buyers(p.URL, nil).register(api.NewItem{OfferId: "901", StartDate: &begins, Debit: &api.Debit{Day: &day}})
+	started := h.buyers(population.URL, nil).register(api.NewItem{OfferId: "901", StartDate: &begins, Debit: &api.Debit{Day: &day}})
 	one, _, err := records.Registration(h.Context(), started.ID)
 	h.must(err)
-	before := h.info(p.redis, "Memory", "used_memory")
+	before := h.info(population.redis, "Memory", "used_memory")
 	h.concurrently(size, 32, func(i int) {
 		r, token := copyOf(one, i)
 		h.must(records.SaveRegistration(h.Context(), r))
-		p.targets[i] = target{"/v1/registrations/" + r.ID, http.Header{"Authorization": {"Bearer " + token}}}
+		population.targets[i] = target{"/v1/registrations/" + r.ID, http.Header{"Authorization": {"Bearer " + token}}}
 	})
-	p.bytes = (h.info(p.redis, "Memory", "used_memory") - before) / float64(size)
-	return p
+	population.bytes = (h.info(population.redis, "Memory", "used_memory") - before) / float64(size)
+	return population
 }
 
 func copyOf(one *flows.Registration, i int) (_ *flows.Registration, token string) {
-	r, contact := *one, *one.Contact
-	r.ID, r.Version = uuid.NewString(), 0
-	token, r.TokenHash = flows.RandomToken()
+	registration, contact := *one, *one.Contact
+	registration.ID, registration.Version = uuid.NewString(), 0
+	token, registration.TokenHash = flows.RandomToken()
 	contact.IRI = club.NewIRI("demo", "contacts", strconv.Itoa(1_000_000+i))
-	r.Contact, r.Sale = &contact, club.NewIRI("demo", "sales", strconv.Itoa(1_000_000+i))
-	r.PersonPseudonyms = make([]string, len(one.PersonPseudonyms))
+	registration.Contact, registration.Sale = &contact, club.NewIRI("demo", "sales", strconv.Itoa(1_000_000+i))
+	registration.PersonPseudonyms = make([]string, len(one.PersonPseudonyms))
 	for n, name := range one.PersonPseudonyms {
-		r.PersonPseudonyms[n] = name[:8] + flows.HashToken(name+r.ID) // as long as a pseudonym is
+		registration.PersonPseudonyms[n] = name[:8] + flows.HashToken(name+registration.ID) // as long as a pseudonym is
 	}
-	return &r, token
+	return &registration, token
 }
 
 // info reads a number from Redis's INFO.

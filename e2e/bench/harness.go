@@ -174,8 +174,8 @@ func (h *harness) stolen() float64 {
 }
 
 // memory returns what a process has in memory now (RSS), in bytes.
-func (h *harness) memory(p *frontdesktest.Process) int {
-	process, err := procfs.NewProc(p.PID())
+func (h *harness) memory(gateway *frontdesktest.Process) int {
+	process, err := procfs.NewProc(gateway.PID())
 	h.must(err)
 	found, err := process.Stat()
 	h.must(err)

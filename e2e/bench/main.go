@@ -110,13 +110,13 @@ func measure(ctx context.Context, names []string, pinned bool) error {
 	defer h.close()
 	var rows []row
 	var failed []error
-	for _, m := range chosen {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", m.name, m.about)
-		for _, part := range m.parts {
+	for _, measured := range chosen {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", measured.name, measured.about)
+		for _, part := range measured.parts {
 			found, err := h.measure(part)
 			rows = append(rows, found...)
 			if err != nil {
-				failed = append(failed, fmt.Errorf("%s: %w", m.name, err))
+				failed = append(failed, fmt.Errorf("%s: %w", measured.name, err))
 			}
 		}
 	}

@@ -127,21 +127,21 @@ func median(of []round) round {
 func measureCrowd(times float64) func(*harness) []row {
 	return func(h *harness) []row {
 		usual, name := h.mostJourneys(), fmt.Sprintf("%.0f times as many visitors as can be served, for a minute, median of %d", times, minutes)
-		var v *visitors
+		var visitors *visitors
 		var long []round
 		for range minutes {
-			if v != nil {
-				v.leave()
+			if visitors != nil {
+				visitors.leave()
 			}
-			v = h.visitors()
-			long = append(long, round{v.block(usual, calm), v.block(times*usual, lasting), v.block(usual, calm)})
+			visitors = h.visitors()
+			long = append(long, round{visitors.block(usual, calm), visitors.block(times*usual, lasting), visitors.block(usual, calm)})
 		}
-		few, many := func() *block { return v.block(usual, brief) }, func() *block { return v.block(times*usual, brief) }
+		few, many := func() *block { return visitors.block(usual, brief) }, func() *block { return visitors.block(times*usual, brief) }
 		short := alternate(rounds, few, many)
-		v.present.Wait()
+		visitors.present.Wait()
 		fresh := h.visitors()
 		later := alternate(rounds, func() *block { return fresh.block(usual, brief) }, few)
-		v.present.Wait()
+		visitors.present.Wait()
 		fresh.present.Wait()
 		return []row{crowdRow(name, long, short, later)}
 	}
@@ -159,14 +159,14 @@ func crowdRow(name string, long, short, later []round) row {
 
 // measureBrownout compares journeys while the club system is slow and fails with those before and after.
 func measureBrownout(h *harness) []row {
-	few, v := h.mostJourneys()/4, h.visitors()
-	club := frontdesktest.NewClient(h, v.upstreams.URL)
-	before := v.block(few, calm)
+	few, visitors := h.mostJourneys()/4, h.visitors()
+	club := frontdesktest.NewClient(h, visitors.upstreams.URL)
+	before := visitors.block(few, calm)
 	setFaults(club, clubsim.Fault{Kind: "error_before", Probability: new(0.2)}, slow(time.Second))
-	during := v.block(few, trouble)
+	during := visitors.block(few, trouble)
 	setFaults(club)
-	r := round{before, during, v.block(few, calm)}
-	v.present.Wait()
+	r := round{before, during, visitors.block(few, calm)}
+	visitors.present.Wait()
 	slowest := []float64{quantile(r.before.journeys, 99.9), quantile(r.after.journeys, 99.9)}
 	checks := append(r.checks(threshold{}, threshold{}), // what the club system fails, no gateway completes
 		check{"p99.9 of a journey ten seconds later", slowest[1] / slowest[0], threshold{atMost: 1.5}})

@@ -49,13 +49,13 @@ func svg(name string, places template.FuncMap, measured any) string {
 // draws the gateway's own spans.
 func drawTrace(h *harness) string {
 	collector := frontdesktest.NewCollector(h)
-	upstreams, g, b := h.cardEnv(frontdesktest.NewDurableRedis(h), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
+	upstreams, gateway, b := h.cardEnv(frontdesktest.NewDurableRedis(h), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
 	b.journey()
 	h.sleep(time.Second) // the events of that one are over
 	upstreams.delay.Store(int64(upstreamTime))
 	began := uint64(time.Now().UnixNano())
 	b.journey()
-	h.must(g.Stop()) // the gateway exports its last spans when it stops
+	h.must(gateway.Stop()) // the gateway exports its last spans when it stops
 	found := slices.DeleteFunc(collector.Spans(), func(s *spans.Span) bool { return s.StartTimeUnixNano < began })
 	if len(found) == 0 {
 		h.Fatal("the gateway has exported no spans")
@@ -121,7 +121,7 @@ type phase struct {
 // drawCrowd draws how many visitors ask to start and how many journeys are completed, before, during and after
 // two crowds.
 func drawCrowd(h *harness) string {
-	capacity, v := h.mostJourneys(), h.visitors()
+	capacity, visitors := h.mostJourneys(), h.visitors()
 	phases := []phase{
 		{Name: "before", times: 0.8, plan: plan{counted: 15}},
 		{Name: "three times the capacity", times: 3, plan: plan{counted: 30, stay: 20}},
@@ -132,7 +132,7 @@ func drawCrowd(h *harness) string {
 	var asked, completed series
 	for i, p := range phases {
 		phases[i].Start = len(asked)
-		b := v.send(p.times*capacity, p.plan)
+		b := visitors.send(p.times*capacity, p.plan)
 		asked, completed = append(asked, b.asked...), append(completed, b.completed...)
 	}
 	const left, width, top, bottom = 60.0, 880.0, 60.0, 350.0 // in units of the picture

@@ -44,19 +44,19 @@ type Options struct {
 }
 
 // Run runs the campaign, and returns its report, even with an error.
-func (c Campaign) Run(ctx context.Context, o Options) (*Report, error) {
+func (c Campaign) Run(ctx context.Context, options Options) (*Report, error) {
 	scope := frontdesktest.NewScope(ctx)
 	defer scope.End()
-	record := NewRecorder(c.Name, o)
+	record := NewRecorder(c.Name, options)
 	err := scope.Run(func() {
-		if o.Count == 0 {
-			o.Count = c.Short.Count
+		if options.Count == 0 {
+			options.Count = c.Short.Count
 		}
-		if o.Gateway == "" && !c.InProcess {
-			o.Gateway = build(scope, "frontdesk", o.Mutation)
-			record = NewRecorder(c.Name, o) // the build is not part of the campaign
+		if options.Gateway == "" && !c.InProcess {
+			options.Gateway = build(scope, "frontdesk", options.Mutation)
+			record = NewRecorder(c.Name, options) // the build is not part of the campaign
 		}
-		frontdesktest.Must(scope, c.Drive(ctx, o, record))
+		frontdesktest.Must(scope, c.Drive(ctx, options, record))
 	})
 	return record.Report(), err
 }

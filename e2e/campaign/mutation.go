@@ -101,41 +101,41 @@ const KillTimeout = 5 * time.Minute
 
 // Kill runs a campaign against a build with the mutation of the options until it finds a violation. It
 // fails when the campaign finds none.
-func Kill(ctx context.Context, c Campaign, o Options) (*Report, error) {
-	if o.Duration == 0 {
-		o.Duration = KillTimeout
+func Kill(ctx context.Context, campaign Campaign, options Options) (*Report, error) {
+	if options.Duration == 0 {
+		options.Duration = KillTimeout
 	}
-	o.StopAtViolation = true
-	run := c.Run
-	if c.InProcess {
-		run = c.runCommand
+	options.StopAtViolation = true
+	run := campaign.Run
+	if campaign.InProcess {
+		run = campaign.runCommand
 	}
-	report, err := run(ctx, o)
+	report, err := run(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	report.Mutation = o.Mutation
+	report.Mutation = options.Mutation
 	if report.ViolationCount == 0 {
 		return report, fmt.Errorf("campaign %s drove %d journeys in %s against the mutation %s and found nothing",
-			c.Name, report.Journeys, report.Duration.Round(time.Second), o.Mutation)
+			campaign.Name, report.Journeys, report.Duration.Round(time.Second), options.Mutation)
 	}
 	return report, nil
 }
 
 // runCommand builds the campaigns' command with the mutation in the code that it runs, and runs it.
-func (c Campaign) runCommand(ctx context.Context, o Options) (report *Report, err error) {
+func (c Campaign) runCommand(ctx context.Context, options Options) (report *Report, err error) {
 	scope := frontdesktest.NewScope(ctx)
 	defer scope.End()
 	command := ""
-	if err := scope.Run(func() { command = build(scope, "frontdesk/e2e/campaign/run", o.Mutation) }); err != nil {
+	if err := scope.Run(func() { command = build(scope, "frontdesk/e2e/campaign/run", options.Mutation) }); err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, command, c.Name, "--until-violation",
-		"--seed", strconv.FormatUint(o.Seed, 10), "--count", strconv.Itoa(o.Count), "--for", o.Duration.String())
+		"--seed", strconv.FormatUint(options.Seed, 10), "--count", strconv.Itoa(options.Count), "--for", options.Duration.String())
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if yamlErr := yaml.Unmarshal(out, &report); yamlErr != nil || report == nil { // the exit code says that there is a violation
-		return nil, fmt.Errorf("the command with the mutation %s gave no report: %w", o.Mutation, errors.Join(yamlErr, err))
+		return nil, fmt.Errorf("the command with the mutation %s gave no report: %w", options.Mutation, errors.Join(yamlErr, err))
 	}
 	return report, nil
 }

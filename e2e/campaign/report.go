@@ -45,7 +45,7 @@ func (r *Report) PerSecond() float64 {
 }
 
 // Err returns why the run proves nothing, or what it found; nil for a run that counts and found nothing.
-func (r *Report) Err(c Campaign, o Options) error {
+func (r *Report) Err(campaign Campaign, options Options) error {
 	var errs []error
 	if r.ViolationCount > 0 {
 		first := r.Violations[0]
@@ -55,14 +55,14 @@ func (r *Report) Err(c Campaign, o Options) error {
 	if r.Journeys == 0 {
 		errs = append(errs, errors.New("no journey came to its end"))
 	}
-	if o.OnlySeed != 0 {
+	if options.OnlySeed != 0 {
 		return errors.Join(errs...) // one journey does not meet every fault
 	}
-	if o.Count > 0 && o.Duration > 0 && !o.StopAtViolation && r.Journeys < o.Count { // the time was over first
-		errs = append(errs, fmt.Errorf("%d journeys ended; the run counts only with %d", r.Journeys, o.Count))
+	if options.Count > 0 && options.Duration > 0 && !options.StopAtViolation && r.Journeys < options.Count { // the time was over first
+		errs = append(errs, fmt.Errorf("%d journeys ended; the run counts only with %d", r.Journeys, options.Count))
 	}
-	for _, kind := range c.Faults {
-		if least := max(1, o.MinFaults[kind]); r.Faults[kind] < least {
+	for _, kind := range campaign.Faults {
+		if least := max(1, options.MinFaults[kind]); r.Faults[kind] < least {
 			errs = append(errs, fmt.Errorf("the fault %q happened %d times; the run counts only with %d", kind, r.Faults[kind], least))
 		}
 	}
@@ -86,10 +86,10 @@ type Recorder struct {
 }
 
 // NewRecorder begins a report.
-func NewRecorder(campaign string, o Options) *Recorder {
+func NewRecorder(campaign string, options Options) *Recorder {
 	return &Recorder{startedAt: time.Now(), report: Report{
 		Campaign: campaign,
-		Seed:     o.Seed,
+		Seed:     options.Seed,
 		Faults:   map[string]int{},
 		States:   map[string]int{},
 		Buyers:   map[string]int{},
@@ -139,10 +139,10 @@ func (r *Recorder) ViolationCount() int {
 }
 
 // EnoughFaults reports whether every kind of fault happened as often as the options ask for.
-func (r *Recorder) EnoughFaults(o Options) bool {
+func (r *Recorder) EnoughFaults(options Options) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for kind, least := range o.MinFaults {
+	for kind, least := range options.MinFaults {
 		if r.report.Faults[kind] < least {
 			return false
 		}

@@ -9,20 +9,20 @@ import (
 )
 
 // Background is what the background work of a gateway needs, which relays events to subscribers.
-func (w *World) Background(g *Gateway, subscribers ...background.Subscriber) background.Config {
+func (w *World) Background(gateway *Gateway, subscribers ...background.Subscriber) background.Config {
 	w.Helper()
 	return background.Config{
-		Store:         g.Store,
-		Queue:         g.Queue,
-		Payments:      g.Machine,
-		Registrations: g.Registrations,
+		Store:         gateway.Store,
+		Queue:         gateway.Queue,
+		Payments:      gateway.Machine,
+		Registrations: gateway.Registrations,
 		Keys:          NewKeyring(w, "one"),
 		ClientToken:   "demo",
 		Subscribers:   subscribers,
 		Client:        background.EgressPolicy{Loopback: true}.NewClient(),
 		Traces:        tracing.IDOnlyProvider(),
 		Now:           w.Clock.Now,
-		Log:           g.Log,
+		Log:           gateway.Log,
 	}
 }
 

@@ -54,9 +54,9 @@ func (w *World) Calls(pattern string) (n int) {
 }
 
 // Lines returns the ledger's entries for a payment's sale.
-func (w *World) Lines(p *flows.Payment) (lines []clubsim.LedgerEntry) {
+func (w *World) Lines(payment *flows.Payment) (lines []clubsim.LedgerEntry) {
 	for _, entry := range w.Sim.Ledger() {
-		if entry.SaleID == string(p.Sale) {
+		if entry.SaleID == string(payment.Sale) {
 			lines = append(lines, entry)
 		}
 	}
@@ -64,11 +64,11 @@ func (w *World) Lines(p *flows.Payment) (lines []clubsim.LedgerEntry) {
 }
 
 // PayAtDesk records a payment in cash in the club system, as staff do.
-func (w *World) PayAtDesk(p *flows.Payment) {
+func (w *World) PayAtDesk(payment *flows.Payment) {
 	w.Helper()
-	sale := Must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), Bastille, p.Sale) })
+	sale := Must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), Bastille, payment.Sale) })
 	Must(w, func() (club.Receipt, error) {
-		return w.Club.CreatePayment(w.Context(), Bastille, p.Sale, club.NewPayment{
+		return w.Club.CreatePayment(w.Context(), Bastille, payment.Sale, club.NewPayment{
 			Contact:    sale.Contact,
 			FamilyName: sale.FamilyName,
 			GivenName:  sale.GivenName,
@@ -107,7 +107,7 @@ func (w *World) Persona(key string) clubsim.Persona {
 }
 
 // FoundByEmail lists the registrations that an erasure finds by a known contact's e-mail address at the club.
-func (w *World) FoundByEmail(g *Gateway, known clubsim.Persona) []string {
+func (w *World) FoundByEmail(gateway *Gateway, known clubsim.Persona) []string {
 	w.Helper()
 	contact := Must(w, func() (club.Contact, error) {
 		return w.Club.GetContact(w.Context(), Bastille, club.IRI(known.ContactID))
@@ -116,7 +116,7 @@ func (w *World) FoundByEmail(g *Gateway, known clubsim.Persona) []string {
 		w.Fatalf("%s has the e-mail address %q", known.Key, contact.Email)
 	}
 	names := NewKeyring(w, "one").PersonPseudonyms("demo", contact.Email, "")
-	return Must(w, func() ([]string, error) { return g.Store.RegistrationsOfPerson(w.Context(), names...) })
+	return Must(w, func() ([]string, error) { return gateway.Store.RegistrationsOfPerson(w.Context(), names...) })
 }
 
 // SimulatorsRule recognises a paid sale of the simulator.

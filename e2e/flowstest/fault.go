@@ -17,8 +17,8 @@ import (
 type Call string
 
 // Of returns the call about one payment.
-func (c Call) Of(p *flows.Payment) Call {
-	return Call(strings.Replace(string(c), "*", p.ProcessorID, 1))
+func (c Call) Of(payment *flows.Payment) Call {
+	return Call(strings.Replace(string(c), "*", payment.ProcessorID, 1))
 }
 
 // Matches reports whether a request is such a call.

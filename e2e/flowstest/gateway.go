@@ -61,14 +61,14 @@ func (w *World) Gateway(how ...Options) *Gateway {
 		in.Keys = NewKeyring(w, "one")
 	}
 	connection := w.connect(in.RedisURL, in.RefusedKeys...)
-	g := &Gateway{Store: store.New(store.Config{Redis: connection, Keys: in.Keys}), Log: slog.New(w.Journal)}
-	g.Queue = background.NewQueue(connection, g.Store, w.Clock.Now)
+	gateway := &Gateway{Store: store.New(store.Config{Redis: connection, Keys: in.Keys}), Log: slog.New(w.Journal)}
+	gateway.Queue = background.NewQueue(connection, gateway.Store, w.Clock.Now)
 	client := w.clubClient(in.Outside, cmp.Or(in.Limits, oneAttempt))
 	processor := w.processorAt("http://"+cmp.Or(in.Processor, in.Outside), in.Cards)
-	g.Catalogue = catalogue.New(catalogue.Config{Club: client, Shared: g.Store, Now: w.Clock.Now, Log: g.Log})
-	g.Machine = payment.New(payment.Config{
-		Store:          g.Store,
-		Wake:           g.Queue.Wake,
+	gateway.Catalogue = catalogue.New(catalogue.Config{Club: client, Shared: gateway.Store, Now: w.Clock.Now, Log: gateway.Log})
+	gateway.Machine = payment.New(payment.Config{
+		Store:          gateway.Store,
+		Wake:           gateway.Queue.Wake,
 		Club:           client.Money(),
 		BackgroundClub: client,
 		Cards:          processor,
@@ -78,26 +78,26 @@ func (w *World) Gateway(how ...Options) *Gateway {
 		Rule:           in.Rule,
 		Now:            w.Clock.Now,
 		After:          w.pause,
-		Log:            g.Log,
+		Log:            gateway.Log,
 		OnProblem:      in.OnProblem,
 	})
 	if in.SMS.Hourly > 0 {
-		in.SMS.Store, in.SMS.Now, in.SMS.Log = g.Store, w.Clock.Now, g.Log
-		g.SMS = registration.NewSMSBudget(in.SMS)
+		in.SMS.Store, in.SMS.Now, in.SMS.Log = gateway.Store, w.Clock.Now, gateway.Log
+		gateway.SMS = registration.NewSMSBudget(in.SMS)
 	}
-	g.Registrations = registration.New(registration.Config{
-		Store:       g.Store,
+	gateway.Registrations = registration.New(registration.Config{
+		Store:       gateway.Store,
 		Club:        client,
-		Catalogue:   g.Catalogue,
-		Payments:    g.Machine,
+		Catalogue:   gateway.Catalogue,
+		Payments:    gateway.Machine,
 		Keys:        in.Keys,
-		SMSBudget:   g.SMS,
+		SMSBudget:   gateway.SMS,
 		PublicURL:   "https://club.example",
 		Now:         w.Clock.Now,
-		Log:         g.Log,
+		Log:         gateway.Log,
 		AsksRepeats: func(string) bool { return in.AsksRepeats },
 	})
-	return g
+	return gateway
 }
 
 // NewKeyring returns a ring with one key per name, the current one first.
@@ -127,53 +127,58 @@ func (g *Gateway) PayWith(ctx context.Context, registration, token string, in fl
 }
 
 // Advance lets a gateway advance a payment, and returns the payment as stored afterwards.
-func (w *World) Advance(g *Gateway, p *flows.Payment) *flows.Payment {
+func (w *World) Advance(gateway *Gateway, payment *flows.Payment) *flows.Payment {
 	w.Helper()
-	if _, err := g.Advance(w.Context(), p.ID); err != nil {
+	if _, err := gateway.Advance(w.Context(), payment.ID); err != nil {
 		w.Logf("advance: %v", err)
 	}
-	return w.Stored(g, p.ID)
+	return w.Stored(gateway, payment.ID)
 }
 
 // Stored returns a payment as Redis has it.
-func (w *World) Stored(g *Gateway, id flows.PaymentID) *flows.Payment {
+func (w *World) Stored(gateway *Gateway, id flows.PaymentID) *flows.Payment {
 	w.Helper()
-	return Must(w, func() (*flows.Payment, error) { return g.Store.Payment(w.Context(), id) })
+	return Must(w, func() (*flows.Payment, error) { return gateway.Store.Payment(w.Context(), id) })
 }
 
 // Put stores a payment in a state, as if its history had led there.
-func (w *World) Put(g *Gateway, id flows.PaymentID, state flows.PaymentState, edits ...func(*flows.Payment)) *flows.Payment {
+func (w *World) Put(gateway *Gateway, id flows.PaymentID, state flows.PaymentState, edits ...func(*flows.Payment)) *flows.Payment {
 	w.Helper()
-	p := w.Stored(g, id)
-	next := *p
+	payment := w.Stored(gateway, id)
+	next := *payment
 	next.State, next.Reason, next.UpdatedAt = state, "put there by the test", w.Clock.Now()
 	for _, edit := range edits {
 		edit(&next)
 	}
-	move := flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString()}
-	if err := g.Store.Commit(w.Context(), move); err != nil {
+	move := flows.StateChange{From: payment.State, Version: payment.Version, Next: &next, Operation: uuid.NewString()}
+	if err := gateway.Store.Commit(w.Context(), move); err != nil {
 		w.Fatal(err)
 	}
 	return &next
 }
 
 // Handle delivers an event of the card processor to a gateway.
-func (w *World) Handle(g *Gateway, about cards.Event) {
+func (w *World) Handle(gateway *Gateway, about cards.Event) {
 	w.Helper()
-	if err := g.HandleEvent(w.Context(), about); err != nil {
+	if err := gateway.HandleEvent(w.Context(), about); err != nil {
 		w.Fatal(err)
 	}
 }
 
 // Event is the processor's event about a payment.
-func Event(p *flows.Payment) cards.Event {
+func Event(payment *flows.Payment) cards.Event {
 	generation := map[string]string{
-		"fd_registration": p.Registration,
+		"fd_registration": payment.Registration,
 		"fd_generation":   "1",
 		"fd_environment":  "test",
-		"fd_sale":         string(p.Sale),
+		"fd_sale":         string(payment.Sale),
 	}
-	return cards.Event{ID: uuid.NewString(), Type: "payment_intent.amount_capturable_updated", PaymentID: p.ProcessorID, Metadata: generation}
+	return cards.Event{
+		ID:        uuid.NewString(),
+		Type:      "payment_intent.amount_capturable_updated",
+		PaymentID: payment.ProcessorID,
+		Metadata:  generation,
+	}
 }
 
 // Woken lists the payments that were woken and that no gateway has taken yet.

@@ -49,16 +49,16 @@ func (j *Journal) Handle(ctx context.Context, line slog.Record) error {
 func (j *Journal) note(line slog.Record) {
 	attrs := map[string]string{}
 	line.Attrs(func(a slog.Attr) bool { attrs[a.Key] = a.Value.String(); return true })
-	id, m := flows.PaymentID(attrs["payment"]), Move{From: flows.PaymentState(attrs["from"]), To: flows.PaymentState(attrs["to"])}
+	id, move := flows.PaymentID(attrs["payment"]), Move{From: flows.PaymentState(attrs["from"]), To: flows.PaymentState(attrs["to"])}
 	j.mu.Lock()
 	if j.moves == nil {
 		j.moves = map[flows.PaymentID][]Move{}
 	}
-	j.moves[id] = append(j.moves[id], m)
+	j.moves[id] = append(j.moves[id], move)
 	listener := j.onMove
 	j.mu.Unlock()
 	if listener != nil {
-		listener(id, m)
+		listener(id, move)
 	}
 }
 
@@ -82,9 +82,9 @@ func (j *Journal) MovesOf(id flows.PaymentID) (moves []Move) {
 }
 
 // Counts returns how often a transition happened.
-func (j *Journal) Counts(m Move) (n int) {
+func (j *Journal) Counts(move Move) (n int) {
 	for _, each := range j.MovesOf("") {
-		if each == m {
+		if each == move {
 			n++
 		}
 	}

@@ -50,12 +50,12 @@ func (w *World) receive(d sandbox.Delivery) {
 }
 
 // EventOf returns the processor's latest event of a type about a payment, as a gateway reads it.
-func (w *World) EventOf(p *flows.Payment, kind string) cards.Event {
+func (w *World) EventOf(payment *flows.Payment, kind string) cards.Event {
 	w.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, d := range slices.Backward(w.deliveries) {
-		if d.Payment == p.ProcessorID && d.Type == kind {
+		if d.Payment == payment.ProcessorID && d.Type == kind {
 			header := http.Header{cards.SignatureHeader: {d.Signature}}
 			return Must(w, func() (cards.Event, error) { return w.Processor.Webhook(header, d.Body) })
 		}
@@ -65,9 +65,9 @@ func (w *World) EventOf(p *flows.Payment, kind string) cards.Event {
 }
 
 // Held returns the payment as the processor has it.
-func (w *World) Held(p *flows.Payment) cards.Payment {
+func (w *World) Held(payment *flows.Payment) cards.Payment {
 	w.Helper()
-	return Must(w, func() (cards.Payment, error) { return w.Processor.Get(w.Context(), p.ProcessorID) })
+	return Must(w, func() (cards.Payment, error) { return w.Processor.Get(w.Context(), payment.ProcessorID) })
 }
 
 // HeldAll returns all payments that the processor has, newest first.
@@ -77,14 +77,14 @@ func (w *World) HeldAll() []sandbox.Payment { return w.Sandbox.Payments() }
 func (w *World) Listed() int { return int(w.lists.Load()) }
 
 // Confirm enters a card at the processor, as the buyer does.
-func (w *World) Confirm(p *flows.Payment, card string) {
+func (w *World) Confirm(payment *flows.Payment, card string) {
 	w.Helper()
-	Must(w, func() (sandbox.Payment, error) { return w.Sandbox.Confirm(p.ProcessorID, card) })
+	Must(w, func() (sandbox.Payment, error) { return w.Sandbox.Confirm(payment.ProcessorID, card) })
 }
 
 // SettleRefund ends a refund that is pending, or makes one fail that had succeeded, as the bank does.
-func (w *World) SettleRefund(p *flows.Payment, succeeded bool) {
+func (w *World) SettleRefund(payment *flows.Payment, succeeded bool) {
 	w.Helper()
 	status := map[bool]string{true: "succeeded", false: "failed"}[succeeded]
-	Must(w, func() (sandbox.Payment, error) { return w.Sandbox.SettleRefund(p.ProcessorID, status) })
+	Must(w, func() (sandbox.Payment, error) { return w.Sandbox.SettleRefund(payment.ProcessorID, status) })
 }

@@ -95,8 +95,8 @@ func (w *World) ForgetKeys(patterns ...string) {
 }
 
 // Knows reports whether Redis has a payment.
-func (w *World) Knows(p *flows.Payment) bool {
-	return w.Redis.Exists(w.Context(), RedisKey(p)).Val() == 1
+func (w *World) Knows(payment *flows.Payment) bool {
+	return w.Redis.Exists(w.Context(), RedisKey(payment)).Val() == 1
 }
 
 // Wipe makes Redis forget everything.
@@ -108,14 +108,14 @@ func (w *World) Wipe() {
 }
 
 // RedisKey returns the key of a payment's record.
-func RedisKey(p *flows.Payment) string {
-	return fmt.Sprintf("fd:{%s}:payment:%d", p.Registration, p.Generation)
+func RedisKey(payment *flows.Payment) string {
+	return fmt.Sprintf("fd:{%s}:payment:%d", payment.Registration, payment.Generation)
 }
 
 // ExpireLease lets time pass until the payment's silent owner counts as gone.
-func (w *World) ExpireLease(p *flows.Payment) {
+func (w *World) ExpireLease(payment *flows.Payment) {
 	w.Helper()
-	if err := w.Redis.HSet(w.Context(), RedisKey(p), "lease", 0).Err(); err != nil {
+	if err := w.Redis.HSet(w.Context(), RedisKey(payment), "lease", 0).Err(); err != nil {
 		w.Fatal(err)
 	}
 }

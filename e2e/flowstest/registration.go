@@ -30,13 +30,13 @@ var Visitor = flows.Person{
 var Badge = flows.NewItem{OfferID: "2501"}
 
 // Registered makes a registration with a cart that can be paid by card.
-func (w *World) Registered(g *Gateway) *flows.Registration {
+func (w *World) Registered(gateway *Gateway) *flows.Registration {
 	w.Helper()
-	return w.RegisteredFor(g, QuarterPass, QuarterPassPrice)
+	return w.RegisteredFor(gateway, QuarterPass, QuarterPassPrice)
 }
 
 // RegisteredFor makes a registration with an offer in its cart.
-func (w *World) RegisteredFor(g *Gateway, offer club.IRI, price int64) *flows.Registration {
+func (w *World) RegisteredFor(gateway *Gateway, offer club.IRI, price int64) *flows.Registration {
 	w.Helper()
 	ctx := w.Context()
 	home := &club.Address{Country: "FR", Locality: "Paris", PostalCode: "75011", Street: "12 rue des Lilas"}
@@ -72,7 +72,7 @@ func (w *World) RegisteredFor(g *Gateway, offer club.IRI, price int64) *flows.Re
 	}
 	hash := sha256.Sum256([]byte(HolderToken))
 	now := w.Clock.Now()
-	r := &flows.Registration{
+	registration := &flows.Registration{
 		ID:          uuid.NewString(),
 		State:       flows.Open,
 		ClientToken: "demo",
@@ -87,17 +87,17 @@ func (w *World) RegisteredFor(g *Gateway, offer club.IRI, price int64) *flows.Re
 		CreatedAt:   now,
 		ExpiresAt:   now.Add(20 * time.Hour),
 	}
-	if err := g.Store.SaveRegistration(ctx, r); err != nil {
+	if err := gateway.Store.SaveRegistration(ctx, registration); err != nil {
 		w.Fatal(err)
 	}
-	return r
+	return registration
 }
 
 // Visited makes a registration as a visitor starts it, and returns the visitor's token.
-func (w *World) Visited(g *Gateway) (flows.View, string) {
+func (w *World) Visited(gateway *Gateway) (flows.View, string) {
 	w.Helper()
 	start := w.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
-	view, token, err := g.Registrations.Start(w.Context(), registration.StartRequest{
+	view, token, err := gateway.Registrations.Start(w.Context(), registration.StartRequest{
 		ClientToken: "demo",
 		ClubID:      "11",
 		Channel:     "web",
@@ -111,8 +111,8 @@ func (w *World) Visited(g *Gateway) (flows.View, string) {
 }
 
 // AddItem adds an item to the cart of one of Registered's registrations.
-func (w *World) AddItem(g *Gateway, r *flows.Registration, item flows.NewItem) (flows.View, error) {
-	return g.Registrations.AddItem(w.Context(), r.ID, HolderToken, item)
+func (w *World) AddItem(gateway *Gateway, registration *flows.Registration, item flows.NewItem) (flows.View, error) {
+	return gateway.Registrations.AddItem(w.Context(), registration.ID, HolderToken, item)
 }
 
 // ExpectSettledCart checks that a registration can only be abandoned.

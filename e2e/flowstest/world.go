@@ -61,32 +61,32 @@ type World struct {
 // NewWorld makes a world for one test.
 func NewWorld(t *testing.T) *World {
 	t.Helper()
-	w := &World{T: t, Clock: frontdesktest.NewClock(time.Now()), redisURL: frontdesktest.NewDatabase(t), Journal: &Journal{}}
-	simulator := clubsim.New(clubsim.Config{Now: w.Clock.Now})
-	w.Sim = simulator.World(clubsim.DemoClientToken)
+	world := &World{T: t, Clock: frontdesktest.NewClock(time.Now()), redisURL: frontdesktest.NewDatabase(t), Journal: &Journal{}}
+	simulator := clubsim.New(clubsim.Config{Now: world.Clock.Now})
+	world.Sim = simulator.World(clubsim.DemoClientToken)
 	mux := http.NewServeMux()
-	server, own := httptest.NewServer(w.withFaults(mux)), httptest.NewServer(mux)
-	w.Address = server.Listener.Addr().String()
+	server, own := httptest.NewServer(world.withFaults(mux)), httptest.NewServer(mux)
+	world.Address = server.Listener.Addr().String()
 	mux.Handle("/sim/", http.StripPrefix("/sim", simulator))
-	w.openProcessor(mux, server.URL, own.URL)
-	w.Club = w.clubClient(own.Listener.Addr().String(), oneAttempt)
-	options, err := redis.ParseURL(w.redisURL)
+	world.openProcessor(mux, server.URL, own.URL)
+	world.Club = world.clubClient(own.Listener.Addr().String(), oneAttempt)
+	options, err := redis.ParseURL(world.redisURL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Redis = redis.NewClient(options)
+	world.Redis = redis.NewClient(options)
 	t.Cleanup(func() {
 		for _, s := range []*httptest.Server{server, own} {
 			s.CloseClientConnections()
 			defer s.Close()
 		}
 		simulator.Close()
-		w.Redis.Close()
+		world.Redis.Close()
 		if t.Failed() {
-			t.Logf("log of the gateways:\n%s", w.Journal)
+			t.Logf("log of the gateways:\n%s", world.Journal)
 		}
 	})
-	return w
+	return world
 }
 
 // Must returns the result of a call that must succeed.

@@ -45,7 +45,7 @@ const phoneWidth = 500
 // window is a touch screen.
 func NewBrowser(t TB, width, height int) *Browser {
 	t.Helper()
-	b := &Browser{
+	browser := &Browser{
 		t:           t,
 		screenshots: filepath.Join(Root(), "artefacts", strings.ReplaceAll(t.Name(), "/", "-")),
 		console:     &consoleMonitor{},
@@ -53,9 +53,9 @@ func NewBrowser(t TB, width, height int) *Browser {
 		height:      int64(height),
 		language:    defaultLanguage,
 	}
-	t.Cleanup(func() { b.console.report(t) })
-	b.open(chromium(t), chromedp.WithNewBrowserContext())
-	return b
+	t.Cleanup(func() { browser.console.report(t) })
+	browser.open(chromium(t), chromedp.WithNewBrowserContext())
+	return browser
 }
 
 // UseWorld sends the world of a front end with every request; none if it is empty.
@@ -125,8 +125,8 @@ func (b *Browser) Resize(width, height int64) {
 func (b *Browser) Context() context.Context { return b.ctx }
 
 // act runs one step in the page, within Patience.
-func act[T any](b *Browser, step func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(b.ctx, Patience)
+func act[T any](browser *Browser, step func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(browser.ctx, Patience)
 	defer cancel()
 	return step(ctx)
 }
@@ -139,32 +139,32 @@ func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {
 }
 
 // Command sends a command of the DevTools protocol to the page.
-func Command[Params, Answer any](b *Browser, what cdp.Command[Params, Answer], params Params) Answer {
-	b.t.Helper()
-	answer, err := act(b, func(ctx context.Context) (Answer, error) { return chromedp.Call(ctx, what, params) })
+func Command[Params, Answer any](browser *Browser, what cdp.Command[Params, Answer], params Params) Answer {
+	browser.t.Helper()
+	answer, err := act(browser, func(ctx context.Context) (Answer, error) { return chromedp.Call(ctx, what, params) })
 	if err != nil {
-		b.t.Fatalf("%s: %v", what.Method, err)
+		browser.t.Fatalf("%s: %v", what.Method, err)
 	}
 	return answer
 }
 
 // Eval evaluates an expression in the page, and waits for the promise if it is one.
-func Eval[T any](b *Browser, expression string) T {
-	b.t.Helper()
-	value, err := tryEval[T](b, expression)
+func Eval[T any](browser *Browser, expression string) T {
+	browser.t.Helper()
+	value, err := tryEval[T](browser, expression)
 	if err != nil {
-		b.t.Fatalf("%.200s: %v", expression, err)
+		browser.t.Fatalf("%.200s: %v", expression, err)
 	}
 	return value
 }
 
 // tryEval is Eval for a page that may be navigating, which is an error.
-func tryEval[T any](b *Browser, expression string) (T, error) {
-	return act(b, func(ctx context.Context) (T, error) {
+func tryEval[T any](browser *Browser, expression string) (T, error) {
+	return act(browser, func(ctx context.Context) (T, error) {
 		var where runtime.ExecutionContextID
-		if b.frame != "" {
+		if browser.frame != "" {
 			var err error
-			if where, err = b.frameContext(ctx); err != nil {
+			if where, err = browser.frameContext(ctx); err != nil {
 				var none T
 				return none, err
 			}

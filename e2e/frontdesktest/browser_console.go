@@ -31,24 +31,24 @@ func (b *Browser) AllowConsole(part string) { b.console.allowed = append(b.conso
 // handle records the browser's events. Violations of the content security policy and failed requests
 // are entries of the browser's own log.
 func (c *consoleMonitor) handle(event any) {
-	switch e := event.(type) {
+	switch event := event.(type) {
 	case *runtime.EventExceptionThrown:
-		text := "uncaught: " + e.ExceptionDetails.Text
-		if e.ExceptionDetails.Exception != nil {
-			text += " " + e.ExceptionDetails.Exception.Description
+		text := "uncaught: " + event.ExceptionDetails.Text
+		if event.ExceptionDetails.Exception != nil {
+			text += " " + event.ExceptionDetails.Exception.Description
 		}
 		c.record(text)
 	case *runtime.EventConsoleAPICalled:
-		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning ||
-			e.Type == runtime.ConsoleAPICalledTypeAssert {
-			c.record(fmt.Sprintf("console.%s: %s", e.Type, argumentText(e.Args)))
+		if event.Type == runtime.ConsoleAPICalledTypeError || event.Type == runtime.ConsoleAPICalledTypeWarning ||
+			event.Type == runtime.ConsoleAPICalledTypeAssert {
+			c.record(fmt.Sprintf("console.%s: %s", event.Type, argumentText(event.Args)))
 		}
 	case *log.EventEntryAdded:
-		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
-			c.record(fmt.Sprintf("%s %s: %s (%s)", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL))
+		if event.Entry.Level == log.EntryLevelError || event.Entry.Level == log.EntryLevelWarning {
+			c.record(fmt.Sprintf("%s %s: %s (%s)", event.Entry.Source, event.Entry.Level, event.Entry.Text, event.Entry.URL))
 		}
 	case *network.EventRequestWillBeSent:
-		if u, err := url.Parse(e.Request.URL); err == nil && u.Host != "" && u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1" {
+		if u, err := url.Parse(event.Request.URL); err == nil && u.Host != "" && u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1" {
 			c.record("asked " + u.Host)
 		}
 	}

@@ -278,21 +278,23 @@ func Steps(t TB) map[api.Step][]api.ActionAction {
 // checkScreen compares the first action of a registration with the contract's table of steps.
 func (c *Client) checkScreen(response *Response) {
 	c.t.Helper()
-	var r api.Registration
-	if response.Header.Get("Content-Type") != "application/json" || json.Unmarshal(response.Body, &r) != nil || r.Step == "" {
+	var registration api.Registration
+	isJSON := response.Header.Get("Content-Type") == "application/json"
+	if !isJSON || json.Unmarshal(response.Body, &registration) != nil || registration.Step == "" {
 		return
 	}
-	mains := Steps(c.t)[r.Step]
+	mains := Steps(c.t)[registration.Step]
 	switch {
-	case len(r.Next) == 0 && (len(mains) == 0 || r.Step == api.StepWithStaff):
-	case len(r.Next) == 0 || !slices.Contains(mains, r.Next[0].Action):
-		c.t.Errorf("%s has the actions %v, but the contract's table allows only these as the first: %v", r.Step, r.Next, mains)
-	case r.Next[0].Action == api.ActionActionPay && len(Value(r.Next[0].Methods)) == 0:
-		c.t.Errorf("%s can be paid by no method: %v", r.Step, r.Next)
+	case len(registration.Next) == 0 && (len(mains) == 0 || registration.Step == api.StepWithStaff):
+	case len(registration.Next) == 0 || !slices.Contains(mains, registration.Next[0].Action):
+		c.t.Errorf("%s has the actions %v, but the contract's table allows only these as the first: %v",
+			registration.Step, registration.Next, mains)
+	case registration.Next[0].Action == api.ActionActionPay && len(Value(registration.Next[0].Methods)) == 0:
+		c.t.Errorf("%s can be paid by no method: %v", registration.Step, registration.Next)
 	}
-	for _, soon := range Value(r.Upcoming) {
-		if soon.NotBefore == nil || slices.ContainsFunc(r.Next, func(now api.Action) bool { return now.Action == soon.Action }) {
-			c.t.Errorf("%s is upcoming, next has %v", soon.Action, r.Next)
+	for _, soon := range Value(registration.Upcoming) {
+		if soon.NotBefore == nil || slices.ContainsFunc(registration.Next, func(now api.Action) bool { return now.Action == soon.Action }) {
+			c.t.Errorf("%s is upcoming, next has %v", soon.Action, registration.Next)
 		}
 	}
 }

@@ -77,19 +77,19 @@ func NewUpstreams(t TB) *Upstreams {
 	t.Helper()
 	mux := http.NewServeMux()
 	proxy := NewFaultProxy(mux)
-	u := &Upstreams{URL: proxy.URL, proxy: proxy, Club: clubsim.New(clubsim.Config{Now: time.Now})}
-	u.Sim = u.Club.World(clubsim.DemoClientToken)
-	u.Cards = sandbox.New(sandbox.Config{BaseURL: proxy.URL + "/sandbox"})
-	mux.Handle("/sim/", http.StripPrefix("/sim", u.Club))
-	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", u.Cards))
+	upstreams := &Upstreams{URL: proxy.URL, proxy: proxy, Club: clubsim.New(clubsim.Config{Now: time.Now})}
+	upstreams.Sim = upstreams.Club.World(clubsim.DemoClientToken)
+	upstreams.Cards = sandbox.New(sandbox.Config{BaseURL: proxy.URL + "/sandbox"})
+	mux.Handle("/sim/", http.StripPrefix("/sim", upstreams.Club))
+	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", upstreams.Cards))
 	t.Cleanup(func() {
-		u.Release()
-		u.proxy.server.CloseClientConnections()
-		u.Club.Close()
-		u.Cards.Close()
-		u.proxy.Close()
+		upstreams.Release()
+		upstreams.proxy.server.CloseClientConnections()
+		upstreams.Club.Close()
+		upstreams.Cards.Close()
+		upstreams.proxy.Close()
 	})
-	return u
+	return upstreams
 }
 
 // Proxy gives the upstreams another address, with its own breakpoints.
@@ -101,13 +101,18 @@ func (u *Upstreams) Proxy() *FaultProxy { return NewFaultProxy(u.proxy.upstream)
 func (u *Upstreams) HoldResponses(method, pattern string) (reached <-chan struct{}) {
 	held, release := make(chan struct{}), make(chan struct{})
 	first := sync.OnceFunc(func() { close(held) })
-	b := &Breakpoint{Operation: Operation{Method: method, Path: "/sim/*" + pattern}, Phase: BeforeResponse, Every: true, OnHit: func() {
-		first()
-		<-release
-	}}
-	u.proxy.Add(b)
+	breakpoint := &Breakpoint{
+		Operation: Operation{Method: method, Path: "/sim/*" + pattern},
+		Phase:     BeforeResponse,
+		Every:     true,
+		OnHit: func() {
+			first()
+			<-release
+		},
+	}
+	u.proxy.Add(breakpoint)
 	u.release = func() {
-		u.proxy.Remove(b)
+		u.proxy.Remove(breakpoint)
 		close(release)
 	}
 	return held

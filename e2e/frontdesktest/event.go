@@ -107,24 +107,24 @@ func (c *Client) Follow(id, last string) *Stream {
 }
 
 // Next reads the next event, or nil for a comment. It also reports whether the stream has ended.
-func (s *Stream) Next() (e *Event, ended bool) {
+func (s *Stream) Next() (event *Event, ended bool) {
 	s.t.Helper()
 	last := false
 	for s.lines.Scan() {
 		name, value, _ := strings.Cut(s.lines.Text(), ": ")
 		switch {
 		case name == "event":
-			e, last = &Event{}, value == "end"
+			event, last = &Event{}, value == "end"
 		case name == "id":
-			e.ID = value
+			event.ID = value
 		case name == "data" && last:
 			ValidateEvent(s.t, "end", []byte(value), nil)
-			e.End = value
+			event.End = value
 		case name == "data":
 			ValidateEvent(s.t, "registration", []byte(value), nil)
-			Must(s.t, json.Unmarshal([]byte(value), &e.Registration))
+			Must(s.t, json.Unmarshal([]byte(value), &event.Registration))
 		case s.lines.Text() == "":
-			return e, false
+			return event, false
 		}
 	}
 	return nil, true
@@ -141,17 +141,17 @@ func (s *Stream) Until(what string, condition func(api.Registration) bool) Event
 	s.t.Helper()
 	seen := map[string]bool{}
 	for {
-		e, ended := s.Next()
+		event, ended := s.Next()
 		switch {
 		case ended:
 			s.t.Fatalf("the stream ended before: %s", what)
-		case e == nil, e.End != "":
+		case event == nil, event.End != "":
 			continue
-		case e.ID == "" || seen[e.ID]:
-			s.t.Fatalf("event id %q came twice", e.ID)
-		case condition(e.Registration):
-			return *e
+		case event.ID == "" || seen[event.ID]:
+			s.t.Fatalf("event id %q came twice", event.ID)
+		case condition(event.Registration):
+			return *event
 		}
-		seen[e.ID] = true
+		seen[event.ID] = true
 	}
 }

@@ -134,17 +134,17 @@ func (p *FaultProxy) Close() {
 }
 
 // Add sets a breakpoint.
-func (p *FaultProxy) Add(b *Breakpoint) {
+func (p *FaultProxy) Add(breakpoint *Breakpoint) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.breakpoints = append(p.breakpoints, b)
+	p.breakpoints = append(p.breakpoints, breakpoint)
 }
 
 // Remove removes a breakpoint, if it is there.
-func (p *FaultProxy) Remove(b *Breakpoint) {
+func (p *FaultProxy) Remove(breakpoint *Breakpoint) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.breakpoints = slices.DeleteFunc(p.breakpoints, func(other *Breakpoint) bool { return other == b })
+	p.breakpoints = slices.DeleteFunc(p.breakpoints, func(other *Breakpoint) bool { return other == breakpoint })
 }
 
 func (p *FaultProxy) breakpoint(r *http.Request, body []byte) *Breakpoint {
@@ -165,15 +165,15 @@ func (p *FaultProxy) serve(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // the sender died while it sent the request
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	b := p.breakpoint(r, body)
-	if b.hit(BeforeRequest) {
+	breakpoint := p.breakpoint(r, body)
+	if breakpoint.hit(BeforeRequest) {
 		panic(http.ErrAbortHandler)
 	}
-	b.hit(DuringRequest)
+	breakpoint.hit(DuringRequest)
 	if p.OnRequest != nil {
 		p.OnRequest(r, body)
 	}
-	if b == nil && p.OnSuccess == nil {
+	if breakpoint == nil && p.OnSuccess == nil {
 		p.upstream.ServeHTTP(w, r)
 		return
 	}
@@ -182,15 +182,15 @@ func (p *FaultProxy) serve(w http.ResponseWriter, r *http.Request) {
 	if p.OnSuccess != nil && response.Code < http.StatusMultipleChoices {
 		p.OnSuccess(r, response.Body.Bytes())
 	}
-	if b.hit(AfterEffect) {
+	if breakpoint.hit(AfterEffect) {
 		panic(http.ErrAbortHandler)
 	}
-	b.hit(BeforeResponse)
+	breakpoint.hit(BeforeResponse)
 	maps.Copy(w.Header(), response.Header())
 	w.WriteHeader(response.Code)
 	w.Write(response.Body.Bytes())
 	http.NewResponseController(w).Flush() //nolint:errcheck // the sender may be gone
-	b.hit(AfterResponse)
+	breakpoint.hit(AfterResponse)
 }
 
 // Fault is what a MessageProxy does to one message, or to several in a row.

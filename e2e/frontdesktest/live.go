@@ -49,32 +49,32 @@ type Live struct {
 // NewLive makes an environment in which live mode starts. options are for its Redis.
 func NewLive(t TB, options ...string) *Live {
 	t.Helper()
-	l := &Live{Upstreams: NewUpstreams(t), Redis: NewDurableRedis(t, options...)}
-	l.Processor = sandbox.New(sandbox.Config{Accounts: []sandbox.Account{
+	live := &Live{Upstreams: NewUpstreams(t), Redis: NewDurableRedis(t, options...)}
+	live.Processor = sandbox.New(sandbox.Config{Accounts: []sandbox.Account{
 		{
 			SecretKey:      "sk_live_" + rand.Text(),
 			PublishableKey: "pk_live_" + rand.Text(),
 			WebhookSecrets: []string{"whsec_" + rand.Text() + rand.Text()},
 		},
 	}})
-	t.Cleanup(l.Processor.Close)
-	club, cards := newTLSServer(t, http.HandlerFunc(l.clubSystem)), newTLSServer(t, l.Processor)
-	l.Front = newTLSServer(t, http.HandlerFunc(l.proxy))
+	t.Cleanup(live.Processor.Close)
+	club, cards := newTLSServer(t, http.HandlerFunc(live.clubSystem)), newTLSServer(t, live.Processor)
+	live.Front = newTLSServer(t, http.HandlerFunc(live.proxy))
 	sealKey, token := sha256.Sum256([]byte(rand.Text())), sha256.Sum256([]byte(rand.Text()))
-	l.Env = map[string]string{
+	live.Env = map[string]string{
 		"FRONTDESK_MODE":                   "live",
-		"FRONTDESK_REDIS_URL":              l.Redis,
-		"FRONTDESK_PUBLIC_URL":             l.Front.URL,
-		"SSL_CERT_FILE":                    certificateFile(t, l.Front),
+		"FRONTDESK_REDIS_URL":              live.Redis,
+		"FRONTDESK_PUBLIC_URL":             live.Front.URL,
+		"SSL_CERT_FILE":                    certificateFile(t, live.Front),
 		"FRONTDESK_CLUB_URL":               club.URL,
 		"FRONTDESK_CLUB_TOKEN":             liveToken,
 		"FRONTDESK_CLUB_CLIENT_ID":         liveClientID,
 		"FRONTDESK_CLUB_CLIENT_SECRET":     liveSecret,
 		"FRONTDESK_CLUB_GATEWAY_KEY":       liveGatewayKey,
 		"FRONTDESK_STRIPE_URL":             cards.URL,
-		"FRONTDESK_STRIPE_SECRET_KEY":      l.Processor.SecretKey,
-		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": l.Processor.PublishableKey,
-		"FRONTDESK_STRIPE_WEBHOOK_SECRET":  l.Processor.WebhookSecret,
+		"FRONTDESK_STRIPE_SECRET_KEY":      live.Processor.SecretKey,
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": live.Processor.PublishableKey,
+		"FRONTDESK_STRIPE_WEBHOOK_SECRET":  live.Processor.WebhookSecret,
 		"FRONTDESK_IDENTITY_SECRET":        rand.Text() + rand.Text(),
 		"FRONTDESK_IDENTITY_AUDIENCE":      "signup",
 		"FRONTDESK_IDENTITY_ISSUER":        "https://login.gym-4711.fr",
@@ -86,7 +86,7 @@ func NewLive(t TB, options ...string) *Live {
 		"FRONTDESK_DRAIN_DELAY":            "1s",
 		"FRONTDESK_METRICS_ADDR":           "127.0.0.1:0",
 	}
-	return l
+	return live
 }
 
 // newTLSServer serves a handler over https.

@@ -89,30 +89,32 @@ type Process struct {
 // Launch starts a program in a process group, and waits until its output matches ready, a regular expression. A nil
 // environment means this program's own. If the program ends early, the error contains its output.
 func Launch(ctx context.Context, ready string, environment []string, path string, args ...string) (*Process, error) {
-	p := &Process{cmd: exec.Command(path, args...), out: &output{}, log: &output{}, ended: make(chan struct{})}
-	p.cmd.Env = environment
-	p.cmd.Stdout, p.cmd.Stderr = p.out, p.log
-	p.cmd.WaitDelay = time.Second                           // a grandchild may hold the pipe open
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // grandchildren are killed with it
-	if err := p.cmd.Start(); err != nil {
-		close(p.ended)
-		return p, err
+	process := &Process{cmd: exec.Command(path, args...), out: &output{}, log: &output{}, ended: make(chan struct{})}
+	process.cmd.Env = environment
+	process.cmd.Stdout, process.cmd.Stderr = process.out, process.log
+	process.cmd.WaitDelay = time.Second                           // a grandchild may hold the pipe open
+	process.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // grandchildren are killed with it
+	if err := process.cmd.Start(); err != nil {
+		close(process.ended)
+		return process, err
 	}
 	go func() {
-		p.err = p.cmd.Wait()
-		close(p.ended)
+		process.err = process.cmd.Wait()
+		close(process.ended)
 	}()
 	expression := regexp.MustCompile(ready)
-	isReady := func() bool { return expression.MatchString(p.out.String()) || expression.MatchString(p.log.String()) }
-	err := Within(ctx, "it is ready", Patience, func() bool { return isReady() || p.hasEnded() })
+	isReady := func() bool {
+		return expression.MatchString(process.out.String()) || expression.MatchString(process.log.String())
+	}
+	err := Within(ctx, "it is ready", Patience, func() bool { return isReady() || process.hasEnded() })
 	if err == nil && !isReady() {
 		err = errors.New("it ended")
 	}
 	if err != nil {
-		p.Kill()
-		return p, fmt.Errorf("%s did not start: %w\n%s%s", path, err, p.out, p.log)
+		process.Kill()
+		return process, fmt.Errorf("%s did not start: %w\n%s%s", path, err, process.out, process.log)
 	}
-	return p, nil
+	return process, nil
 }
 
 // GatewayReady matches the address that the binary prints when it listens.
@@ -132,17 +134,17 @@ func gatewayURL(out string) string {
 // Start runs the binary with an environment of its own until the test ends.
 func Start(t TB, environment ...string) *Process {
 	t.Helper()
-	p := TryStart(t, environment...)
-	if p.URL == "" {
-		t.Fatalf("frontdesk did not start:\n%s", p.log)
+	process := TryStart(t, environment...)
+	if process.URL == "" {
+		t.Fatalf("frontdesk did not start:\n%s", process.log)
 	}
 	go func() {
-		if <-p.ended; !p.stopping.Load() {
-			fmt.Fprintf(os.Stderr, "%s: a gateway has crashed:\n%s", t.Name(), p.Log())
+		if <-process.ended; !process.stopping.Load() {
+			fmt.Fprintf(os.Stderr, "%s: a gateway has crashed:\n%s", t.Name(), process.Log())
 			crashes.Store(t.Name(), true)
 		}
 	}()
-	return p
+	return process
 }
 
 // TryStart is Start for a binary that may refuse to start: then the process has no URL, and its log gives the reason.

@@ -40,14 +40,14 @@ type Break struct {
 // NewTCPProxy forwards to a server's host and port until the test ends.
 func NewTCPProxy(t TB, server string) *TCPProxy {
 	t.Helper()
-	p := &TCPProxy{t: t, server: server, address: "127.0.0.1:0", open: map[net.Conn]bool{}}
-	p.listen()
-	p.address = p.listener.Addr().String() // Restore listens at the same one
+	proxy := &TCPProxy{t: t, server: server, address: "127.0.0.1:0", open: map[net.Conn]bool{}}
+	proxy.listen()
+	proxy.address = proxy.listener.Addr().String() // Restore listens at the same one
 	t.Cleanup(func() {
-		p.Cut()
-		p.serving.Wait()
+		proxy.Cut()
+		proxy.serving.Wait()
 	})
-	return p
+	return proxy
 }
 
 // Address is the host and port at which it accepts connections.

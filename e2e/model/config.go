@@ -79,7 +79,7 @@ func (c Config) withDefaults() Config {
 
 // start is the initial world: a registration without a payment.
 func (c Config) start() world {
-	w := world{redis: record{exists: true}, left: budget{
+	world := world{redis: record{exists: true}, left: budget{
 		crashes:     uint8(c.Crashes),
 		rollbacks:   uint8(c.Rollbacks),
 		wipes:       uint8(c.Wipes),
@@ -92,9 +92,9 @@ func (c Config) start() world {
 		mislaid:     uint8(c.Mislaid),
 	}}
 	if c.Desk {
-		w.left.desk = 1
+		world.left.desk = 1
 	}
-	return w
+	return world
 }
 
 func spend(left *uint8) {

@@ -24,17 +24,17 @@ type turn struct {
 }
 
 // drive is the turn of an idle gateway, with what its buyer may ask.
-func (m *machine) drive(w *world) {
-	r := w.redis
+func (m *machine) drive(world *world) {
+	record := world.redis
 	t := turn{
 		machine: m,
 		i:       m.replica,
-		from:    w,
-		w:       *w,
-		r:       r,
-		f:       facts{old: m.dayPassed(w)},
+		from:    world,
+		w:       *world,
+		r:       record,
+		f:       facts{old: m.dayPassed(world)},
 	}
-	switch r.state {
+	switch record.state {
 	case noPayment, cancelled, refunded:
 		return // whether the processor keeps money after all is not modelled
 	case recorded:
@@ -42,18 +42,18 @@ func (m *machine) drive(w *world) {
 			return
 		}
 	case sending:
-		if w.owned(r.attempt) {
+		if world.owned(record.attempt) {
 			return
 		}
 	case captured:
 		m.mislay(t)
 	case inDoubt:
-		if t.f.rule = m.cfg.Desk; m.cfg.Desk && !r.seen { // without staff, nothing calibrates a rule
+		if t.f.rule = m.cfg.Desk; m.cfg.Desk && !record.seen { // without staff, nothing calibrates a rule
 			t.f.aged = allAttempts
 		}
 	}
 	t.follow()
-	if r.state == intent || r.state == priced && r.method != ByCard {
+	if record.state == intent || record.state == priced && record.method != ByCard {
 		t.f.giveUp, t.how = true, fault
 		t.follow()
 	}
@@ -75,35 +75,35 @@ func (m *machine) mislay(t turn) {
 
 // proceed continues a process. What it read and what it claimed is as it was then: the claim was free or its own, and the money
 // captured.
-func (m *machine) proceed(w *world, i int) {
-	p := w.process[i]
-	r := p.rec
+func (m *machine) proceed(world *world, i int) {
+	process := world.process[i]
+	record := process.rec
 	t := turn{
 		machine: m,
 		i:       i,
-		from:    w,
+		from:    world,
 		p:       true,
-		w:       w.idle(i),
-		r:       r,
-		f:       facts{slept: p.stale, owner: r.state == sending},
+		w:       world.idle(i),
+		r:       record,
+		f:       facts{slept: process.stale, owner: record.state == sending},
 	}
-	known := remote{slot: r.slot, before: true, held: capturedThere, failed: r.failed}
-	if r.claim > 0 && r.slot > 0 {
-		for n := range r.claim - 1 {
-			known.journal[n] = w.of(r).journal[n].written
+	known := remote{slot: record.slot, before: true, held: capturedThere, failed: record.failed}
+	if record.claim > 0 && record.slot > 0 {
+		for n := range record.claim - 1 {
+			known.journal[n] = world.of(record).journal[n].written
 		}
 	}
-	switch p.at {
+	switch process.at {
 	case toKeep:
 		t.f.call, t.f.response, t.f.remote = protocol.Done, known, known
 	case toPrepare, toClaim:
 		t.f.remote = known
 	case toRefund, toSend, toInquire:
-		if t.f.remote = known; r.slot > 0 {
-			known.journal[r.claim-1].attempt = r.attempt
+		if t.f.remote = known; record.slot > 0 {
+			known.journal[record.claim-1].attempt = record.attempt
 			t.f.claim, t.f.response = protocol.Done, known
 		}
-		if p.at == toInquire {
+		if process.at == toInquire {
 			t.f.post = club.Rejected
 		}
 	}
@@ -122,45 +122,45 @@ func (t turn) pause(how kind, what string) {
 
 // owner is the process that owns the payment, about to do what the protocol says next.
 func (t turn) owner() process {
-	a := t.ask(t.r, t.f)
-	p := process{rec: t.r, stale: t.f.slept}
-	switch a.kind {
+	answer := t.ask(t.r, t.f)
+	process := process{rec: t.r, stale: t.f.slept}
+	switch answer.kind {
 	case protocol.Read:
-		p.at = toLook
+		process.at = toLook
 	case protocol.Claim:
-		p.at = toClaim
+		process.at = toClaim
 	case protocol.Post:
-		p.at = toSend
+		process.at = toSend
 	case protocol.Recheck:
-		p.at = toInquire
+		process.at = toInquire
 	case "":
-		p.rec, p.at = a.rec, toEnd
-		p.rec.version = t.r.version
+		process.rec, process.at = answer.rec, toEnd
+		process.rec.version = t.r.version
 		switch {
-		case a.first:
-			p.at = toRelease
-		case a.then:
-			p.at = toAccept
+		case answer.first:
+			process.at = toRelease
+		case answer.then:
+			process.at = toAccept
 		}
 	}
-	return p
+	return process
 }
 
 // follow does what the protocol says next.
 func (t turn) follow() {
-	a := t.ask(t.r, t.f)
-	switch a.kind {
+	answer := t.ask(t.r, t.f)
+	switch answer.kind {
 	case "":
-		t.write(a)
+		t.write(answer)
 		return
 	case protocol.Wait, protocol.Refuse:
 		t.wait()
 		return
 	case protocol.ReleaseByOperator:
-		t.decide(a)
+		t.decide(answer)
 		return
 	case protocol.CheckSale, protocol.Recheck, protocol.ReadEvidence, protocol.ReadSale:
-		t.readSale(a.kind == protocol.Recheck)
+		t.readSale(answer.kind == protocol.Recheck)
 		return
 	case protocol.Create:
 		t.create()
@@ -203,7 +203,7 @@ func (t turn) follow() {
 			t.f.brake = holds
 		}
 	default:
-		panic("model: the protocol says " + string(a.kind))
+		panic("model: the protocol says " + string(answer.kind))
 	}
 	t.follow()
 }
@@ -223,76 +223,76 @@ func (t turn) wait() {
 
 // write commits a change by compare-and-set. One that only notes a younger reading of the sale is no step: versions would grow
 // without end. The gateway that captured continues with the response at hand, and the one that moved the payment to sending owns it.
-func (t turn) write(a answer) {
-	switch a.rec.attempt {
+func (t turn) write(answer answer) {
+	switch answer.rec.attempt {
 	case newPost:
-		a.rec.attempt = t.w.newAttemptID(forPost)
+		answer.rec.attempt = t.w.newAttemptID(forPost)
 	case newRefund:
-		a.rec.attempt = t.w.newAttemptID(forRefund)
+		answer.rec.attempt = t.w.newAttemptID(forRefund)
 	}
-	a.rec.version = t.r.version
+	answer.rec.version = t.r.version
 	renewed := t.r
-	renewed.seen = a.rec.seen
+	renewed.seen = answer.rec.seen
 	switch {
 	case t.f.owner:
-		t.pause(normal, a.what)
+		t.pause(normal, answer.what)
 		return
 	case t.f.decision != "" && t.r.state == inDoubt:
-		t.emit(t.w.then(t.i, toDecide, a.rec), "gets an operator's decision: "+a.what, t.how)
+		t.emit(t.w.then(t.i, toDecide, answer.rec), "gets an operator's decision: "+answer.what, t.how)
 		return
-	case a.rec == t.r && !a.lease:
+	case answer.rec == t.r && !answer.lease:
 		t.wait()
 		return
-	case a.rec == renewed && !a.lease:
-		t.r, t.f.sale = a.rec, saleUnseen
+	case answer.rec == renewed && !answer.lease:
+		t.r, t.f.sale = answer.rec, saleUnseen
 		t.follow()
 		return
 	}
-	what := a.what
+	what := answer.what
 	if t.what != "" {
 		what = t.what + ", and " + what
 	}
 	if now := t.w.redis; t.p && !now.is(t.r) {
 		t.normal(t.w, "commits nothing, as another process moved the payment")
 		overtaken := protocol.Facts{Remote: &protocol.Remote{}}.Overtaken(t.r.state.name(),
-			&protocol.Change{Record: flows.Payment{State: a.rec.state.name()}}, &flows.Payment{State: now.state.name()})
+			&protocol.Change{Record: flows.Payment{State: answer.rec.state.name()}}, &flows.Payment{State: now.state.name()})
 		if overtaken.Remote != nil && now.state == captured && now.generation == t.r.generation {
 			t.w.process[t.i] = process{at: toPrepare, stale: t.f.slept, rec: now}
 			t.normal(t.w, "finds the capture committed by another process, and continues")
 		}
 		return
 	}
-	if t.r.state == inDoubt && a.rec.state == refundDue && t.f.decision == "" {
+	if t.r.state == inDoubt && answer.rec.state == refundDue && t.f.decision == "" {
 		t.wrong(t.w, what, RefundUnbidden) // only the process that records, which knows the outcome, and an operator say so
 	}
-	if t.f.sale != saleUnseen && t.r.state == inDoubt && a.rec.state == recorded { // no reading tells this from what staff just did
+	if t.f.sale != saleUnseen && t.r.state == inDoubt && answer.rec.state == recorded { // no reading tells this from what staff just did
 		t.w.collided = t.w.collided || t.w.desk == justNow && t.w.maybeSent(t.r)
 	}
-	if a.rec.state == inDoubt && t.r.state != inDoubt && t.causeless() {
+	if answer.rec.state == inDoubt && t.r.state != inDoubt && t.causeless() {
 		t.wrong(t.w, what, NeedlessDoubt)
 	}
-	next, kept := t.w, a.rec
+	next, kept := t.w, answer.rec
 	kept.version++
 	switch {
-	case a.lease:
+	case answer.lease:
 		if t.w.braked && t.r.method != Deferred {
 			t.wrong(t.w, what, MovedWhileHeld)
 		}
 		dead := t.w
 		dead.caused = t.cfg.Causes
-		t.commit(dead, a.rec, fault, what+", and dies")
+		t.commit(dead, answer.rec, fault, what+", and dies")
 		owner := t
 		owner.r, owner.f = kept, facts{owner: true}
-		if a.keeps {
+		if answer.keeps {
 			owner.f.remote = t.f.remote
 		}
 		next.process[t.i] = owner.owner()
-	case a.then && a.rec.claim > 0:
-		next.process[t.i] = process{at: toJournal, rec: record{slot: a.rec.slot, claim: a.rec.claim}}
-	case t.p && a.keeps && a.rec.state == captured:
+	case answer.then && answer.rec.claim > 0:
+		next.process[t.i] = process{at: toJournal, rec: record{slot: answer.rec.slot, claim: answer.rec.claim}}
+	case t.p && answer.keeps && answer.rec.state == captured:
 		next.process[t.i] = process{at: toPrepare, stale: t.f.slept, rec: kept}
 	}
-	t.commit(next, a.rec, t.how, what)
+	t.commit(next, answer.rec, t.how, what)
 	if t.p {
 		t.fault(t.w, "cannot reach Redis, so that nothing is committed")
 	}
@@ -371,8 +371,8 @@ func (t turn) capture() {
 	if t.replays(protocol.Capture) {
 		return
 	}
-	s := &t.w.slot[t.r.slot-1]
-	switch s.held {
+	slot := &t.w.slot[t.r.slot-1]
+	switch slot.held {
 	case authorisedThere:
 		if t.w.braked {
 			t.wrong(t.w, "captures, although the brake holds", MovedWhileHeld)
@@ -380,13 +380,13 @@ func (t turn) capture() {
 		if t.w.desk == longAgo {
 			t.wrong(t.w, "captures, although staff settled the sale more than a minute ago", CapturedAfterDesk)
 		}
-		t.storesError(protocol.Capture, int(t.r.slot-1), s.as(capturedThere))
-		s.held = capturedThere
+		t.storesError(protocol.Capture, int(t.r.slot-1), slot.as(capturedThere))
+		slot.held = capturedThere
 		t.emit(t.w.then(t.i, toKeep, t.r), "captures", t.how)
 		t.called(protocol.Capture, protocol.Failed, fault, "captures, and does not learn of it")
-		s.held = authorisedThere
+		slot.held = authorisedThere
 		t.called(protocol.Capture, protocol.WrongState, fault, "is refused the capture")
-		s.lateCapture = true
+		slot.lateCapture = true
 		t.called(protocol.Capture, protocol.Failed, fault, "asks for the capture, which stays on its way")
 	case capturedThere, refundPendingThere, refundedThere:
 		t.f.response = remote{slot: t.r.slot, held: capturedThere, replayed: true}
@@ -401,25 +401,25 @@ func (t turn) cancel() {
 	if t.replays(protocol.Cancel) {
 		return
 	}
-	s := &t.w.slot[t.r.slot-1]
-	before := s.held
+	slot := &t.w.slot[t.r.slot-1]
+	before := slot.held
 	if !before.open() && before != cancelledThere {
 		t.called(protocol.Cancel, protocol.WrongState, normal, "cannot cancel what is captured or refunded")
 		return
 	}
-	t.storesError(protocol.Cancel, int(t.r.slot-1), s.as(cancelledThere))
-	s.held = cancelledThere
+	t.storesError(protocol.Cancel, int(t.r.slot-1), slot.as(cancelledThere))
+	slot.held = cancelledThere
 	t.called(protocol.Cancel, protocol.Done, normal, "cancels")
 	if before.open() {
 		t.called(protocol.Cancel, protocol.Failed, fault, "cancels, and does not learn of it")
-		s.held, s.lateCancel = before, true
+		slot.held, slot.lateCancel = before, true
 		t.called(protocol.Cancel, protocol.Failed, fault, "asks for the cancellation, which stays on its way")
 	}
 }
 
 // claim writes a claim, of a POST or of a refund.
 func (t turn) claim() {
-	e := &t.w.slot[t.r.slot-1].journal[t.r.claim-1]
+	entry := &t.w.slot[t.r.slot-1].journal[t.r.claim-1]
 	ended := func(outcome protocol.Outcome, how kind, what string) {
 		next := t
 		next.f.claim, next.how, next.what = outcome, max(t.how, how), what
@@ -435,18 +435,18 @@ func (t turn) claim() {
 			next.follow()
 		}
 	}
-	if e.keyed && e.attempt != t.r.attempt {
+	if entry.keyed && entry.attempt != t.r.attempt {
 		ended(protocol.KeyReused, normal, "is refused the claim: another attempt holds it")
 		return
 	}
-	before := *e
-	e.attempt, e.keyed = t.r.attempt, true
+	before := *entry
+	entry.attempt, entry.keyed = t.r.attempt, true
 	ended(protocol.Done, normal, "writes the claim")
 	ended(protocol.Failed, fault, "writes the claim, and never learns of it")
-	if *e = before; t.f.owner {
+	if *entry = before; t.f.owner {
 		ended(protocol.Failed, fault, "cannot reach the processor: no claim is written")
 	}
-	e.late = t.r.attempt
+	entry.late = t.r.attempt
 	ended(protocol.Failed, fault, "asks for the claim, which stays on its way")
 }
 
@@ -491,9 +491,9 @@ func (t turn) post() {
 
 // release writes a release that is owed, unless another one stands there.
 func (t turn) release() {
-	e := &t.w.slot[t.r.slot-1].journal[t.r.claim-1]
-	if t.f.release = protocol.Done; e.release != 0 {
-		if e.release != t.r.attempt && t.cfg.ReleaseInsists {
+	entry := &t.w.slot[t.r.slot-1].journal[t.r.claim-1]
+	if t.f.release = protocol.Done; entry.release != 0 {
+		if entry.release != t.r.attempt && t.cfg.ReleaseInsists {
 			t.emit(t.w, "is refused the release that is owed, since another one stands there, and will try again", normal)
 			return
 		}
@@ -501,7 +501,7 @@ func (t turn) release() {
 		t.follow()
 		return
 	}
-	e.release = t.r.attempt
+	entry.release = t.r.attempt
 	t.what = "writes the release that is owed"
 	t.follow()
 	t.f.release, t.how, t.what = protocol.Failed, fault, t.what+", and does not learn of it"
@@ -513,18 +513,18 @@ func (t turn) refund() {
 	if t.replays(protocol.Refund) {
 		return
 	}
-	s := &t.w.slot[t.r.slot-1]
-	if s.held != capturedThere || s.failed > t.r.failed {
-		t.f.response = remote{slot: t.r.slot, held: max(s.held, refundPendingThere), replayed: true}
+	slot := &t.w.slot[t.r.slot-1]
+	if slot.held != capturedThere || slot.failed > t.r.failed {
+		t.f.response = remote{slot: t.r.slot, held: max(slot.held, refundPendingThere), replayed: true}
 		t.called(protocol.Refund, protocol.Done, normal, "refunds, which was done before")
 		return
 	}
-	t.storesError(protocol.Refund, int(t.r.slot-1), s.as(t.asked()))
-	s.held = t.asked()
+	t.storesError(protocol.Refund, int(t.r.slot-1), slot.as(t.asked()))
+	slot.held = t.asked()
 	t.f.response = t.w.reading(t.r.slot)
 	t.called(protocol.Refund, protocol.Done, normal, "asks for the refund")
 	t.called(protocol.Refund, protocol.Failed, fault, "asks for the refund, and does not learn of it")
-	s.held, s.lateRefund = capturedThere, true
+	slot.held, slot.lateRefund = capturedThere, true
 	t.called(protocol.Refund, protocol.Failed, fault, "asks for the refund, which stays on its way")
 }
 
@@ -551,11 +551,11 @@ func (t turn) storesError(call protocol.Kind, n int, effect slot) {
 }
 
 // maybeSent reports whether the latest attempt may have left for the club system.
-func (w *world) maybeSent(r record) bool {
-	if r.slot == 0 {
+func (w *world) maybeSent(record record) bool {
+	if record.slot == 0 {
 		return true
 	}
-	journal := question{}.reading(&flows.Payment{}, w.reading(r.slot)).Journal
+	journal := question{}.reading(&flows.Payment{}, w.reading(record.slot)).Journal
 	n, attempt := journal.Last()
 	return n > 0 && !protocol.IsRefund(attempt) && !journal.Released(n)
 }

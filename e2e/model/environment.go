@@ -5,9 +5,9 @@ import "frontdesk/flows/payment/protocol"
 // This file is the world outside: the buyer, what arrives late, and the faults.
 
 // buyer starts payments (registration.Service.begin) and uses the processor's page.
-func (m *machine) buyer(w *world) {
-	r := w.redis
-	if r.exists && !r.rebuilt && !r.live() && int(r.generation) < m.cfg.Payments && !m.dayPassed(w) {
+func (m *machine) buyer(world *world) {
+	r := world.redis
+	if r.exists && !r.rebuilt && !r.live() && int(r.generation) < m.cfg.Payments && !m.dayPassed(world) {
 		for _, way := range m.cfg.Methods {
 			next := record{
 				exists:     true,
@@ -16,12 +16,12 @@ func (m *machine) buyer(w *world) {
 				state:      priced,
 				version:    1,
 			}
-			m.store(*w, next, fault, "The buyer starts a payment")
+			m.store(*world, next, fault, "The buyer starts a payment")
 		}
 	}
-	for i := range w.slot {
-		if h := w.slot[i].held; h == requiresAction || h == declinedThere {
-			next := *w
+	for i := range world.slot {
+		if h := world.slot[i].held; h == requiresAction || h == declinedThere {
+			next := *world
 			next.slot[i].held = authorisedThere
 			m.fault(next, "The buyer authorises the payment at the processor")
 			if m.cfg.Declines && h == requiresAction {
@@ -33,25 +33,25 @@ func (m *machine) buyer(w *world) {
 }
 
 // staff settle the sale in the club system's own screens, if it is open there. While our payment is blocked, they record it.
-func (m *machine) staff(w *world) {
-	if w.left.desk == 0 || w.settled() {
+func (m *machine) staff(world *world) {
+	if world.left.desk == 0 || world.settled() {
 		return
 	}
-	next := *w
+	next := *world
 	spend(&next.left.desk)
-	next.desk, next.byHand = justNow, w.redis.state == blocked && w.redis.missing
+	next.desk, next.byHand = justNow, world.redis.state == blocked && world.redis.missing
 	m.fault(next, "The club's staff settle the sale")
 }
 
 // minute lets time pass, so that no reading is from the last minute any more. A running attempt ends
 // before, or its process sleeps.
-func (m *machine) minute(w *world) {
-	next, changes := *w, w.desk == justNow
+func (m *machine) minute(world *world) {
+	next, changes := *world, world.desk == justNow
 	if changes {
 		next.desk = longAgo
 	}
-	for i := range w.process {
-		if w.process[i].timed() {
+	for i := range world.process {
+		if world.process[i].timed() {
 			return
 		}
 	}
@@ -77,24 +77,24 @@ func (w *world) records() (all [1 + maxReplicas + maxBackups]*record) {
 }
 
 // stranger is a gateway with another account's key. It may do nothing with a payment, whoever asks.
-func (m *machine) stranger(w *world) {
-	if !m.cfg.Strangers || w.redis.state == noPayment {
+func (m *machine) stranger(world *world) {
+	if !m.cfg.Strangers || world.redis.state == noPayment {
 		return
 	}
 	for _, choice := range []protocol.Choice{"", protocol.ConfirmRecorded, protocol.GiveBack} {
-		if a := m.ask(w.redis, facts{foreign: true, decision: choice}); a.kind != protocol.Wait {
-			m.wrong(*w, "A gateway with another account's key does not leave the payment alone", StrangerActs)
+		if a := m.ask(world.redis, facts{foreign: true, decision: choice}); a.kind != protocol.Wait {
+			m.wrong(*world, "A gateway with another account's key does not leave the payment alone", StrangerActs)
 		}
 	}
 }
 
 // brake holds and is released at any time.
-func (m *machine) brake(w *world) {
+func (m *machine) brake(world *world) {
 	if !m.cfg.Brake {
 		return
 	}
-	next := *w
-	if next.braked = !w.braked; next.braked {
+	next := *world
+	if next.braked = !world.braked; next.braked {
 		m.fault(next, "The brake holds")
 	} else {
 		m.normal(next, "The brake is released")
@@ -113,8 +113,8 @@ func (m *machine) arrivals(w *world) {
 	}
 }
 
-func (m *machine) atClub(w *world, of func(*world) *booked) {
-	next := *w
+func (m *machine) atClub(world *world, of func(*world) *booked) {
+	next := *world
 	if b := of(&next); b.late > 0 {
 		b.late--
 		b.add()
@@ -122,34 +122,34 @@ func (m *machine) atClub(w *world, of func(*world) *booked) {
 	}
 }
 
-func (m *machine) atProcessor(w *world, i int) {
+func (m *machine) atProcessor(world *world, i int) {
 	apply := func(what string, change func(*slot)) {
-		next := *w
+		next := *world
 		change(&next.slot[i])
 		m.emit(next, what, delayed)
 	}
-	s := &w.slot[i]
-	if s.lateCapture {
+	there := &world.slot[i]
+	if there.lateCapture {
 		apply("The processor carries out a capture that was on its way", func(s *slot) { s.held = capturedThere })
 	}
-	if s.lateCancel {
+	if there.lateCancel {
 		apply("The processor carries out a cancellation that was on its way", func(s *slot) { s.held = cancelledThere })
 	}
-	if s.lateRefund {
+	if there.lateRefund {
 		apply("The processor carries out a refund that was on its way", func(s *slot) { s.held = m.asked() })
 	}
-	if s.held == refundPendingThere {
+	if there.held == refundPendingThere {
 		apply("The pending refund succeeds", func(s *slot) { s.held = refundedThere })
-		if w.left.refundsFail > 0 {
-			next := *w
+		if world.left.refundsFail > 0 {
+			next := *world
 			spend(&next.left.refundsFail)
 			next.slot[i].held = capturedThere
 			next.slot[i].failed++
 			m.fault(next, "The pending refund fails")
 		}
 	}
-	for n := range s.journal {
-		if s.journal[n].late != 0 {
+	for n := range there.journal {
+		if there.journal[n].late != 0 {
 			apply("The processor writes a claim that was on its way", func(s *slot) {
 				e := &s.journal[n]
 				e.attempt, e.late, e.keyed = e.late, 0, true
@@ -179,40 +179,40 @@ func (s *slot) tidy() {
 }
 
 // faults are the faults that the budgets allow.
-func (m *machine) faults(w *world) {
-	for i := range w.process {
-		p := &w.process[i]
+func (m *machine) faults(world *world) {
+	for i := range world.process {
+		process := &world.process[i]
 		m.replica = i
-		if p.at != idle && w.left.crashes > 0 {
-			next := w.idle(i)
+		if process.at != idle && world.left.crashes > 0 {
+			next := world.idle(i)
 			spend(&next.left.crashes)
 			m.fault(next, "dies and starts again")
 		}
-		if p.timed() && w.left.sleeps > 0 {
-			next := *w
+		if process.timed() && world.left.sleeps > 0 {
+			next := *world
 			next.process[i].stale = true
 			spend(&next.left.sleeps)
 			m.fault(next, "sleeps for longer than its claim and its lease last")
 		}
 	}
 	m.replica = noReplica
-	m.rollback(w)
-	m.wipe(w)
-	m.day(w)
+	m.rollback(world)
+	m.wipe(world)
+	m.day(world)
 }
 
 // day makes the processor forget its keys. By then every call outside record has reached its deadline,
 // and every request in transit has arrived or never will.
-func (m *machine) day(w *world) {
-	for i := range w.process {
-		if p := &w.process[i]; p.at != idle && !p.stale {
+func (m *machine) day(world *world) {
+	for i := range world.process {
+		if p := &world.process[i]; p.at != idle && !p.stale {
 			return
 		}
 	}
-	if w.left.days == 0 {
+	if world.left.days == 0 {
 		return
 	}
-	next := *w
+	next := *world
 	spend(&next.left.days)
 	next.key, next.errors = [slots]uint8{}, [slots]serverErrors{}
 	next.inPerson.late, next.deferred.late = 0, 0
@@ -233,11 +233,11 @@ func (m *machine) dayPassed(w *world) bool { return int(w.left.days) < m.cfg.Day
 const maxLate = 2
 
 // book executes a POST at the club system, which refuses to defer or to validate a recorded sale, and never refuses a payment.
-func (w *world) book(r record) (taken bool) {
-	if r.method == Deferred && w.settled() {
+func (w *world) book(record record) (taken bool) {
+	if record.method == Deferred && w.settled() {
 		return false
 	}
-	w.booked(r).add()
+	w.booked(record).add()
 	return true
 }
 

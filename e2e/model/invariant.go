@@ -26,22 +26,22 @@ const (
 
 // violated names the invariant that a world breaks; empty for none. The two that
 // are about the end of a fault-free run are checked by the search.
-func (m *machine) violated(w *world) string {
-	r, s := w.redis, w.of(w.redis)
+func (m *machine) violated(world *world) string {
+	record, slot := world.redis, world.of(world.redis)
 	switch {
-	case w.applied() > 1:
+	case world.applied() > 1:
 		return PostedTwice
-	case w.refundedBooked():
+	case world.refundedBooked():
 		return RefundedBooked
-	case r.state == recorded && w.booked(r).applied != 1 && !w.collided && !w.byHand && !w.fooled:
+	case record.state == recorded && world.booked(record).applied != 1 && !world.collided && !world.byHand && !world.fooled:
 		return RecordedNotBooked
-	case s == nil:
+	case slot == nil:
 		return ""
-	case r.state == recorded && s.held != capturedThere:
+	case record.state == recorded && slot.held != capturedThere:
 		return RecordedNotCharged
-	case r.state == refunded && s.held == refundPendingThere:
+	case record.state == refunded && slot.held == refundPendingThere:
 		return RefundedTooEarly
-	case (r.state == cancelled || r.state == refunded) && s.held == capturedThere: // flows.Payment.View says "retry: new"
+	case (record.state == cancelled || record.state == refunded) && slot.held == capturedThere: // flows.Payment.View says "retry: new"
 		return RetryWhileCharged
 	}
 	return ""

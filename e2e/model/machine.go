@@ -32,31 +32,31 @@ type step struct {
 
 // successors lists every step from w. Gateways come first, busy ones before idle ones. The first step
 // of a gateway is that of a fault-free run.
-func (m *machine) successors(w *world) []step {
+func (m *machine) successors(world *world) []step {
 	m.steps = m.steps[:0]
 	free := noReplica
 	for i := range m.cfg.Replicas {
-		if w.process[i].at == idle {
+		if world.process[i].at == idle {
 			free = i
 			continue
 		}
 		m.replica = i
-		effects[w.process[i].at](m, w, i)
+		effects[world.process[i].at](m, world, i)
 	}
 	if free != noReplica { // one idle replica represents all
 		m.replica = free
-		m.rebuild(w, free)
-		m.drive(w)
-		m.operator(w, free)
+		m.rebuild(world, free)
+		m.drive(world)
+		m.operator(world, free)
 	}
 	m.replica = noReplica
-	m.arrivals(w)
-	m.buyer(w)
-	m.staff(w)
-	m.stranger(w)
-	m.minute(w)
-	m.brake(w)
-	m.faults(w)
+	m.arrivals(world)
+	m.buyer(world)
+	m.staff(world)
+	m.stranger(world)
+	m.minute(world)
+	m.brake(world)
+	m.faults(world)
 	return m.steps
 }
 

@@ -22,18 +22,18 @@ type StateChange struct{ From, To string }
 // Check explores every reachable world, breadth first, until one breaks an invariant, so that its trace is
 // one of the shortest. The same configuration gives the same result.
 func Check(cfg Config) Result {
-	s := &search{machine: machine{cfg: cfg.withDefaults(), answers: map[question]answer{}}, numbers: map[world]uint32{}}
-	s.add(s.machine.cfg.start(), none)
-	for at := 0; at < len(s.worlds) && s.violation == nil; at++ {
-		if len(s.worlds) > s.machine.cfg.Limit {
-			return s.result(false)
+	search := &search{machine: machine{cfg: cfg.withDefaults(), answers: map[question]answer{}}, numbers: map[world]uint32{}}
+	search.add(search.machine.cfg.start(), none)
+	for at := 0; at < len(search.worlds) && search.violation == nil; at++ {
+		if len(search.worlds) > search.machine.cfg.Limit {
+			return search.result(false)
 		}
-		s.expand(uint32(at))
+		search.expand(uint32(at))
 	}
-	if s.violation == nil {
-		s.checkLiveness()
+	if search.violation == nil {
+		search.checkLiveness()
 	}
-	return s.result(s.violation == nil)
+	return search.result(search.violation == nil)
 }
 
 const none = ^uint32(0)
@@ -50,9 +50,9 @@ type search struct {
 }
 
 func (s *search) expand(at uint32) {
-	w := s.worlds[at]
+	world := s.worlds[at]
 	resting := true
-	for n, step := range s.machine.successors(&w) {
+	for n, step := range s.machine.successors(&world) {
 		number, isNew := s.add(step.to, at)
 		if step.broken == "" && isNew {
 			step.broken = s.machine.violated(&step.to)
@@ -69,7 +69,7 @@ func (s *search) expand(at uint32) {
 	if !resting {
 		return
 	}
-	for _, invariant := range w.brokenAtRest() {
+	for _, invariant := range world.brokenAtRest() {
 		if s.violation == nil && s.breaks(invariant) {
 			s.violation = s.explain(invariant, at, -1)
 		}
@@ -81,14 +81,14 @@ func (s *search) breaks(invariant string) bool {
 }
 
 // add numbers a world, unless it has a number already.
-func (s *search) add(w world, parent uint32) (number uint32, isNew bool) {
-	form := canonical(w)
+func (s *search) add(world world, parent uint32) (number uint32, isNew bool) {
+	form := canonical(world)
 	if number, found := s.numbers[form]; found {
 		return number, false
 	}
 	number = uint32(len(s.worlds))
 	s.numbers[form] = number
-	s.worlds, s.parents, s.next = append(s.worlds, w), append(s.parents, parent), append(s.next, none)
+	s.worlds, s.parents, s.next = append(s.worlds, world), append(s.parents, parent), append(s.next, none)
 	return number, true
 }
 
@@ -114,18 +114,18 @@ func (s *search) checkLiveness() {
 }
 
 func (s *search) result(complete bool) Result {
-	r := Result{States: len(s.worlds), Complete: complete, Violation: s.violation}
+	result := Result{States: len(s.worlds), Complete: complete, Violation: s.violation}
 	for at := uint32(len(s.worlds) - 1); at != 0; at = s.parents[at] {
-		r.Depth++
+		result.Depth++
 	}
 	for from := range states {
 		for to := range states {
 			if s.machine.stateChanges[from][to] {
-				r.StateChanges = append(r.StateChanges, StateChange{string(from.name()), string(to.name())})
+				result.StateChanges = append(result.StateChanges, StateChange{string(from.name()), string(to.name())})
 			}
 		}
 	}
-	return r
+	return result
 }
 
 // Violation is an invariant that was broken, and a shortest trace that leads there.
@@ -153,15 +153,15 @@ func (s *search) explain(invariant string, to uint32, n int) *Violation {
 	for at := to; at != 0; at = s.parents[at] {
 		way = append(way, s.worlds[at])
 	}
-	v := &Violation{Invariant: invariant}
+	violation := &Violation{Invariant: invariant}
 	w := s.machine.cfg.start()
 	for _, next := range slices.Backward(way) {
 		steps := s.machine.successors(&w)
 		taken := steps[slices.IndexFunc(steps, func(st step) bool { return st.to == next })]
-		v.Steps = append(v.Steps, taken.String())
+		violation.Steps = append(violation.Steps, taken.String())
 		w = taken.to
 	}
-	return v
+	return violation
 }
 
 // String says which replica does what, and describes the resulting world.
@@ -206,14 +206,14 @@ func (r record) String() string {
 
 func (s *slot) String() string {
 	text := heldNames[s.held]
-	for n, e := range s.journal {
-		if e.attempt != 0 {
-			text += fmt.Sprintf(" post_%d=%s", n+1, e.attempt)
+	for n, entry := range s.journal {
+		if entry.attempt != 0 {
+			text += fmt.Sprintf(" post_%d=%s", n+1, entry.attempt)
 		}
-		if e.release != 0 {
-			text += fmt.Sprintf(" release_%d=%s", n+1, e.release)
+		if entry.release != 0 {
+			text += fmt.Sprintf(" release_%d=%s", n+1, entry.release)
 		}
-		if e.done {
+		if entry.done {
 			text += fmt.Sprintf(" done_%d", n+1)
 		}
 	}
@@ -230,12 +230,12 @@ func (p attemptID) String() string {
 
 // canonical returns one form for worlds that differ only in the order of replicas and backups and in the
 // names of attempt ids. Replicas that do the same under different ids keep their order.
-func canonical(w world) world {
-	slices.SortStableFunc(w.process[:], func(a, b process) int { return cmp.Compare(b.rank(), a.rank()) })
-	slices.SortStableFunc(w.backups[:], func(a, b record) int { return cmp.Compare(b.rank(), a.rank()) })
+func canonical(world world) world {
+	slices.SortStableFunc(world.process[:], func(a, b process) int { return cmp.Compare(b.rank(), a.rank()) })
+	slices.SortStableFunc(world.backups[:], func(a, b record) int { return cmp.Compare(b.rank(), a.rank()) })
 	var names [2 * (maxAttemptIDs + 1)]attemptID
 	used := [2]attemptID{forPost, forRefund}
-	for _, id := range w.attemptIDs() {
+	for _, id := range world.attemptIDs() {
 		if *id == 0 {
 			continue
 		}
@@ -246,7 +246,7 @@ func canonical(w world) world {
 		}
 		*id = names[*id]
 	}
-	return w
+	return world
 }
 
 // rank orders records by everything but their attempt id.

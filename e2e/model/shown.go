@@ -106,8 +106,8 @@ var heldAs = [...]cards.State{requiresAction: cards.RequiresAction, declinedTher
 	capturedThere: cards.Captured, cancelledThere: cards.Cancelled, refundPendingThere: cards.Captured, refundedThere: cards.Refunded}
 
 // ask returns what the protocol says. It is pure, so an answer is remembered.
-func (m *machine) ask(r record, f facts) answer {
-	q := question{rec: r, facts: f}
+func (m *machine) ask(record record, f facts) answer {
+	q := question{rec: record, facts: f}
 	q.rec.version = 0
 	a, known := m.answers[q]
 	if !known {
@@ -119,39 +119,40 @@ func (m *machine) ask(r record, f facts) answer {
 
 // answer asks the protocol. A payment whose last claim of the configuration leads to another one is shown again with that
 // claim as the protocol's last.
-func (m *machine) answer(q question) answer {
-	a := m.next(q)
-	if again := a.rec.state == captured || a.rec.state == priced; again && a.rec.state != q.rec.state && int(a.rec.claim) == m.cfg.Claims {
-		if q.before = protocol.MaxClaims - m.cfg.Claims; q.rec.method != ByCard {
-			q.before = protocol.MaxSettlements - m.cfg.Claims
+func (m *machine) answer(question question) answer {
+	answer := m.next(question)
+	again := answer.rec.state == captured || answer.rec.state == priced
+	if again && answer.rec.state != question.rec.state && int(answer.rec.claim) == m.cfg.Claims {
+		if question.before = protocol.MaxClaims - m.cfg.Claims; question.rec.method != ByCard {
+			question.before = protocol.MaxSettlements - m.cfg.Claims
 		}
-		a = m.next(q)
+		answer = m.next(question)
 	}
-	return a
+	return answer
 }
 
 // next asks protocol.Next, or the variant of it that is searched for mistakes; protocol.Prove about a record that is lost.
-func (m *machine) next(q question) answer {
-	p := m.payment(q)
-	f := q.shown(p)
-	if q.rec.state == noPayment {
-		return answer{rec: m.recordOf(q, protocol.Prove(f.Remote, instant))}
+func (m *machine) next(question question) answer {
+	payment := m.payment(question)
+	facts := question.shown(payment)
+	if question.rec.state == noPayment {
+		return answer{rec: m.recordOf(question, protocol.Prove(facts.Remote, instant))}
 	}
 	if see := m.cfg.Variant.See; see != nil {
-		see(p, &f)
+		see(payment, &facts)
 	}
-	action, change := protocol.Next(p, f, instant)
+	action, change := protocol.Next(payment, facts, instant)
 	if say := m.cfg.Variant.Say; say != nil {
-		action, change = say(p, f, action, change)
+		action, change = say(payment, facts, action, change)
 	}
 	if change == nil {
 		a := answer{kind: action.Kind}
-		a.rec.claim, a.rec.attempt = uint8(max(action.Number-q.before, 0)), idOf(action.Attempt)
+		a.rec.claim, a.rec.attempt = uint8(max(action.Number-question.before, 0)), idOf(action.Attempt)
 		return a
 	}
 	return answer{
-		rec:   m.recordOf(q, &change.Record),
-		keeps: f.Committed(change, instant).Remote != nil,
+		rec:   m.recordOf(question, &change.Record),
+		keeps: facts.Committed(change, instant).Remote != nil,
 		lease: change.Lease > 0,
 		first: change.First != "",
 		then:  change.Then != "",
@@ -160,62 +161,62 @@ func (m *machine) next(q question) answer {
 }
 
 // payment shows a record.
-func (m *machine) payment(q question) *flows.Payment {
-	r := q.rec
-	p := &flows.Payment{
+func (m *machine) payment(question question) *flows.Payment {
+	record := question.rec
+	payment := &flows.Payment{
 		ID:             "r-1",
 		Schema:         flows.PaymentSchema,
-		State:          r.state.name(),
+		State:          record.state.name(),
 		Reason:         "as before",
-		Method:         methods[r.method],
+		Method:         methods[record.method],
 		Registration:   "r",
-		Generation:     int(r.generation),
+		Generation:     int(record.generation),
 		ClientToken:    "club",
 		Sale:           "/sales/1",
 		SaleState:      "draft",
 		Amount:         4500,
 		Currency:       "EUR",
-		Claim:          q.number(r.claim),
-		AttemptID:      q.name(r.attempt),
-		ReleasePending: r.releasePending,
-		FailedRefunds:  int(r.failed),
-		Rebuilt:        r.rebuilt,
-		UsedKeys:       int(r.used),
-		OnHold:         r.onHold,
-		SaleVerdict:    verdicts[r.verdict],
+		Claim:          question.number(record.claim),
+		AttemptID:      question.name(record.attempt),
+		ReleasePending: record.releasePending,
+		FailedRefunds:  int(record.failed),
+		Rebuilt:        record.rebuilt,
+		UsedKeys:       int(record.used),
+		OnHold:         record.onHold,
+		SaleVerdict:    verdicts[record.verdict],
 		CreatedAt:      instant.Add(-time.Minute),
 		UpdatedAt:      instant.Add(-10 * time.Second),
 		Payer:          &flows.Payer{},
 	}
-	if r.slot != 0 {
-		p.ProcessorID = slotNames[r.slot-1]
+	if record.slot != 0 {
+		payment.ProcessorID = slotNames[record.slot-1]
 	}
-	if q.old {
-		p.CreatedAt = instant.AddDate(0, 0, -1)
+	if question.old {
+		payment.CreatedAt = instant.AddDate(0, 0, -1)
 	}
-	if r.missing {
-		p.MissingSince = instant.Add(-protocol.MissingBlocks)
+	if record.missing {
+		payment.MissingSince = instant.Add(-protocol.MissingBlocks)
 	}
-	been := []flows.PaymentState{flows.Capturing, p.State}
-	if r.state == blocked || r.doubted {
-		been = []flows.PaymentState{flows.Captured, flows.Blocked, p.State}
+	been := []flows.PaymentState{flows.Capturing, payment.State}
+	if record.state == blocked || record.doubted {
+		been = []flows.PaymentState{flows.Captured, flows.Blocked, payment.State}
 	}
 	for _, before := range been {
-		p.History = append(p.History, flows.Transition{State: before, At: p.UpdatedAt})
+		payment.History = append(payment.History, flows.Transition{State: before, At: payment.UpdatedAt})
 	}
-	if r.state == inDoubt {
-		p.DoubtSince, p.Snapshot = instant.Add(-time.Minute), &flows.Evidence{SaleState: &p.SaleState}
-		if q.decision != "" && q.aged.has(r.attempt) {
-			p.DoubtSince = instant.Add(-time.Hour)
+	if record.state == inDoubt {
+		payment.DoubtSince, payment.Snapshot = instant.Add(-time.Minute), &flows.Evidence{SaleState: &payment.SaleState}
+		if question.decision != "" && question.aged.has(record.attempt) {
+			payment.DoubtSince = instant.Add(-time.Hour)
 		}
 	}
-	if r.declined {
-		p.DeclineCode, p.Decline = "card_declined", "the first"
+	if record.declined {
+		payment.DeclineCode, payment.Decline = "card_declined", "the first"
 	}
-	if r.seen || !m.cfg.Desk {
-		p.Payer.ReadAt = instant.Add(-5 * time.Second)
+	if record.seen || !m.cfg.Desk {
+		payment.Payer.ReadAt = instant.Add(-5 * time.Second)
 	}
-	return p
+	return payment
 }
 
 var verdicts = [...]string{unread: "", settledAfter: flows.SaleSettled, unsettled: protocol.SaleOpen}
@@ -231,144 +232,145 @@ func (q question) number(claim uint8) int {
 }
 
 // recordOf reads the next record of a change.
-func (m *machine) recordOf(q question, p *flows.Payment) record {
-	r := q.rec
-	r.state = state(slices.Index(flows.PaymentStates, p.State) + 1)
-	r.slot = uint8(slices.Index(slotNames[:], p.ProcessorID) + 1)
-	r.rebuilt, r.onHold, r.used = p.Rebuilt, p.OnHold, uint8(p.UsedKeys)
-	r.verdict = verdict(slices.Index(verdicts[:], p.SaleVerdict))
-	r.declined = p.DeclineCode != ""
-	r.missing = !p.MissingSince.IsZero() && !p.State.Final()
-	r.absent = p.State == flows.Blocked && p.Reason == protocol.UnknownThere
-	forgotten := p.Rebuilt && !p.HasBeen(flows.Capturing) && q.remote.held >= capturedThere
-	r.doubted = m.cfg.Desk && (q.rec.doubted || forgotten || p.HasBeen(flows.Blocked) || p.HasBeen(flows.InDoubt))
-	r.claim, r.releasePending = uint8(max(p.Claim-q.before, 0)), p.ReleasePending
-	r.refundFailed = q.rec.state == refunding && p.State == flows.Blocked && q.remote.failed > r.failed
-	r.attempt, r.failed = idOf(p.AttemptID), uint8(p.FailedRefunds)
-	r.seen = m.cfg.Desk && protocol.Agreed(p, instant)
-	return r
+func (m *machine) recordOf(question question, payment *flows.Payment) record {
+	record := question.rec
+	record.state = state(slices.Index(flows.PaymentStates, payment.State) + 1)
+	record.slot = uint8(slices.Index(slotNames[:], payment.ProcessorID) + 1)
+	record.rebuilt, record.onHold, record.used = payment.Rebuilt, payment.OnHold, uint8(payment.UsedKeys)
+	record.verdict = verdict(slices.Index(verdicts[:], payment.SaleVerdict))
+	record.declined = payment.DeclineCode != ""
+	record.missing = !payment.MissingSince.IsZero() && !payment.State.Final()
+	record.absent = payment.State == flows.Blocked && payment.Reason == protocol.UnknownThere
+	forgotten := payment.Rebuilt && !payment.HasBeen(flows.Capturing) && question.remote.held >= capturedThere
+	record.doubted = m.cfg.Desk && (question.rec.doubted || forgotten || payment.HasBeen(flows.Blocked) || payment.HasBeen(flows.InDoubt))
+	record.claim, record.releasePending = uint8(max(payment.Claim-question.before, 0)), payment.ReleasePending
+	record.refundFailed = question.rec.state == refunding && payment.State == flows.Blocked && question.remote.failed > record.failed
+	record.attempt, record.failed = idOf(payment.AttemptID), uint8(payment.FailedRefunds)
+	record.seen = m.cfg.Desk && protocol.Agreed(payment, instant)
+	return record
 }
 
 // shown shows the facts.
-func (q question) shown(p *flows.Payment) protocol.Facts {
-	f := protocol.Facts{
+func (q question) shown(payment *flows.Payment) protocol.Facts {
+	facts := protocol.Facts{
 		ID:      "00000000-0000-4000-8000-ffffffffffff",
-		Remote:  q.reading(p, q.remote),
-		Call:    q.ended(p, q.call),
-		Claim:   q.ended(p, q.claim),
-		Release: q.ended(p, q.release),
+		Remote:  q.reading(payment, q.remote),
+		Call:    q.ended(payment, q.call),
+		Claim:   q.ended(payment, q.claim),
+		Release: q.ended(payment, q.release),
 	}
 	if q.owner {
-		f.Owner = instant.Add(-time.Second)
+		facts.Owner = instant.Add(-time.Second)
 		if q.slept {
-			f.Owner = instant.Add(-time.Hour)
+			facts.Owner = instant.Add(-time.Hour)
 		}
 	}
 	if q.post != "" {
-		f.Post = &protocol.Posted{Outcome: q.post, Tries: protocol.TriesPerClaim, Corrected: true}
+		facts.Post = &protocol.Posted{Outcome: q.post, Tries: protocol.TriesPerClaim, Corrected: true}
 		if q.post == club.Refused {
-			f.Post.Limited, f.Post.Limit = true, protocol.MaxLimitPause
+			facts.Post.Limited, facts.Post.Limit = true, protocol.MaxLimitPause
 		}
 	}
 	if q.giveUp {
-		f.Wish = protocol.GiveUp
+		facts.Wish = protocol.GiveUp
 	}
 	if q.decision != "" { // the operator knows better than the sale, which the protocol reads only to send again
-		f.Decision = &protocol.Decision{Choice: q.decision, Decision: flows.Decision{Operator: "jane", Reason: "seen", Override: true}}
+		facts.Decision = &protocol.Decision{Choice: q.decision, Decision: flows.Decision{Operator: "jane", Reason: "seen", Override: true}}
 	}
 	if q.latest {
-		f.Latest = &protocol.Latest{Payment: p}
+		facts.Latest = &protocol.Latest{Payment: payment}
 	}
 	if q.verify {
-		f.Wish = protocol.Verify
+		facts.Wish = protocol.Verify
 	}
 	if q.foreign {
-		f.Foreign = errLost
+		facts.Foreign = errLost
 	}
 	switch q.brake {
 	case passes:
-		f.Brake = &protocol.Brake{}
+		facts.Brake = &protocol.Brake{}
 	case holds:
-		f.Brake = &protocol.Brake{Left: time.Minute}
+		facts.Brake = &protocol.Brake{Left: time.Minute}
 	}
 	switch q.listed {
 	case 0:
 	case unlisted:
-		f.Listed = &protocol.Listed{}
+		facts.Listed = &protocol.Listed{}
 	default:
-		f.Listed = &protocol.Listed{Payment: q.reading(p, q.response)}
+		facts.Listed = &protocol.Listed{Payment: q.reading(payment, q.response)}
 	}
 	switch q.sale {
 	case saleUnseen:
 	case saleUnreadable:
-		f.Sale = &protocol.Sale{At: instant, Err: errLost}
+		facts.Sale = &protocol.Sale{At: instant, Err: errLost}
 	default:
-		sale := club.Sale{State: p.SaleState, TotalTI: p.Amount}
+		sale := club.Sale{State: payment.SaleState, TotalTI: payment.Amount}
 		if q.sale == saleSettled {
 			sale.State = "settled"
 		}
-		f.Sale = &protocol.Sale{At: instant, Sale: sale, Check: club.SaleCheck{Valid: true},
+		facts.Sale = &protocol.Sale{At: instant, Sale: sale, Check: club.SaleCheck{Valid: true},
 			Seen: &flows.Evidence{At: instant, SaleState: &sale.State}}
 		if q.rule {
-			f.Sale.Rule = &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: p.SaleState, After: "settled"}}}
+			settled := flows.Condition{Signal: flows.SignalSaleState, Before: payment.SaleState, After: "settled"}
+			facts.Sale.Rule = &flows.Rule{Conditions: []flows.Condition{settled}}
 		}
 	}
-	return f
+	return facts
 }
 
 // ended shows how a call ended.
-func (q question) ended(p *flows.Payment, outcome protocol.Outcome) *protocol.Call {
+func (q question) ended(payment *flows.Payment, outcome protocol.Outcome) *protocol.Call {
 	switch outcome {
 	case "":
 		return nil
 	case protocol.Done:
-		return &protocol.Call{Outcome: outcome, Response: q.reading(p, q.response)}
+		return &protocol.Call{Outcome: outcome, Response: q.reading(payment, q.response)}
 	}
 	return &protocol.Call{Outcome: outcome, Err: errLost}
 }
 
 // reading shows a reading of the processor.
-func (q question) reading(p *flows.Payment, r remote) *protocol.Remote {
+func (q question) reading(payment *flows.Payment, remote remote) *protocol.Remote {
 	switch {
-	case r.slot == 0:
+	case remote.slot == 0:
 		return nil
-	case r.absent:
+	case remote.absent:
 		return &protocol.Remote{At: instant, Absent: protocol.UnknownThere, Err: errLost}
 	}
-	s := &protocol.Remote{At: instant, Terms: protocol.TermsOf(p), Ours: true, Signed: true}
-	s.Payment = cards.Payment{
-		ID:            slotNames[r.slot-1],
-		CreatedAt:     p.CreatedAt,
-		State:         heldAs[r.held],
-		Amount:        p.Amount,
-		Currency:      p.Currency,
-		FailedRefunds: int(r.failed),
-		Replayed:      r.replayed,
+	shown := &protocol.Remote{At: instant, Terms: protocol.TermsOf(payment), Ours: true, Signed: true}
+	shown.Payment = cards.Payment{
+		ID:            slotNames[remote.slot-1],
+		CreatedAt:     payment.CreatedAt,
+		State:         heldAs[remote.held],
+		Amount:        payment.Amount,
+		Currency:      payment.Currency,
+		FailedRefunds: int(remote.failed),
+		Replayed:      remote.replayed,
 	}
-	if r.before {
-		if s.At, s.By = instant.Add(-2*time.Second), protocol.Capture; q.slept {
-			s.At = instant.Add(-time.Hour)
+	if remote.before {
+		if shown.At, shown.By = instant.Add(-2*time.Second), protocol.Capture; q.slept {
+			shown.At = instant.Add(-time.Hour)
 		}
 	}
-	switch r.held {
+	switch remote.held {
 	case declinedThere:
-		s.DeclineCode, s.Decline = "card_declined", "the first"
+		shown.DeclineCode, shown.Decline = "card_declined", "the first"
 	case capturedThere:
-		s.Captured = p.Amount
+		shown.Captured = payment.Amount
 	case refundPendingThere:
-		s.Captured, s.Refunding = p.Amount, p.Amount
+		shown.Captured, shown.Refunding = payment.Amount, payment.Amount
 	case refundedThere:
-		s.Captured, s.Refunded = p.Amount, p.Amount
+		shown.Captured, shown.Refunded = payment.Amount, payment.Amount
 	}
-	s.Journal.ByOperator = r.byOperator
+	shown.Journal.ByOperator = remote.byOperator
 	for range q.before {
-		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: "before", Release: "before"})
+		shown.Journal.Entries = append(shown.Journal.Entries, protocol.Entry{Attempt: "before", Release: "before"})
 	}
-	for _, e := range r.journal {
-		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: q.name(e.attempt), Release: q.name(e.release)})
-		s.Journal.Accepted = s.Journal.Accepted || e.done
+	for _, e := range remote.journal {
+		shown.Journal.Entries = append(shown.Journal.Entries, protocol.Entry{Attempt: q.name(e.attempt), Release: q.name(e.release)})
+		shown.Journal.Accepted = shown.Journal.Accepted || e.done
 	}
-	return s
+	return shown
 }
 
 // name is the name of an attempt, as Redis and the journal hold it.

@@ -251,22 +251,22 @@ const (
 func (w *world) settled() bool { return w.applied() > 0 || w.desk != never }
 
 // of returns the processor's payment of a record, nil when it has none.
-func (w *world) of(r record) *slot {
-	if r.slot == 0 {
+func (w *world) of(record record) *slot {
+	if record.slot == 0 {
 		return nil
 	}
-	return &w.slot[r.slot-1]
+	return &w.slot[record.slot-1]
 }
 
 // booked returns where the POSTs for a record are counted.
-func (w *world) booked(r record) *booked {
-	switch r.method {
+func (w *world) booked(record record) *booked {
+	switch record.method {
 	case Deferred:
 		return &w.deferred
 	case InPerson:
 		return &w.inPerson
 	default:
-		return &w.of(r).club
+		return &w.of(record).club
 	}
 }
 
@@ -316,9 +316,9 @@ func (w *world) newAttemptID(purpose attemptID) attemptID {
 }
 
 // then is the world with a process about to cause its next effect.
-func (w *world) then(i int, at at, r record) world {
+func (w *world) then(i int, at at, record record) world {
 	next := *w
-	next.process[i].at, next.process[i].rec = at, r
+	next.process[i].at, next.process[i].rec = at, record
 	return next
 }
 

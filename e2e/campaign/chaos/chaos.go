@@ -108,31 +108,31 @@ func (r *run) settleAndCheck() {
 	const staleResponse = "processing, retry same_key"
 	r.Settle(r.scope.Context(), r.journeys)
 	unfinished, stale, forgotten := 0, 0, 0
-	for _, v := range r.Check(r.journeys) {
-		v.Seed = r.options.Seed
+	for _, violation := range r.Check(r.journeys) {
+		violation.Seed = r.options.Seed
 		switch {
-		case r.mayLose && v.Invariant == campaign.RetryWhileCharged && strings.HasSuffix(v.Detail, staleResponse):
+		case r.mayLose && violation.Invariant == campaign.RetryWhileCharged && strings.HasSuffix(violation.Detail, staleResponse):
 			stale++
-		case r.mayLose && v.Invariant == campaign.SecondContact:
+		case r.mayLose && violation.Invariant == campaign.SecondContact:
 			forgotten++
 		default:
-			r.record.AddViolations(v)
+			r.record.AddViolations(violation)
 		}
 	}
-	for _, j := range r.journeys {
-		r.record.AddFaults(strangerAsked, j.Strangers)
-		if j.SettledAtDesk {
+	for _, journey := range r.journeys {
+		r.record.AddFaults(strangerAsked, journey.Strangers)
+		if journey.SettledAtDesk {
 			r.record.AddFault(deskSettled)
 		}
 		switch {
-		case j.Registration() == "":
+		case journey.Registration() == "":
 			unfinished++
-		case j.Forgotten:
+		case journey.Forgotten:
 			r.record.AddJourney("forgotten by the gateway")
-		case j.State == "":
+		case journey.State == "":
 			r.record.AddJourney("never paid")
 		default:
-			r.record.AddJourney(j.State)
+			r.record.AddJourney(journey.State)
 		}
 	}
 	r.record.AddBuyers("repeated the request with the same key, because Redis had forgotten their payment's progress", stale)

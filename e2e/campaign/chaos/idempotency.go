@@ -47,20 +47,20 @@ func Idempotency() campaign.Campaign {
 	}
 }
 
-func checkIdempotency(r *run) {
-	limited, cancel := r.options.Context(r.scope.Context())
+func checkIdempotency(run *run) {
+	limited, cancel := run.options.Context(run.scope.Context())
 	defer cancel()
-	faults, stop := context.WithCancel(r.scope.Context())
+	faults, stop := context.WithCancel(run.scope.Context())
 	var injecting sync.WaitGroup
-	injecting.Go(func() { r.killGatewaysAndRedis(faults) })
+	injecting.Go(func() { run.killGatewaysAndRedis(faults) })
 	defer injecting.Wait()
 	defer stop()
 	var histories errgroup.Group
 	histories.SetLimit(concurrentHistories)
-	for n := 1; n <= r.options.Count && limited.Err() == nil && (!r.options.StopAtViolation || r.record.ViolationCount() == 0); n++ {
+	for n := 1; n <= run.options.Count && limited.Err() == nil && (!run.options.StopAtViolation || run.record.ViolationCount() == 0); n++ {
 		histories.Go(func() error {
-			h := &history{run: r, random: rand.New(rand.NewPCG(r.options.Seed, uint64(n))), began: time.Now()}
-			h.make(r.scope.Context(), n%3 == 0)
+			h := &history{run: run, random: rand.New(rand.NewPCG(run.options.Seed, uint64(n))), began: time.Now()}
+			h.make(run.scope.Context(), n%3 == 0)
 			h.check()
 			return nil
 		})
@@ -106,9 +106,9 @@ type callOutcome struct {
 
 func (h *history) make(ctx context.Context, ofSale bool) {
 	keys := []string{uuid.NewString(), uuid.NewString()}
-	var j *harness.Journey
+	var journey *harness.Journey
 	if ofSale {
-		if j = h.NewJourney(h.random.Uint64()); !j.Register(ctx) {
+		if journey = h.NewJourney(h.random.Uint64()); !journey.Register(ctx) {
 			return
 		}
 	}
@@ -119,7 +119,7 @@ func (h *history) make(ctx context.Context, ofSale bool) {
 			for range callsPerCaller {
 				g := h.RandomGateway(random)
 				if ofSale {
-					h.pay(ctx, i, j, g, random.IntN(2) == 0)
+					h.pay(ctx, i, journey, g, random.IntN(2) == 0)
 				} else {
 					h.register(ctx, i, g, keys[random.IntN(len(keys))], []string{"", "web"}[random.IntN(5)/4])
 				}
@@ -130,22 +130,22 @@ func (h *history) make(ctx context.Context, ofSale bool) {
 	all.Wait()
 }
 
-func (h *history) register(ctx context.Context, caller int, g *harness.Gateway, key, channel string) {
+func (h *history) register(ctx context.Context, caller int, gateway *harness.Gateway, key, channel string) {
 	body := map[string]string{"clubId": h.Club}
 	if channel != "" {
 		body["channel"] = channel // the default, in another body
 	}
 	h.call(caller, callInput{key: key, body: channel}, func() (*frontdesktest.Response, error) {
-		return (&frontdesktest.Buyer{HTTP: &h.HTTP}).Send(ctx, http.MethodPost, g.URL+"/v1/registrations", key, body)
+		return (&frontdesktest.Buyer{HTTP: &h.HTTP}).Send(ctx, http.MethodPost, gateway.URL+"/v1/registrations", key, body)
 	})
 }
 
-func (h *history) pay(ctx context.Context, caller int, j *harness.Journey, g *harness.Gateway, read bool) {
-	h.call(caller, callInput{key: j.Registration(), read: read}, func() (*frontdesktest.Response, error) {
+func (h *history) pay(ctx context.Context, caller int, journey *harness.Journey, gateway *harness.Gateway, read bool) {
+	h.call(caller, callInput{key: journey.Registration(), read: read}, func() (*frontdesktest.Response, error) {
 		if read {
-			return j.Ask(ctx, g, http.MethodGet, "/payment", "", nil)
+			return journey.Ask(ctx, gateway, http.MethodGet, "/payment", "", nil)
 		}
-		return j.Ask(ctx, g, http.MethodPost, "/payment", uuid.NewString(), j.ByCard())
+		return journey.Ask(ctx, gateway, http.MethodPost, "/payment", uuid.NewString(), journey.ByCard())
 	})
 }
 

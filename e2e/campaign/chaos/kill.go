@@ -66,9 +66,9 @@ func killed(operation frontdesktest.Operation, phase frontdesktest.Phase) string
 	return fmt.Sprintf("killed %s the %s", phase, operation.Name)
 }
 
-func kill(r *run) {
-	r.injectUnderLoad(killBuyers, 1, r.killInEveryWay)
-	r.settleAndCheck()
+func kill(run *run) {
+	run.injectUnderLoad(killBuyers, 1, run.killInEveryWay)
+	run.settleAndCheck()
 }
 
 func (r *run) killInEveryWay(ctx context.Context, round int) {

@@ -58,14 +58,14 @@ func Overload() campaign.Campaign {
 	}
 }
 
-func overload(r *run) {
-	leave := sync.OnceFunc(r.startCrowd())
+func overload(run *run) {
+	leave := sync.OnceFunc(run.startCrowd())
 	defer leave() // even if a fault cannot be injected
-	r.injectUnderLoad(overloadBuyers, 1, r.troubleClub)
+	run.injectUnderLoad(overloadBuyers, 1, run.troubleClub)
 	leave()
-	frontdesktest.Must(r.scope, r.Upstreams.Sim.SetFaults(nil))
-	r.checkResponses()
-	r.settleAndCheck()
+	frontdesktest.Must(run.scope, run.Upstreams.Sim.SetFaults(nil))
+	run.checkResponses()
+	run.settleAndCheck()
 }
 
 // startCrowd sends newcomers until the returned function is called. Each of them comes once.

@@ -51,21 +51,21 @@ func Race() campaign.Campaign {
 	}
 }
 
-func race(r *run) {
-	ctx := r.scope.Context()
-	limited, cancel := r.options.Context(ctx)
+func race(run *run) {
+	ctx := run.scope.Context()
+	limited, cancel := run.options.Context(ctx)
 	defer cancel()
 	for i := 0; limited.Err() == nil; i++ {
-		j := r.nextJourney()
+		j := run.nextJourney()
 		if j == nil {
 			break
 		}
 		if j.Register(ctx) {
-			c := &contention{run: r, journey: j, key: uuid.NewString(), payments: map[string]int{}}
+			c := &contention{run: run, journey: j, key: uuid.NewString(), payments: map[string]int{}}
 			c.race(ctx, i)
 		}
 	}
-	r.settleAndCheck()
+	run.settleAndCheck()
 }
 
 // contention is the race for one registration.
@@ -135,13 +135,13 @@ func (c *contention) startCallers(ctx context.Context, actions []string) {
 }
 
 // act does what one caller does. It fails when no response comes.
-func (c *contention) act(ctx context.Context, action string, g *harness.Gateway) error {
+func (c *contention) act(ctx context.Context, action string, gateway *harness.Gateway) error {
 	switch action {
 	case registrationRead:
-		_, err := c.journey.Ask(ctx, g, http.MethodGet, "", "", nil)
+		_, err := c.journey.Ask(ctx, gateway, http.MethodGet, "", "", nil)
 		return err
 	case abandoned:
-		_, err := c.journey.Ask(ctx, g, http.MethodDelete, "", "", nil)
+		_, err := c.journey.Ask(ctx, gateway, http.MethodDelete, "", "", nil)
 		return err
 	case cardEntered:
 		return c.journey.EnterCard(ctx, frontdesktest.ApprovedCard)
@@ -152,7 +152,7 @@ func (c *contention) act(ctx context.Context, action string, g *harness.Gateway)
 			"fd_environment":  "test",
 			"fd_sale":         "/demo/sales/1", // only its organisation counts
 		}}
-		if status := sendEvent(ctx, g, "payment_intent.amount_capturable_updated", payment); status != http.StatusNoContent {
+		if status := sendEvent(ctx, gateway, "payment_intent.amount_capturable_updated", payment); status != http.StatusNoContent {
 			return fmt.Errorf("status %d", status)
 		}
 		return nil
@@ -164,7 +164,7 @@ func (c *contention) act(ctx context.Context, action string, g *harness.Gateway)
 	if action == secondTab {
 		journey = c.other
 	}
-	response, err := journey.Ask(ctx, g, http.MethodPost, "/payment", key, journey.ByCard())
+	response, err := journey.Ask(ctx, gateway, http.MethodPost, "/payment", key, journey.ByCard())
 	var payment api.Payment
 	if err == nil && response.Status < 300 && json.Unmarshal(response.Body, &payment) == nil {
 		c.mu.Lock()

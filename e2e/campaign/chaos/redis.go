@@ -89,37 +89,37 @@ var (
 )
 
 // breakRedis runs the three kinds at the same time, because most of a failover is waiting.
-func breakRedis(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
+func breakRedis(ctx context.Context, options campaign.Options, record *campaign.Recorder) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, setup := range []redisSetup{durableRedis, lossyRedis, sentinelRedis} {
-		own := o
+		own := options
 		own.Seed += uint64(i) << 32
 		group.Go(func() error { return onHarness(redisReplicas, setup, setup.breakIt)(ctx, own, record) })
 	}
 	return group.Wait()
 }
 
-func (s redisSetup) breakIt(r *run) {
-	faults := s.faults(r)
+func (s redisSetup) breakIt(run *run) {
+	faults := s.faults(run)
 	// The three share the recorder; each waits only for its own faults.
 	least := map[string]int{}
 	for _, fault := range faults {
-		least[fault.kind] = r.options.MinFaults[fault.kind]
+		least[fault.kind] = run.options.MinFaults[fault.kind]
 	}
-	r.options.MinFaults = least
-	r.injectUnderLoad(redisBuyers, 3, func(ctx context.Context, round int) {
-		defer r.answerOddly()()
+	run.options.MinFaults = least
+	run.injectUnderLoad(redisBuyers, 3, func(ctx context.Context, round int) {
+		defer run.answerOddly()()
 		for _, fault := range faults {
-			r.waitUpTo(ctx, maxRedisPause)
+			run.waitUpTo(ctx, maxRedisPause)
 			if ctx.Err() != nil {
 				return
 			}
 			fault.inject(ctx)
-			r.record.AddFault(fault.kind)
+			run.record.AddFault(fault.kind)
 		}
-		r.options.Logf("redis: round %d of %s is over", round+1, faults[0].kind)
+		run.options.Logf("redis: round %d of %s is over", round+1, faults[0].kind)
 	})
-	r.settleAndCheck()
+	run.settleAndCheck()
 }
 
 func (r *run) redisServer() *frontdesktest.RedisServer { return r.Storage.(*frontdesktest.RedisServer) }

@@ -51,30 +51,30 @@ func Webhook() campaign.Campaign {
 	}
 }
 
-func breakWebhooks(r *run) {
-	ctx, faults := r.scope.Context(), startWebhookFaults(r)
+func breakWebhooks(run *run) {
+	ctx, faults := run.scope.Context(), startWebhookFaults(run)
 	defer faults.close()
-	operator := frontdesktest.Buyer{HTTP: http.DefaultClient, Upstreams: r.Upstreams.URL}
+	operator := frontdesktest.Buyer{HTTP: http.DefaultClient, Upstreams: run.Upstreams.URL}
 	settings := sandbox.Settings{WebhookURL: faults.server.URL}
-	frontdesktest.Must(r.scope, operator.Do(ctx, http.MethodPut, r.Upstreams.URL+"/sandbox/settings", settings, nil))
-	r.createForeignPayments(&operator)
-	limited, cancel := r.options.Context(ctx)
+	frontdesktest.Must(run.scope, operator.Do(ctx, http.MethodPut, run.Upstreams.URL+"/sandbox/settings", settings, nil))
+	run.createForeignPayments(&operator)
+	limited, cancel := run.options.Context(ctx)
 	defer cancel()
 	var all sync.WaitGroup
 	for range webhookBuyers {
 		all.Go(func() {
-			for j := r.nextJourney(); j != nil && limited.Err() == nil; j = r.nextJourney() {
-				if !j.Register(ctx) || !j.Pay(ctx) {
+			for journey := run.nextJourney(); journey != nil && limited.Err() == nil; journey = run.nextJourney() {
+				if !journey.Register(ctx) || !journey.Pay(ctx) {
 					continue
 				}
-				faults.sendFalseEvents(ctx, j)
-				j.Confirm(ctx)
-				all.Go(func() { r.awaitCompletion(ctx, j.Registration()) })
+				faults.sendFalseEvents(ctx, journey)
+				journey.Confirm(ctx)
+				all.Go(func() { run.awaitCompletion(ctx, journey.Registration()) })
 			}
 		})
 	}
 	all.Wait()
-	r.settleAndCheck()
+	run.settleAndCheck()
 }
 
 // awaitCompletion waits until the sale of a paid registration is booked, although its buyer never returns. An overdue
@@ -154,8 +154,8 @@ type delivery struct {
 	body      []byte
 }
 
-func startWebhookFaults(r *run) *webhookFaults {
-	f := &webhookFaults{run: r, held: make(chan *delivery, 1), rng: rand.New(rand.NewPCG(r.options.Seed, 4))}
+func startWebhookFaults(run *run) *webhookFaults {
+	f := &webhookFaults{run: run, held: make(chan *delivery, 1), rng: rand.New(rand.NewPCG(run.options.Seed, 4))}
 	f.ctx, f.stop = context.WithCancel(context.Background())
 	f.server = httptest.NewServer(http.HandlerFunc(f.accept))
 	return f
@@ -187,50 +187,50 @@ func (f *webhookFaults) accept(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
-	d := &delivery{r.Header.Get(cards.SignatureHeader), body}
+	delivery := &delivery{r.Header.Get(cards.SignatureHeader), body}
 	if !bytes.Contains(body, []byte(`"fd_environment":"test"`)) {
-		f.deliver(foreignEvent, d, 0)
+		f.deliver(foreignEvent, delivery, 0)
 		return
 	}
 	switch f.intN(8) {
 	case 0, 1:
 		f.record.AddFault(dropped)
 	case 2:
-		f.deliver(doubled, d, 0)
-		f.deliver("", d, 0)
+		f.deliver(doubled, delivery, 0)
+		f.deliver("", delivery, 0)
 	case 3:
-		f.deliver(delayed, d, maxDelay)
+		f.deliver(delayed, delivery, maxDelay)
 	case 4:
-		f.reorder(d)
+		f.reorder(delivery)
 	case 5:
-		f.deliver("", d, 0)
-		f.deliver(replayed, d, maxDelay)
+		f.deliver("", delivery, 0)
+		f.deliver(replayed, delivery, maxDelay)
 	case 6:
-		f.deliver("", d, 0)
-		f.attack(d)
+		f.deliver("", delivery, 0)
+		f.attack(delivery)
 	default:
-		f.deliver("", d, 0)
+		f.deliver("", delivery, 0)
 	}
 }
 
 // deliver posts a delivery to some gateway after a random delay, and counts the kind once it arrived.
-func (f *webhookFaults) deliver(kind string, d *delivery, limit time.Duration) {
+func (f *webhookFaults) deliver(kind string, delivery *delivery, limit time.Duration) {
 	delay := time.Duration(f.intN(int(limit) + 1))
 	f.deliveries.Go(func() {
 		frontdesktest.Sleep(f.ctx, delay)
-		if status := f.post(d); kind != "" && status != 0 {
+		if status := f.post(delivery); kind != "" && status != 0 {
 			f.record.AddFault(kind)
 		}
 	})
 }
 
 // reorder holds a delivery back until the next one has been posted.
-func (f *webhookFaults) reorder(d *delivery) {
+func (f *webhookFaults) reorder(delivery *delivery) {
 	select {
-	case f.held <- d:
+	case f.held <- delivery:
 	case first := <-f.held:
 		f.deliveries.Go(func() {
-			f.post(d)
+			f.post(delivery)
 			f.post(first)
 			f.record.AddFault(reordered)
 		})
@@ -238,13 +238,13 @@ func (f *webhookFaults) reorder(d *delivery) {
 }
 
 // attack derives false deliveries from a true one. None of them may be accepted.
-func (f *webhookFaults) attack(d *delivery) {
+func (f *webhookFaults) attack(original *delivery) {
 	now := time.Now()
 	for kind, untrue := range map[string]*delivery{
-		forged:    {signature("whsec_guessed", now, d.body), d.body},
-		unsigned:  {"", d.body},
-		stale:     {signature(sandbox.DemoWebhookSecret, now.Add(-10*time.Minute), d.body), d.body},
-		oversized: {signature(sandbox.DemoWebhookSecret, now, d.body), append(bytes.Clone(d.body), strings.Repeat(" ", 1<<20)...)},
+		forged:    {signature("whsec_guessed", now, original.body), original.body},
+		unsigned:  {"", original.body},
+		stale:     {signature(sandbox.DemoWebhookSecret, now.Add(-10*time.Minute), original.body), original.body},
+		oversized: {signature(sandbox.DemoWebhookSecret, now, original.body), append(bytes.Clone(original.body), strings.Repeat(" ", 1<<20)...)},
 	} {
 		f.deliveries.Go(func() {
 			status := f.post(untrue)
@@ -253,7 +253,7 @@ func (f *webhookFaults) attack(d *delivery) {
 			}
 			f.record.AddFault(kind)
 			if status >= 200 && status < 300 {
-				f.record.AddViolations(campaign.Violation{Invariant: forgeryAccepted, Detail: fmt.Sprintf("%s: %d", kind, status)})
+				f.record.AddViolations(campaign.Violation{Invariant: forgeryAccepted, Detail: fmt.Sprintf("%s: %original", kind, status)})
 			}
 		})
 	}
@@ -261,12 +261,12 @@ func (f *webhookFaults) attack(d *delivery) {
 
 // sendFalseEvents sends the gateways events with the processor's own signature, which say that a
 // payment is captured, cancelled and refunded before the buyer has done anything.
-func (f *webhookFaults) sendFalseEvents(ctx context.Context, j *harness.Journey) {
+func (f *webhookFaults) sendFalseEvents(ctx context.Context, journey *harness.Journey) {
 	if f.intN(4) != 0 {
 		return
 	}
 	payments := f.Upstreams.Cards.Payments()
-	i := slices.IndexFunc(payments, func(p sandbox.Payment) bool { return p.ID == j.ProcessorID() })
+	i := slices.IndexFunc(payments, func(p sandbox.Payment) bool { return p.ID == journey.ProcessorID() })
 	for _, event := range []string{"payment_intent.succeeded", "payment_intent.canceled", "charge.refunded"} {
 		if sendEvent(ctx, f.anyGateway(), event, payments[i]) != 0 {
 			f.record.AddFault(falseEvent)
@@ -279,21 +279,21 @@ func (f *webhookFaults) post(d *delivery) int { return post(f.ctx, f.anyGateway(
 var deliveryClient = http.Client{Timeout: 10 * time.Second} // a gateway responds in milliseconds
 
 // post delivers a webhook to a gateway, and returns the status of the response; 0 when none came.
-func post(ctx context.Context, g *harness.Gateway, d *delivery) int {
+func post(ctx context.Context, gateway *harness.Gateway, delivery *delivery) int {
 	processor := frontdesktest.Buyer{HTTP: &deliveryClient, Header: http.Header{}}
-	if d.signature != "" {
-		processor.Header.Set(cards.SignatureHeader, d.signature)
+	if delivery.signature != "" {
+		processor.Header.Set(cards.SignatureHeader, delivery.signature)
 	}
-	response, err := processor.Send(ctx, http.MethodPost, g.URL+"/v1/webhooks/card", "", string(d.body))
+	response, err := processor.Send(ctx, http.MethodPost, gateway.URL+"/v1/webhooks/card", "", string(delivery.body))
 	if err != nil {
 		return 0
 	}
 	return response.Status
 }
 
-func sendEvent(ctx context.Context, g *harness.Gateway, kind string, payment sandbox.Payment) int {
+func sendEvent(ctx context.Context, gateway *harness.Gateway, kind string, payment sandbox.Payment) int {
 	body := frontdesktest.CardEvent(kind, payment)
-	return post(ctx, g, &delivery{signature(sandbox.DemoWebhookSecret, time.Now(), body), body})
+	return post(ctx, gateway, &delivery{signature(sandbox.DemoWebhookSecret, time.Now(), body), body})
 }
 
 // signature returns the processor's signature of a body. It signs as Stripe does.

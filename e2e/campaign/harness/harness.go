@@ -60,32 +60,32 @@ type Config struct {
 func New(t frontdesktest.TB, cfg Config) *Harness {
 	t.Helper()
 	const callTime = 40 * time.Second // of a buyer's request: longer than a gateway's longest call to an upstream
-	h := &Harness{
+	harness := &Harness{
 		t:         t,
 		Storage:   cfg.Storage,
 		Upstreams: frontdesktest.NewUpstreams(t),
 		HTTP:      http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
-	t.Cleanup(h.close)
+	t.Cleanup(harness.close)
 	for range cfg.Replicas {
-		h.startGateway(cfg)
+		harness.startGateway(cfg)
 	}
-	c := frontdesktest.NewClient(t, h.Gateways[0].URL)
-	h.Club = c.Club()
-	h.offer = c.CardOffer(h.Club)
-	h.desk = club.New(club.Config{
-		BaseURL:      h.Upstreams.URL + "/sim",
+	c := frontdesktest.NewClient(t, harness.Gateways[0].URL)
+	harness.Club = c.Club()
+	harness.offer = c.CardOffer(harness.Club)
+	harness.desk = club.New(club.Config{
+		BaseURL:      harness.Upstreams.URL + "/sim",
 		ClientID:     clubsim.DemoClientID,
 		ClientSecret: clubsim.DemoClientSecret,
 		GatewayKey:   clubsim.DemoGatewayKey,
 		Now:          time.Now,
 	})
-	h.scope = club.Scope{
+	harness.scope = club.Scope{
 		ClientToken: clubsim.DemoClientToken,
-		Club:        club.NewIRI(clubsim.DemoClientToken, "clubs", h.Club),
+		Club:        club.NewIRI(clubsim.DemoClientToken, "clubs", harness.Club),
 		Node:        "/demo/network_nodes/3",
 	}
-	return h
+	return harness
 }
 
 func (h *Harness) close() {
@@ -117,7 +117,7 @@ func (h *Harness) startGateway(cfg Config) {
 			noteIn(&h.accepted, r.URL.Path)
 		}
 	}
-	g := &Gateway{
+	gateway := &Gateway{
 		URL:   "http://" + address,
 		path:  cfg.Gateway,
 		proxy: proxy,
@@ -134,8 +134,8 @@ func (h *Harness) startGateway(cfg Config) {
 			"FRONTDESK_ASK_REPEATS=all",
 		}, cfg.Environment...),
 	}
-	h.Gateways = append(h.Gateways, g)
-	g.Start()
+	h.Gateways = append(h.Gateways, gateway)
+	gateway.Start()
 }
 
 // Start starts the gateway, and waits until it listens.
@@ -158,15 +158,15 @@ func (h *Harness) BreakAt(
 ) *Gateway {
 	hits := make(chan *Gateway, 1)
 	var first sync.Once
-	for _, g := range h.Gateways {
-		b := &frontdesktest.Breakpoint{Operation: operation, Phase: phase, OnHit: func() {
+	for _, gateway := range h.Gateways {
+		breakpoint := &frontdesktest.Breakpoint{Operation: operation, Phase: phase, OnHit: func() {
 			first.Do(func() {
-				defer func() { hits <- g }() // even if act fails the test
-				act(g)
+				defer func() { hits <- gateway }() // even if act fails the test
+				act(gateway)
 			})
 		}}
-		g.proxy.Add(b)
-		defer g.proxy.Remove(b)
+		gateway.proxy.Add(breakpoint)
+		defer gateway.proxy.Remove(breakpoint)
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -166,13 +166,13 @@ func (j *Journey) submit(ctx context.Context, path string, body any) (*frontdesk
 
 // Ask sends one request about the registration, to the path below it, and remembers
 // what the response says of the payment.
-func (j *Journey) Ask(ctx context.Context, g *Gateway, method, below, key string, body any) (*frontdesktest.Response, error) {
-	return j.send(ctx, g, method, j.buyer.Path()+below, key, body)
+func (j *Journey) Ask(ctx context.Context, gateway *Gateway, method, below, key string, body any) (*frontdesktest.Response, error) {
+	return j.send(ctx, gateway, method, j.buyer.Path()+below, key, body)
 }
 
-func (j *Journey) send(ctx context.Context, g *Gateway, method, path, key string, body any) (*frontdesktest.Response, error) {
+func (j *Journey) send(ctx context.Context, gateway *Gateway, method, path, key string, body any) (*frontdesktest.Response, error) {
 	began := time.Now()
-	response, err := j.buyer.Send(ctx, method, g.URL+path, key, body)
+	response, err := j.buyer.Send(ctx, method, gateway.URL+path, key, body)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.Slowest = max(j.Slowest, time.Since(began))
@@ -183,7 +183,7 @@ func (j *Journey) send(ctx context.Context, g *Gateway, method, path, key string
 			j.TurnedAway++
 		}
 	}
-	j.note(fmt.Sprintf("%s %s at %s: %s", method, path, g.URL, result))
+	j.note(fmt.Sprintf("%s %s at %s: %s", method, path, gateway.URL, result))
 	return response, err
 }
 
@@ -341,7 +341,7 @@ func (j *Journey) settleAtDesk(ctx context.Context) {
 }
 
 // askAsStranger sends the requests of a stranger with the registration's address and a token of their own.
-func (j *Journey) askAsStranger(ctx context.Context, g *Gateway) {
+func (j *Journey) askAsStranger(ctx context.Context, gateway *Gateway) {
 	stranger := frontdesktest.Buyer{HTTP: &j.harness.HTTP, ID: j.buyer.ID, Token: "x" + j.buyer.Token[1:]}
 	if stranger.Token == j.buyer.Token {
 		stranger.Token = "y" + j.buyer.Token[1:]
@@ -350,7 +350,7 @@ func (j *Journey) askAsStranger(ctx context.Context, g *Gateway) {
 		method, below, key string
 		body               any
 	}{{http.MethodGet, "", "", nil}, {http.MethodPost, "/payment", uuid.NewString(), j.ByCard()}, {http.MethodDelete, "", "", nil}} {
-		response, err := stranger.Send(ctx, request.method, g.URL+stranger.Path()+request.below, request.key, request.body)
+		response, err := stranger.Send(ctx, request.method, gateway.URL+stranger.Path()+request.below, request.key, request.body)
 		if err != nil {
 			continue
 		}

@@ -44,22 +44,22 @@ func (h *Harness) Check(journeys []*Journey) []campaign.Violation {
 }
 
 func (h *Harness) collectAccounts() accounts {
-	a := accounts{
+	accounts := accounts{
 		ledger:       h.Upstreams.Sim.Ledger(),
 		cardPayments: map[string][]sandbox.Payment{},
 		records:      h.records(),
 		contacts:     map[string]int{},
 	}
 	for _, contact := range h.Upstreams.Sim.Contacts() {
-		a.contacts[contact.GivenName]++
+		accounts.contacts[contact.GivenName]++
 	}
 	for _, p := range slices.Backward(h.Upstreams.Cards.Payments()) {
 		if p.Metadata["fd_environment"] == "test" { // others are not ours
 			registration := p.Metadata["fd_registration"]
-			a.cardPayments[registration] = append(a.cardPayments[registration], p)
+			accounts.cardPayments[registration] = append(accounts.cardPayments[registration], p)
 		}
 	}
-	return a
+	return accounts
 }
 
 // Sale returns the IRI of a registration's sale; empty before its payment has begun.
@@ -78,15 +78,15 @@ func (h *Harness) Booked(sale string) bool {
 }
 
 // checkAcrossJourneys finds violations that belong to no single journey.
-func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
+func (h *Harness) checkAcrossJourneys(accounts accounts) (found []campaign.Violation) {
 	paid := map[string]bool{}
-	for _, held := range a.cardPayments {
+	for _, held := range accounts.cardPayments {
 		for _, p := range held {
 			paid[p.Metadata["fd_sale"]] = true
 		}
 	}
 	byStaff := map[string]bool{}
-	for _, entry := range a.ledger {
+	for _, entry := range accounts.ledger {
 		if entry.Mean == deskMean {
 			byStaff[entry.SaleID] = true
 		} else if !paid[entry.SaleID] {
@@ -108,8 +108,8 @@ func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 	return found
 }
 
-func (j *Journey) evidence(a accounts) campaign.Evidence {
-	e := campaign.Evidence{
+func (j *Journey) evidence(accounts accounts) campaign.Evidence {
+	evidence := campaign.Evidence{
 		Registration:    j.Registration(),
 		Due:             j.Due,
 		State:           j.State,
@@ -118,55 +118,56 @@ func (j *Journey) evidence(a accounts) campaign.Evidence {
 		StateByPayment:  map[string]string{},
 	}
 	if !j.again {
-		e.Contacts = a.contacts[j.name]
+		evidence.Contacts = accounts.contacts[j.name]
 	}
-	for _, p := range a.cardPayments[j.Registration()] {
-		e.Sale = p.Metadata["fd_sale"]
-		e.CardPayments = append(e.CardPayments, campaign.CardPayment{
-			ID:         p.ID,
-			Generation: p.Metadata["fd_generation"],
-			Captured:   p.Captured,
-			Refunded:   p.Refunded,
+	for _, payment := range accounts.cardPayments[j.Registration()] {
+		evidence.Sale = payment.Metadata["fd_sale"]
+		evidence.CardPayments = append(evidence.CardPayments, campaign.CardPayment{
+			ID:         payment.ID,
+			Generation: payment.Metadata["fd_generation"],
+			Captured:   payment.Captured,
+			Refunded:   payment.Refunded,
 		})
-		if record, known := a.records[paymentKey(p)]; known {
-			e.Records = append(e.Records, record)
-			e.StateByPayment[p.ID] = string(record.State)
+		if record, known := accounts.records[paymentKey(payment)]; known {
+			evidence.Records = append(evidence.Records, record)
+			evidence.StateByPayment[payment.ID] = string(record.State)
 			if record.State == flows.Blocked { // the public API has the same word for both
-				e.StateByPayment[p.ID] = string(flows.InDoubt)
+				evidence.StateByPayment[payment.ID] = string(flows.InDoubt)
 			}
 		}
-		e.ProcessorID = p.ID
-		e.ByRule = e.ByRule || campaign.Attempted(p.Metadata) // the rule's decisions are sealed in Redis; it needs an attempt to decide on
+		evidence.ProcessorID = payment.ID
+		// The rule's decisions are sealed in Redis; it needs an attempt to decide on.
+		evidence.ByRule = evidence.ByRule || campaign.Attempted(payment.Metadata)
 	}
 	var deskAt time.Time
-	for _, entry := range a.ledger {
-		if entry.SaleID != e.Sale {
+	for _, entry := range accounts.ledger {
+		if entry.SaleID != evidence.Sale {
 			continue
 		}
 		if entry.Mean == deskMean {
-			e.Desk, deskAt = append(e.Desk, int64(entry.Amount)), entry.At
+			evidence.Desk, deskAt = append(evidence.Desk, int64(entry.Amount)), entry.At
 			continue
 		}
-		e.Booked = append(e.Booked, int64(entry.Amount))
-		if len(e.Desk) > 0 {
-			e.SentAfterDesk = entry.At.Sub(deskAt) // the last of ours after the last of theirs
+		evidence.Booked = append(evidence.Booked, int64(entry.Amount))
+		if len(evidence.Desk) > 0 {
+			evidence.SentAfterDesk = entry.At.Sub(deskAt) // the last of ours after the last of theirs
 		}
 	}
-	_, e.FalselyAccepted = j.harness.accepted.Load("/sim" + e.Sale + "/payments")
-	if j.Forgotten || e.State == "" {
-		e.State = e.StateByPayment[e.ProcessorID]
+	_, evidence.FalselyAccepted = j.harness.accepted.Load("/sim" + evidence.Sale + "/payments")
+	if j.Forgotten || evidence.State == "" {
+		evidence.State = evidence.StateByPayment[evidence.ProcessorID]
 	}
-	return e
+	return evidence
 }
 
 // traced returns a journey's trace, with its payments at the processor.
-func (j *Journey) traced(a accounts) []string {
+func (j *Journey) traced(accounts accounts) []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	lines := slices.Clone(j.trace)
-	for _, p := range a.cardPayments[j.Registration()] {
+	for _, p := range accounts.cardPayments[j.Registration()] {
 		lines = append(lines, fmt.Sprintf("the processor holds %s: %s, captured %d, refunded %d; Redis says %+v",
-			p.ID, p.State, p.Captured, p.Refunded, a.records[paymentKey(p)]))
+			p.ID, p.State, p.Captured, p.Refunded, accounts.records[paymentKey(p)]))
 		for _, key := range slices.Sorted(maps.Keys(p.Metadata)) {
 			lines = append(lines, "  "+key+" "+p.Metadata[key])
 		}

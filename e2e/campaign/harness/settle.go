@@ -110,16 +110,16 @@ func (h *Harness) skipPauses(ctx context.Context) {
 // already paid, or must still list one for operators.
 func (h *Harness) unsettled() bool {
 	records := h.records()
-	return slices.ContainsFunc(h.Upstreams.Cards.Payments(), func(p sandbox.Payment) bool {
-		switch r := records[paymentKey(p)]; r.State {
+	return slices.ContainsFunc(h.Upstreams.Cards.Payments(), func(payment sandbox.Payment) bool {
+		switch r := records[paymentKey(payment)]; r.State {
 		case flows.Recorded, flows.InDoubt, flows.Blocked:
 			return r.Unlisted()
 		case flows.Refunded, flows.Cancelled:
 			return false
 		case "": // lost, until the next rebuild
-			return p.Captured > p.Refunded && p.Metadata["fd_environment"] == "test"
+			return payment.Captured > payment.Refunded && payment.Metadata["fd_environment"] == "test"
 		case flows.Intent, flows.Priced:
-			return p.State == cards.Authorised || p.State == cards.Captured
+			return payment.State == cards.Authorised || payment.State == cards.Captured
 		default:
 			return true
 		}
@@ -146,21 +146,21 @@ func (h *Harness) records() map[string]campaign.Record {
 	}
 	_, err := pipe.Exec(ctx)
 	frontdesktest.Must(h.t, err)
-	for _, p := range payments {
-		state, known := replies[paymentKey(p)].Val()[0].(string)
+	for _, payment := range payments {
+		state, known := replies[paymentKey(payment)].Val()[0].(string)
 		if !known {
 			continue
 		}
-		registration, generation := p.Metadata["fd_registration"], p.Metadata["fd_generation"]
-		sale, _ := h.Upstreams.Sim.Sale(p.Metadata["fd_sale"])
+		registration, generation := payment.Metadata["fd_registration"], payment.Metadata["fd_generation"]
+		sale, _ := h.Upstreams.Sim.Sale(payment.Metadata["fd_sale"])
 		r := campaign.Record{ID: registration + "-" + generation, State: flows.PaymentState(state), Open: sale.State == building}
 		r.Listing = listings[flows.PaymentID(r.ID)]
-		records[paymentKey(p)] = r
+		records[paymentKey(payment)] = r
 	}
 	return records
 }
 
 // paymentKey is where Redis has the record of a processor's payment.
-func paymentKey(p sandbox.Payment) string {
-	return fmt.Sprintf("fd:{%s}:payment:%s", p.Metadata["fd_registration"], p.Metadata["fd_generation"])
+func paymentKey(payment sandbox.Payment) string {
+	return fmt.Sprintf("fd:{%s}:payment:%s", payment.Metadata["fd_registration"], payment.Metadata["fd_generation"])
 }

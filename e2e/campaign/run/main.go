@@ -92,13 +92,13 @@ func newCampaignCommand(planned campaign.Campaign) *cobra.Command {
 	return cmd
 }
 
-func runOne(ctx context.Context, c campaign.Campaign, o campaign.Options) (*campaign.Report, error) {
-	if o.Mutation != "" {
-		return campaign.Kill(ctx, c, o)
+func runOne(ctx context.Context, one campaign.Campaign, options campaign.Options) (*campaign.Report, error) {
+	if options.Mutation != "" {
+		return campaign.Kill(ctx, one, options)
 	}
-	report, err := c.Run(ctx, o)
+	report, err := one.Run(ctx, options)
 	if err == nil {
-		err = report.Err(c, o)
+		err = report.Err(one, options)
 	}
 	return report, err
 }
@@ -108,13 +108,13 @@ func runOne(ctx context.Context, c campaign.Campaign, o campaign.Options) (*camp
 func runAll(ctx context.Context, out string, seed uint64) error {
 	results := continuedResults(out, seed, campaign.Results{At: time.Now(), Version: version(), Machine: machine()})
 	var failures []error
-	for _, c := range campaigns() {
-		if slices.ContainsFunc(results.Reports, func(r campaign.Result) bool { return r.Report.Campaign == c.Name }) {
-			progress("campaign %s: in the record already", c.Name)
+	for _, one := range campaigns() {
+		if slices.ContainsFunc(results.Reports, func(r campaign.Result) bool { return r.Report.Campaign == one.Name }) {
+			progress("campaign %s: in the record already", one.Name)
 			continue
 		}
 		started := time.Now()
-		result, err := runLong(ctx, c, seed)
+		result, err := runLong(ctx, one, seed)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -137,28 +137,28 @@ func continuedResults(path string, seed uint64, fresh campaign.Results) campaign
 	return earlier
 }
 
-func runLong(ctx context.Context, c campaign.Campaign, seed uint64) (campaign.Result, error) {
-	o := c.Long
-	o.Seed, o.Log = seed, progress
-	report, err := c.Run(ctx, o)
+func runLong(ctx context.Context, one campaign.Campaign, seed uint64) (campaign.Result, error) {
+	options := one.Long
+	options.Seed, options.Log = seed, progress
+	report, err := one.Run(ctx, options)
 	fmt.Print(report)
-	failures := []error{err, report.Err(c, o)}
+	failures := []error{err, report.Err(one, options)}
 	if err := errors.Join(failures...); err != nil {
-		progress("campaign %s: %v", c.Name, err) // the mutations take long
+		progress("campaign %s: %v", one.Name, err) // the mutations take long
 	}
-	result := campaign.Result{Report: report, Description: c.Description}
-	for _, mutation := range c.Mutations {
-		killed, err := campaign.Kill(ctx, c, campaign.Options{Seed: seed, Mutation: mutation, Log: progress})
+	result := campaign.Result{Report: report, Description: one.Description}
+	for _, mutation := range one.Mutations {
+		killed, err := campaign.Kill(ctx, one, campaign.Options{Seed: seed, Mutation: mutation, Log: progress})
 		failures = append(failures, err)
 		if killed != nil {
 			fmt.Printf("%s: %s: %d violations after %d journeys, %s\n",
-				c.Name, mutation, killed.ViolationCount, killed.Journeys, killed.Duration.Round(time.Millisecond))
+				one.Name, mutation, killed.ViolationCount, killed.Journeys, killed.Duration.Round(time.Millisecond))
 			result.Killed = append(result.Killed, killed)
 		}
 	}
 	if err = errors.Join(failures...); err != nil {
 		result.Failed = err.Error()
-		err = fmt.Errorf("campaign %s: %w", c.Name, err)
+		err = fmt.Errorf("campaign %s: %w", one.Name, err)
 	}
 	return result, err
 }

@@ -50,18 +50,18 @@ func (f *journey) pay(d time.Duration) {
 	const maxRetries = 4 // after an error
 	f.spawn(d, func(ctx context.Context, t *task) {
 		before := f.held()
-		p, err := t.gateway.registrations.Pay(ctx, f.registration, f.token, f.startPayment())
+		payment, err := t.gateway.registrations.Pay(ctx, f.registration, f.token, f.startPayment())
 		if t.dead.Load() {
 			return // no response arrives
 		}
-		f.recordResponse(t, "pay", p, err, before)
+		f.recordResponse(t, "pay", payment, err, before)
 		if err != nil && f.retries < maxRetries {
 			f.retries++
 			f.pay(f.between(time.Second, 30*time.Second))
 		}
-		if err == nil && p.HasProcessor() && p.State == flows.Intent && !f.confirmed[p.ProcessorID] {
-			f.confirmed[p.ProcessorID] = true
-			f.payOnPage(p.ProcessorID)
+		if err == nil && payment.HasProcessor() && payment.State == flows.Intent && !f.confirmed[payment.ProcessorID] {
+			f.confirmed[payment.ProcessorID] = true
+			f.payOnPage(payment.ProcessorID)
 		}
 	})
 }
@@ -118,7 +118,7 @@ func (f *journey) addItem(d time.Duration) {
 	})
 }
 
-func (f *journey) recordResponse(t *task, what string, p flows.ShownPayment, err error, before held) {
+func (f *journey) recordResponse(t *task, what string, payment flows.ShownPayment, err error, before held) {
 	now := f.held()
 	answer := campaign.Response{Charged: overlap(before.charged, now.charged), Authorised: overlap(before.authorised, now.authorised)}
 	if err != nil {
@@ -130,16 +130,16 @@ func (f *journey) recordResponse(t *task, what string, p flows.ShownPayment, err
 		}
 		answer.State, answer.Retry = string(flows.CodeOf(err)), "same_key"
 	} else {
-		view := p.View
+		view := payment.View
 		switch {
-		case f.epochs > 0 && (what == "look" || !p.HasProcessor()): // as old as what Redis remembers
+		case f.epochs > 0 && (what == "look" || !payment.HasProcessor()): // as old as what Redis remembers
 			answer.Charged, answer.Authorised = false, false
 		case f.epochs > 0: // a request to pay by card asks the processor, about this payment; paying again leads to a later one by its key
-			before, now = before.of(p.ProcessorID, f.registration), now.of(p.ProcessorID, f.registration)
+			before, now = before.of(payment.ProcessorID, f.registration), now.of(payment.ProcessorID, f.registration)
 			answer.Charged, answer.Authorised = overlap(before.charged, now.charged), overlap(before.authorised, now.authorised)
 		}
 		answer.State, answer.Retry = view.State, view.Retry
-		f.tracef("%s: %s: the buyer sees %s, retry %s (%s)", t.gateway.name, what, view.State, view.Retry, p.State)
+		f.tracef("%s: %s: the buyer sees %s, retry %s (%s)", t.gateway.name, what, view.State, view.Retry, payment.State)
 	}
 	if f.plan.desk && answer.State == string(flows.InDoubt) && f.chance(0.7) {
 		f.after(f.between(0, 20*time.Second), f.settleAtDesk) // the buyer shows it to staff

@@ -41,24 +41,24 @@ func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		// Contacts are read concurrently, and dropped when something else fails: no seed could decide which comes first.
 		return c.simulate(r, nil)
 	}
-	f := t.journey
-	rng, hit := f.drawRead(strings.HasSuffix(r.URL.Path, "/check"))
+	journey := t.journey
+	rng, hit := journey.drawRead(strings.HasSuffix(r.URL.Path, "/check"))
 	if !hit {
 		return c.simulate(r, nil)
 	}
-	if f.plan.crashes > 0 && rng.Float64() < f.plan.crashes/2 {
-		f.fault(crashed)
-		f.crash(t.gateway)
+	if journey.plan.crashes > 0 && rng.Float64() < journey.plan.crashes/2 {
+		journey.fault(crashed)
+		journey.crash(t.gateway)
 		return nil, errDead
 	}
-	if fault := f.odd(rng, reading); fault != nil {
+	if fault := journey.odd(rng, reading); fault != nil {
 		return c.simulate(r, fault)
 	}
-	if f.plan.reads == 0 || rng.Float64() >= f.plan.reads {
+	if journey.plan.reads == 0 || rng.Float64() >= journey.plan.reads {
 		return c.simulate(r, nil)
 	}
 	fault := clubFault(rng, readKinds[rng.IntN(len(readKinds))])
-	f.fault(reading + fault.Kind)
+	journey.fault(reading + fault.Kind)
 	return c.simulate(r, &fault)
 }
 
@@ -71,16 +71,16 @@ const (
 
 // hang has an article arrive later. Its gateway gets the response if it still waits then.
 func (c clubTransport) hang(r *http.Request, t *task) (*http.Response, error) {
-	f := t.journey
+	journey := t.journey
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	f.fault(itemHung)
-	later, recorder, arrives := r.Clone(context.Background()), httptest.NewRecorder(), f.between(0, latestItem)
-	f.after(arrives, func() {
+	journey.fault(itemHung)
+	later, recorder, arrives := r.Clone(context.Background()), httptest.NewRecorder(), journey.between(0, latestItem)
+	journey.after(arrives, func() {
 		later.Body = io.NopCloser(bytes.NewReader(body))
-		f.tracef("an article arrives")
+		journey.tracef("an article arrives")
 		c.answer(recorder, later, nil)
 	})
 	t.yield(min(arrives, writeTimeout))
@@ -169,23 +169,23 @@ func (f *journey) noteSettlement(r *http.Request) func() {
 // serveConnection serves the requests that have their own connection: the payments. The task that sends
 // one is blocked in it, so the handler acts on its behalf.
 func (s *env) serveConnection(w http.ResponseWriter, r *http.Request) {
-	f := s.current.Load()
+	journey := s.current.Load()
 	body, err := io.ReadAll(r.Body)
-	if err == nil && f != nil && f.running.Load() == nil { // staff, between the tasks
+	if err == nil && journey != nil && journey.running.Load() == nil { // staff, between the tasks
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		s.answer(w, r, nil)
 		return
 	}
-	if err != nil || f == nil || f.running.Load() == nil || f.running.Load().dead.Load() {
+	if err != nil || journey == nil || journey.running.Load() == nil || journey.running.Load().dead.Load() {
 		panic(http.ErrAbortHandler)
 	}
-	t := f.running.Load()
-	f.fence.Add(1)
-	defer f.fence.Add(1)
+	t := journey.running.Load()
+	journey.fence.Add(1)
+	defer journey.fence.Add(1)
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	f.tracef("%s: POST %s", t.gateway.name, r.URL.Path)
-	if len(f.desk) > 0 {
-		f.sentLate = max(f.sentLate, f.Now().Sub(f.deskAt))
+	journey.tracef("%s: POST %s", t.gateway.name, r.URL.Path)
+	if len(journey.desk) > 0 {
+		journey.sentLate = max(journey.sentLate, journey.Now().Sub(journey.deskAt))
 	}
 	if !s.post(w, r, body, t) {
 		panic(http.ErrAbortHandler)
@@ -194,39 +194,39 @@ func (s *env) serveConnection(w http.ResponseWriter, r *http.Request) {
 
 // post carries one payment to the club system, and reports whether a response came back.
 func (s *env) post(w http.ResponseWriter, r *http.Request, body []byte, t *task) bool {
-	f := t.journey
+	journey := t.journey
 	if t.dies(func() { s.answer(httptest.NewRecorder(), r, nil) }) {
 		return false
 	}
-	if fault := f.odd(f.rng, posting); fault != nil {
+	if fault := journey.odd(journey.rng, posting); fault != nil {
 		return s.answer(w, r, fault)
 	}
-	if !f.chance(f.plan.posts) {
+	if !journey.chance(journey.plan.posts) {
 		return s.answer(w, r, nil)
 	}
 	kinds := len(clubKinds)
-	if !f.plan.mixed || f.plan.rollbacks == 0 {
+	if !journey.plan.mixed || journey.plan.rollbacks == 0 {
 		kinds += 3 // else the buyer may choose another method while Redis has lost the payment whose POST is on its way, and both settle the sale
 	}
-	switch which := f.rng.IntN(kinds); which {
+	switch which := journey.rng.IntN(kinds); which {
 	case len(clubKinds), len(clubKinds) + 1:
-		f.fault(postLate)
+		journey.fault(postLate)
 		later := r.Clone(context.Background())
 		// A payment arrives before an operator may say that it never will.
-		f.after(f.between(time.Second, 10*time.Minute), func() {
+		journey.after(journey.between(time.Second, 10*time.Minute), func() {
 			later.Body = io.NopCloser(bytes.NewReader(body))
-			f.tracef("a late POST arrives")
+			journey.tracef("a late POST arrives")
 			s.answer(httptest.NewRecorder(), later, nil)
 		})
-		s.Advance(f.between(time.Second, 30*time.Second))
+		s.Advance(journey.between(time.Second, 30*time.Second))
 		return false
 	case len(clubKinds) + 2:
-		f.fault(postSlow)
-		t.yield(f.between(time.Second, 29*time.Second))
+		journey.fault(postSlow)
+		t.yield(journey.between(time.Second, 29*time.Second))
 		return s.answer(w, r, nil) && !t.dead.Load()
 	default:
-		fault := clubFault(f.rng, clubKinds[which])
-		f.fault(posting + fault.Kind)
+		fault := clubFault(journey.rng, clubKinds[which])
+		journey.fault(posting + fault.Kind)
 		return s.answer(w, r, &fault)
 	}
 }

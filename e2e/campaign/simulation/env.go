@@ -58,45 +58,45 @@ const never = 24 * time.Hour // longer than a run
 var startTime = time.Date(2027, time.March, 1, 10, 0, 0, 0, time.UTC)
 
 func newEnv() (*env, error) {
-	s := &env{Clock: frontdesktest.NewClock(startTime)}
+	env := &env{Clock: frontdesktest.NewClock(startTime)}
 	secret := sha256.Sum256([]byte("simulation"))
 	keys, err := keyring.New(secret[:])
 	if err != nil {
 		return nil, err
 	}
-	s.keys = keys
-	s.simulator = clubsim.New(clubsim.Config{Now: s.Now})
-	s.sim = s.simulator.World(clubsim.DemoClientToken)
-	s.openProcessor(1)
-	s.processor, err = cards.New(cards.Config{
-		SecretKey:      s.sandbox.SecretKey,
-		WebhookSecrets: []string{s.sandbox.WebhookSecret},
+	env.keys = keys
+	env.simulator = clubsim.New(clubsim.Config{Now: env.Now})
+	env.sim = env.simulator.World(clubsim.DemoClientToken)
+	env.openProcessor(1)
+	env.processor, err = cards.New(cards.Config{
+		SecretKey:      env.sandbox.SecretKey,
+		WebhookSecrets: []string{env.sandbox.WebhookSecret},
 		URL:            processorURL,
-		Now:            s.Now,
-		After:          s.pause,
-		HTTPClient:     &http.Client{Transport: processorTransport{s}},
+		Now:            env.Now,
+		After:          env.pause,
+		HTTPClient:     &http.Client{Transport: processorTransport{env}},
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.redis = miniredis.NewMiniRedis()
-	s.redis.SetTime(startTime)
-	s.redis.ClockTTL(true)
-	if err := s.redis.Start(); err != nil {
+	env.redis = miniredis.NewMiniRedis()
+	env.redis.SetTime(startTime)
+	env.redis.ClockTTL(true)
+	if err := env.redis.Start(); err != nil {
 		return nil, err
 	}
 	// No deadlines: only the machine can be slow here.
-	s.client = redis.NewClient(&redis.Options{MaxRetries: -1, ReadTimeout: -1, WriteTimeout: -1,
-		Dialer: func(context.Context, string, string) (net.Conn, error) { return s.redis.Dial() }})
-	s.client.AddHook(redisHook{s})
-	s.store = store.New(store.Config{Redis: s.client, Keys: s.keys})
-	s.queue = background.NewQueue(s.client, s.store, s.Now)
-	s.server = httptest.NewServer(http.HandlerFunc(s.serveConnection))
+	env.client = redis.NewClient(&redis.Options{MaxRetries: -1, ReadTimeout: -1, WriteTimeout: -1,
+		Dialer: func(context.Context, string, string) (net.Conn, error) { return env.redis.Dial() }})
+	env.client.AddHook(redisHook{env})
+	env.store = store.New(store.Config{Redis: env.client, Keys: env.keys})
+	env.queue = background.NewQueue(env.client, env.store, env.Now)
+	env.server = httptest.NewServer(http.HandlerFunc(env.serveConnection))
 	// It is read once for all journeys: its clock does not move, so that no journey refreshes it.
-	s.catalogue = catalogue.New(catalogue.Config{
-		Club: s.clubClient(), Now: func() time.Time { return startTime }, Log: slog.New(slog.DiscardHandler),
+	env.catalogue = catalogue.New(catalogue.Config{
+		Club: env.clubClient(), Now: func() time.Time { return startTime }, Log: slog.New(slog.DiscardHandler),
 	})
-	return s, nil
+	return env, nil
 }
 
 func (s *env) close() {
@@ -165,9 +165,9 @@ type gateway struct {
 	idle          []*gateway // the same replica with services that no task uses
 }
 
-func (s *env) gateway(n int, f *journey) *gateway {
+func (s *env) gateway(n int, journey *journey) *gateway {
 	name := fmt.Sprintf("gateway %d", n)
-	return (&gateway{name: name, env: s, client: s.clubClient(), log: slog.New(logHandler{slog.DiscardHandler, f, name})}).fresh()
+	return (&gateway{name: name, env: s, client: s.clubClient(), log: slog.New(logHandler{slog.DiscardHandler, journey, name})}).fresh()
 }
 
 // take returns the replica with services that no task uses.
@@ -183,30 +183,30 @@ func (g *gateway) take() *gateway {
 
 // fresh returns the same replica with new services.
 func (g *gateway) fresh() *gateway {
-	s, other := g.env, *g
+	env, other := g.env, *g
 	other.payments = payment.New(payment.Config{
-		Store:          s.store,
-		Wake:           s.queue.Wake,
+		Store:          env.store,
+		Wake:           env.queue.Wake,
 		Club:           g.client.Money(),
 		BackgroundClub: g.client,
-		Cards:          s.processor,
-		Keys:           s.keys,
+		Cards:          env.processor,
+		Keys:           env.keys,
 		Environment:    "test",
 		Organisation:   clubsim.DemoClientToken,
 		// The simulator's sales show in this way that they were paid, as in every environment but the live one.
 		Rule:  &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}},
-		Now:   s.Now,
-		After: s.pause,
+		Now:   env.Now,
+		After: env.pause,
 		Log:   g.log,
 	})
 	other.registrations = registration.New(registration.Config{
-		Store:     s.store,
+		Store:     env.store,
 		Club:      g.client,
-		Catalogue: s.catalogue,
+		Catalogue: env.catalogue,
 		Payments:  other.payments,
-		Keys:      s.keys,
+		Keys:      env.keys,
 		PublicURL: "https://club.example",
-		Now:       s.Now,
+		Now:       env.Now,
 		Log:       g.log,
 	})
 	return &other

@@ -140,7 +140,7 @@ func newPlan(rng *rand.Rand) plan {
 		}
 		return least + rng.Float64()*(most-least)
 	}
-	p := plan{
+	drawn := plan{
 		method:      flows.ByCard,
 		reads:       some(0.25, 0.02, 0.4),
 		posts:       some(0.5, 0.2, 1),
@@ -156,51 +156,51 @@ func newPlan(rng *rand.Rand) plan {
 	}
 	switch rng.IntN(8) {
 	case 0: // only Redis fails, again and again: the way to two owners of one claim
-		p = plan{method: flows.ByCard, rollbacks: some(1, 0.1, 0.25), dayPasses: p.dayPasses, faultWindow: p.faultWindow}
+		drawn = plan{method: flows.ByCard, rollbacks: some(1, 0.1, 0.25), dayPasses: drawn.dayPasses, faultWindow: drawn.faultWindow}
 	case 1: // Redis falls back once, before the money is recorded: the way to two methods with one number
-		p = plan{
+		drawn = plan{
 			method:        flows.ByCard,
 			crashes:       some(1, 0.05, 0.2),
 			choosesAgain:  true,
 			fallsBackThen: rng.IntN(2) == 0,
 			mixed:         true,
-			faultWindow:   p.faultWindow,
+			faultWindow:   drawn.faultWindow,
 		}
 	case 2, 3: // Redis falls back while a POST is late and the processor fails: the way to a release by another than the holder
-		p = plan{
+		drawn = plan{
 			method:      flows.ByCard,
 			rollbacks:   some(1, 0.01, 0.06),
 			cards:       some(1, 0.1, 0.4),
 			posts:       some(1, 0.5, 1),
 			desk:        true,
-			faultWindow: p.faultWindow,
+			faultWindow: drawn.faultWindow,
 		}
 	}
 	withoutProcessor := []flows.Method{flows.Deferred, flows.Free, flows.InPerson}
 	if n := rng.IntN(20); n < len(withoutProcessor) {
-		p.method = withoutProcessor[n]
+		drawn.method = withoutProcessor[n]
 	}
 	// Staff act in more than half of the journeys, and find the sale still open in about one of four.
-	p.desk, p.stranger, p.debtor = p.desk || rng.IntN(2) == 0, rng.IntN(5) == 0, rng.IntN(2) == 0
-	p.brake = rng.IntN(8) == 0
-	p.odd = some(0.4, 0.1, 0.6) // one journey in five or more meets such an answer
+	drawn.desk, drawn.stranger, drawn.debtor = drawn.desk || rng.IntN(2) == 0, rng.IntN(5) == 0, rng.IntN(2) == 0
+	drawn.brake = rng.IntN(8) == 0
+	drawn.odd = some(0.4, 0.1, 0.6) // one journey in five or more meets such an answer
 	if rng.IntN(4) == 0 {
-		p.refunds = []string{"pending", "refused"}[rng.IntN(2)]
+		drawn.refunds = []string{"pending", "refused"}[rng.IntN(2)]
 	}
 	if rng.IntN(8) == 0 {
-		p.captures = "processing"
+		drawn.captures = "processing"
 	}
-	p.mixed = p.method != flows.Free && (p.mixed || rng.IntN(8) == 0)
-	if p.method != flows.ByCard {
+	drawn.mixed = drawn.method != flows.Free && (drawn.mixed || rng.IntN(8) == 0)
+	if drawn.method != flows.ByCard {
 		// Without a processor nothing is journaled: what Redis acknowledged must stay.
-		p.rollbacks, p.choosesAgain, p.fallsBackThen = 0, false, false
+		drawn.rollbacks, drawn.choosesAgain, drawn.fallsBackThen = 0, false, false
 	}
-	if rng.IntN(10) == 0 && p.method == flows.ByCard { // what Redis acknowledged must stay: nothing else remembers that a code was checked
-		p.mandate, p.rollbacks, p.choosesAgain, p.fallsBackThen, p.mixed = true, 0, false, false, false
-		p.faultWindow = max(p.faultWindow, 6*time.Minute)
+	if rng.IntN(10) == 0 && drawn.method == flows.ByCard { // what Redis acknowledged must stay: nothing else remembers that a code was checked
+		drawn.mandate, drawn.rollbacks, drawn.choosesAgain, drawn.fallsBackThen, drawn.mixed = true, 0, false, false, false
+		drawn.faultWindow = max(drawn.faultWindow, 6*time.Minute)
 	}
-	p.capturesDown = p.dayPasses && rng.IntN(2) == 0
-	return p
+	drawn.capturesDown = drawn.dayPasses && rng.IntN(2) == 0
+	return drawn
 }
 
 // chance reports whether an event of a given probability happens. It draws nothing for zero.

@@ -88,10 +88,10 @@ type journey struct {
 
 const replicas = 3 // how many gateways share the work: enough to be in each other's way
 
-func newJourney(s *env, seed uint64) *journey {
-	s.reset(seed)
-	f := &journey{
-		env:       s,
+func newJourney(env *env, seed uint64) *journey {
+	env.reset(seed)
+	journey := &journey{
+		env:       env,
 		seed:      seed,
 		rng:       rand.New(rand.NewPCG(seed, 1)),
 		person:    campaign.NewCanary(seed),
@@ -104,12 +104,12 @@ func newJourney(s *env, seed uint64) *journey {
 		versions:  map[string][]int64{},
 		faults:    map[string]int{},
 	}
-	f.plan = newPlan(f.rng)
+	journey.plan = newPlan(journey.rng)
 	for n := range replicas {
-		f.gateways = append(f.gateways, s.gateway(n+1, f))
+		journey.gateways = append(journey.gateways, env.gateway(n+1, journey))
 	}
-	s.current.Store(f)
-	return f
+	env.current.Store(journey)
+	return journey
 }
 
 func (f *journey) run() error {
@@ -379,42 +379,43 @@ func (f *journey) evidence() (evidence campaign.Evidence, err error) {
 	if len(evidence.Booked)+len(evidence.SettledBy)+len(evidence.Desk) == 0 && sale.State != building {
 		evidence.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
 	}
-	for _, p := range f.sandbox.Payments() {
-		generation := p.Metadata["fd_generation"]
+	for _, payment := range f.sandbox.Payments() {
+		generation := payment.Metadata["fd_generation"]
 		if f.faults[cardsForgot] > 0 {
-			generation = p.ID // a process that slept meanwhile may create a second payment, which the next comparison cancels
+			generation = payment.ID // a process that slept meanwhile may create a second payment, which the next comparison cancels
 		}
-		if slices.Contains(f.byHand, p.ID) {
-			p.Refunded = 0 // not by Frontdesk
+		if slices.Contains(f.byHand, payment.ID) {
+			payment.Refunded = 0 // not by Frontdesk
 		}
 		evidence.CardPayments = append(evidence.CardPayments, campaign.CardPayment{
-			ID:         p.ID,
+			ID:         payment.ID,
 			Generation: generation,
-			Captured:   p.Captured,
-			Refunded:   p.Refunded,
+			Captured:   payment.Captured,
+			Refunded:   payment.Refunded,
 		})
 	}
 	f.state = "no payment"
-	if p := f.latestPayment(); p != nil {
-		f.state, evidence.State, evidence.ProcessorID = string(p.State), p.View().State, p.ProcessorID
-		evidence.ByRule = f.byRule || slices.ContainsFunc(p.History, func(moved flows.Transition) bool { return moved.Operator == flows.ByRule })
-		if p.HasProcessor() {
+	if payment := f.latestPayment(); payment != nil {
+		f.state, evidence.State, evidence.ProcessorID = string(payment.State), payment.View().State, payment.ProcessorID
+		byRule := func(moved flows.Transition) bool { return moved.Operator == flows.ByRule }
+		evidence.ByRule = f.byRule || slices.ContainsFunc(payment.History, byRule)
+		if payment.HasProcessor() {
 			evidence.ByRule = evidence.ByRule && f.attempted
 		} else {
-			evidence.Method, evidence.VerificationLost = string(p.Method), f.epochs > 0
+			evidence.Method, evidence.VerificationLost = string(payment.Method), f.epochs > 0
 			f.state = evidence.Method + ": " + f.state
 		}
 	}
 	for _, twice := range f.sim.Audit().ContactsSignedTwice {
 		evidence.SignedTwice = append(evidence.SignedTwice, twice.MandateIDs...)
 	}
-	for _, p := range f.storedPayments() {
-		if p.HasProcessor() {
-			evidence.StateByPayment[p.ProcessorID] = p.View().State
+	for _, payment := range f.storedPayments() {
+		if payment.HasProcessor() {
+			evidence.StateByPayment[payment.ProcessorID] = payment.View().State
 		}
-		there := slices.ContainsFunc(f.sandbox.Payments(), func(held sandbox.Payment) bool { return held.ID == p.ProcessorID })
-		if p.State == flows.Blocked && there && p.Reason == "the processor does not know the payment" {
-			evidence.BlockedForGood = append(evidence.BlockedForGood, string(p.ID))
+		there := slices.ContainsFunc(f.sandbox.Payments(), func(held sandbox.Payment) bool { return held.ID == payment.ProcessorID })
+		if payment.State == flows.Blocked && there && payment.Reason == "the processor does not know the payment" {
+			evidence.BlockedForGood = append(evidence.BlockedForGood, string(payment.ID))
 		}
 	}
 	evidence.CancelledAndOpen, evidence.ReservedForGood = f.cancelledAndOpen(), f.reservedForGood()
@@ -454,21 +455,21 @@ func (f *journey) check() error {
 // records returns the payments that Redis has, as the operators' list shows them.
 func (f *journey) records() (records []campaign.Record, err error) {
 	listed, err := f.gateways[0].payments.List(context.Background(), payment.ListOptions{})
-	for _, p := range f.storedPayments() {
-		r := campaign.Record{ID: string(p.ID), State: p.State}
-		i := slices.IndexFunc(listed.Items, func(s payment.Summary) bool { return s.ID == p.ID && s.State == p.State })
+	for _, stored := range f.storedPayments() {
+		record := campaign.Record{ID: string(stored.ID), State: stored.State}
+		i := slices.IndexFunc(listed.Items, func(s payment.Summary) bool { return s.ID == stored.ID && s.State == stored.State })
 		switch {
 		case i >= 0:
-			r.Listing = cmp.Or(listed.Items[i].Finding, p.State)
-		case !p.HasProcessor() && f.epochs > 0:
+			record.Listing = cmp.Or(listed.Items[i].Finding, stored.State)
+		case !stored.HasProcessor() && f.epochs > 0:
 			continue // no processor helps to find it; the next read of the registration lists it
 		}
-		sale, known := f.sim.Sale(string(p.Sale))
-		r.Open = known && sale.State == building
-		r.RefundedByHand = slices.Contains(f.byHand, p.ProcessorID)
-		wasInDebt := p.Snapshot != nil && p.Snapshot.Debt != nil && *p.Snapshot.Debt > 0
-		r.PaidTwice = p.HasProcessor() && len(f.desk) > 0 && len(f.booked()) > 0 && wasInDebt
-		records = append(records, r)
+		sale, known := f.sim.Sale(string(stored.Sale))
+		record.Open = known && sale.State == building
+		record.RefundedByHand = slices.Contains(f.byHand, stored.ProcessorID)
+		wasInDebt := stored.Snapshot != nil && stored.Snapshot.Debt != nil && *stored.Snapshot.Debt > 0
+		record.PaidTwice = stored.HasProcessor() && len(f.desk) > 0 && len(f.booked()) > 0 && wasInDebt
+		records = append(records, record)
 	}
 	return records, err
 }
@@ -517,16 +518,16 @@ func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
 // interleave is what may happen to a task before it continues: other tasks run, or its
 // process sleeps. It reports whether the process is still alive.
 func (t *task) interleave() bool {
-	f := t.journey
+	journey := t.journey
 	if t.dead.Load() {
 		return false
 	}
-	d := f.between(time.Millisecond, 40*time.Millisecond)
-	if f.chance(f.plan.sleeps) {
-		f.fault(slept)
-		d = f.between(5*time.Second, 4*time.Minute)
-		if f.chance(0.15) {
-			d = f.between(15*time.Minute, 45*time.Minute) // meanwhile the others have decided, operators too
+	d := journey.between(time.Millisecond, 40*time.Millisecond)
+	if journey.chance(journey.plan.sleeps) {
+		journey.fault(slept)
+		d = journey.between(5*time.Second, 4*time.Minute)
+		if journey.chance(0.15) {
+			d = journey.between(15*time.Minute, 45*time.Minute) // meanwhile the others have decided, operators too
 		}
 	}
 	t.yield(d)

@@ -59,36 +59,36 @@ func (f *journey) enterCode(d time.Duration) {
 // checkCode carries a transition of a signature request to the club system: slowly, without a response, or so late
 // that its caller has given up.
 func (c clubTransport) checkCode(r *http.Request, t *task) (*http.Response, error) {
-	f := t.journey
+	journey := t.journey
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	switch f.rng.IntN(5) {
+	switch journey.rng.IntN(5) {
 	case 0:
-		f.fault(codeSlow)
-		t.yield(f.between(time.Second, 14*time.Second))
+		journey.fault(codeSlow)
+		t.yield(journey.between(time.Second, 14*time.Second))
 		if t.dead.Load() {
 			return nil, errDead
 		}
 	case 1:
-		f.fault(codeUnanswered)
+		journey.fault(codeUnanswered)
 		_, _ = c.simulate(r, nil)
-		t.yield(f.between(time.Second, 14*time.Second))
+		t.yield(journey.between(time.Second, 14*time.Second))
 		return nil, io.ErrUnexpectedEOF
 	case 2:
-		f.fault(codeLate)
+		journey.fault(codeLate)
 		later := r.Clone(context.Background())
-		f.after(f.between(time.Second, 30*time.Second), func() {
+		journey.after(journey.between(time.Second, 30*time.Second), func() {
 			later.Body = io.NopCloser(bytes.NewReader(body))
 			_, _ = c.simulate(later, nil)
 		})
 		return nil, io.ErrUnexpectedEOF
 	case 3:
-		f.fault(crashed)
+		journey.fault(crashed)
 		_, _ = c.simulate(r, nil)
-		f.crash(t.gateway)
+		journey.crash(t.gateway)
 		return nil, errDead
 	}
 	return c.simulate(r, nil)

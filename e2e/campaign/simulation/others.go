@@ -111,13 +111,13 @@ func (f *journey) engageBrake() error {
 // noteCaptures notes the payments that were captured although the brake held, unless Redis lost the brake. In some journeys
 // Redis falls back then.
 func (f *journey) noteCaptures() {
-	for _, p := range f.sandbox.Payments() {
-		if p.Captured > 0 && f.plan.fallsBackThen {
+	for _, payment := range f.sandbox.Payments() {
+		if payment.Captured > 0 && f.plan.fallsBackThen {
 			f.plan.fallsBackThen = false
 			f.after(0, f.fallBack) // before a gateway can tell Redis
 		}
-		if p.Captured > 0 && f.Now().Before(f.heldUntil) && f.epochs == 0 && !slices.Contains(f.chargedHeld, p.ID) {
-			f.chargedHeld = append(f.chargedHeld, p.ID)
+		if payment.Captured > 0 && f.Now().Before(f.heldUntil) && f.epochs == 0 && !slices.Contains(f.chargedHeld, payment.ID) {
+			f.chargedHeld = append(f.chargedHeld, payment.ID)
 		}
 	}
 }
@@ -194,9 +194,9 @@ func (f *journey) operate() {
 	}
 }
 
-func (f *journey) decide(ctx context.Context, t *task, p *flows.Payment) {
+func (f *journey) decide(ctx context.Context, t *task, stuck *flows.Payment) {
 	holds := f.settledByUs()
-	if p.HasProcessor() {
+	if stuck.HasProcessor() {
 		holds = len(f.booked()) > 0 // else another method or staff settled the sale, and the card's money goes back
 	}
 	byOthers := len(f.desk) > 0 || !holds && f.applied()
@@ -205,22 +205,22 @@ func (f *journey) decide(ctx context.Context, t *task, p *flows.Payment) {
 	var what string
 	if holds {
 		what = opRecorded
-		_, err = t.gateway.payments.ConfirmRecorded(ctx, p.ID, word)
+		_, err = t.gateway.payments.ConfirmRecorded(ctx, stuck.ID, word)
 	} else {
 		then := payment.SendAgain
 		what = opAgain
 		switch {
-		case p.HasProcessor() && (byOthers || f.chance(0.5)):
+		case stuck.HasProcessor() && (byOthers || f.chance(0.5)):
 			then, what = payment.Refund, opRefund
-		case !p.HasProcessor() && (byOthers || f.chance(0.5)):
+		case !stuck.HasProcessor() && (byOthers || f.chance(0.5)):
 			then, what = payment.Cancel, opGaveUp
 		}
-		_, err = t.gateway.payments.ConfirmNotRecorded(ctx, p.ID, then, word)
+		_, err = t.gateway.payments.ConfirmNotRecorded(ctx, stuck.ID, then, word)
 	}
 	if t.dead.Load() {
 		return
 	}
-	f.tracef("%s: %s %s: %v", t.gateway.name, what, p.ID, err)
+	f.tracef("%s: %s %s: %v", t.gateway.name, what, stuck.ID, err)
 	if err == nil {
 		f.fault(what)
 	}
@@ -229,13 +229,13 @@ func (f *journey) decide(ctx context.Context, t *task, p *flows.Payment) {
 	}
 }
 
-func (f *journey) refundAgain(ctx context.Context, t *task, p *flows.Payment) {
+func (f *journey) refundAgain(ctx context.Context, t *task, stuck *flows.Payment) {
 	decision := flows.Decision{Operator: "op", Reason: "the balance suffices now"}
-	_, err := t.gateway.payments.ConfirmNotRecorded(ctx, p.ID, payment.Refund, decision)
+	_, err := t.gateway.payments.ConfirmNotRecorded(ctx, stuck.ID, payment.Refund, decision)
 	if t.dead.Load() {
 		return
 	}
-	f.tracef("%s: %s %s: %v", t.gateway.name, opRefundAgain, p.ID, err)
+	f.tracef("%s: %s %s: %v", t.gateway.name, opRefundAgain, stuck.ID, err)
 	if err == nil {
 		f.fault(opRefundAgain)
 	}
@@ -271,16 +271,17 @@ func (f *journey) reservedForGood() (ids []string) {
 // undecidable returns the payments that wait for an operator although the gateway refuses each decision that it offers.
 // It decides on the others, so it comes last.
 func (f *journey) undecidable() (ids []string) {
-	for _, p := range f.storedPayments() {
-		if p.State != flows.Blocked && p.State != flows.InDoubt {
+	for _, payment := range f.storedPayments() {
+		if payment.State != flows.Blocked && payment.State != flows.InDoubt {
 			continue
 		}
 		payments := f.gateways[0].payments
-		if _, err := payments.Advance(context.Background(), p.ID); err != nil {
-			f.tracef("%s does not advance: %v", p.ID, err)
+		if _, err := payments.Advance(context.Background(), payment.ID); err != nil {
+			f.tracef("%s does not advance: %v", payment.ID, err)
 		}
-		if detail, err := payments.Show(context.Background(), p.ID); err != nil || detail.State == p.State && !f.decideAsOffered(detail) {
-			ids = append(ids, string(p.ID))
+		detail, err := payments.Show(context.Background(), payment.ID)
+		if err != nil || detail.State == payment.State && !f.decideAsOffered(detail) {
+			ids = append(ids, string(payment.ID))
 		}
 	}
 	return ids

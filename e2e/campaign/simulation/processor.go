@@ -60,65 +60,65 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response, error) {
-	f, write := t.journey, r.Method == http.MethodPost
-	if f.plan.capturesDown && strings.HasSuffix(r.URL.Path, "/capture") {
-		f.fault(cardsDown)
+	journey, write := t.journey, r.Method == http.MethodPost
+	if journey.plan.capturesDown && strings.HasSuffix(r.URL.Path, "/capture") {
+		journey.fault(cardsDown)
 		return page(http.StatusServiceUnavailable), nil
 	}
-	if write && f.chance(f.plan.held) {
-		f.fault(cardsHeld)
-		release, pause := p.hold(r), f.between(50*time.Millisecond, oneOf(f, time.Second, 10*time.Second))
-		if f.chance(0.5) {
-			f.after(pause, func() { _, _ = release() })
+	if write && journey.chance(journey.plan.held) {
+		journey.fault(cardsHeld)
+		release, pause := p.hold(r), journey.between(50*time.Millisecond, oneOf(journey, time.Second, 10*time.Second))
+		if journey.chance(0.5) {
+			journey.after(pause, func() { _, _ = release() })
 			return nil, errNoAnswer
 		}
 		t.yield(pause)
 		return release()
 	}
-	if !f.chance(f.plan.cards) {
+	if !journey.chance(journey.plan.cards) {
 		answer, err := p.process(r)
 		if kind := conflicts[answer.StatusCode]; kind != "" {
-			f.fault(kind)
+			journey.fault(kind)
 		}
 		return answer, err
 	}
-	kind := oneOf(f, cardsError, cardsLost, cardsSlow, cardsLate, cardsStored, cardsMissing, cardsTooMany)
+	kind := oneOf(journey, cardsError, cardsLost, cardsSlow, cardsLate, cardsStored, cardsMissing, cardsTooMany)
 	if kind == cardsMissing && !namesPayment(r) {
 		kind = cardsError
 	}
 	if kind == cardsStored && !write {
 		kind = cardsError // a read has no key
 	}
-	f.fault(kind)
+	journey.fault(kind)
 	switch kind {
 	case cardsMissing:
 		return p.refuse(r, sandbox.Fault{Status: http.StatusNotFound, Type: "invalid_request_error", Code: "resource_missing"})
 	case cardsTooMany:
 		return p.refuse(r, sandbox.Fault{Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "rate_limit"})
 	case cardsStored: // and replayed for a day
-		failing := f.settings
-		failing.Errors = oneOf(f, "before", "after")
+		failing := journey.settings
+		failing.Errors = oneOf(journey, "before", "after")
 		p.configureProcessor(failing)
-		defer p.configureProcessor(f.settings)
+		defer p.configureProcessor(journey.settings)
 		return p.process(r)
 	case cardsError:
-		status := oneOf(f, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable)
-		if f.chance(0.3) {
+		status := oneOf(journey, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable)
+		if journey.chance(0.3) {
 			return page(status), nil
 		}
-		return p.refuse(r, sandbox.Fault{Status: status, Stage: oneOf(f, sandbox.Before, sandbox.After)})
+		return p.refuse(r, sandbox.Fault{Status: status, Stage: oneOf(journey, sandbox.Before, sandbox.After)})
 	case cardsLost:
 		_, _ = p.process(r)
 		return nil, errNoAnswer
 	case cardsSlow:
-		t.yield(f.between(time.Second, 10*time.Second))
+		t.yield(journey.between(time.Second, 10*time.Second))
 		return p.process(r)
 	default:
 		body, _ := io.ReadAll(r.Body)
 		later := r.Clone(context.Background())
-		f.after(f.between(time.Second, 5*time.Minute), func() {
+		journey.after(journey.between(time.Second, 5*time.Minute), func() {
 			later.Body = io.NopCloser(bytes.NewReader(body))
-			f.tracef("a late request to the processor arrives: %s %s", later.Method, later.URL.Path)
+			journey.tracef("a late request to the processor arrives: %s %s", later.Method, later.URL.Path)
 			_, _ = p.process(later)
 		})
 		return nil, errNoAnswer
@@ -231,13 +231,13 @@ type held struct {
 }
 
 func (f *journey) held() (now held) {
-	for _, p := range f.sandbox.Payments() {
-		charged := p.Captured > p.Refunded && !f.returned[p.ID]
+	for _, payment := range f.sandbox.Payments() {
+		charged := payment.Captured > payment.Refunded && !f.returned[payment.ID]
 		if charged {
-			now.charged = append(now.charged, p.ID)
+			now.charged = append(now.charged, payment.ID)
 		}
-		if charged || p.State == cards.Authorised {
-			now.authorised = append(now.authorised, p.ID)
+		if charged || payment.State == cards.Authorised {
+			now.authorised = append(now.authorised, payment.ID)
 		}
 	}
 	if f.settledByUs() {
@@ -263,16 +263,18 @@ func overlap(before, now []string) bool {
 func (f *journey) afterChange() {
 	f.noteCaptures()
 	f.noteReleases()
-	for _, p := range f.sandbox.Payments() {
-		if !p.Processing || f.deciding[p.ID] {
+	for _, payment := range f.sandbox.Payments() {
+		if !payment.Processing || f.deciding[payment.ID] {
 			continue
 		}
 		f.fault(bankSlow)
-		f.deciding[p.ID] = true
+		f.deciding[payment.ID] = true
 		approved := !f.chance(0.2)
 		f.after(f.between(time.Second, 5*time.Minute), func() {
-			delete(f.deciding, p.ID)
-			f.atProcessor(fmt.Sprint("the bank decides: ", approved), func() (sandbox.Payment, error) { return f.sandbox.Approve(p.ID, approved) })
+			delete(f.deciding, payment.ID)
+			f.atProcessor(fmt.Sprint("the bank decides: ", approved), func() (sandbox.Payment, error) {
+				return f.sandbox.Approve(payment.ID, approved)
+			})
 		})
 	}
 }
@@ -310,17 +312,17 @@ func (f *journey) setRefunds(mode string) {
 
 // settleRefunds has the banks settle each refund. It succeeds with the given probability.
 func (f *journey) settleRefunds(likely float64) {
-	for _, p := range f.sandbox.Payments() {
+	for _, payment := range f.sandbox.Payments() {
 		succeeded := f.chance(likely)
 		switch {
-		case p.Refunding == 0 && (succeeded || p.Refunded == 0):
+		case payment.Refunding == 0 && (succeeded || payment.Refunded == 0):
 			continue
 		case succeeded:
-			f.settleRefund(p.ID, "succeeded")
+			f.settleRefund(payment.ID, "succeeded")
 		default:
 			f.fault(refundFailed)
-			f.returned[p.ID] = p.Refunded > 0 // no gateway can know before the processor tells it
-			f.settleRefund(p.ID, "failed")
+			f.returned[payment.ID] = payment.Refunded > 0 // no gateway can know before the processor tells it
+			f.settleRefund(payment.ID, "failed")
 		}
 	}
 }
@@ -331,14 +333,14 @@ func (f *journey) settleRefund(id, status string) {
 
 // refundByHand has staff refund a recorded payment in the processor's own pages. Often the gateways get no event.
 func (f *journey) refundByHand() {
-	for _, p := range f.storedPayments() {
+	for _, payment := range f.storedPayments() {
 		kept := func(held sandbox.Payment) bool {
-			return held.ID == p.ProcessorID && held.State == cards.Captured && held.Refunded == 0
+			return held.ID == payment.ProcessorID && held.State == cards.Captured && held.Refunded == 0
 		}
-		if p.State != flows.Recorded || len(f.booked()) == 0 || !slices.ContainsFunc(f.sandbox.Payments(), kept) {
+		if payment.State != flows.Recorded || len(f.booked()) == 0 || !slices.ContainsFunc(f.sandbox.Payments(), kept) {
 			continue
 		}
-		r, err := http.NewRequest(http.MethodPost, processorURL+"/v1/refunds", strings.NewReader("payment_intent="+p.ProcessorID))
+		r, err := http.NewRequest(http.MethodPost, processorURL+"/v1/refunds", strings.NewReader("payment_intent="+payment.ProcessorID))
 		if err != nil {
 			panic(err)
 		}
@@ -353,7 +355,7 @@ func (f *journey) refundByHand() {
 			panic(answer.Status) // a bug in the simulation: nothing else fails for staff
 		}
 		f.fault(refundedByHand)
-		f.byHand = append(f.byHand, p.ProcessorID)
+		f.byHand = append(f.byHand, payment.ProcessorID)
 		if f.chance(0.5) {
 			f.fault(hookLost)
 			f.deliveries = nil

@@ -58,10 +58,10 @@ func (h redisHook) process(ctx context.Context, cmds []redis.Cmder, next func() 
 	if once := h.onlyOnce(cmds); once || t == nil {
 		return next()
 	}
-	f := t.journey
+	journey := t.journey
 	send := func() error {
 		err := next()
-		f.watchVersions(cmds)
+		journey.watchVersions(cmds)
 		return err
 	}
 	if !t.interleave() {
@@ -71,26 +71,26 @@ func (h redisHook) process(ctx context.Context, cmds []redis.Cmder, next func() 
 	if t.dies(func() { _ = send() }) {
 		return errDead
 	}
-	if f.chance(f.plan.rollbacks) {
-		if f.chance(0.2) {
-			f.wipe()
-		} else if len(f.snapshots) > 0 {
-			f.rollBackTo(f.rng.IntN(len(f.snapshots)))
+	if journey.chance(journey.plan.rollbacks) {
+		if journey.chance(0.2) {
+			journey.wipe()
+		} else if len(journey.snapshots) > 0 {
+			journey.rollBackTo(journey.rng.IntN(len(journey.snapshots)))
 		}
 	}
-	if f.chance(f.plan.redis) {
-		if f.chance(0.5) {
-			f.fault(redisRefused)
+	if journey.chance(journey.plan.redis) {
+		if journey.chance(0.5) {
+			journey.fault(redisRefused)
 			return errRefused
 		}
-		f.fault(redisLost)
+		journey.fault(redisLost)
 		_ = send()
 		return errLost
 	}
 	normaliseSchedule(cmds, h.Now())
 	err := send()
-	if f.plan.rollbacks > 0 && f.chance(0.4) {
-		f.takeSnapshot()
+	if journey.plan.rollbacks > 0 && journey.chance(0.4) {
+		journey.takeSnapshot()
 	}
 	return err
 }
@@ -159,12 +159,12 @@ type snapshot []func()
 
 func (f *journey) takeSnapshot() {
 	const maxSnapshots = 12 // a rollback can go back some way, not to every moment
-	var s snapshot
+	var snapshot snapshot
 	for _, key := range f.redis.Keys() {
 		switch {
 		case slices.Contains(sortedSets, key):
 			scores, _ := f.redis.SortedSet(key)
-			s = append(s, func() {
+			snapshot = append(snapshot, func() {
 				for member, score := range scores {
 					_, _ = f.redis.ZAdd(key, score, member)
 				}
@@ -175,7 +175,7 @@ func (f *journey) takeSnapshot() {
 			for _, name := range names {
 				fields[name] = f.redis.HGet(key, name)
 			}
-			s = append(s, func() {
+			snapshot = append(snapshot, func() {
 				for name, value := range fields {
 					f.redis.HSet(key, name, value)
 				}
@@ -185,13 +185,13 @@ func (f *journey) takeSnapshot() {
 		case strings.HasPrefix(key, "fd:once:"):
 			value, _ := f.redis.Get(key)
 			left := f.redis.TTL(key)
-			s = append(s, func() {
+			snapshot = append(snapshot, func() {
 				_ = f.redis.Set(key, value)
 				f.redis.SetTTL(key, left)
 			})
 		}
 	}
-	if f.snapshots = append(f.snapshots, s); len(f.snapshots) > maxSnapshots {
+	if f.snapshots = append(f.snapshots, snapshot); len(f.snapshots) > maxSnapshots {
 		f.snapshots = f.snapshots[1:]
 	}
 }

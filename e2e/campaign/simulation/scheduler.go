@@ -74,13 +74,13 @@ func (f *journey) gaveUp() bool { return f.events >= maxEvents }
 
 // spawn starts a task of any gateway after a time, unless the journey was given up.
 func (f *journey) spawn(d time.Duration, body func(context.Context, *task)) {
-	g := oneOf(f, f.gateways...)
+	gateway := oneOf(f, f.gateways...)
 	if f.gaveUp() {
 		return
 	}
 	t := &task{journey: f, resume: make(chan struct{})}
 	f.after(d, func() {
-		t.gateway, t.began = g.take(), f.Now()
+		t.gateway, t.began = gateway.take(), f.Now()
 		f.tasks[t] = true
 		f.resumeTask(t, func() {
 			go func() {
@@ -89,7 +89,7 @@ func (f *journey) spawn(d time.Duration, body func(context.Context, *task)) {
 				f.fence.Add(1)
 				delete(f.tasks, t)
 				if !t.dead.Load() {
-					g.idle = append(g.idle, t.gateway)
+					gateway.idle = append(gateway.idle, t.gateway)
 				}
 				f.handoff <- struct{}{}
 			}()
@@ -120,28 +120,28 @@ func (t *task) yield(d time.Duration) {
 
 // dies reports whether the process is killed at a call, before the call has its effect or afterwards.
 func (t *task) dies(effect func()) bool {
-	f := t.journey
-	if !f.chance(f.plan.crashes) {
+	journey := t.journey
+	if !journey.chance(journey.plan.crashes) {
 		return false
 	}
-	f.fault(crashed)
-	if f.chance(0.5) {
+	journey.fault(crashed)
+	if journey.chance(0.5) {
 		effect()
 	}
-	f.crash(t.gateway)
+	journey.crash(t.gateway)
 	return true
 }
 
 // crash ends a gateway's process: the calls of its tasks no longer reach anything.
-func (f *journey) crash(g *gateway) {
-	f.tracef("%s: the process is killed", g.name)
+func (f *journey) crash(gateway *gateway) {
+	f.tracef("%s: the process is killed", gateway.name)
 	for t := range f.tasks {
-		if t.gateway.name == g.name {
+		if t.gateway.name == gateway.name {
 			t.dead.Store(true)
 		}
 	}
 	for _, replica := range f.gateways {
-		if replica.name == g.name {
+		if replica.name == gateway.name {
 			replica.idle = nil
 		}
 	}

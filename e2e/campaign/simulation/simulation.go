@@ -57,15 +57,15 @@ const (
 )
 
 // play plays journeys in as many environments as there are cores.
-func play(ctx context.Context, o campaign.Options, recorder *campaign.Recorder) error {
-	ctx, cancel := o.Context(ctx)
+func play(ctx context.Context, options campaign.Options, recorder *campaign.Recorder) error {
+	ctx, cancel := options.Context(ctx)
 	defer cancel()
 	var next atomic.Int64
 	workers, ctx := errgroup.WithContext(ctx)
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() error {
 			for {
-				if enough, err := workInOneEnv(ctx, o, recorder, &next); enough || err != nil {
+				if enough, err := workInOneEnv(ctx, options, recorder, &next); enough || err != nil {
 					return err
 				}
 			}
@@ -75,35 +75,35 @@ func play(ctx context.Context, o campaign.Options, recorder *campaign.Recorder) 
 }
 
 // workInOneEnv plays at most renewEvery journeys, and reports whether there are enough.
-func workInOneEnv(ctx context.Context, o campaign.Options, recorder *campaign.Recorder, next *atomic.Int64) (enough bool, err error) {
-	s, err := newEnv()
+func workInOneEnv(ctx context.Context, options campaign.Options, recorder *campaign.Recorder, next *atomic.Int64) (enough bool, err error) {
+	env, err := newEnv()
 	if err != nil {
 		return true, err
 	}
-	defer s.close()
+	defer env.close()
 	for range renewEvery {
 		n := int(next.Add(1))
-		enough := o.Count > 0 && n > o.Count && recorder.EnoughFaults(o) || o.OnlySeed != 0 && n > 1
-		if ctx.Err() != nil || enough || o.StopAtViolation && recorder.ViolationCount() > 0 {
+		enough := options.Count > 0 && n > options.Count && recorder.EnoughFaults(options) || options.OnlySeed != 0 && n > 1
+		if ctx.Err() != nil || enough || options.StopAtViolation && recorder.ViolationCount() > 0 {
 			return true, nil
 		}
-		seed := seedOf(o, n)
-		f, err := s.play(seed)
+		seed := seedOf(options, n)
+		journey, err := env.play(seed)
 		if err != nil {
 			return true, fmt.Errorf("simulation: the journey of seed %d: %w", seed, err)
 		}
-		for kind, n := range f.faults {
+		for kind, n := range journey.faults {
 			recorder.AddFaults(kind, n)
 		}
-		recorder.AddViolations(f.violations...)
-		recorder.AddJourney(f.state)
-		if o.OnlySeed != 0 {
-			for _, line := range f.trace {
-				o.Logf("%s", line)
+		recorder.AddViolations(journey.violations...)
+		recorder.AddJourney(journey.state)
+		if options.OnlySeed != 0 {
+			for _, line := range journey.trace {
+				options.Logf("%s", line)
 			}
 		}
 		if n%progressEvery == 0 {
-			o.Logf("simulation: %d journeys, %d violations", n, recorder.ViolationCount())
+			options.Logf("simulation: %d journeys, %d violations", n, recorder.ViolationCount())
 		}
 	}
 	return false, nil
@@ -123,9 +123,9 @@ func (s *env) play(seed uint64) (*journey, error) {
 }
 
 // seedOf is the seed of the n-th journey of a run, never zero.
-func seedOf(o campaign.Options, n int) uint64 {
-	if o.OnlySeed != 0 {
-		return o.OnlySeed
+func seedOf(options campaign.Options, n int) uint64 {
+	if options.OnlySeed != 0 {
+		return options.OnlySeed
 	}
-	return rand.New(rand.NewPCG(o.Seed, uint64(n))).Uint64()>>1 | 1
+	return rand.New(rand.NewPCG(options.Seed, uint64(n))).Uint64()>>1 | 1
 }
