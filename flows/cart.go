@@ -59,10 +59,28 @@ type Line struct {
 
 // CartProblem is a reason why the club system does not accept the cart.
 type CartProblem struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`        // for the visitor
-	Line    string `json:"line,omitempty"` // id of the line that it is about; empty: the whole cart, or not known
+	Code CartProblemCode `json:"code"`
+	Line string          `json:"line,omitempty"` // id of the line that it is about; empty: the whole cart, or not known
 }
+
+// CartProblemCode says why a cart is not accepted. The list is that of the public API; package handlers has its texts in
+// each language.
+type CartProblemCode string
+
+// The codes of a cart's problems.
+const (
+	ProblemCartEmpty          CartProblemCode = "cart_empty"
+	ProblemAgeRestricted      CartProblemCode = "age_restricted"
+	ProblemStartDateRequired  CartProblemCode = "start_date_required"
+	ProblemMandateRequired    CartProblemCode = "mandate_required"
+	ProblemPersonIncomplete   CartProblemCode = "person_incomplete"
+	ProblemDebitDayNotAllowed CartProblemCode = "debit_day_not_allowed"
+	ProblemNotAvailable       CartProblemCode = "not_available"
+	ProblemDebt               CartProblemCode = "debt"
+	ProblemNotAccepted        CartProblemCode = "not_accepted" // where no other code says more
+	ProblemNoMethod           CartProblemCode = "no_method"    // that its holder may use
+	ProblemSettled            CartProblemCode = "settled"      // at the club, outside this registration
+)
 
 // RequestedItems returns the items as requested.
 func (r *Registration) RequestedItems() []NewItem {
@@ -79,7 +97,7 @@ func (r *Registration) ApplySale(currency string, sale club.Sale, check club.Sal
 	r.Cart = cartOf(sale, check, r.Items, r.NeedsMandate())
 	r.Cart.Currency = cmp.Or(r.Cart.Currency, currency)
 	if r.CheckCurrency() != nil {
-		r.Cart.Valid, r.Cart.Problems = false, append(r.Cart.Problems, noMethodProblem)
+		r.Cart.Valid, r.Cart.Problems = false, append(r.Cart.Problems, CartProblem{Code: ProblemNoMethod})
 	}
 	r.Cart = r.Cart.MarkedIfSettled(sale.State, r.SaleState)
 }
@@ -118,32 +136,29 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 		cart.Problems = append(cart.Problems, ProblemOf(club.Violation{}))
 	}
 	// Our own rule, whether the club system checks it or not.
-	missing := ProblemOf(club.Violation{Code: "api.error.sale.mandate-required"})
+	missing := CartProblem{Code: ProblemMandateRequired}
 	if mandateMissing && !slices.Contains(cart.Problems, missing) {
 		cart.Valid, cart.Problems = false, append(cart.Problems, missing)
 	}
 	return cart
 }
 
-// cartProblems are the problems by the club system's codes.
-var cartProblems = map[string]CartProblem{
-	"api.error.sale.empty":                         {Code: "cart_empty", Message: "There is nothing in the cart."},
-	"api.error.sale.article.age-restricted":        {Code: "age_restricted", Message: "One of the offers is not open to people of your age."},
-	"api.error.sale.article.start-date-required":   {Code: "start_date_required", Message: "One of the offers needs a start date."},
-	"api.error.sale.mandate-required":              {Code: string(MandateRequired), Message: "A direct debit mandate must be signed first."},
-	"api.error.sale.contact-incomplete":            {Code: "person_incomplete", Message: "The club needs more of your details."},
-	"api.error.sale.article.debit-day-not-allowed": {Code: "debit_day_not_allowed", Message: "The club cannot debit on the chosen day."},
-	"api.error.sale.article.not-available":         {Code: "not_available", Message: "One of the offers is not available any more."},
-	"api.error.sale.debt":                          {Code: "debt", Message: "The club asks you to settle your open balance first."},
+// cartProblems are the codes by the club system's.
+var cartProblems = map[string]CartProblemCode{
+	"api.error.sale.empty":                         ProblemCartEmpty,
+	"api.error.sale.article.age-restricted":        ProblemAgeRestricted,
+	"api.error.sale.article.start-date-required":   ProblemStartDateRequired,
+	"api.error.sale.mandate-required":              ProblemMandateRequired,
+	"api.error.sale.contact-incomplete":            ProblemPersonIncomplete,
+	"api.error.sale.article.debit-day-not-allowed": ProblemDebitDayNotAllowed,
+	"api.error.sale.article.not-available":         ProblemNotAvailable,
+	"api.error.sale.debt":                          ProblemDebt,
 }
 
 // ProblemOf translates a violation for the visitor. The club system's own text is dropped:
 // it is not written for visitors and may name other people.
 func ProblemOf(v club.Violation) CartProblem {
-	if problem, ok := cartProblems[v.Code]; ok {
-		return problem
-	}
-	return CartProblem{Code: "not_accepted", Message: "The club does not accept this cart. Please choose another offer, or ask the club."}
+	return CartProblem{Code: cmp.Or(cartProblems[v.Code], ProblemNotAccepted)}
 }
 
 // Wire returns the debits for the club system; nil if the club chooses.
@@ -159,7 +174,7 @@ func (d *Debit) Wire() *club.RepaymentScheduleRequest {
 // MandateSigned removes the missing mandate from the cart's problems.
 func (c *Cart) MandateSigned() {
 	before := len(c.Problems)
-	c.Problems = slices.DeleteFunc(c.Problems, func(problem CartProblem) bool { return problem.Code == string(MandateRequired) })
+	c.Problems = slices.DeleteFunc(c.Problems, func(problem CartProblem) bool { return problem.Code == ProblemMandateRequired })
 	if before > 0 && len(c.Problems) == 0 {
 		c.Valid = true
 	}
@@ -218,14 +233,10 @@ func (c *Cart) MarkChanges(before Cart) {
 
 // settledProblem is the problem of a cart whose sale was settled at the club, outside this
 // registration. It can neither be paid again nor replaced.
-var settledProblem = CartProblem{
-	Code: "settled",
-	Message: "This cart was already settled at the club, so there is nothing more to pay. " +
-		"If you did not settle it, please ask the club's staff.",
-}
+var settledProblem = CartProblem{Code: ProblemSettled}
 
 // SettledError is the error for a change or payment of a cart that was settled at the club.
-func SettledError() error { return &Error{Code: CartInvalid, Detail: settledProblem.Message} }
+func SettledError() error { return &Error{Code: CartInvalid, Detail: DetailCartSettled} }
 
 // Settled reports whether the sale was settled at the club.
 func (c Cart) Settled() bool { return slices.Contains(c.Problems, settledProblem) }
@@ -246,29 +257,4 @@ func (r *Registration) CartAfter(p *Payment) Cart {
 		return r.Cart.MarkedIfSettled(p.seenSaleState(), p.SaleState)
 	}
 	return r.Cart
-}
-
-// seenSaleState is the sale's state as the payment read it last; empty if it is not known.
-func (p *Payment) seenSaleState() string {
-	seen := p.Snapshot
-	if n := len(p.Readings); n > 0 {
-		seen = &p.Readings[n-1].Evidence
-	}
-	return SignalValue(SignalSaleState, p, seen)
-}
-
-// ClosedError is the error for a change or payment of a registration that is not open.
-func ClosedError(phase RegistrationState) error {
-	switch phase {
-	case Expired:
-		return &Error{Code: RegistrationClosed, Detail: "The registration has expired."}
-	case Attention:
-		return &Error{Code: RegistrationClosed, Detail: "The club's staff are reviewing the registration."}
-	case Paying:
-		return &Error{Code: RegistrationClosed, Detail: "A payment of the registration is in progress."}
-	case Abandoned:
-		return &Error{Code: RegistrationClosed, Detail: "The registration is abandoned."}
-	default:
-		return &Error{Code: RegistrationClosed, Detail: "The registration is completed."}
-	}
 }

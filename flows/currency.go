@@ -32,6 +32,6 @@ func (r *Registration) CheckCurrency() error {
 	if r.Cart.Total <= 0 && !r.AsksForMandate() || hasCents(r.Cart.Currency) {
 		return nil
 	}
-	return &Error{Code: CartInvalid, Detail: "Payments in {currency} are not possible here. Please ask the club's staff.",
+	return &Error{Code: CartInvalid, Detail: DetailCurrency,
 		Params: map[string]string{"currency": cmp.Or(r.Cart.Currency, "XXX")}}
 }

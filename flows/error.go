@@ -1,7 +1,9 @@
 package flows
 
 import (
+	"cmp"
 	"errors"
+	"strconv"
 	"time"
 
 	"frontdesk/flows/keyring"
@@ -87,20 +89,20 @@ const (
 // Error is the error type of all flows.
 type Error struct {
 	Code       Code
-	Detail     string // for people, in English, with Params in braces; never another system's text
-	Params     map[string]string
-	Item       int            // which of the request's items it is about, from 1; 0: none
-	Fields     []FieldProblem // of InvalidRequest: every wrong field; else the part of the request that failed
-	RetryAfter time.Duration  // when to try again; zero: not known
-	Operator   string         // for operators alone, instead of Detail: the cause and what to do; empty: Detail
-	Err        error          // the cause, for the log only
+	Detail     DetailCode        // for visitors; empty: the title of Code says it all
+	Params     map[string]string // of the detail's text
+	Item       int               // which of the request's items it is about, from 1; 0: none
+	Fields     []FieldProblem    // of InvalidRequest: every wrong field; else the part of the request that failed
+	RetryAfter time.Duration     // when to try again; zero: not known
+	Operator   string            // for operators alone, in English, instead of Detail: the cause and what to do
+	Err        error             // the cause, for the log only
 }
 
-// Error returns code, detail and cause, for the log.
+// Error returns the codes, or what operators read, and the cause, for the log.
 func (e *Error) Error() string {
 	text := string(e.Code)
-	if e.Detail != "" {
-		text += ": " + e.Detail
+	if said := cmp.Or(string(e.Detail), e.Operator); said != "" {
+		text += ": " + said
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
@@ -117,6 +119,11 @@ func Invalid(fields ...FieldProblem) error {
 		return nil
 	}
 	return &Error{Code: InvalidRequest, Fields: fields}
+}
+
+// BodyTooLarge returns TooLarge for a body of more than a number of KiB.
+func BodyTooLarge(kibibytes int64) *Error {
+	return &Error{Code: TooLarge, Detail: DetailBodyTooLarge, Params: map[string]string{"kibibytes": strconv.FormatInt(kibibytes, 10)}}
 }
 
 // Sentinels of the store.
@@ -147,9 +154,9 @@ func StorageFailed(err error) error {
 	case errors.Is(err, ErrNotFound):
 		return &Error{Code: NotFound, Err: err}
 	case errors.Is(err, ErrConflict):
-		return &Error{Code: Conflict, Detail: "Another request changed the registration at the same time.", Err: err}
+		return &Error{Code: Conflict, Detail: DetailConcurrentChange, Err: err}
 	case errors.Is(err, ErrNewer):
-		return &Error{Code: StorageUnavailable, Detail: "Frontdesk is being upgraded; please send this again in a moment.", Err: err,
+		return &Error{Code: StorageUnavailable, Detail: DetailUpgradeRunning, Err: err,
 			RetryAfter: 5 * time.Second} // the next request may reach an upgraded gateway
 	case errors.Is(err, ErrDamaged):
 		return &Error{Code: Internal, Err: err}
@@ -179,12 +186,12 @@ func WhyUnreadable(err error) string {
 	}
 }
 
-// ClubFailed translates an error of the club system; part says what failed, for people.
-func ClubFailed(err error, part string) error {
+// ClubFailed translates an error of the club system; detail says what failed.
+func ClubFailed(err error, detail DetailCode) error {
 	if err == nil {
 		return nil
 	}
-	failure := &Error{Code: ClubSystemFailed, Detail: part, Err: err}
+	failure := &Error{Code: ClubSystemFailed, Detail: detail, Err: err}
 	upstream, ok := errors.AsType[*club.Error](err)
 	if !ok {
 		return failure
@@ -205,13 +212,13 @@ func MigrationFailed(err error) error {
 	switch {
 	case errors.Is(err, club.ErrMigrationClub):
 		return &Error{Code: MigrationClub, Err: err,
-			Detail: "You cannot move to this club: it is already your club, or it belongs to another chain. Please ask the club."}
+			Detail: DetailMoveClub}
 	case errors.Is(err, club.ErrMigrationContact):
 		return &Error{Code: MigrationContact, Err: err,
-			Detail: "Only prospects and former members can move. Please ask your club."}
+			Detail: DetailMoveContact}
 	case errors.Is(err, club.ErrOutOfReach):
 		return &Error{Code: MigrationNotShared, Err: err,
-			Detail: "The two clubs do not share your details. Please ask the club."}
+			Detail: DetailMoveNotShared}
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 func TestCodeOf(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("the cause")
-	coded := &flows.Error{Code: flows.CartFrozen, Detail: "A payment is in progress.", Err: cause}
+	coded := &flows.Error{Code: flows.CartFrozen, Detail: flows.DetailCartFrozen, Err: cause}
 	for _, test := range []struct {
 		err  error
 		want flows.Code
@@ -19,7 +19,7 @@ func TestCodeOf(t *testing.T) {
 			t.Errorf("%v: %s", test.err, got)
 		}
 	}
-	if text := coded.Error(); text != "cart_frozen: A payment is in progress.: the cause" || !errors.Is(coded, cause) {
+	if text := coded.Error(); text != "cart_frozen: cart_frozen: the cause" || !errors.Is(coded, cause) {
 		t.Errorf("the error reads %q", text)
 	}
 	if !errors.Is(flows.ErrOwned, flows.ErrConflict) {

@@ -26,26 +26,26 @@ type StartPayment struct {
 func (r *Registration) CheckPayable(method Method) error {
 	switch {
 	case r.Contact == nil:
-		return &Error{Code: PersonRequired, Detail: "The buyer's details are missing."}
+		return &Error{Code: PersonRequired, Detail: DetailPersonMissing}
 	case len(r.Items) == 0:
-		return &Error{Code: CartEmpty, Detail: "There is nothing in the cart."}
+		return &Error{Code: CartEmpty, Detail: DetailCartEmpty}
 	case r.Cart.Settled():
 		return SettledError()
 	case r.Prospect != nil && !r.Prospect.Done:
 		return &Error{
 			Code:   CartInvalid,
-			Detail: "Your account is not part of this registration yet. Please import it again, or enter your details.",
+			Detail: DetailAccountNotImported,
 		}
 	case r.CheckCurrency() != nil:
 		return r.CheckCurrency()
 	case r.NeedsMandate():
-		return &Error{Code: MandateRequired, Detail: "An offer in the cart needs a signed direct debit mandate before it can be paid."}
+		return &Error{Code: MandateRequired, Detail: DetailMandateMissing}
 	case !r.Cart.Valid:
-		return &Error{Code: CartInvalid, Detail: "The club does not accept the cart; its problems say why."}
+		return &Error{Code: CartInvalid, Detail: DetailCartNotAccepted}
 	case r.Cart.Total <= 0 && method != Free:
-		return &Error{Code: NothingDue, Detail: "There is nothing to pay: the cart can only be settled as free."}
+		return &Error{Code: NothingDue, Detail: DetailNothingDue}
 	case r.Cart.Total > 0 && method == Free:
-		return &Error{Code: AmountDue, Detail: "There is an amount to pay, so the cart cannot be settled as free."}
+		return &Error{Code: AmountDue, Detail: DetailAmountDue}
 	}
 	return nil
 }
@@ -113,15 +113,9 @@ func (p MethodPolicy) Check(r *Registration, staff bool, method Method) error {
 	case p.Allows(audience, method):
 		return nil
 	case method == InPerson && !staff:
-		return &Error{Code: StaffOnly, Detail: "Only the club's staff can record a payment at the desk."}
+		return &Error{Code: StaffOnly, Detail: DetailDeskStaffOnly}
 	}
-	return &Error{Code: MethodNotOffered, Detail: "The club does not offer you this way to pay. Please choose another one, or ask its staff."}
-}
-
-// noMethodProblem is the problem of a cart that its holder cannot settle by any method.
-var noMethodProblem = CartProblem{
-	Code:    "no_method",
-	Message: "This cart cannot be paid for here. Please choose another offer, or ask the club.",
+	return &Error{Code: MethodNotOffered, Detail: DetailMethodNotOffered}
 }
 
 // Restrict leaves in a view the methods that its holder, or staff for them, may use. Without one, the view has
@@ -138,7 +132,7 @@ func (p MethodPolicy) Restrict(view View, staff bool) View {
 	}
 	if view.Step() == StepFixCart {
 		r := *view.Registration
-		r.Cart.Valid, r.Cart.Problems = false, append(slices.Clone(r.Cart.Problems), noMethodProblem)
+		r.Cart.Valid, r.Cart.Problems = false, append(slices.Clone(r.Cart.Problems), CartProblem{Code: ProblemNoMethod})
 		view.Registration = &r
 	}
 	view.Actions = mainFirst(view.Step(), slices.DeleteFunc(slices.Clone(view.Actions), func(action string) bool { return action == "pay" }))
@@ -205,9 +199,8 @@ func (p *Payment) Matches(in StartPayment) error {
 		return nil
 	}
 	return &Error{
-		Code: PaymentExists,
-		Detail: "This registration has a payment in progress, with another method or other parameters. " +
-			"Follow it, or cancel it first (DELETE …/payment) while `next` has cancel_payment.",
+		Code:   PaymentExists,
+		Detail: DetailPaymentInProgress,
 	}
 }
 
@@ -221,7 +214,7 @@ func (in StartPayment) CheckCart(revision string) error {
 
 // CartChangedError is the error for a payment of a cart that the buyer has not seen as it is now.
 func CartChangedError() error {
-	return &Error{Code: CartChanged, Detail: "The cart has changed since you saw it. Please look at it again before you pay."}
+	return &Error{Code: CartChanged, Detail: DetailCartChanged}
 }
 
 // methods returns the methods that can settle the cart now.

@@ -371,3 +371,12 @@ var restartMessages = map[MessageCode]MessageCode{
 func Jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) // #nosec G404 -- it hides nothing
 }
+
+// seenSaleState is the sale's state as the payment read it last; empty if it is not known.
+func (p *Payment) seenSaleState() string {
+	seen := p.Snapshot
+	if n := len(p.Readings); n > 0 {
+		seen = &p.Readings[n-1].Evidence
+	}
+	return SignalValue(SignalSaleState, p, seen)
+}

@@ -330,3 +330,19 @@ func (r *Registration) AddHolder(hash string) {
 	r.Resumed = append(r.Resumed, hash)
 	r.Resumed = slices.Delete(r.Resumed, 0, max(0, len(r.Resumed)-maxResumed))
 }
+
+// ClosedError is the error for a change or payment of a registration that is not open.
+func ClosedError(phase RegistrationState) error {
+	switch phase {
+	case Expired:
+		return &Error{Code: RegistrationClosed, Detail: DetailRegistrationExpired}
+	case Attention:
+		return &Error{Code: RegistrationClosed, Detail: DetailRegistrationReviewed}
+	case Paying:
+		return &Error{Code: RegistrationClosed, Detail: DetailRegistrationPaying}
+	case Abandoned:
+		return &Error{Code: RegistrationClosed, Detail: DetailRegistrationAbandoned}
+	default:
+		return &Error{Code: RegistrationClosed, Detail: DetailRegistrationCompleted}
+	}
+}

@@ -117,7 +117,7 @@ func (s *Signature) Begin(reservation string, resendAfter time.Time) {
 
 // NoCodeError is the error for an action on a code that is not active.
 func NoCodeError() error {
-	return &Error{Code: NoCode, Detail: "No code is active. Please ask for a new one."}
+	return &Error{Code: NoCode, Detail: DetailNoCode}
 }
 
 // Ended reports whether the code can no longer sign.

@@ -84,7 +84,7 @@ func (r *Registration) mandateStep() Step {
 
 // needsChange reports whether the cart has a problem other than a missing mandate.
 func (c Cart) needsChange() bool {
-	return slices.ContainsFunc(c.Problems, func(problem CartProblem) bool { return problem.Code != string(MandateRequired) })
+	return slices.ContainsFunc(c.Problems, func(problem CartProblem) bool { return problem.Code != ProblemMandateRequired })
 }
 
 // mainFirst moves the action of the step's main button to the front.

@@ -61,9 +61,8 @@ func (s *Server) resolveCaller(next echo.HandlerFunc) echo.HandlerFunc {
 		who := caller{clientToken: s.organisation(c.Request())}
 		if who.clientToken != s.cfg.ClientToken && !IsWorld(who.clientToken) {
 			return &flows.Error{
-				Code: flows.MalformedRequest,
-				Detail: "X-Frontdesk-World (or the cookie frontdesk-world) must be demo, or demo- " +
-					"followed by letters, digits, dots, underscores and hyphens.",
+				Code:   flows.MalformedRequest,
+				Detail: flows.DetailWorld,
 			}
 		}
 		exchangeOf(c.Request().Context()).World = who.clientToken
@@ -71,7 +70,7 @@ func (s *Server) resolveCaller(next echo.HandlerFunc) echo.HandlerFunc {
 			who.token = credentials
 		} else if cookie, err := c.Cookie(s.cookieName(c.Param("id"))); err == nil {
 			if !s.fromFrontEnd(c.Request()) {
-				return &flows.Error{Code: flows.ForbiddenOrigin, Detail: "A session cookie is accepted only from the club's own pages."}
+				return &flows.Error{Code: flows.ForbiddenOrigin, Detail: flows.DetailSessionOrigin}
 			}
 			who.token = cookie.Value
 		}
@@ -115,11 +114,7 @@ func (s *Server) requireToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		token := callerOf(c.Request().Context()).token
 		if routes[c.Request().Method+" "+c.Path()].access&holder != 0 && (token == "" || identity.LooksLikeToken(token)) {
-			return &flows.Error{
-				Code: flows.TokenRequired,
-				Detail: "Send the registration's token as Authorization: Bearer, or its session cookie, " +
-					"which browsers send only to the API's own host name.",
-			}
+			return &flows.Error{Code: flows.TokenRequired, Detail: flows.DetailTokenRequired}
 		}
 		return next(c)
 	}
@@ -137,9 +132,9 @@ func bearerToken(r *http.Request) (token string, ok bool) {
 // login's own log does.
 func tokenRefused(err error) error {
 	if errors.Is(err, identity.ErrUnavailable) {
-		return &flows.Error{Code: flows.IdentityUnavailable, Detail: "The keys of the club's login cannot be read at the moment.", Err: err}
+		return &flows.Error{Code: flows.IdentityUnavailable, Detail: flows.DetailLoginKeysUnread, Err: err}
 	}
-	return &flows.Error{Code: flows.NotIdentified, Detail: "This operation needs a valid token from the club's login.", Err: err}
+	return &flows.Error{Code: flows.NotIdentified, Detail: flows.DetailLoginToken, Err: err}
 }
 
 // scope names the owner of idempotency keys: the holder of a registration's token, or a contact,
@@ -180,7 +175,7 @@ func (s *Server) isStaff(r *http.Request) (bool, error) {
 		return false, nil
 	}
 	if !isOneOf(key, s.cfg.StaffKeys) {
-		return false, &flows.Error{Code: flows.StaffKeyUnknown, Detail: "X-Frontdesk-Staff-Key is not one of the club's staff keys."}
+		return false, &flows.Error{Code: flows.StaffKeyUnknown, Detail: flows.DetailStaffKey}
 	}
 	return true, nil
 }

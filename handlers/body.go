@@ -23,7 +23,7 @@ func readAll(from io.Reader) ([]byte, error) {
 	if _, tooLarge := errors.AsType[*echo.HTTPError](err); err == nil || tooLarge {
 		return body, err
 	}
-	return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body did not arrive completely, or not in time."}
+	return nil, &flows.Error{Code: flows.MalformedRequest, Detail: flows.DetailBodyIncomplete}
 }
 
 // decodeBody decodes an operation's JSON body, and checks everything but its schema. Where the contract has none, see
@@ -41,12 +41,12 @@ func decodeBody(c echo.Context, op operation) (any, error) {
 	}
 	request, body := c.Request(), exchangeOf(c.Request().Context()).body
 	if len(body) == 0 {
-		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is missing."}
+		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: flows.DetailBodyMissing}
 	}
 	media, _, err := mime.ParseMediaType(request.Header.Get("Content-Type"))
 	patch := media == "application/merge-patch+json" && request.Method == http.MethodPatch
 	if err != nil || media != "application/json" && !patch {
-		return nil, &flows.Error{Code: flows.UnsupportedMediaType, Detail: "Send the body as JSON, with Content-Type: application/json."}
+		return nil, &flows.Error{Code: flows.UnsupportedMediaType, Detail: flows.DetailContentType}
 	}
 	request.Header.Set("Content-Type", "application/json")
 	return decodeJSON(body)
@@ -83,10 +83,10 @@ func decodeJSON(body []byte) (any, error) {
 func notJSON(body []byte, offset int64) error {
 	err := json.NewDecoder(bytes.NewReader(body)).Decode(new(json.RawMessage))
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON: it ends too early."}
+		return &flows.Error{Code: flows.MalformedRequest, Detail: flows.DetailJSONEnded}
 	}
 	return &flows.Error{
-		Code: flows.MalformedRequest, Detail: "The body is not JSON: unexpected {character} at byte {byte}.",
+		Code: flows.MalformedRequest, Detail: flows.DetailJSONUnexpected,
 		Params: map[string]string{"character": fmt.Sprintf("%q", body[offset-1:offset]), "byte": fmt.Sprint(offset)},
 	}
 }
@@ -183,9 +183,7 @@ func cardsRefused(cards []flows.FieldProblem) error {
 	if len(cards) == 0 {
 		return nil
 	}
-	const detail = "Card numbers are not accepted here, and nothing from this request was stored. " +
-		"Cards are entered only on the card processor's own page."
-	return &flows.Error{Code: flows.CardNumberRefused, Detail: detail, Fields: cards}
+	return &flows.Error{Code: flows.CardNumberRefused, Detail: flows.DetailCardNumbers, Fields: cards}
 }
 
 // longestEmpty is longer than any client's form of an empty object.
@@ -210,7 +208,7 @@ func rejectBody(c echo.Context) error {
 		exchangeOf(c.Request().Context()).body = nil // so that idempotency sees the same request, too
 		return nil
 	}
-	return &flows.Error{Code: flows.MalformedRequest, Detail: "This endpoint does not accept a request body."}
+	return &flows.Error{Code: flows.MalformedRequest, Detail: flows.DetailNoBodyAccepted}
 }
 
 // ambiguous returns the error for JSON that two readers may read differently: a duplicate member, or
@@ -218,7 +216,7 @@ func rejectBody(c echo.Context) error {
 func ambiguous(err error) error {
 	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
 	if !ok {
-		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON.", Err: err}
+		return &flows.Error{Code: flows.MalformedRequest, Detail: flows.DetailNotJSON, Err: err}
 	}
 	code := flows.FieldCharacters
 	if errors.Is(syntax.Err, jsontext.ErrDuplicateName) {
@@ -228,5 +226,5 @@ func ambiguous(err error) error {
 }
 
 func malformed(pointer string, code flows.FieldCode) error {
-	return &flows.Error{Code: flows.MalformedRequest, Detail: "The body cannot be accepted as it is.", Fields: fieldError(pointer, code)}
+	return &flows.Error{Code: flows.MalformedRequest, Detail: flows.DetailBodyAmbiguous, Fields: fieldError(pointer, code)}
 }

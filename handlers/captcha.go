@@ -29,11 +29,11 @@ func (s *Server) requireCaptcha(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		answer := c.Request().Header.Get(captchaHeader)
 		if answer == "" {
-			return captchaRequired("Please solve the captcha first.", nil)
+			return captchaRequired(flows.DetailCaptchaMissing, nil)
 		}
 		err := s.cfg.Captcha.Verify(ctx, answer, c.RealIP())
 		if errors.Is(err, captcha.ErrRefused) {
-			return captchaRequired("The captcha response is not accepted, is too old, or was already used.", err)
+			return captchaRequired(flows.DetailCaptchaRefused, err)
 		}
 		if err != nil {
 			s.cfg.Log.WarnContext(ctx, "captcha response not verified; request continues", "error", err)
@@ -42,7 +42,7 @@ func (s *Server) requireCaptcha(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-func captchaRequired(detail string, err error) error {
+func captchaRequired(detail flows.DetailCode, err error) error {
 	return &flows.Error{Code: flows.ChallengeRequired, Detail: detail, Err: err,
 		Fields: fieldError("header/"+captchaHeader, flows.FieldChallenge)}
 }

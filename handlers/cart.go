@@ -39,7 +39,7 @@ func (s *Server) RemoveItem(ctx context.Context, request api.RemoveItemRequestOb
 	}
 	left := s.registrationOf(ctx, view)
 	if slices.ContainsFunc(left.Cart.Items, func(item api.CartItem) bool { return item.Id == request.ItemId }) {
-		return nil, &flows.Error{Code: flows.ItemRequired, Detail: "The club added this item. Remove the one that it belongs to."}
+		return nil, &flows.Error{Code: flows.ItemRequired, Detail: flows.DetailItemRequired}
 	}
 	return api.RemoveItem200JSONResponse(left), nil
 }
@@ -153,8 +153,8 @@ func problemsOf(ctx context.Context, cart flows.Cart) []api.CartProblem {
 	texts := textsOf(ctx)
 	return each(cart.Problems[:min(len(cart.Problems), maxProblems)], func(problem flows.CartProblem) api.CartProblem {
 		return api.CartProblem{
-			Code:    problem.Code,
-			Message: cmp.Or(texts.Cart[problem.Code], problem.Message),
+			Code:    string(problem.Code),
+			Message: texts.Cart[problem.Code],
 			ItemId:  otherLine(problem.Line),
 		}
 	})

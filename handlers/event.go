@@ -155,7 +155,7 @@ type openStreams struct {
 type streamLimit struct {
 	key    string
 	most   int
-	detail string // of a refusal
+	detail flows.DetailCode // of a refusal
 }
 
 // enter counts one more stream under each limit, unless one is reached.
@@ -187,10 +187,10 @@ func (o *openStreams) leave(limits []streamLimit) {
 func (s *Server) admitStream(c echo.Context, id string) (leave func(), err error) {
 	var limits []streamLimit
 	if s.buckets != nil {
-		limits = append(limits, streamLimit{"registration " + id, maxStreams, "Too many event streams are open for this registration."})
+		limits = append(limits, streamLimit{"registration " + id, maxStreams, flows.DetailStreamsOfRegistration})
 		for _, network := range s.clientNetworks(c.Request()) {
 			limits = append(limits, streamLimit{"address " + network.Name, maxStreamsPerAddress * network.Share,
-				"Too many event streams are open from this address."})
+				flows.DetailStreamsOfAddress})
 		}
 	}
 	if err := s.streams.enter(limits); err != nil {

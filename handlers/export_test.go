@@ -1,6 +1,9 @@
 package handlers
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // NewServer returns a server of another contract.
 var NewServer = newServer
@@ -10,5 +13,6 @@ func (s *Server) SetKeyedTimeout(limit time.Duration) { s.keyedTimeout = limit }
 
 // Amount writes an amount in a language.
 func Amount(tag string, minor int64, code string) string {
-	return (&texts{Tag: tag}).amount(minor, code)
+	i := slices.IndexFunc(languages, func(l *texts) bool { return l.Tag == tag })
+	return languages[i].amount(minor, code)
 }

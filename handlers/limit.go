@@ -24,20 +24,20 @@ type limit struct {
 	per subject
 }
 
-// subject says whose requests a limit counts. Its text is the detail of a refusal.
-type subject string
+// subject says whose requests a limit counts: it is the detail of a refusal.
+type subject = flows.DetailCode
 
 const (
 	// perAddress counts by address (and by the networks of an IPv6 address), in each gateway separately.
 	// It shields the process without asking Redis.
-	perAddress subject = "Too many requests came from this address."
+	perAddress subject = flows.DetailRequestsOfAddress
 	// perAddressShared counts by address over all gateways, in Redis. Staff are not counted: a
 	// club's kiosk signs up every visitor from one address.
-	perAddressShared subject = "Too many requests of this kind came from this address."
+	perAddressShared subject = flows.DetailRequestsOfKind
 	// perHolder counts what the holder of a registration does from any device, over all gateways,
 	// in Redis; for an identified contact, what they do with one token. Requests without the token
 	// do not count.
-	perHolder subject = "Too many changes were made in a short time."
+	perHolder subject = flows.DetailChangesTooFast
 )
 
 // The limits. SMS codes are also counted by person, phone, address and club when one is certain
@@ -163,7 +163,7 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 				l.addTo(c.Response().Header(), taken)
 			}
 			if !taken.Allowed {
-				return &flows.Error{Code: flows.RateLimited, RetryAfter: taken.RetryAfter, Detail: string(l.per)}
+				return &flows.Error{Code: flows.RateLimited, RetryAfter: taken.RetryAfter, Detail: l.per}
 			}
 		}
 		return next(c)

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 	g "maragu.dev/gomponents"
 	"maragu.dev/gomponents/html"
 
-	"frontdesk/api"
 	"frontdesk/flows"
 )
 
@@ -21,22 +21,54 @@ const cardPageRoute = "/pay/:payment/:proof"
 // cardPage is what the page shows.
 type cardPage struct {
 	*texts
-	State, Message       string // of the payment's view, except refunding and unavailable
+	State                pageText // of the payment's view, except refunding and unavailable
+	Message              string
 	Amount, Club, Return string // empty: unknown
 	Secret, Key, Script  string // of the card fields; empty: no card can be entered
 }
 
-// The states of the page that are not of api.PaymentState.
+// pageText names a text of the page: the heading of one of its states, or another part.
+type pageText string
+
+// The states of the page. All but two are of api.PaymentState.
 const (
-	pageRefunding   = "refunding"
-	pageUnavailable = "unavailable" // the gateway cannot read the payment at the moment
+	pageRequiresAction pageText = "requires_action"
+	pageDeclined       pageText = "declined"
+	pageProcessing     pageText = "processing"
+	pageRecorded       pageText = "recorded"
+	pageInDoubt        pageText = "in_doubt"
+	pageCancelled      pageText = "cancelled"
+	pageRefunding      pageText = "refunding"
+	pageRefunded       pageText = "refunded"
+	pageUnavailable    pageText = "unavailable" // the gateway cannot read the payment at the moment
+)
+
+// The other texts of the page.
+const (
+	pageSecure   pageText = "secure"
+	pageFooter   pageText = "footer"
+	pageLabel    pageText = "label" // of the form
+	pagePay      pageText = "pay"   // amount
+	pagePaying   pageText = "paying"
+	pageFailed   pageText = "failed"
+	pageUnloaded pageText = "unloaded"
+	pageAgain    pageText = "again"
+	pageLeave    pageText = "leave"
+	pageContinue pageText = "continue"
+	pageNoScript pageText = "no_script"
 )
 
 // cardPageIcons are symbols of icons.svg.
-var cardPageIcons = map[string]string{
-	string(api.RequiresAction): "card", string(api.Declined): "alert", string(api.Processing): "clock", string(api.Recorded): "tick",
-	string(api.InDoubt): "shield", string(api.Cancelled): "info", string(api.Refunded): "back",
-	pageRefunding: "back", pageUnavailable: "clock",
+var cardPageIcons = map[pageText]string{
+	pageRequiresAction: "card",
+	pageDeclined:       "alert",
+	pageProcessing:     "clock",
+	pageRecorded:       "tick",
+	pageInDoubt:        "shield",
+	pageCancelled:      "info",
+	pageRefunding:      "back",
+	pageRefunded:       "back",
+	pageUnavailable:    "clock",
 }
 
 // showCardPage serves GET /pay/{payment}/{proof}.
@@ -48,7 +80,7 @@ func (s *Server) showCardPage(c echo.Context) error {
 	texts, view := languageOf(c.Request()), payment.View
 	page := cardPage{
 		texts:  texts,
-		State:  view.State,
+		State:  pageText(view.State),
 		Club:   singleLine(payment.Description),
 		Return: payment.ReturnURL,
 		Amount: texts.amount(payment.Amount, currencyCode(payment.Currency)),
@@ -101,16 +133,16 @@ func (p cardPage) node() g.Node {
 		html.Body(
 			html.Header(html.Class("top"),
 				html.Span(html.Class("brand"), html.Span(html.Class("logo"), html.Aria("hidden", "true")), g.Text(p.Club)),
-				html.P(html.Class("secure"), icon("lock"), g.Text(p.Page["secure"]))),
+				html.P(html.Class("secure"), icon("lock"), g.Text(p.Page[pageSecure]))),
 			html.P(html.Class("sr-only"), html.Role("status"), html.Data("announce", "")),
-			html.Main(html.Class("page pay"), html.Data("pay", p.State), p.state()),
-			html.Footer(html.Class("foot page"), html.P(g.Text(p.Page["footer"]))),
+			html.Main(html.Class("page pay"), html.Data("pay", string(p.State)), p.state()),
+			html.Footer(html.Class("foot page"), html.P(g.Text(p.Page[pageFooter]))),
 		),
 	))
 }
 
 func (p cardPage) state() g.Node {
-	return html.Section(html.Class("outcome is-"+p.State),
+	return html.Section(html.Class("outcome is-"+string(p.State)),
 		html.Span(html.Class("seal"), html.Aria("hidden", "true"), icon(cardPageIcons[p.State])),
 		html.H1(html.TabIndex("-1"), g.Text(p.Page[p.State])),
 		g.If(p.Amount != "", html.P(html.Class("pay-sum"),
@@ -125,18 +157,18 @@ func (p cardPage) state() g.Node {
 // form is where the script shows the card fields, with everything that it needs for them.
 func (p cardPage) form() g.Node {
 	return g.Group{
-		html.NoScript(html.P(html.Class("problem"), g.Text(p.Page["noScript"]))),
-		html.Form(html.Class("panel card-form needs-script"), html.Aria("label", p.Page["label"]), g.Attr("novalidate"),
+		html.NoScript(html.P(html.Class("problem"), g.Text(p.Page[pageNoScript]))),
+		html.Form(html.Class("panel card-form needs-script"), html.Aria("label", p.Page[pageLabel]), g.Attr("novalidate"),
 			html.Data("secret", p.Secret), html.Data("key", p.Key), html.Data("script", p.Script),
-			html.Data("failed", p.Page["failed"]), html.Data("unloaded", p.Page["unloaded"]),
+			html.Data("failed", p.Page[pageFailed]), html.Data("unloaded", p.Page[pageUnloaded]),
 			html.Div(html.Class("card-fields"), html.Data("card-fields", "loading"),
 				html.I(html.Class("bone bone-box"), html.Aria("hidden", "true"))),
 			html.P(html.Class("field-error"), html.Role("alert"), html.Data("card-error", "")),
 			html.Button(html.Class("button button-wide"), html.ID("pay-card"), html.Data("pay-card", ""), g.Attr("hidden"), icon("lock"),
-				html.Span(html.Class("when-idle"), g.Text(p.fill(p.Page["pay"], map[string]string{"amount": p.Amount}))),
-				html.Span(html.Class("when-busy"), g.Text(p.Page["paying"]))),
+				html.Span(html.Class("when-idle"), g.Text(strings.Replace(p.Page[pagePay], "{amount}", p.Amount, 1))),
+				html.Span(html.Class("when-busy"), g.Text(p.Page[pagePaying]))),
 			html.Button(html.Class("button button-quiet"), html.Type("button"), html.Data("card-again", ""), g.Attr("hidden"),
-				g.Text(p.Page["again"])),
+				g.Text(p.Page[pageAgain])),
 		),
 	}
 }
@@ -145,11 +177,11 @@ func (p cardPage) form() g.Node {
 func (p cardPage) way() g.Node {
 	switch {
 	case p.Return == "":
-		return html.A(html.Class("button"), html.Href(""), g.Text(p.Page["again"]))
+		return html.A(html.Class("button"), html.Href(""), g.Text(p.Page[pageAgain]))
 	case p.Secret != "":
-		return html.A(html.Class("button button-quiet"), html.Data("return", ""), html.Href(p.Return), g.Text(p.Page["leave"]))
+		return html.A(html.Class("button button-quiet"), html.Data("return", ""), html.Href(p.Return), g.Text(p.Page[pageLeave]))
 	}
-	return html.A(html.Class("button"), html.Data("return", ""), html.Href(p.Return), g.Text(p.Page["continue"]))
+	return html.A(html.Class("button"), html.Data("return", ""), html.Href(p.Return), g.Text(p.Page[pageContinue]))
 }
 
 // icon is a decorative symbol of the site's sprite.

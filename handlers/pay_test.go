@@ -395,27 +395,13 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-// TestCardPageTexts: each state of a payment has a heading in each language, and the languages have the same texts with the same
-// parameters.
-func TestCardPageTexts(t *testing.T) {
+// TestCardPageHeadings checks that each state of a payment has a heading.
+func TestCardPageHeadings(t *testing.T) {
 	t.Parallel()
-	texts := bothLanguages(t, "page")
-	states := []string{"refunding", "unavailable"}
+	headings := readTexts(t, "en")["page"]
 	for _, state := range frontdesktest.Document(t).Components.Schemas["PaymentState"].Value.Enum {
-		states = append(states, state.(string))
-	}
-	for _, state := range states {
-		if texts[0][state] == "" || texts[1][state] == "" {
-			t.Errorf("%s has no heading: %q, %q", state, texts[0][state], texts[1][state])
+		if headings[state.(string)] == nil {
+			t.Errorf("%s has no heading", state)
 		}
-	}
-	for name, english := range texts[0] {
-		french := texts[1][name]
-		if french == "" || french == english || !slices.Equal(parameter.FindAllString(english, -1), parameter.FindAllString(french, -1)) {
-			t.Errorf("%s: %q, %q", name, english, french)
-		}
-	}
-	if len(texts[0]) != len(texts[1]) {
-		t.Errorf("there are %d texts in English, %d in French", len(texts[0]), len(texts[1]))
 	}
 }

@@ -126,16 +126,16 @@ func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 	}
 	problem := api.Problem{
 		Type:    "/docs/problems#" + string(failure.Code),
-		Title:   l.Titles[string(failure.Code)],
+		Title:   l.Titles[failure.Code],
 		Status:  m.status,
 		Code:    api.ProblemCode(failure.Code),
 		Retry:   m.retry,
 		TraceId: &traceID,
 	}
 	if failure.Detail != "" {
-		detail := l.fill(cmp.Or(l.Details[failure.Detail], failure.Detail), failure.Params)
+		detail := l.fill(l.Details[failure.Detail], failure.Params)
 		if failure.Item > 0 {
-			detail = l.fill(l.Item, map[string]string{"item": strconv.Itoa(failure.Item), "detail": detail})
+			detail = l.fill(l.Details[flows.DetailItem], map[string]string{"item": strconv.Itoa(failure.Item), "detail": detail})
 		}
 		problem.Detail = new(singleLine(detail))
 	}
@@ -169,13 +169,13 @@ func (l *texts) outsideBody(all []api.FieldProblem) string {
 	if len(all) == 1 {
 		return singleLine(one)
 	}
-	return singleLine(l.fill(l.Several, map[string]string{"count": strconv.Itoa(len(all)), "one": one}))
+	return singleLine(l.fill(l.Details[flows.DetailSeveralFields], map[string]string{"count": strconv.Itoa(len(all)), "one": one}))
 }
 
 // fieldProblem names a header or a parameter in a member of its own, because neither has a JSON
 // pointer.
 func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
-	message := cmp.Or(of.Message, l.fill(l.Fields[string(of.Code)], of.Params))
+	message := cmp.Or(of.Message, l.fill(l.Fields[of.Code], of.Params))
 	problem := api.FieldProblem{
 		Pointer: singleLine(of.Pointer),
 		Message: singleLine(message),
@@ -197,10 +197,10 @@ func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
 var routerErrors = map[int]flows.Error{
 	http.StatusNotFound: {
 		Code:   flows.NotFound,
-		Detail: "There is nothing at this address. The API is under /v1, and its reference at /docs/api.",
+		Detail: flows.DetailNothingHere,
 	},
 	http.StatusMethodNotAllowed:      {Code: flows.MethodNotAllowed},
-	http.StatusRequestEntityTooLarge: {Code: flows.TooLarge, Detail: "The body must not exceed 64 KiB."},
+	http.StatusRequestEntityTooLarge: *flows.BodyTooLarge(maxBody),
 	http.StatusBadRequest:            {Code: flows.MalformedRequest},
 	http.StatusUnsupportedMediaType:  {Code: flows.UnsupportedMediaType},
 }
@@ -221,11 +221,11 @@ func explain(err error, c echo.Context) error {
 	routed, ok := errors.AsType[*echo.HTTPError](err)
 	switch {
 	case ok && routed.Code == http.StatusNotFound && strings.HasPrefix(c.Request().URL.Path, "/v1/"):
-		return &flows.Error{Code: flows.NotFound, Detail: "No operation has this address. Addresses have no trailing slash; see /docs/api."}
+		return &flows.Error{Code: flows.NotFound, Detail: flows.DetailNoOperation}
 	case ok && routed.Code == http.StatusMethodNotAllowed:
 		return &flows.Error{
 			Code:   flows.MethodNotAllowed,
-			Detail: "This address accepts only {methods}.",
+			Detail: flows.DetailMethodsAccepted,
 			Params: map[string]string{"methods": c.Response().Header().Get(echo.HeaderAllow)},
 		}
 	}

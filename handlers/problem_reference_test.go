@@ -2,7 +2,6 @@ package handlers_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -71,7 +70,7 @@ func TestProblemReference(t *testing.T) {
 		code := row[1]
 		sent, _ := handlers.ProblemOf(&flows.Error{Code: flows.Code(code)}, "")
 		fmt.Fprintf(
-			&problems, "| `%s` | %d | `%s` | %s | %s | %s | %s |\n", code, sent.Status, sent.Retry, sent.Title, titles[1][code],
+			&problems, "| `%s` | %d | `%s` | %s | %s | %s | %s |\n", code, sent.Status, sent.Retry, sent.Title, titles[1][code]["other"],
 			row[2], row[3],
 		)
 	}
@@ -105,22 +104,17 @@ func TestProblemReference(t *testing.T) {
 }
 
 // bothLanguages reads one kind of text by code, in English and in French.
-func bothLanguages(t *testing.T, kind string) (texts [2]map[string]string) {
+func bothLanguages(t *testing.T, kind string) [2]map[string]wording {
 	t.Helper()
-	for i, tag := range []string{"en", "fr"} {
-		if err := json.Unmarshal(readTexts(t, tag)[kind], &texts[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return texts
+	return [2]map[string]wording{readTexts(t, "en")[kind], readTexts(t, "fr")[kind]}
 }
 
 // textTable returns the rows of a contract's list of codes with their texts, in the list's order.
-func textTable(codes any, texts [2]map[string]string) string {
+func textTable(codes any, texts [2]map[string]wording) string {
 	var rows strings.Builder
 	list, _ := codes.([]any)
 	for _, code := range list {
-		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", code, texts[0][code.(string)], texts[1][code.(string)])
+		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", code, texts[0][code.(string)]["other"], texts[1][code.(string)]["other"])
 	}
 	return rows.String()
 }

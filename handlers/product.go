@@ -59,7 +59,7 @@ func (s *Server) productQuery(ctx context.Context, clubID string, channel *api.C
 		if !who.staff {
 			return query, &flows.Error{
 				Code:   flows.StaffOnly,
-				Detail: "Only the club's staff can list what is sold at the club.",
+				Detail: flows.DetailCatalogueStaffOnly,
 				Fields: fieldError("query/channel", flows.FieldStaffKey),
 			}
 		}

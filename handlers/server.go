@@ -15,6 +15,7 @@ import (
 	"maps"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -86,7 +87,7 @@ type Config struct {
 	Log   *slog.Logger
 }
 
-const maxBody = "64KiB" // fits every request of the contract
+const maxBody = 64 // KiB; fits every request of the contract
 
 // Server is the public edge as an http.Handler.
 type Server struct {
@@ -145,7 +146,7 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 		s.buckets = newBuckets()
 	}
 	e.Use(s.noteRoute, s.recover(), s.cors(), s.announceLanguage, s.announceDeprecation)
-	e.Use(middleware.BodyLimit(maxBody), s.admit, s.limit, withTimeout)
+	e.Use(middleware.BodyLimit(strconv.Itoa(maxBody)+"KiB"), s.admit, s.limit, withTimeout)
 	e.Use(s.resolveCaller, s.authenticate, s.validate, s.requireToken, s.idempotent, s.requireCaptcha)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))

@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/go-playground/locales"
+	"github.com/go-playground/locales/en_GB"
+	"github.com/go-playground/locales/fr"
 	"github.com/labstack/echo/v4"
 	"golang.org/x/text/language"
 
@@ -18,31 +22,44 @@ import (
 
 // texts are the server's texts in one language, by their codes. A text has its parameters in braces.
 type texts struct {
-	Tag      string            `json:"-"` // BCP 47
-	Months   []string          // their names in a date
-	First    string            // day of a month
-	Several  string            // the detail of a problem with several fields
-	Item     string            // the detail of a problem with one of several items
-	Messages map[string]string // by MessageCode
-	Cart     map[string]string // of the cart's problems, by their code; none: the record's own, in English
-	Fields   map[string]string // by FieldCode
-	Titles   map[string]string // of problems, by their code
-	Page     map[string]string // of the card page, by its state or part
-	Details  map[string]string // of problems, by the English one, which is where the error is made; none in English
+	Tag      string             `json:"-"` // BCP 47
+	locale   locales.Translator // writes dates, numbers and plurals as the language does
+	First    string             // day of a month
+	Titles   map[flows.Code]string
+	Details  map[flows.DetailCode]text
+	Fields   map[flows.FieldCode]text
+	Messages map[flows.MessageCode]text
+	Cart     map[flows.CartProblemCode]string
+	Page     map[pageText]string
+}
+
+// text has a form for each plural category that the language distinguishes, such as one and other. A text without a
+// number has only the latter.
+type text map[string]string
+
+// UnmarshalJSON reads the forms, or the only one.
+func (t *text) UnmarshalJSON(data []byte) error {
+	var only string
+	if json.Unmarshal(data, &only) == nil {
+		*t = text{"other": only}
+		return nil
+	}
+	return json.Unmarshal(data, (*map[string]string)(t))
 }
 
 //go:embed texts/*.json
 var textFiles embed.FS
 
-// languages are the languages of the texts, the default first.
+// languages are the languages of the texts, the default first. To add one, translate en.json and name its locale here.
 var (
-	languages = []*texts{readTexts("en"), readTexts("fr")}
-	matcher   = language.NewMatcher([]language.Tag{language.English, language.French}) // in the order of languages
+	languages = []*texts{readTexts(en_GB.New()), readTexts(fr.New())}
+	matcher   = language.NewMatcher(each(languages, func(l *texts) language.Tag { return language.Make(l.Tag) }))
 )
 
-func readTexts(tag string) *texts {
+func readTexts(locale locales.Translator) *texts {
+	tag, _, _ := strings.Cut(locale.Locale(), "_")
 	file, err := textFiles.ReadFile("texts/" + tag + ".json")
-	l := &texts{Tag: tag}
+	l := &texts{Tag: tag, locale: locale}
 	if err == nil {
 		err = json.Unmarshal(file, l)
 	}
@@ -72,23 +89,31 @@ func (l *texts) message(
 	if code == flows.MessageLaterRecorded {
 		params = &api.TextParams{"dueDate": payment.DueDate}
 	}
-	return optional(l.fill(l.Messages[string(code)], value(params))), optional(string(code)), params
+	return optional(l.fill(l.Messages[code], value(params))), optional(string(code)), params
 }
 
-// fill replaces the parameters of a text. A date is written as the language writes it.
-func (l *texts) fill(text string, params map[string]string) string {
+// fill replaces the parameters of a text, in the form that its number needs. A date is written as the language writes it.
+func (l *texts) fill(text text, params map[string]string) string {
+	form := "other"
 	var pairs []string
 	for name, value := range params {
+		if number, err := strconv.ParseFloat(value, 64); err == nil && len(text) > 1 { // such a text has one parameter
+			form = strings.ToLower(l.locale.CardinalPluralRule(number, 0).String())
+		}
 		if day, err := time.Parse(time.DateOnly, value); err == nil {
-			number := day.Format("2")
-			if day.Day() == 1 {
-				number = l.First
-			}
-			value = number + " " + l.Months[day.Month()-1] + day.Format(" 2006")
+			value = l.date(day)
 		}
 		pairs = append(pairs, "{"+name+"}", value)
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	return strings.NewReplacer(pairs...).Replace(text[form])
+}
+
+func (l *texts) date(day time.Time) string {
+	date := l.locale.FmtDateLong(day)
+	if rest, isFirst := strings.CutPrefix(date, "1 "); isFirst {
+		return l.First + " " + rest
+	}
+	return date
 }
 
 // announce names the language of a response. Vary says to caches that another visitor's may be in another one.

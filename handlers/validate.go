@@ -136,7 +136,7 @@ func invalid(problems []flows.FieldProblem) error {
 		failure.Code = flows.MalformedRequest
 	}
 	if len(fields) == 1 && fields[0].Pointer == "header/Idempotency-Key" && fields[0].Code == flows.FieldRequired {
-		failure.Detail = "Send the header Idempotency-Key: a new UUID for each intended action, and the same one when you send the request again."
+		failure.Detail = flows.DetailIdempotencyKey
 	}
 	return failure
 }

@@ -44,9 +44,9 @@ type Intake struct {
 func (i *Intake) Receive(ctx context.Context, body []byte) error {
 	switch {
 	case len(body) > maxEvent:
-		return &flows.Error{Code: flows.TooLarge, Detail: "The body must not exceed 16 KiB."}
+		return flows.BodyTooLarge(maxEvent >> 10)
 	case !json.Valid(body):
-		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON."}
+		return &flows.Error{Code: flows.MalformedRequest, Detail: flows.DetailNotJSON}
 	}
 	event := flows.StoredEvent{
 		ID:    "evt_" + uuid.NewString(),

@@ -210,7 +210,7 @@ func (r *Relay) job(delivery string) (Subscriber, *asynq.TaskInfo, error) {
 
 func deliveryFailed(err error) error {
 	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
-		return &flows.Error{Code: flows.NotFound, Detail: "There is no such delivery, or it was delivered more than an hour ago.", Err: err}
+		return &flows.Error{Code: flows.NotFound, Operator: "There is no such delivery, or it was delivered more than an hour ago.", Err: err}
 	}
 	return flows.StorageFailed(err)
 }
@@ -226,7 +226,7 @@ func (r *Relay) Replay(ctx context.Context, id, by string) (Delivery, error) {
 	case err != nil:
 		return Delivery{}, err
 	case job.State == asynq.TaskStatePending || job.State == asynq.TaskStateActive:
-		return Delivery{}, &flows.Error{Code: flows.NotDecidable, Detail: "The delivery is already queued; wait for its result."}
+		return Delivery{}, &flows.Error{Code: flows.NotDecidable, Operator: "The delivery is already queued; wait for its result."}
 	}
 	if err := r.audit(ctx, flows.AuditReplay, by); err != nil {
 		return Delivery{}, err
@@ -293,5 +293,5 @@ func (r *Relay) subscriber(name string) (Subscriber, error) {
 			return subscriber, nil
 		}
 	}
-	return Subscriber{}, &flows.Error{Code: flows.NotFound, Detail: "There is no such subscriber."}
+	return Subscriber{}, &flows.Error{Code: flows.NotFound, Operator: "There is no such subscriber."}
 }

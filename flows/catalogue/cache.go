@@ -108,7 +108,7 @@ func (c *cache[K, V]) entry(ctx context.Context, key K, read func(context.Contex
 	}
 	select {
 	case <-ctx.Done(): // the caller has left, or its time is over; the reading continues for others
-		return nil, &flows.Error{Code: flows.ClubSystemUnavailable, Detail: "The catalogue could not be read in time.", Err: ctx.Err()}
+		return nil, &flows.Error{Code: flows.ClubSystemUnavailable, Detail: flows.DetailCatalogueLate, Err: ctx.Err()}
 	case got := <-c.refresh(ctx, key, read):
 		if got.Err != nil {
 			return nil, got.Err

@@ -273,7 +273,7 @@ func (c *Catalogue) readTerms(ctx context.Context, at Club) (clubTerms, *Version
 			Phone:    read.Telephone,
 			Email:    read.Email,
 			Address:  Address{Street: read.Street, PostalCode: read.PostalCode, City: read.Locality, Country: read.Country},
-		}, flows.ClubFailed(err, "The club could not be read.")
+		}, flows.ClubFailed(err, flows.DetailClubUnread)
 	})
 }
 
@@ -292,7 +292,7 @@ func (c *Catalogue) Locate(ctx context.Context, clientToken, id string) (Club, e
 	}
 	node, ok := network.NodeOf(club.NewIRI(clientToken, "clubs", id))
 	if !ok {
-		return Club{}, &flows.Error{Code: flows.ClubNotFound, Detail: "This club does not exist."}
+		return Club{}, &flows.Error{Code: flows.ClubNotFound, Detail: flows.DetailNoClub}
 	}
 	return c.clubOf(clientToken, network, node), nil
 }
@@ -300,7 +300,7 @@ func (c *Catalogue) Locate(ctx context.Context, clientToken, id string) (Club, e
 func (c *Catalogue) network(ctx context.Context, clientToken string) (*club.Network, error) {
 	network, _, err := c.networks.get(ctx, c.organisation(clientToken), func(ctx context.Context) (*club.Network, error) {
 		network, err := c.cfg.Club.NetworkNodes(ctx, club.Scope{ClientToken: clientToken})
-		return network, flows.ClubFailed(err, "The clubs of the chain could not be read.")
+		return network, flows.ClubFailed(err, flows.DetailClubsUnread)
 	})
 	return network, err
 }
@@ -415,13 +415,13 @@ func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuer
 		}
 	})
 	if err != nil {
-		return nil, flows.ClubFailed(err, "The catalogue could not be read.")
+		return nil, flows.ClubFailed(err, flows.DetailCatalogueUnread)
 	}
 	products := make([]Product, len(listed))
 	for i, product := range listed {
 		read, err := offers(product)
 		if err != nil {
-			return nil, flows.ClubFailed(err, "The offers of the catalogue could not be read.")
+			return nil, flows.ClubFailed(err, flows.DetailOffersUnread)
 		}
 		products[i] = newProduct(product, read)
 	}
@@ -473,7 +473,7 @@ func (c *Catalogue) saleQuery(ctx context.Context, at Club, query ProductQuery) 
 func (c *Catalogue) Offer(ctx context.Context, query ProductQuery, id string) (Offer, error) {
 	product, _, err := c.ProductOf(ctx, query, id)
 	if errors.Is(err, errNoOffer) {
-		return Offer{}, &flows.Error{Code: flows.OfferNotAvailable, Detail: "The club does not offer this."}
+		return Offer{}, &flows.Error{Code: flows.OfferNotAvailable, Detail: flows.DetailOfferNotOffered}
 	}
 	if err != nil {
 		return Offer{}, err
@@ -498,7 +498,7 @@ func (c *Catalogue) ProductOf(ctx context.Context, query ProductQuery, id string
 	return Product{}, nil, errNoOffer
 }
 
-var errNoOffer = &flows.Error{Code: flows.OfferNotFound, Detail: "This offer does not exist."}
+var errNoOffer = &flows.Error{Code: flows.OfferNotFound, Detail: flows.DetailNoOffer}
 
 // ScopeAbove returns the scope of a call that involves another club too: the club's own
 // scope, sent from the nearest node above both. MigrationClub without one.

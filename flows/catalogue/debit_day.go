@@ -61,7 +61,7 @@ func (c *Catalogue) NextDebitDays(ctx context.Context, at Club, from time.Time) 
 		for i, day := range listed {
 			days[i] = DebitDay{day.Day, day.Date}
 		}
-		return days, flows.ClubFailed(err, "The club's debit days could not be read.")
+		return days, flows.ClubFailed(err, flows.DetailDebitDaysUnread)
 	})
 }
 

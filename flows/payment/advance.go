@@ -190,11 +190,11 @@ func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Paymen
 		return p, nil
 	case p.State == flows.Cancelling:
 		return nil, &flows.Error{Code: flows.ProcessorUnavailable,
-			Detail: "The card processor is still working on the payment. Please try again in a moment.", RetryAfter: protocol.PollEvery}
+			Detail: flows.DetailPaymentAtProcessor, RetryAfter: protocol.PollEvery}
 	case p.State == flows.Priced || p.State == flows.Intent && !p.MaybeCapturing(): // a newer gateway's
 		return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s could neither be cancelled nor moved", id)}
 	}
-	return nil, &flows.Error{Code: flows.PaymentUnderWay, Detail: "The payment can no longer be cancelled."}
+	return nil, &flows.Error{Code: flows.PaymentUnderWay, Detail: flows.DetailPaymentNotCancellable}
 }
 
 // commit writes a change, and what the processor's journal must have before or after it. It is the only place that changes a

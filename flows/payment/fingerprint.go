@@ -88,7 +88,7 @@ func foreign(wrong error) error {
 	if wrong == nil {
 		return nil
 	}
-	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: "Payments are not possible here at the moment.",
+	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: flows.DetailPaymentsUnavailable,
 		Operator: wrong.Error(), Err: wrong}
 }
 

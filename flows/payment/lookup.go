@@ -61,7 +61,7 @@ func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 func lookedUpIn(wait time.Duration) error {
 	return &flows.Error{
 		Code:       flows.StorageUnavailable,
-		Detail:     "The payments are being looked up. Please try again in a moment.",
+		Detail:     flows.DetailPaymentsLookedUp,
 		RetryAfter: wait,
 	}
 }

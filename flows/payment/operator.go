@@ -115,11 +115,11 @@ func (m *Machine) decidable(ctx context.Context, id flows.PaymentID, decision fl
 
 func (m *Machine) payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
 	if registration, _ := id.Split(); registration == "" {
-		return nil, &flows.Error{Code: flows.NotFound, Detail: "Invalid payment id. frontdesk payments list shows the ids."}
+		return nil, &flows.Error{Code: flows.NotFound, Operator: "Invalid payment id. frontdesk payments list shows the ids."}
 	}
 	p, err := m.cfg.Store.Payment(ctx, id)
 	if errors.Is(err, flows.ErrNotFound) {
-		return nil, &flows.Error{Code: flows.NotFound, Detail: "No such payment, or it ended more than 30 days ago.", Err: err}
+		return nil, &flows.Error{Code: flows.NotFound, Operator: "No such payment, or it ended more than 30 days ago.", Err: err}
 	}
 	return p, flows.StorageFailed(err)
 }
@@ -136,7 +136,7 @@ func (m *Machine) carryOut(
 	switch {
 	case errors.Is(err, flows.ErrConflict):
 		return ResolutionResult{}, &flows.Error{Code: flows.Conflict,
-			Detail: "Another operator decided, or the payment changed, at the same moment. Read it again.", Err: err}
+			Operator: "Another operator decided, or the payment changed, at the same moment. Read it again.", Err: err}
 	case err != nil:
 		return ResolutionResult{}, flows.StorageFailed(err)
 	}

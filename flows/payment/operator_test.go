@@ -42,7 +42,7 @@ func (w *world) mustDecide(g *gateway, p *flows.Payment, then payment.Resolution
 func (w *world) expectRefusal(g *gateway, p *flows.Payment, err error, code flows.Code, detail string) {
 	w.Helper()
 	var failure *flows.Error
-	if !errors.As(err, &failure) || failure.Code != code || !strings.Contains(failure.Detail, detail) {
+	if !errors.As(err, &failure) || failure.Code != code || !strings.Contains(failure.Operator, detail) {
 		w.Errorf("refused with %v, want %s: %s", err, code, detail)
 	}
 	if now := w.Stored(g, p.ID); now.Version != p.Version {

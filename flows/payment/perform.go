@@ -38,23 +38,23 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 		}
 	case protocol.ReadSale:
 		sale, err := m.cfg.BackgroundClub.GetSale(ctx, p.Scope(), p.Sale)
-		f.Sale = &protocol.Sale{At: at, Err: flows.ClubFailed(err, "The sale could not be read."), Gone: errors.Is(err, club.ErrNotFound),
+		f.Sale = &protocol.Sale{At: at, Err: flows.ClubFailed(err, flows.DetailSaleUnread), Gone: errors.Is(err, club.ErrNotFound),
 			Sale: sale}
 		if err == nil {
 			f.Sale.Rule = m.rule(ctx)
 		}
 	case protocol.ReadCheck:
 		check, err := m.cfg.BackgroundClub.CheckSale(ctx, p.Scope(), p.Sale)
-		f.Check = &protocol.Check{Valid: check.Valid, Err: flows.ClubFailed(err, "The sale could not be checked.")}
+		f.Check = &protocol.Check{Valid: check.Valid, Err: flows.ClubFailed(err, flows.DetailSaleUnchecked)}
 	case protocol.ReadDebt:
 		account, err := m.cfg.BackgroundClub.GetAccountStatistics(ctx, p.Scope(), f.Sale.Sale.Contact)
-		f.Debt = &protocol.Debt{Total: account.TotalRealDebt, Err: flows.ClubFailed(err, "The contact's debt could not be read.")}
+		f.Debt = &protocol.Debt{Total: account.TotalRealDebt, Err: flows.ClubFailed(err, flows.DetailDebtUnread)}
 	case protocol.ReadLatest:
 		latest, err := m.latest(ctx, p)
 		f.Latest = latest
 		return f, err
 	case protocol.Recheck:
-		f = f.Rechecked(m.recheckSale(ctx, p, at, "The sale could not be read."))
+		f = f.Rechecked(m.recheckSale(ctx, p, at, flows.DetailSaleUnread))
 	case protocol.AskAccepted:
 		accepted, err := m.cfg.Store.LastAccepted(ctx, p.ClientToken)
 		f.Accepted = &accepted
@@ -128,7 +128,7 @@ func (m *Machine) find(ctx context.Context, processorID string) (cards.Payment, 
 
 // processorFailed is the error for a processor that did not respond as expected.
 func processorFailed(err error) error {
-	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: "The card processor did not respond as expected.", Err: err}
+	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: flows.DetailProcessorFailed, Err: err}
 }
 
 // search looks in the processor's list for a payment of the record's registration and generation.
@@ -154,7 +154,7 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, at time.Time)
 	if err == nil {
 		return &protocol.Sale{At: seen.At, Sale: sale, Check: check, Seen: seen}
 	}
-	s := &protocol.Sale{At: at, Err: flows.ClubFailed(err, "The sale could not be read."),
+	s := &protocol.Sale{At: at, Err: flows.ClubFailed(err, flows.DetailSaleUnread),
 		Gone: errors.Is(err, club.ErrNotFound), Busy: errors.Is(err, club.ErrBusy)}
 	if !s.Busy {
 		m.cfg.Log.WarnContext(ctx, "sale not readable", "payment", p.ID, "state", string(p.State), "error", err)
@@ -163,7 +163,7 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, at time.Time)
 }
 
 // recheckSale reads the sale and its check alone. failure says what could not be done.
-func (m *Machine) recheckSale(ctx context.Context, p *flows.Payment, at time.Time, failure string) *protocol.Sale {
+func (m *Machine) recheckSale(ctx context.Context, p *flows.Payment, at time.Time, failure flows.DetailCode) *protocol.Sale {
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	return &protocol.Sale{
 		At:    at,

@@ -159,7 +159,7 @@ func (m *Machine) readUnverifiable(ctx context.Context, id flows.PaymentID) (u f
 	}
 	u, is := m.unverifiable(remote)
 	if err != nil || !is {
-		return u, remote, &flows.Error{Code: flows.NotFound, Detail: "Invalid payment id. frontdesk payments list shows the ids."}
+		return u, remote, &flows.Error{Code: flows.NotFound, Operator: "Invalid payment id. frontdesk payments list shows the ids."}
 	}
 	return u, remote, nil
 }
@@ -236,7 +236,7 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
 		return ResolutionResult{},
-			&flows.Error{Code: flows.Conflict, Detail: "Another operator ended it at the same moment. Look at the list again.", Err: err}
+			&flows.Error{Code: flows.Conflict, Operator: "Another operator ended it at the same moment. Look at the list again.", Err: err}
 	case err != nil && (!u.Unreadable() || errors.Is(err, cards.ErrRefused)):
 		return ResolutionResult{}, processorFailed(err)
 	case err != nil:

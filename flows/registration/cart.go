@@ -21,7 +21,7 @@ const maxItems = 20
 func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewItem) (flows.View, error) {
 	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		if r.Contact == nil {
-			return &flows.Error{Code: flows.PersonRequired, Detail: "Enter the buyer's details before adding items."}
+			return &flows.Error{Code: flows.PersonRequired, Detail: flows.DetailPersonBeforeItems}
 		}
 		if len(r.Items) >= maxItems {
 			most := map[string]string{"max": strconv.Itoa(maxItems)}
@@ -51,7 +51,7 @@ func (s *Service) addToSale(ctx context.Context, r *flows.Registration, at catal
 			return cmp.Or(s.save(ctx, r), flows.SettledError())
 		}
 	} else if r.Write != nil {
-		return flows.ClubFailed(err, "The cart could not be read.")
+		return flows.ClubFailed(err, flows.DetailCartUnread)
 	}
 	cart := cartOf(r)
 	arrived, pending := s.settleWrite(cart, sale)
@@ -89,7 +89,7 @@ func (s *Service) replaceable(ctx context.Context, r *flows.Registration, at cat
 	case s.noteMissing(ctx, r, r.Sale, err):
 		return nil
 	case err != nil:
-		return flows.ClubFailed(err, "The cart could not be read.")
+		return flows.ClubFailed(err, flows.DetailCartUnread)
 	}
 	if r.Cart = r.Cart.MarkedIfSettled(sale.State, r.SaleState); !r.Cart.Settled() {
 		return nil
@@ -122,7 +122,7 @@ func (s *Service) rebuild(ctx context.Context, r *flows.Registration, at catalog
 	}
 	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
 	if err != nil {
-		return flows.ClubFailed(err, "The contact could not be read.")
+		return flows.ClubFailed(err, flows.DetailContactUnread)
 	}
 	if r.Draft != nil && r.Draft.Person != "" {
 		r.Draft = nil // of another contact
@@ -194,7 +194,7 @@ func (s *Service) Check(ctx context.Context, id, token string) (flows.Cart, erro
 	case err != nil:
 		return flows.Cart{}, err
 	case r.Sale == "":
-		return flows.Cart{Problems: []flows.CartProblem{flows.ProblemOf(club.Violation{Code: "api.error.sale.empty"})}}, nil
+		return flows.Cart{Problems: []flows.CartProblem{{Code: flows.ProblemCartEmpty}}}, nil
 	case p.Live():
 		return r.Cart, nil // frozen as it was agreed on
 	}
@@ -235,7 +235,7 @@ func (s *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 		switch {
 		case flows.CodeOf(err) == flows.OfferNotAvailable:
 			failure.Code = flows.OfferNotAvailable
-			failure.Detail = "Club {clubId} has no offer {offerId} for this visitor; see GET /v1/clubs/{clubId}/products."
+			failure.Detail = flows.DetailOfferNotAtClub
 			failure.Params = map[string]string{"clubId": query.ClubID, "offerId": item.OfferID}
 			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/offerId", Code: flows.FieldNotOffered})
 		case err != nil:
@@ -299,7 +299,7 @@ func (s *Service) currentCart(ctx context.Context, r *flows.Registration, p *flo
 func (s *Service) readCart(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
 	sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
 	if err != nil {
-		return flows.ClubFailed(err, "The cart could not be read.")
+		return flows.ClubFailed(err, flows.DetailCartUnread)
 	}
 	r.ApplySale(at.Currency, sale, check)
 	return nil

@@ -51,11 +51,11 @@ func notSendable(err error) error {
 	if upstream, ok := errors.AsType[*club.Error](err); ok && (upstream.Status == 400 || upstream.Status == 422) {
 		return &flows.Error{
 			Code:   flows.MobileUnreachable,
-			Detail: "The club system cannot send a code to this mobile number. Please correct it.",
+			Detail: flows.DetailMobileRefused,
 			Err:    err,
 		}
 	}
-	return flows.ClubFailed(err, "The code could not be sent.")
+	return flows.ClubFailed(err, flows.DetailCodeNotSent)
 }
 
 // isSigned asks the club system whether a signature was made: by the mandate's state, or by the club to which the
@@ -114,7 +114,7 @@ func (c *codeSender) Confirm(ctx context.Context, signature *flows.Signature, si
 
 func unknownSignature(err error) error {
 	return &flows.Error{Code: flows.ClubSystemUnavailable, Err: err,
-		Detail: "It is not known yet whether your code was accepted. Please try again in a moment, or ask the club's staff."}
+		Detail: flows.DetailCodeUnconfirmed}
 }
 
 // The club system's errors for a code; they follow the pattern of its documented ones.
@@ -141,10 +141,10 @@ func (c *codeSender) Check(ctx context.Context, scope club.Scope, signature *flo
 		return c.resolveUnknown(ctx, signature, err, signed)
 	case club.NotSent:
 		signature.NotSent()
-		return flows.ClubFailed(err, "The code could not be checked.")
+		return flows.ClubFailed(err, flows.DetailCodeUnchecked)
 	case club.Refused:
 		signature.State = flows.SignatureAwaiting
-		return flows.ClubFailed(err, "The code could not be checked.") // it stays pending: entering it again does not count as an attempt
+		return flows.ClubFailed(err, flows.DetailCodeUnchecked) // it stays pending: entering it again does not count as an attempt
 	}
 	return c.rejected(ctx, scope, signature, err, signed)
 }
@@ -155,24 +155,24 @@ func (c *codeSender) rejected(ctx context.Context, scope club.Scope, signature *
 	wrong := upstream.Status == 400 || upstream.Status == 422
 	if failure := flows.MigrationFailed(err); failure != nil || !ended && !wrong {
 		signature.State = flows.SignatureAwaiting
-		return cmp.Or(failure, flows.ClubFailed(err, "The code could not be checked."))
+		return cmp.Or(failure, flows.ClubFailed(err, flows.DetailCodeUnchecked))
 	}
 	if !ended {
 		signature.State, signature.PendingCode = flows.SignatureAwaiting, ""
 	}
 	state, failure := flows.SignatureExpired,
-		&flows.Error{Code: flows.CodeExpired, Detail: "The code is no longer valid. Please ask for a new one.", Err: err}
+		&flows.Error{Code: flows.CodeExpired, Detail: flows.DetailCodeExpired, Err: err}
 	switch {
 	case ended:
 	case upstream.Code == codeTooLate:
-		failure.Detail = "The code is too old. Please ask for a new one."
+		failure.Detail = flows.DetailCodeTooOld
 	case upstream.Code == codeTooMany, signature.Attempts >= flows.MaxAttempts:
 		state = flows.SignatureBlocked
-		failure.Code, failure.Detail = flows.CodeBlocked, "Too many wrong codes were entered. Please ask for a new code."
+		failure.Code, failure.Detail = flows.CodeBlocked, flows.DetailCodeBlocked
 	default:
 		return &flows.Error{
 			Code:   flows.CodeWrong,
-			Detail: "The code is wrong. Attempts left: {left}.",
+			Detail: flows.DetailCodeWrong,
 			Params: map[string]string{"left": strconv.Itoa(signature.AttemptsLeft())},
 			Fields: []flows.FieldProblem{{Pointer: "/code", Code: flows.FieldCodeWrong}},
 			Err:    err,
@@ -196,5 +196,5 @@ func (c *codeSender) resolveUnknown(ctx context.Context, signature *flows.Signat
 		return nil
 	}
 	signature.State = flows.SignatureUnconfirmed // the request may still arrive
-	return flows.ClubFailed(err, "The code could not be checked.")
+	return flows.ClubFailed(err, flows.DetailCodeUnchecked)
 }

@@ -98,7 +98,7 @@ func checkDistinct(requests []ConsentRequest) error {
 func (c *Contacts) readConsents(ctx context.Context, at catalogue.Club, identity flows.ContactIdentity) ([]flows.Consent, error) {
 	optins, err := c.cfg.Club.ListOptins(ctx, at.Scope, identity.IRI())
 	if err != nil {
-		return nil, notIdentified(err, "The consents could not be read.")
+		return nil, notIdentified(err, flows.DetailConsentsUnread)
 	}
 	consents := []flows.Consent{}
 	for _, optin := range optins {
@@ -210,7 +210,7 @@ func (s *Service) buyer(ctx context.Context, id, token string) (flows.ContactIde
 	case err != nil:
 		return flows.ContactIdentity{}, err
 	case r.Contact == nil:
-		return flows.ContactIdentity{}, &flows.Error{Code: flows.PersonRequired, Detail: "Enter the buyer's details first."}
+		return flows.ContactIdentity{}, &flows.Error{Code: flows.PersonRequired, Detail: flows.DetailPersonFirst}
 	case r.IsMerged():
 		return flows.ContactIdentity{}, personKnown()
 	}
@@ -221,7 +221,7 @@ func (s *Service) buyer(ctx context.Context, id, token string) (flows.ContactIde
 // no login to renew.
 func withoutLogin(err error) error {
 	if flows.CodeOf(err) == flows.NotIdentified {
-		return &flows.Error{Code: flows.ClubSystemFailed, Detail: "The club system does not know the buyer any more.", Err: err}
+		return &flows.Error{Code: flows.ClubSystemFailed, Detail: flows.DetailBuyerUnknown, Err: err}
 	}
 	return err
 }

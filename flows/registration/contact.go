@@ -37,18 +37,18 @@ func (c *Contacts) Me(ctx context.Context, identity flows.ContactIdentity) (Prof
 	reads, ctx := errgroup.WithContext(ctx)
 	reads.Go(func() (err error) {
 		known.Contact, err = c.cfg.Club.GetContact(ctx, at.Scope, identity.IRI())
-		return notIdentified(err, "The contact could not be read.")
+		return notIdentified(err, flows.DetailContactUnread)
 	})
 	reads.Go(func() error {
 		statistics, err := c.cfg.Club.GetAccountStatistics(ctx, at.Scope, identity.IRI())
 		known.Debt = statistics.TotalRealDebt
-		return notIdentified(err, "The contact's account could not be read.")
+		return notIdentified(err, flows.DetailAccountUnread)
 	})
 	if err := reads.Wait(); err != nil {
 		return Profile{}, err
 	}
 	if known.Club != "" && known.Club != at.IRI {
-		return Profile{}, &flows.Error{Code: flows.NotIdentified, Detail: unknownContact}
+		return Profile{}, &flows.Error{Code: flows.NotIdentified, Detail: flows.DetailContactUnknown}
 	}
 	return known, nil
 }
@@ -65,17 +65,15 @@ func (c *Contacts) Buyer(ctx context.Context, identity flows.ContactIdentity) (f
 func (c *Contacts) homeClub(ctx context.Context, identity flows.ContactIdentity) (catalogue.Club, error) {
 	at, err := c.cfg.Catalogue.Club(ctx, identity.ClientToken, identity.ClubID)
 	if err != nil && flows.CodeOf(err) == flows.ClubNotFound {
-		return catalogue.Club{}, &flows.Error{Code: flows.NotIdentified, Detail: unknownContact, Err: err}
+		return catalogue.Club{}, &flows.Error{Code: flows.NotIdentified, Detail: flows.DetailContactUnknown, Err: err}
 	}
 	return at, err
 }
 
-const unknownContact = "The club does not know this contact. Please log in again."
-
 // notIdentified translates an error about a contact named only by a token.
-func notIdentified(err error, part string) error {
+func notIdentified(err error, part flows.DetailCode) error {
 	if errors.Is(err, club.ErrNotFound) {
-		return &flows.Error{Code: flows.NotIdentified, Detail: unknownContact, Err: err}
+		return &flows.Error{Code: flows.NotIdentified, Detail: flows.DetailContactUnknown, Err: err}
 	}
 	return flows.ClubFailed(err, part)
 }

@@ -56,7 +56,7 @@ func (s *Service) draftContact(ctx context.Context, r *flows.Registration, at ca
 	case again && r.Draft.Contact != nil:
 		contact, err = s.cfg.Club.GetContact(ctx, at.Scope, r.Draft.Contact.IRI)
 		if !s.noteMissing(ctx, r, r.Draft.Contact.IRI, err) {
-			return contact, flows.ClubFailed(err, "The contact could not be read.")
+			return contact, flows.ClubFailed(err, flows.DetailContactUnread)
 		}
 	case again:
 		found, err := s.findContact(ctx, r, at, person)
@@ -95,7 +95,7 @@ func (s *Service) findContact(ctx context.Context, r *flows.Registration, at cat
 	found, err := s.cfg.Club.FindContacts(ctx, at.Scope, newContact(at, person))
 	if err != nil {
 		if isTemporary(err) {
-			return club.Contact{}, flows.ClubFailed(err, "The contact could not be searched for.")
+			return club.Contact{}, flows.ClubFailed(err, flows.DetailContactNotSearched)
 		}
 		return club.Contact{}, nil
 	}
@@ -143,7 +143,7 @@ func (s *Service) fillDraft(ctx context.Context, r *flows.Registration, at catal
 	if r.Draft.Write != nil {
 		sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Draft.Sale)
 		if err != nil && !s.noteMissing(ctx, r, r.Draft.Sale, err) {
-			return sale, check, flows.ClubFailed(err, "The cart could not be read.")
+			return sale, check, flows.ClubFailed(err, flows.DetailCartUnread)
 		}
 		if _, err := s.settleWrite(cart, sale); err != nil {
 			return sale, check, err
@@ -172,7 +172,7 @@ func (s *Service) fillDraft(ctx context.Context, r *flows.Registration, at catal
 	if s.noteMissing(ctx, r, r.Draft.Sale, err) {
 		r.Draft.Sale = ""
 	}
-	return sale, check, flows.ClubFailed(err, "The cart could not be read.")
+	return sale, check, flows.ClubFailed(err, flows.DetailCartUnread)
 }
 
 func (s *Service) createSale(ctx context.Context, draft *flows.Draft, at catalogue.Club, contact club.Contact) error {
@@ -186,7 +186,7 @@ func (s *Service) createSale(ctx context.Context, draft *flows.Draft, at catalog
 		Address:    contact.Address,
 	})
 	if err != nil {
-		return flows.ClubFailed(err, "The cart could not be created.")
+		return flows.ClubFailed(err, flows.DetailCartNotCreated)
 	}
 	*draft = flows.Draft{
 		Person:    draft.Person,
@@ -250,9 +250,9 @@ func (s *Service) addArticle(ctx context.Context, r *flows.Registration, at cata
 		*into.write = nil
 	}
 	if upstream, ok := errors.AsType[*club.Error](err); ok && (upstream.Status == 400 || upstream.Status == 422) {
-		return &flows.Error{Code: flows.OfferNotAvailable, Detail: "The club does not offer this to you.", Err: err}
+		return &flows.Error{Code: flows.OfferNotAvailable, Detail: flows.DetailOfferNotForBuyer, Err: err}
 	}
-	return flows.ClubFailed(err, "An item could not be added to the cart.")
+	return flows.ClubFailed(err, flows.DetailItemNotAdded)
 }
 
 // sendSoon returns the gate of a write whose mark was made at an instant, on both clocks: the wall clock sees a
@@ -289,7 +289,7 @@ func (s *Service) settleWrite(from cart, sale club.Sale) (arrived *flows.Item, e
 
 func onItsWay(left time.Duration) error {
 	return &flows.Error{Code: flows.ClubSystemUnavailable, RetryAfter: left,
-		Detail: "An item may still be on its way to the cart. Please try again in a moment."}
+		Detail: flows.DetailItemOnItsWay}
 }
 
 // awaitWrite returns an error while an article may be on its way to the registration's sale, which a payment would
@@ -303,7 +303,7 @@ func (s *Service) awaitWrite(ctx context.Context, r *flows.Registration, at cata
 	}
 	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
 	if err != nil && !s.noteMissing(ctx, r, r.Sale, err) {
-		return flows.ClubFailed(err, "The cart could not be read.")
+		return flows.ClubFailed(err, flows.DetailCartUnread)
 	}
 	_, err = s.settleWrite(cartOf(r), sale)
 	return err

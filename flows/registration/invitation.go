@@ -21,7 +21,7 @@ func (s *Service) startInvited(ctx context.Context, in StartRequest) (flows.View
 	hash, use := flows.InvitationHash(in.ClientToken, in.Invitation), cmp.Or(in.ID, uuid.NewString())
 	invitation, err := s.cfg.Store.ClaimInvitation(ctx, hash, use)
 	if errors.Is(err, flows.ErrNotFound) {
-		return flows.View{}, "", &flows.Error{Code: flows.InvitationInvalid, Detail: "Please ask the club for a new link.",
+		return flows.View{}, "", &flows.Error{Code: flows.InvitationInvalid, Detail: flows.DetailInvitationEnded,
 			Fields: []flows.FieldProblem{{Pointer: "/invitation", Code: flows.FieldLinkEnded}}, Err: err}
 	}
 	if err != nil {

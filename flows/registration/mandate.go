@@ -36,7 +36,7 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 	}
 	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
 	if err != nil {
-		return flows.View{}, flows.ClubFailed(err, "The contact could not be read.")
+		return flows.View{}, flows.ClubFailed(err, flows.DetailContactUnread)
 	}
 	if !r.HasKnownBuyer() { // otherwise the number is the club's own record
 		if err := s.codes.CheckCountry(ctx, contact.Mobile, at.Address.Country); err != nil {
@@ -54,7 +54,7 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 		if rejected := rejectedFields(err, mandateFields, ""); rejected != nil {
 			return flows.View{}, rejected
 		}
-		return flows.View{}, flows.ClubFailed(err, "The mandate could not be created.")
+		return flows.View{}, flows.ClubFailed(err, flows.DetailMandateNotCreated)
 	}
 	if r, err = s.endCode(ctx, r, at); err != nil || r.MandateCovers() {
 		s.codes.Release(ctx, allowed)
@@ -100,9 +100,9 @@ func (s *Service) acceptMandate(r *flows.Registration, at catalogue.Club, in *fl
 	case len(fields) > 0:
 		return account, flows.Invalid(fields...)
 	case r.Contact == nil:
-		return account, &flows.Error{Code: flows.PersonRequired, Detail: "Enter the buyer's details before the mandate."}
+		return account, &flows.Error{Code: flows.PersonRequired, Detail: flows.DetailPersonBeforeMandate}
 	case !r.AsksForMandate():
-		return account, &flows.Error{Code: flows.MandateNotNeeded, Detail: "Nothing in the cart is paid by direct debit."}
+		return account, &flows.Error{Code: flows.MandateNotNeeded, Detail: flows.DetailNoDirectDebit}
 	case !r.NeedsMandate():
 		return account, alreadySigned()
 	}
@@ -110,7 +110,7 @@ func (s *Service) acceptMandate(r *flows.Registration, at catalogue.Club, in *fl
 }
 
 func alreadySigned() error {
-	return &flows.Error{Code: flows.MandateSigned, Detail: "The mandate is already signed."}
+	return &flows.Error{Code: flows.MandateSigned, Detail: flows.DetailMandateSigned}
 }
 
 func wireMandate(at catalogue.Club, contact club.Contact, in flows.NewMandate, account iban.IBAN) club.NewMandate {

@@ -133,7 +133,7 @@ func (s *Service) CancelSignature(ctx context.Context, id, token string) (flows.
 		return flows.View{}, err
 	}
 	if r.Mandate.State == flows.SignatureSigned {
-		return flows.View{}, &flows.Error{Code: flows.MandateSigned, Detail: "The mandate is already signed. Please ask the club to revoke it."}
+		return flows.View{}, &flows.Error{Code: flows.MandateSigned, Detail: flows.DetailMandateSignedRevoke}
 	}
 	r.Mandate.State = flows.SignatureCancelled
 	return s.saved(ctx, r, p)
@@ -156,12 +156,12 @@ func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View,
 	case r.Mandate.State == flows.SignatureSigned:
 		return s.view(r, p), nil
 	case !r.Mandate.Resendable():
-		return flows.View{}, &flows.Error{Code: flows.NoCode, Detail: "The signature was cancelled. Please enter the bank account again."}
+		return flows.View{}, &flows.Error{Code: flows.NoCode, Detail: flows.DetailSignatureCancelled}
 	case now.Before(r.Mandate.ResendAfter):
 		return flows.View{}, &flows.Error{
 			Code:       flows.SMSLimited,
 			RetryAfter: r.Mandate.ResendAfter.Sub(now),
-			Detail:     "The last code was sent a moment ago. Please wait before you ask for another one.",
+			Detail:     flows.DetailCodeJustSent,
 		}
 	}
 	allowed, err := s.codes.Reserve(ctx, at.IRI, smsSubjects(r, r.Mandate.Phone)...)

@@ -28,11 +28,11 @@ func (c *Contacts) Invite(
 	known, err := c.Me(ctx, identity)
 	switch {
 	case flows.CodeOf(err) == flows.NotIdentified:
-		return "", end, &flows.Error{Code: flows.NotFound, Detail: "The club has no such contact.", Err: err}
+		return "", end, &flows.Error{Code: flows.NotFound, Operator: "The club has no such contact.", Err: err}
 	case err != nil:
 		return "", end, err
 	case known.Status == club.StatusBanned:
-		return "", end, &flows.Error{Code: flows.ContactBanned, Detail: "The club has banned this contact."}
+		return "", end, &flows.Error{Code: flows.ContactBanned, Operator: "The club has banned this contact."}
 	}
 	now := c.cfg.Now()
 	if err := c.cfg.Store.Audit(ctx, flows.AuditEntry{At: now, Operator: by, Action: flows.AuditInvite}); err != nil {

@@ -107,11 +107,11 @@ func (s *Service) begin(
 	}
 	if in.Method == flows.ByCard && last.CardRefused(r.Cart.Total) {
 		return nil, false, &flows.Error{Code: flows.MethodNotOffered,
-			Detail: "This amount cannot be paid by card here. Choose another way to pay, or ask the club's staff."}
+			Detail: flows.DetailCardAmount}
 	}
 	if in.Method == flows.ByCard && last.DeclinedTooOften() {
 		return nil, false, &flows.Error{Code: flows.MethodNotOffered,
-			Detail: "Too many cards were declined. Choose another way to pay, or ask the club's staff."}
+			Detail: flows.DetailCardsDeclined}
 	}
 	if in.Desk != nil {
 		if err := in.Desk.Validate(r.Cart.Total); err != nil {
@@ -221,7 +221,7 @@ func (s *Service) CancelPayment(ctx context.Context, id, token string) (flows.Vi
 func (s *Service) Payment(ctx context.Context, id, token string) (flows.ShownPayment, error) {
 	view, err := s.Get(ctx, id, token)
 	if err == nil && view.Payment == nil {
-		err = &flows.Error{Code: flows.PaymentNotFound, Detail: "No payment has been requested yet."}
+		err = &flows.Error{Code: flows.PaymentNotFound, Detail: flows.DetailNoPayment}
 	}
 	return flows.ShownPayment{Payment: view.Payment, View: view.PaymentView}, err
 }

@@ -23,7 +23,7 @@ func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.
 		switch {
 		case s.noteMissing(ctx, r, r.Contact.IRI, err): // it was deleted
 		case err != nil:
-			return nil, flows.ClubFailed(err, "The contact could not be read.")
+			return nil, flows.ClubFailed(err, flows.DetailContactUnread)
 		case storedPerson(contact) == person:
 			return nil, nil
 		}
@@ -37,11 +37,11 @@ func (s *Service) CorrectPerson(
 ) (flows.View, error) {
 	return s.changePerson(ctx, id, token, func(r *flows.Registration, at catalogue.Club) (*flows.Person, error) {
 		if r.Contact == nil {
-			return nil, &flows.Error{Code: flows.PersonRequired, Detail: "There are no details to correct yet."}
+			return nil, &flows.Error{Code: flows.PersonRequired, Detail: flows.DetailNoPerson}
 		}
 		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
 		if err != nil {
-			return nil, flows.ClubFailed(err, "The contact could not be read.")
+			return nil, flows.ClubFailed(err, flows.DetailContactUnread)
 		}
 		before := storedPerson(contact)
 		if person, err := correct(before); err != nil || person != before {
@@ -85,7 +85,7 @@ func (s *Service) changePerson(
 }
 
 func personKnown() error {
-	return &flows.Error{Code: flows.PersonKnown, Detail: "The club already has your details. Please ask the club to change them."}
+	return &flows.Error{Code: flows.PersonKnown, Detail: flows.DetailPersonKnown}
 }
 
 // indexPerson makes a registration found for an erasure by the e-mail address and phone of its contact. A number
@@ -105,7 +105,7 @@ func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.
 		return contact, rejected
 	}
 	contact.GivenName, contact.Mobile = p.GivenName, p.Mobile // not every installation repeats them
-	return contact, flows.ClubFailed(err, "The buyer's details could not be sent to the club system.")
+	return contact, flows.ClubFailed(err, flows.DetailPersonNotSent)
 }
 
 func newContact(at catalogue.Club, p flows.Person) club.NewContact {
@@ -175,7 +175,7 @@ func (s *Service) attachContact(ctx context.Context, r *flows.Registration, iden
 	if identity.ClubID != r.ClubID {
 		return club.Contact{}, &flows.Error{
 			Code:   flows.OtherClub,
-			Detail: "Your account is at another club. Please register there, or move to this club first.",
+			Detail: flows.DetailAccountElsewhere,
 		}
 	}
 	profile, err := s.Contacts.Me(ctx, identity)
@@ -183,7 +183,7 @@ func (s *Service) attachContact(ctx context.Context, r *flows.Registration, iden
 		return club.Contact{}, err
 	}
 	if profile.Status == club.StatusBanned {
-		return club.Contact{}, &flows.Error{Code: flows.ContactBanned, Detail: "The club cannot sell to you. Please ask its staff."}
+		return club.Contact{}, &flows.Error{Code: flows.ContactBanned, Detail: flows.DetailContactBanned}
 	}
 	r.Contact = flows.ContactOf(profile.Contact)
 	r.Contact.Buyer = new(profile.Buyer(s.cfg.Now()))

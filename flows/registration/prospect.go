@@ -20,9 +20,9 @@ func (s *Service) Migrate(ctx context.Context, id, token, accessToken string) (f
 	case err != nil:
 		return flows.View{}, err
 	case r.Contact == nil:
-		return flows.View{}, &flows.Error{Code: flows.PersonRequired, Detail: "Enter the buyer's details first."}
+		return flows.View{}, &flows.Error{Code: flows.PersonRequired, Detail: flows.DetailPersonFirst}
 	case r.Sale == "":
-		return flows.View{}, &flows.Error{Code: flows.CartEmpty, Detail: "Please choose an offer first."}
+		return flows.View{}, &flows.Error{Code: flows.CartEmpty, Detail: flows.DetailOfferFirst}
 	case r.Prospect != nil && r.Prospect.Done:
 		return s.view(r, p), nil
 	case r.IsMerged():
@@ -83,17 +83,15 @@ func (s *Service) migrate(ctx context.Context, r *flows.Registration, at catalog
 		if err := s.save(ctx, r); err != nil {
 			return err
 		}
-		return &flows.Error{Code: flows.ClubSystemFailed, Detail: notImported}
+		return &flows.Error{Code: flows.ClubSystemFailed, Detail: flows.DetailAccountNotImportable}
 	}
-	return flows.ClubFailed(err, notImported)
+	return flows.ClubFailed(err, flows.DetailAccountNotImportable)
 }
-
-const notImported = "Your account could not be imported into this registration."
 
 // takeOver gives the sale the remaining contact, and reads both, because no response is proof enough. False when that
 // is still the temporary contact: then nothing was migrated.
 func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalogue.Club) (bool, error) {
-	const part = "Your account was found, but this registration could not be updated yet."
+	const part = flows.DetailAccountImportUnfinished
 	unknown := s.cfg.Club.UpdateSaleContact(ctx, at.Scope, r.Sale)
 	if unknown != nil && club.OutcomeOf(unknown) != club.Unknown {
 		return false, flows.ClubFailed(unknown, part)
@@ -162,10 +160,10 @@ func accessTokenFailed(err error) error {
 	if refused || errors.Is(err, club.ErrUnauthorized) || errors.Is(err, club.ErrBadToken) || errors.Is(err, club.ErrNoContactToken) {
 		return &flows.Error{
 			Code:   flows.AccessTokenRefused,
-			Detail: "The club system does not accept this access token. Please log in to your account again.",
+			Detail: flows.DetailAccessToken,
 			Fields: []flows.FieldProblem{{Pointer: "/accessToken", Code: flows.FieldAccessToken}},
 			Err:    err,
 		}
 	}
-	return flows.ClubFailed(err, notImported)
+	return flows.ClubFailed(err, flows.DetailAccountNotImportable)
 }

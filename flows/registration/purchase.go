@@ -64,7 +64,7 @@ func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, p *f
 		}
 		if asks && !in.Again && in.Method != flows.InPerson {
 			return &flows.Error{Code: flows.DuplicatePurchase,
-				Detail: "You have just bought this, or begun to pay for it. Please confirm that you want to buy it again."}
+				Detail: flows.DetailRepeatedPurchase}
 		}
 	}
 	return flows.StorageFailed(flows.ErrConflict)

@@ -66,7 +66,7 @@ func (s *Service) reread(ctx context.Context, r *flows.Registration, at catalogu
 		switch s.noteMissing(ctx, r, r.Sale, err); {
 		case errors.Is(err, club.ErrNotFound): // once it is gone, a visitor who continues gets a new sale
 		case err != nil:
-			return false, flows.ClubFailed(err, "The cart could not be read.")
+			return false, flows.ClubFailed(err, flows.DetailCartUnread)
 		default:
 			r.ApplySale(at.Currency, sale, check)
 			r.Cart.KeepMarks(before.Cart)
@@ -92,13 +92,13 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 	case errors.Is(err, club.ErrNotFound):
 		return nil
 	case err != nil:
-		return flows.ClubFailed(err, "The contact could not be read.")
+		return flows.ClubFailed(err, flows.DetailContactUnread)
 	}
 	next := flows.ContactOf(contact)
 	if r.Identified() {
 		statistics, err := s.cfg.Club.GetAccountStatistics(ctx, at.Scope, owner)
 		if err != nil {
-			return flows.ClubFailed(err, "The contact's account could not be read.")
+			return flows.ClubFailed(err, flows.DetailAccountUnread)
 		}
 		next.Buyer = new(Profile{Contact: contact, HomeClub: at, Debt: statistics.TotalRealDebt}.Buyer(s.cfg.Now()))
 	}

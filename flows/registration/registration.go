@@ -93,7 +93,7 @@ func (s *Service) Start(ctx context.Context, in StartRequest) (flows.View, strin
 	known := in.Contact != nil || in.Invitation != ""
 	switch {
 	case in.Channel != club.ChannelWeb && !in.Staff:
-		return flows.View{}, "", &flows.Error{Code: flows.StaffOnly, Detail: "Only the club's staff can start a registration at the club.",
+		return flows.View{}, "", &flows.Error{Code: flows.StaffOnly, Detail: flows.DetailRegistrationStaffOnly,
 			Fields: []flows.FieldProblem{{Pointer: "/channel", Code: flows.FieldStaffKey}}}
 	case in.Contact != nil && in.Invitation != "":
 		return flows.View{}, "", flows.Invalid(flows.FieldProblem{Pointer: "/invitation", Code: flows.FieldLoggedIn})
@@ -178,7 +178,7 @@ func (s *Service) CheckNotErased(ctx context.Context, id string) error {
 	case err == nil && r.Erased:
 		return &flows.Error{
 			Code:   flows.RegistrationClosed,
-			Detail: "The registration of this key was erased. Use a new key to start another one.",
+			Detail: flows.DetailRegistrationErased,
 		}
 	}
 	return flows.StorageFailed(err)
@@ -287,7 +287,7 @@ func (s *Service) editable(ctx context.Context, id, token string) (*flows.Regist
 	r.Cart = r.CartAfter(p)
 	switch phase := r.Phase(p, s.cfg.Now()); {
 	case phase == flows.Paying:
-		return nil, nil, catalogue.Club{}, &flows.Error{Code: flows.CartFrozen, Detail: "A payment is in progress, so the cart cannot change."}
+		return nil, nil, catalogue.Club{}, &flows.Error{Code: flows.CartFrozen, Detail: flows.DetailCartFrozen}
 	case phase != flows.Open:
 		return nil, nil, catalogue.Club{}, flows.ClosedError(phase)
 	case r.Cart.Settled():
@@ -314,7 +314,7 @@ func (s *Service) load(ctx context.Context, id, token string) (*flows.Registrati
 	if err != nil || !r.HasHolder(token, signed) {
 		return nil, nil, &flows.Error{
 			Code:   flows.RegistrationNotFound,
-			Detail: "There is no such registration, or the token or the session cookie is not, or no longer, one of its own.",
+			Detail: flows.DetailNoRegistration,
 		}
 	}
 	return r, s.verifyDecline(ctx, p), nil

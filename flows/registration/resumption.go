@@ -101,7 +101,7 @@ func (s *Service) EndSession(ctx context.Context, id, token string) error {
 }
 
 func notResumable(err error) error {
-	return &flows.Error{Code: flows.ResumptionInvalid, Detail: "Please create a new link on the device where you started, or start again.",
+	return &flows.Error{Code: flows.ResumptionInvalid, Detail: flows.DetailResumptionEnded,
 		Fields: []flows.FieldProblem{{Pointer: "/resume", Code: flows.FieldLinkEnded}}, Err: err}
 }
 

@@ -137,8 +137,7 @@ func (b *SMSBudget) suspicious(ctx context.Context, network flows.ClientNetwork,
 	return &flows.Error{
 		Code:       flows.SMSLimited,
 		RetryAfter: smsPause,
-		Detail: "Many codes requested from your network were never entered, so it gets no more for now. " +
-			"Try again later, or ask the club's staff.",
+		Detail:     flows.DetailSMSNetwork,
 	}
 }
 
@@ -146,7 +145,7 @@ func paused(wait time.Duration) error {
 	return &flows.Error{
 		Code:       flows.SMSPaused,
 		RetryAfter: wait,
-		Detail:     "The club sends no codes at the moment. Please try again later, or ask its staff.",
+		Detail:     flows.DetailSMSPaused,
 	}
 }
 

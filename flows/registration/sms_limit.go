@@ -123,7 +123,7 @@ func (c *codeSender) reserveFor(ctx context.Context, reserved *reservation, now 
 		return &flows.Error{
 			Code:       flows.SMSLimited,
 			RetryAfter: next.Sub(now),
-			Detail:     "A code was sent recently. Please wait before you ask for another one: at most one a minute and a few a day are sent.",
+			Detail:     flows.DetailSMSLimited,
 		}
 	}
 	reserved.subjects = append(reserved.subjects, subject)
@@ -168,6 +168,6 @@ func (c *codeSender) CheckCountry(ctx context.Context, mobile, home string) erro
 	}
 	return &flows.Error{
 		Code:   flows.MobileUnreachable,
-		Detail: "The club sends no codes to mobile numbers of this country. Please enter another number, or ask its staff.",
+		Detail: flows.DetailSMSCountry,
 	}
 }

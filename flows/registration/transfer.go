@@ -61,7 +61,7 @@ func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, c
 	}
 	contact, err := t.cfg.Club.GetContact(ctx, scope, identity.IRI())
 	if err != nil {
-		return nil, flows.ClubFailed(err, "The contact could not be read.")
+		return nil, flows.ClubFailed(err, flows.DetailContactUnread)
 	}
 	if contact.Club == to.IRI {
 		return nil, flows.MigrationFailed(club.ErrMigrationClub)
@@ -202,7 +202,7 @@ func (t *Transfers) load(ctx context.Context, identity flows.ContactIdentity) (*
 func (t *Transfers) save(ctx context.Context, identity flows.ContactIdentity, move *flows.Transfer) error {
 	err := t.cfg.Store.SaveTransfer(ctx, identity.IRI(), move, keepTransfer)
 	if errors.Is(err, flows.ErrConflict) {
-		return &flows.Error{Code: flows.Conflict, Detail: "The move was requested twice at the same time.", Err: err}
+		return &flows.Error{Code: flows.Conflict, Detail: flows.DetailMoveTwice, Err: err}
 	}
 	return flows.StorageFailed(err)
 }

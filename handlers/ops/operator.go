@@ -34,5 +34,5 @@ func (s *Server) identify(r *http.Request) (name string, err error) {
 		detail = "The operator's token is not known here. Set FRONTDESK_OPERATOR_TOKEN to the token of an operator in this gateway's " +
 			"FRONTDESK_OPERATORS; frontdesk operators add creates one."
 	}
-	return "", &flows.Error{Code: flows.NotIdentified, Detail: detail}
+	return "", &flows.Error{Code: flows.NotIdentified, Operator: detail}
 }

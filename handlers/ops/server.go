@@ -130,7 +130,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(ctx)
 	// A page can send a POST without a preflight, but not one of JSON.
 	if !isAddress(r.Host) || r.Header.Get("Origin") != "" || r.Method == http.MethodPost && !isJSON(r) {
-		s.writeProblem(w, r, &flows.Error{Code: flows.ForbiddenOrigin, Detail: "Only operators' tools may call this listener: " +
+		s.writeProblem(w, r, &flows.Error{Code: flows.ForbiddenOrigin, Operator: "Only operators' tools may call this listener: " +
 			"by IP address or localhost, without an Origin header, and with application/json in a POST."})
 		return
 	}
@@ -183,7 +183,7 @@ func withBody[T any](handle func(r *http.Request, operator string, in T) (any, e
 		var in T
 		body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return nil, &flows.Error{Code: flows.TooLarge, Detail: "The body must not exceed 4 KiB.", Err: tooLarge}
+			return nil, flows.BodyTooLarge(tooLarge.Limit >> 10)
 		}
 		if err != nil {
 			return nil, &flows.Error{Code: flows.MalformedRequest, Err: err}
@@ -191,10 +191,10 @@ func withBody[T any](handle func(r *http.Request, operator string, in T) (any, e
 		decoder := json.NewDecoder(bytes.NewReader(body))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&in); err != nil {
-			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body must be a JSON object with known members only.", Err: err}
+			return nil, &flows.Error{Code: flows.MalformedRequest, Operator: "The body must be a JSON object with known members only.", Err: err}
 		}
 		if decoder.More() {
-			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body must end after its JSON object."}
+			return nil, &flows.Error{Code: flows.MalformedRequest, Operator: "The body must end after its JSON object."}
 		}
 		return handle(r, operator, in)
 	}

@@ -178,7 +178,7 @@ func (d turn) notRecorded(next flows.Payment) (Action, *Change) {
 		return refuse(NotDecidable("All %d attempts to record it are used up. Use --refund.", MaxClaims))
 	}
 	if from := NotRecordedFrom(p, r); from.After(d.now) {
-		return refuse(&flows.Error{Code: flows.TooEarly, RetryAfter: from.Sub(d.now), Detail: fmt.Sprintf(
+		return refuse(&flows.Error{Code: flows.TooEarly, RetryAfter: from.Sub(d.now), Operator: fmt.Sprintf(
 			"The request may still arrive. This decision is possible from %s.", from.UTC().Format(TimeFormat))})
 	}
 	if action, allowed := d.saleAllows(); !allowed {
@@ -403,7 +403,7 @@ func refuse(why *flows.Error) (Action, *Change) { return refusal(why), nil }
 
 // NotDecidable refuses a decision.
 func NotDecidable(format string, of ...any) *flows.Error {
-	return &flows.Error{Code: flows.NotDecidable, Detail: fmt.Sprintf(format, of...)}
+	return &flows.Error{Code: flows.NotDecidable, Operator: fmt.Sprintf(format, of...)}
 }
 
 func notInDoubt(p *flows.Payment) *flows.Error {

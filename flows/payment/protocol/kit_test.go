@@ -145,7 +145,7 @@ func text(a protocol.Action, c *protocol.Change) string {
 	case a.Kind == protocol.Refuse:
 		var why *flows.Error
 		errors.As(a.Err, &why)
-		return fmt.Sprintf("refuse, %s: %s", why.Code, why.Detail)
+		return fmt.Sprintf("refuse, %s: %s", why.Code, why.Operator)
 	case a.Kind == protocol.ReleaseByOperator:
 		return fmt.Sprintf("%s %d %s", a.Kind, a.Number, a.Attempt)
 	case a.Kind == protocol.Wait && a.Err != nil:
