@@ -58,12 +58,15 @@ func TestCreate(t *testing.T) {
 			want: "→ blocked: the processor holds another payment for this sale and generation"},
 		{name: "the list has another amount", facts: and(called(protocol.KeyReused, ""), differs),
 			want: "→ blocked: created before, and the processor holds another amount or currency"},
+		{name: "the key is used up", facts: called(protocol.KeyUsedUp, ""), want: "search 72h1m0s"},
 		{name: "the key is used up, and nothing was created", facts: and(called(protocol.KeyUsedUp, ""), nothing),
 			want: "→ priced: as before", wrote: usedKeys(1)},
 		{name: "the key is used up, and it was created", facts: and(called(protocol.KeyUsedUp, ""), there), want: waiting, wrote: usedKeys(0)},
 		{name: "the key is used up, and the list cannot be read", facts: and(called(protocol.KeyUsedUp, ""), unread),
 			want: "wait 15s: no answer"},
-		{name: "refused", facts: and(called(protocol.Refused, ""), nothing), want: "→ cancelled: the processor refused to create it",
+		{name: "refused", facts: called(protocol.Refused, ""), want: "search 6m0s"},
+		{name: "refused, and not created", facts: and(called(protocol.Refused, ""), nothing),
+			want: "→ cancelled: the processor refused to create it",
 			wrote: func(p *flows.Payment) string {
 				if !p.CreationRefused {
 					return "the buyer would try the same again"
