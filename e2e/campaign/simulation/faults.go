@@ -28,6 +28,7 @@ const (
 	cardsHeld      = "processor: a write is in progress for some time"
 	cardsKeyInUse  = "processor: key in use"
 	cardsLocked    = "processor: payment locked"
+	cardsOvertaken = "processor: another gateway overtook a write"
 	bankSlow       = "bank: decides later"
 	postLate       = "posting: arrives late"
 	postSlow       = "posting: slow"
@@ -91,7 +92,7 @@ func faultKinds() []string {
 	kinds := []string{
 		redisRefused, redisLost, redisRollback, redisWiped,
 		cardsError, cardsLost, cardsSlow, cardsLate, cardsDown, cardsForgot, cardsMissing, cardsStored, cardsTooMany, cardsHeld,
-		cardsKeyInUse, cardsLocked,
+		cardsKeyInUse, cardsLocked, cardsOvertaken,
 		bankSlow, refundFailed, postLate, postSlow, crashed, slept, hookLost, hookTwice, hookLate, jobLost,
 		buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, buyerWentBack, startRepeated,
 		oddAnswers, itemHung, clubChanged, brakeEngaged, deskSettled, refundedByHand, strangerAsked, codeSlow, codeUnanswered, codeLate,
@@ -115,6 +116,7 @@ type plan struct {
 	held                                 float64 // at each write at the processor: it is in progress there for some time
 	crashes, sleeps                      float64 // at each call to Redis or to the processor
 	rollbacks                            float64 // at each call to Redis
+	overtakes                            float64 // at each write at the processor: Redis falls back, and another gateway overtakes it
 	odd                                  float64 // at each call to the club system: something in front of it answers
 	dayPasses                            bool    // a day passes in between
 	capturesDown                         bool    // until then the processor captures nothing
@@ -154,8 +156,8 @@ func newPlan(rng *rand.Rand) plan {
 		dayPasses:   rng.Float64() < 0.06,
 		faultWindow: time.Minute + time.Duration(rng.Int64N(int64(14*time.Minute))),
 	}
-	switch rng.IntN(8) {
-	case 0: // only Redis fails, again and again: the way to two owners of one claim
+	switch rng.IntN(9) {
+	case 0: // only Redis fails, again and again
 		drawn = plan{method: flows.ByCard, rollbacks: some(1, 0.1, 0.25), dayPasses: drawn.dayPasses, faultWindow: drawn.faultWindow}
 	case 1: // Redis falls back once, before the money is recorded: the way to two methods with one number
 		drawn = plan{
@@ -173,6 +175,14 @@ func newPlan(rng *rand.Rand) plan {
 			cards:       some(1, 0.1, 0.4),
 			posts:       some(1, 0.5, 1),
 			desk:        true,
+			faultWindow: drawn.faultWindow,
+		}
+	case 4: // Redis falls back between what two gateways write at the processor: the way to two owners of one claim
+		drawn = plan{
+			method:      flows.ByCard,
+			rollbacks:   some(1, 0.001, 0.02),
+			overtakes:   some(1, 0.2, 0.6),
+			posts:       some(0.3, 0.2, 1),
 			faultWindow: drawn.faultWindow,
 		}
 	}
@@ -193,10 +203,10 @@ func newPlan(rng *rand.Rand) plan {
 	drawn.mixed = drawn.method != flows.Free && (drawn.mixed || rng.IntN(8) == 0)
 	if drawn.method != flows.ByCard {
 		// Without a processor nothing is journaled: what Redis acknowledged must stay.
-		drawn.rollbacks, drawn.choosesAgain, drawn.fallsBackThen = 0, false, false
+		drawn.rollbacks, drawn.overtakes, drawn.choosesAgain, drawn.fallsBackThen = 0, 0, false, false
 	}
 	if rng.IntN(10) == 0 && drawn.method == flows.ByCard { // what Redis acknowledged must stay: nothing else remembers that a code was checked
-		drawn.mandate, drawn.rollbacks, drawn.choosesAgain, drawn.fallsBackThen, drawn.mixed = true, 0, false, false, false
+		drawn.mandate, drawn.rollbacks, drawn.overtakes, drawn.choosesAgain, drawn.fallsBackThen, drawn.mixed = true, 0, 0, false, false, false
 		drawn.faultWindow = max(drawn.faultWindow, 6*time.Minute)
 	}
 	drawn.capturesDown = drawn.dayPasses && rng.IntN(2) == 0

@@ -46,6 +46,9 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return p.process(r)
 	}
 	t.journey.noteLateCapture(r, t)
+	if r.Method == http.MethodPost {
+		t.overtake()
+	}
 	if !t.interleave() {
 		return nil, errDead
 	}

@@ -208,6 +208,21 @@ func (f *journey) rollBackTo(n int) {
 	f.snapshots = f.snapshots[:n+1]
 }
 
+// overtake has Redis fall back as a gateway is about to write at the processor, and another gateway advance the payment while the
+// write takes its time: the way to two owners of one claim of which neither sees the other in the journal.
+func (t *task) overtake() {
+	f := t.journey
+	if t.dead.Load() || f.plan.mixed || !f.chance(f.plan.overtakes) { // mixed: see post
+		return
+	}
+	f.fault(cardsOvertaken)
+	f.rollBackTo(f.rng.IntN(len(f.snapshots)))
+	if p := f.latestPayment(); p != nil {
+		f.advancePayment(0, p.ID)
+	}
+	t.yield(f.between(0, 4*time.Second)) // well within the life of a claim
+}
+
 // openLease is how long a payment that a gateway took is not due for the others.
 const openLease = 30 * time.Second
 

@@ -30,7 +30,8 @@ func Campaign() campaign.Campaign {
 		Name: "simulation",
 		Description: "The gateway's own code runs single journeys in virtual time, with three replicas for each. " +
 			"Every call to the club system, the card processor and Redis fails in every way, processes die and sleep, " +
-			"Redis loses writes, and webhooks and buyers are unpredictable. " +
+			"Redis loses writes, often while a gateway is about to write at the processor and another one overtakes it. " +
+			"Webhooks and buyers are unpredictable. " +
 			"One in ten pays by direct debit and enters another account while a code is checked. " +
 			"One in seven pays later, at the desk or nothing. Staff settle one sale in four themselves, " +
 			"and strangers request one registration in five. " +

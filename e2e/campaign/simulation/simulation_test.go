@@ -45,12 +45,13 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
-// TestMutationsAreKilled checks that the simulation finds the mistakes in a gateway that sends twice, in one that
-// charges during an outage, and in one that believes a firewall's page.
+// TestMutationsAreKilled checks that the simulation finds the mistakes in gateways that send twice, because a response was lost or a
+// claim was overwritten, in one that charges during an outage, and in one that believes a firewall's page.
 func TestMutationsAreKilled(t *testing.T) {
 	t.Parallel()
 	for mutation, wanted := range map[string][]string{
 		"no-response-no-effect": {campaign.AppliedTwice},
+		"overwritable-claim":    {campaign.AppliedTwice},
 		"no-brake":              {campaign.CapturedBehindBrake},
 		"believe-any-2xx":       {campaign.RecordedNotApplied, campaign.SettledAtDesk}, // staff may have settled what was not booked
 	} {
