@@ -1379,7 +1379,7 @@ type ClubList struct {
 	Stale *Stale `json:"stale,omitempty"`
 }
 
-// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a","scriptUrl":"https://js.stripe.com/v3/"},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"name":"givenName","required":true},{"name":"gender","required":false},{"name":"address/street","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"1.0.0-rc.2"}
+// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a","scriptUrl":"https://js.stripe.com/v3/"},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"format":"date","maxLength":10,"name":"birthDate","required":true},{"allowed":["female","male","other"],"name":"gender","required":false},{"maxLength":100,"minLength":1,"name":"address/city","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"1.0.0-rc.2"}
 type Config struct {
 	Card CardConfig `json:"card"`
 
@@ -1397,7 +1397,7 @@ type Config struct {
 	// Mode `mock` and `test` move no real money.
 	Mode ConfigMode `json:"mode"`
 
-	// Person The fields of a `Person`. Its schema defines their formats.
+	// Person The fields of a `Person` with their formats. The gateway checks more, such as the postal codes of a country.
 	Person     []PersonField `json:"person"`
 	StartDates DateRange     `json:"startDates"`
 
@@ -2117,11 +2117,28 @@ type PersonCorrectionGender string
 
 // PersonField defines model for PersonField.
 type PersonField struct {
+	// Allowed The only possible values.
+	//
+	// Example: ["female","male","other"]
+	Allowed *[]string `json:"allowed,omitempty"`
+
+	// Format `date`: as `1990-05-17`. New formats may be added: let the gateway check one that you do not know.
+	//
+	// Example: date
+	Format    *string `json:"format,omitempty"`
+	MaxLength *int    `json:"maxLength,omitempty"`
+	MinLength *int    `json:"minLength,omitempty"`
+
 	// Name The field's path within `Person`, with `/` between levels.
 	//
 	// Example: address/street
-	Name     string `json:"name"`
-	Required bool   `json:"required"`
+	Name string `json:"name"`
+
+	// Pattern A regular expression (ECMA 262) that the text must match.
+	//
+	// Example: ^\+[1-9][0-9]{7,14}$
+	Pattern  *string `json:"pattern,omitempty"`
+	Required bool    `json:"required"`
 }
 
 // PostalAddress defines model for PostalAddress.

@@ -3,6 +3,7 @@ package handlers
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -59,7 +60,7 @@ func (s *Server) config(clubs catalogue.Details, now time.Time) api.Config {
 	return out
 }
 
-// personFields lists the fields of a person's details by the contract, those of the address below it.
+// personFields lists the fields of a person's details with their formats by the contract, those of the address below it.
 func personFields(document *openapi3.T) (fields []api.PersonField) {
 	for _, at := range []struct{ prefix, schema string }{{"", "Person"}, {"address/", "Address"}} {
 		schema := document.Components.Schemas[at.schema].Value
@@ -67,7 +68,18 @@ func personFields(document *openapi3.T) (fields []api.PersonField) {
 			if property.Value.Type.Is("object") {
 				continue
 			}
-			fields = append(fields, api.PersonField{Name: at.prefix + name, Required: slices.Contains(schema.Required, name)})
+			field := api.PersonField{
+				Name:      at.prefix + name,
+				Required:  slices.Contains(schema.Required, name),
+				Format:    optional(property.Value.Format),
+				MinLength: optional(int(property.Value.MinLength)), // #nosec G115 -- of the contract
+				Pattern:   optional(property.Value.Pattern),
+				Allowed:   optionalList(each(property.Value.Enum, func(value any) string { return fmt.Sprint(value) })),
+			}
+			if longest := property.Value.MaxLength; longest != nil {
+				field.MaxLength = new(int(*longest)) // #nosec G115 -- likewise
+			}
+			fields = append(fields, field)
 		}
 	}
 	slices.SortFunc(fields, func(a, b api.PersonField) int { return cmp.Compare(a.Name, b.Name) })

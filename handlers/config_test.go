@@ -48,9 +48,21 @@ func TestConfig(t *testing.T) {
 	if got := offered(mock); !slices.Equal(got, everyone) {
 		t.Errorf("offered are %v, not %v", got, everyone)
 	}
-	if fields := mock.Person; !slices.Contains(fields, api.PersonField{Name: "address/postalCode", Required: true}) ||
-		!slices.Contains(fields, api.PersonField{Name: "gender"}) {
-		t.Errorf("a person's fields are %+v", fields)
+	fields := map[string]api.PersonField{}
+	for _, field := range mock.Person {
+		fields[field.Name] = field
+	}
+	if code := fields["address/postalCode"]; !code.Required || value(code.MinLength) != 1 ||
+		value(code.MaxLength) != 20 || value(code.Pattern) == "" {
+		t.Errorf("a postal code is %+v", code)
+	}
+	if gender := fields["gender"]; gender.Required || !slices.Equal(value(gender.Allowed), []string{"female", "male", "other"}) {
+		t.Errorf("a gender is %+v", gender)
+	}
+	for name, format := range map[string]string{"birthDate": "date", "email": "email", "mobile": ""} {
+		if value(fields[name].Format) != format {
+			t.Errorf("%s is %+v", name, fields[name])
+		}
 	}
 	last, err := time.Parse(time.DateOnly, today)
 	if year := last.AddDate(5, 0, 0).Format(time.DateOnly); err != nil || mock.StartDates.Latest != year {

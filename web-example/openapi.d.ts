@@ -991,16 +991,25 @@ export interface components {
          *       },
          *       "person": [
          *         {
-         *           "name": "givenName",
-         *           "required": true
+         *           "name": "birthDate",
+         *           "required": true,
+         *           "format": "date",
+         *           "maxLength": 10
          *         },
          *         {
          *           "name": "gender",
-         *           "required": false
+         *           "required": false,
+         *           "allowed": [
+         *             "female",
+         *             "male",
+         *             "other"
+         *           ]
          *         },
          *         {
-         *           "name": "address/street",
-         *           "required": true
+         *           "name": "address/city",
+         *           "required": true,
+         *           "minLength": 1,
+         *           "maxLength": 100
          *         }
          *       ],
          *       "challenge": {
@@ -1033,7 +1042,7 @@ export interface components {
             languages: string[];
             methods: components["schemas"]["MethodConfig"][];
             startDates: components["schemas"]["DateRange"];
-            /** @description The fields of a `Person`. Its schema defines their formats. */
+            /** @description The fields of a `Person` with their formats. The gateway checks more, such as the postal codes of a country. */
             person: components["schemas"]["PersonField"][];
             /** @description Visitors can receive codes only on mobile numbers of these countries. If absent, only of the club's own country. */
             mobileCountries?: string[];
@@ -1064,6 +1073,29 @@ export interface components {
              */
             name: string;
             required: boolean;
+            /**
+             * @description `date`: as `1990-05-17`. New formats may be added: let the gateway check one that you do not know.
+             * @example date
+             */
+            format?: string;
+            /** Format: int32 */
+            minLength?: number;
+            /** Format: int32 */
+            maxLength?: number;
+            /**
+             * @description A regular expression (ECMA 262) that the text must match.
+             * @example ^\+[1-9][0-9]{7,14}$
+             */
+            pattern?: string;
+            /**
+             * @description The only possible values.
+             * @example [
+             *       "female",
+             *       "male",
+             *       "other"
+             *     ]
+             */
+            allowed?: string[];
         };
         /** @description The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it. */
         ChallengeWidget: {
