@@ -748,6 +748,39 @@ func (e ProblemCode) Valid() bool {
 	}
 }
 
+// Defines values for ProblemThen.
+const (
+	Captcha      ProblemThen = "captcha"
+	CorrectInput ProblemThen = "correct_input"
+	FixRequest   ProblemThen = "fix_request"
+	LogIn        ProblemThen = "log_in"
+	ReadAgain    ProblemThen = "read_again"
+	SendAgain    ProblemThen = "send_again"
+	StartAgain   ProblemThen = "start_again"
+)
+
+// Valid indicates whether the value is a known member of the ProblemThen enum.
+func (e ProblemThen) Valid() bool {
+	switch e {
+	case Captcha:
+		return true
+	case CorrectInput:
+		return true
+	case FixRequest:
+		return true
+	case LogIn:
+		return true
+	case ReadAgain:
+		return true
+	case SendAgain:
+		return true
+	case StartAgain:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProductType.
 const (
 	Badge              ProductType = "badge"
@@ -2158,90 +2191,103 @@ type PostalAddress struct {
 
 // Problem A problem document (RFC 9457).
 //
-// Example: {"code":"invalid_request","errors":[{"code":"email","message":"must be an e-mail address","pointer":"/person/email"}],"retry":"never","status":422,"title":"Some fields are wrong","traceId":"0af7651916cd43dd8448eb211c80319c","type":"/docs/problems#invalid_request"}
+// Example: {"code":"invalid_request","errors":[{"code":"email","message":"must be an e-mail address","pointer":"/person/email"}],"retry":"never","status":422,"then":"correct_input","title":"Some fields are wrong","traceId":"0af7651916cd43dd8448eb211c80319c","type":"/docs/problems#invalid_request"}
 type Problem struct {
 	// Challenge The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it.
 	Challenge *ChallengeWidget `json:"challenge,omitempty"`
 
 	// Code The complete list of error codes, also at `/docs/problems`.
 	//
-	// | code | status | retry | when | what the front end does |
-	// |---|---|---|---|---|
-	// | `malformed_request` | 400 | `never` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
-	// | `invalid_request` | 422 | `never` | some fields or parameters are invalid or unknown; `errors` points at each | show each message next to its field |
-	// | `card_number_refused` | 422 | `never` | the body contains a card number, which only the card processor's page accepts; `errors` points at it | fix the client; have buyers enter cards only on the processor's page |
-	// | `not_identified` | 401 | `never` | the operation needs a valid identity token of this organisation | have the person log in at the club again, and send the new token |
-	// | `invitation_invalid` | 422 | `never` | the invitation is used, expired or unknown | offer to register as a new person, or to ask the club for another link |
-	// | `resumption_invalid` | 422 | `never` | the link is used, replaced, expired or unknown | create a new link on the first device, or start again |
-	// | `contact_banned` | 403 | `never` | the club does not sell to this contact | refer the person to the club |
-	// | `person_known` | 409 | `never` | the club knows the buyer, so the buyer's details are neither needed nor accepted | omit the form for details |
-	// | `other_club` | 409 | `never` | the contact belongs to another club than the requested one | start the registration at the contact's own club, or offer the move to the requested club |
-	// | `token_required` | 401 | `never` | the request has neither the registration's token nor its session cookie | send the token, or have the visitor start; keep a token that is stored |
-	// | `registration_not_found` | 404 | `never` | the registration does not exist, or the token or the cookie is not, or no longer, one of its own | discard the id and the token, and start again |
-	// | `club_not_found` | 404 | `never` | the club does not exist | have the visitor choose another club |
-	// | `offer_not_found` | 404 | `never` | the club does not have this offer, or not for this person | read the catalogue again, and let the person choose |
-	// | `payment_not_found` | 404 | `never` | the registration has no payment yet | read the registration |
-	// | `not_found` | 404 | `never` | nothing is at this address | fix the client; keep the token |
-	// | `method_not_allowed` | 405 | `never` | the path exists but does not support the HTTP method | fix the client |
-	// | `too_large` | 413 | `never` | the body is larger than 64 KiB | fix the client |
-	// | `unsupported_media_type` | 415 | `never` | the body is not sent with `Content-Type: application/json` | fix the client |
-	// | `forbidden_origin` | 403 | `never` | another site used a cookie session | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
-	// | `challenge_required` | 403 | `same_key` | the visitor must solve the captcha first | show the captcha, and send the same request again with the captcha response in `X-Frontdesk-Challenge` |
-	// | `rate_limited` | 429 | `after` | too many requests; `RateLimit` shows which limit was exceeded | wait for `Retry-After`, and send the same request again with the same key |
-	// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is not one of the club's keys | have staff enter the key again |
-	// | `staff_only` | 403 | `never` | the operation is reserved for staff and needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action lists what the caller can choose |
-	// | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | fix the client: use a new key for each intended action |
-	// | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same request again with the same key |
-	// | `conflict` | 409 | `same_key` | another request changed the registration at the same time | read the registration, and send the same request again if it is still wanted |
-	// | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
-	// | `cart_empty` | 409 | `never` | the cart has no items to pay for | return to the offers |
-	// | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
-	// | `item_required` | 409 | `never` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
-	// | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
-	// | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
-	// | `nothing_due` | 409 | `never` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
-	// | `amount_due` | 409 | `never` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
-	// | `method_not_offered` | 403 | `never` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
-	// | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
-	// | `possible_duplicate_purchase` | 409 | `never` | the same contact, or a person with the same name, birth date, e-mail address and phone, has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
-	// | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
-	// | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, erased, or under review by the club's staff | read the registration, and show how it ended; to start another one, use a new key |
-	// | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
-	// | `offer_not_available` | 422 | `never` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
-	// | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | continue to the payment |
-	// | `mandate_signed` | 409 | `never` | the mandate is already signed | read the registration, and continue to the payment |
-	// | `no_code` | 409 | `never` | no code is active | offer what `next` lists: a new code, or the bank account again |
-	// | `code_wrong` | 422 | `never` | the code is wrong; the mandate's `attemptsLeft` counts down | show the error next to the field, with the attempts left |
-	// | `code_expired` | 409 | `never` | the code has expired or was cancelled | offer a new code |
-	// | `code_blocked` | 409 | `never` | too many wrong codes were entered | offer a new code |
-	// | `sms_limited` | 429 | `after` | the person or the mobile number has received the maximum number of codes for now | count down `Retry-After`, then offer a new code |
-	// | `sms_paused` | 503 | `after` | the club sends no codes to visitors for now: its SMS budget is used up, or too few codes were entered | wait for `Retry-After`, or refer the person to the club |
-	// | `mobile_unreachable` | 409 | `never` | the mobile number cannot receive codes, such as one of another country | have the person correct the mobile number |
-	// | `access_token_refused` | 422 | `never` | the access token is not, or no longer, valid for an account | have the person log in to their account again |
-	// | `migration_club` | 409 | `never` | the person is already at this club, or at a club of another chain | refer the person to the club |
-	// | `migration_contact` | 409 | `never` | the contact is not a prospect or, for a move, a former member | refer the person to the club |
-	// | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details of a new person |
-	// | `webhook_untrusted` | 400 | `never` | the webhook's signature is invalid | check the webhook's secret; front ends never get this error |
-	// | `club_system_failed` | 502 | `same_key` | the club system responded with an error | offer to try again, with the same key |
-	// | `club_system_unavailable` | 503 | `after` | the club system is unreachable | wait for `Retry-After`, and send the same request again with the same key |
-	// | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be fetched | wait for `Retry-After`, and send the same request again |
-	// | `processor_unavailable` | 503 | `after` | the card processor is unreachable | wait for `Retry-After`, and send the same request again with the same key |
-	// | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
-	// | `overloaded` | 503 | `after` | Frontdesk has more visitors than it can serve; nothing was done | wait for `Retry-After`, and send the same request again with the same key |
-	// | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
+	// | code | status | retry | then | when | what the front end does |
+	// |---|---|---|---|---|---|
+	// | `malformed_request` | 400 | `never` | `fix_request` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
+	// | `invalid_request` | 422 | `never` | `correct_input` | some fields or parameters are invalid or unknown; `errors` points at each | show each message next to its field |
+	// | `card_number_refused` | 422 | `never` | `correct_input` | the body contains a card number, which only the card processor's page accepts; `errors` points at it | fix the client; have buyers enter cards only on the processor's page |
+	// | `not_identified` | 401 | `never` | `log_in` | the operation needs a valid identity token of this organisation | have the person log in at the club again, and send the new token |
+	// | `invitation_invalid` | 422 | `never` | `correct_input` | the invitation is used, expired or unknown | offer to register as a new person, or to ask the club for another link |
+	// | `resumption_invalid` | 422 | `never` | `correct_input` | the link is used, replaced, expired or unknown | create a new link on the first device, or start again |
+	// | `contact_banned` | 403 | `never` | `correct_input` | the club does not sell to this contact | refer the person to the club |
+	// | `person_known` | 409 | `never` | `read_again` | the club knows the buyer, so the buyer's details are neither needed nor accepted | omit the form for details |
+	// | `other_club` | 409 | `never` | `correct_input` | the contact belongs to another club than the requested one | start the registration at the contact's own club, or offer the move to the requested club |
+	// | `token_required` | 401 | `never` | `log_in` | the request has neither the registration's token nor its session cookie | send the token, or have the visitor start; keep a token that is stored |
+	// | `registration_not_found` | 404 | `never` | `start_again` | the registration does not exist, or the token or the cookie is not, or no longer, one of its own | discard the id and the token, and start again |
+	// | `club_not_found` | 404 | `never` | `read_again` | the club does not exist | have the visitor choose another club |
+	// | `offer_not_found` | 404 | `never` | `read_again` | the club does not have this offer, or not for this person | read the catalogue again, and let the person choose |
+	// | `payment_not_found` | 404 | `never` | `read_again` | the registration has no payment yet | read the registration |
+	// | `not_found` | 404 | `never` | `fix_request` | nothing is at this address | fix the client; keep the token |
+	// | `method_not_allowed` | 405 | `never` | `fix_request` | the path exists but does not support the HTTP method | fix the client |
+	// | `too_large` | 413 | `never` | `fix_request` | the body is larger than 64 KiB | fix the client |
+	// | `unsupported_media_type` | 415 | `never` | `fix_request` | the body is not sent with `Content-Type: application/json` | fix the client |
+	// | `forbidden_origin` | 403 | `never` | `fix_request` | another site used a cookie session | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
+	// | `challenge_required` | 403 | `never` | `captcha` | the visitor must solve the captcha first | show the captcha, and send the same request again with the captcha response in `X-Frontdesk-Challenge` |
+	// | `rate_limited` | 429 | `after` | `send_again` | too many requests; `RateLimit` shows which limit was exceeded | wait for `Retry-After`, and send the same request again with the same key |
+	// | `staff_key_unknown` | 401 | `never` | `log_in` | the `X-Frontdesk-Staff-Key` is not one of the club's keys | have staff enter the key again |
+	// | `staff_only` | 403 | `never` | `fix_request` | the operation is reserved for staff and needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action lists what the caller can choose |
+	// | `key_reused` | 422 | `never` | `fix_request` | the `Idempotency-Key` was used with another request | fix the client: use a new key for each intended action |
+	// | `key_in_use` | 409 | `after` | `send_again` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same request again with the same key |
+	// | `conflict` | 409 | `never` | `read_again` | another request changed the registration at the same time | read the registration, and send the same request again if it is still wanted |
+	// | `cart_frozen` | 409 | `never` | `read_again` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
+	// | `cart_empty` | 409 | `never` | `read_again` | the cart has no items to pay for | return to the offers |
+	// | `cart_invalid` | 409 | `never` | `read_again` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
+	// | `item_required` | 409 | `never` | `read_again` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
+	// | `cart_changed` | 409 | `never` | `read_again` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
+	// | `mandate_required` | 409 | `never` | `read_again` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
+	// | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
+	// | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
+	// | `method_not_offered` | 403 | `never` | `read_again` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
+	// | `payment_exists` | 409 | `never` | `read_again` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
+	// | `possible_duplicate_purchase` | 409 | `never` | `correct_input` | the same contact, or a person with the same name, birth date, e-mail address and phone, has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
+	// | `person_required` | 409 | `never` | `read_again` | the buyer's details are missing | show the form for details |
+	// | `registration_closed` | 409 | `never` | `read_again` | the registration is completed, abandoned, expired, erased, or under review by the club's staff | read the registration, and show how it ended; to start another one, use a new key |
+	// | `payment_under_way` | 409 | `never` | `read_again` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
+	// | `offer_not_available` | 422 | `never` | `correct_input` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
+	// | `mandate_not_needed` | 409 | `never` | `read_again` | nothing in the cart is paid by direct debit | continue to the payment |
+	// | `mandate_signed` | 409 | `never` | `read_again` | the mandate is already signed | read the registration, and continue to the payment |
+	// | `no_code` | 409 | `never` | `read_again` | no code is active | offer what `next` lists: a new code, or the bank account again |
+	// | `code_wrong` | 422 | `never` | `correct_input` | the code is wrong; the mandate's `attemptsLeft` counts down | show the error next to the field, with the attempts left |
+	// | `code_expired` | 409 | `never` | `read_again` | the code has expired or was cancelled | offer a new code |
+	// | `code_blocked` | 409 | `never` | `read_again` | too many wrong codes were entered | offer a new code |
+	// | `sms_limited` | 429 | `after` | `send_again` | the person or the mobile number has received the maximum number of codes for now | count down `Retry-After`, then offer a new code |
+	// | `sms_paused` | 503 | `after` | `send_again` | the club sends no codes to visitors for now: its SMS budget is used up, or too few codes were entered | wait for `Retry-After`, or refer the person to the club |
+	// | `mobile_unreachable` | 409 | `never` | `correct_input` | the mobile number cannot receive codes, such as one of another country | have the person correct the mobile number |
+	// | `access_token_refused` | 422 | `never` | `log_in` | the access token is not, or no longer, valid for an account | have the person log in to their account again |
+	// | `migration_club` | 409 | `never` | `correct_input` | the person is already at this club, or at a club of another chain | refer the person to the club |
+	// | `migration_contact` | 409 | `never` | `correct_input` | the contact is not a prospect or, for a move, a former member | refer the person to the club |
+	// | `migration_not_shared` | 409 | `never` | `correct_input` | the clubs do not share the person's details | ask for the details of a new person |
+	// | `webhook_untrusted` | 400 | `never` | `fix_request` | the webhook's signature is invalid | check the webhook's secret; front ends never get this error |
+	// | `club_system_failed` | 502 | `same_key` | `send_again` | the club system responded with an error | offer to try again, with the same key |
+	// | `club_system_unavailable` | 503 | `after` | `send_again` | the club system is unreachable | wait for `Retry-After`, and send the same request again with the same key |
+	// | `identity_unavailable` | 503 | `after` | `send_again` | the keys of the club's own login cannot be fetched | wait for `Retry-After`, and send the same request again |
+	// | `processor_unavailable` | 503 | `after` | `send_again` | the card processor is unreachable | wait for `Retry-After`, and send the same request again with the same key |
+	// | `storage_unavailable` | 503 | `after` | `send_again` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
+	// | `overloaded` | 503 | `after` | `send_again` | Frontdesk has more visitors than it can serve; nothing was done | wait for `Retry-After`, and send the same request again with the same key |
+	// | `internal` | 500 | `same_key` | `send_again` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
 	Code ProblemCode `json:"code"`
 
 	// Detail A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Detail *Words          `json:"detail,omitempty"`
 	Errors *[]FieldProblem `json:"errors,omitempty"`
 
-	// Retry Whether to send the same request again. `never`: not as it is. `same_key`: now, with the same key. `after`: after
-	// `retryAfter` seconds, with the same key.
+	// Retry Whether a program can send the same request again by itself. `never`: not as it is. `same_key`: now, with the same
+	// key. `after`: after `retryAfter` seconds, with the same key.
 	Retry ProblemRetry `json:"retry"`
 
 	// RetryAfter With `retry: after`, as the header `Retry-After`: seconds until the same request can succeed.
 	RetryAfter *int `json:"retryAfter,omitempty"`
 	Status     int  `json:"status"`
+
+	// Then What the front end does. A client that follows it needs no list of codes, and does right with codes that it does not know.
+	//
+	// | then | what the front end does |
+	// |---|---|
+	// | `fix_request` | report a mistake of the program; nothing that the visitor does helps |
+	// | `correct_input` | show the text, next to the fields in `errors`; the visitor changes something, decides, or asks the club; what they send then has a new key |
+	// | `send_again` | send the same request with the same key, as `retry` says; keep what the visitor typed |
+	// | `read_again` | read the registration, or else the catalogue, and show its present state with the text |
+	// | `start_again` | discard the id and the token that were sent, and start another registration; only `registration_not_found` has it |
+	// | `log_in` | send the credential that the text names; a stored token stays valid |
+	// | `captcha` | show the captcha, and send the same request with the same key and its response in `X-Frontdesk-Challenge` |
+	Then ProblemThen `json:"then"`
 
 	// Title A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Title   Words   `json:"title"`
@@ -2253,77 +2299,90 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
-// ProblemRetry Whether to send the same request again. `never`: not as it is. `same_key`: now, with the same key. `after`: after
-// `retryAfter` seconds, with the same key.
+// ProblemRetry Whether a program can send the same request again by itself. `never`: not as it is. `same_key`: now, with the same
+// key. `after`: after `retryAfter` seconds, with the same key.
 type ProblemRetry string
 
 // ProblemCode The complete list of error codes, also at `/docs/problems`.
 //
-// | code | status | retry | when | what the front end does |
-// |---|---|---|---|---|
-// | `malformed_request` | 400 | `never` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
-// | `invalid_request` | 422 | `never` | some fields or parameters are invalid or unknown; `errors` points at each | show each message next to its field |
-// | `card_number_refused` | 422 | `never` | the body contains a card number, which only the card processor's page accepts; `errors` points at it | fix the client; have buyers enter cards only on the processor's page |
-// | `not_identified` | 401 | `never` | the operation needs a valid identity token of this organisation | have the person log in at the club again, and send the new token |
-// | `invitation_invalid` | 422 | `never` | the invitation is used, expired or unknown | offer to register as a new person, or to ask the club for another link |
-// | `resumption_invalid` | 422 | `never` | the link is used, replaced, expired or unknown | create a new link on the first device, or start again |
-// | `contact_banned` | 403 | `never` | the club does not sell to this contact | refer the person to the club |
-// | `person_known` | 409 | `never` | the club knows the buyer, so the buyer's details are neither needed nor accepted | omit the form for details |
-// | `other_club` | 409 | `never` | the contact belongs to another club than the requested one | start the registration at the contact's own club, or offer the move to the requested club |
-// | `token_required` | 401 | `never` | the request has neither the registration's token nor its session cookie | send the token, or have the visitor start; keep a token that is stored |
-// | `registration_not_found` | 404 | `never` | the registration does not exist, or the token or the cookie is not, or no longer, one of its own | discard the id and the token, and start again |
-// | `club_not_found` | 404 | `never` | the club does not exist | have the visitor choose another club |
-// | `offer_not_found` | 404 | `never` | the club does not have this offer, or not for this person | read the catalogue again, and let the person choose |
-// | `payment_not_found` | 404 | `never` | the registration has no payment yet | read the registration |
-// | `not_found` | 404 | `never` | nothing is at this address | fix the client; keep the token |
-// | `method_not_allowed` | 405 | `never` | the path exists but does not support the HTTP method | fix the client |
-// | `too_large` | 413 | `never` | the body is larger than 64 KiB | fix the client |
-// | `unsupported_media_type` | 415 | `never` | the body is not sent with `Content-Type: application/json` | fix the client |
-// | `forbidden_origin` | 403 | `never` | another site used a cookie session | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
-// | `challenge_required` | 403 | `same_key` | the visitor must solve the captcha first | show the captcha, and send the same request again with the captcha response in `X-Frontdesk-Challenge` |
-// | `rate_limited` | 429 | `after` | too many requests; `RateLimit` shows which limit was exceeded | wait for `Retry-After`, and send the same request again with the same key |
-// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is not one of the club's keys | have staff enter the key again |
-// | `staff_only` | 403 | `never` | the operation is reserved for staff and needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action lists what the caller can choose |
-// | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | fix the client: use a new key for each intended action |
-// | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same request again with the same key |
-// | `conflict` | 409 | `same_key` | another request changed the registration at the same time | read the registration, and send the same request again if it is still wanted |
-// | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
-// | `cart_empty` | 409 | `never` | the cart has no items to pay for | return to the offers |
-// | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
-// | `item_required` | 409 | `never` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
-// | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
-// | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
-// | `nothing_due` | 409 | `never` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
-// | `amount_due` | 409 | `never` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
-// | `method_not_offered` | 403 | `never` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
-// | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
-// | `possible_duplicate_purchase` | 409 | `never` | the same contact, or a person with the same name, birth date, e-mail address and phone, has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
-// | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
-// | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, erased, or under review by the club's staff | read the registration, and show how it ended; to start another one, use a new key |
-// | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
-// | `offer_not_available` | 422 | `never` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
-// | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | continue to the payment |
-// | `mandate_signed` | 409 | `never` | the mandate is already signed | read the registration, and continue to the payment |
-// | `no_code` | 409 | `never` | no code is active | offer what `next` lists: a new code, or the bank account again |
-// | `code_wrong` | 422 | `never` | the code is wrong; the mandate's `attemptsLeft` counts down | show the error next to the field, with the attempts left |
-// | `code_expired` | 409 | `never` | the code has expired or was cancelled | offer a new code |
-// | `code_blocked` | 409 | `never` | too many wrong codes were entered | offer a new code |
-// | `sms_limited` | 429 | `after` | the person or the mobile number has received the maximum number of codes for now | count down `Retry-After`, then offer a new code |
-// | `sms_paused` | 503 | `after` | the club sends no codes to visitors for now: its SMS budget is used up, or too few codes were entered | wait for `Retry-After`, or refer the person to the club |
-// | `mobile_unreachable` | 409 | `never` | the mobile number cannot receive codes, such as one of another country | have the person correct the mobile number |
-// | `access_token_refused` | 422 | `never` | the access token is not, or no longer, valid for an account | have the person log in to their account again |
-// | `migration_club` | 409 | `never` | the person is already at this club, or at a club of another chain | refer the person to the club |
-// | `migration_contact` | 409 | `never` | the contact is not a prospect or, for a move, a former member | refer the person to the club |
-// | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details of a new person |
-// | `webhook_untrusted` | 400 | `never` | the webhook's signature is invalid | check the webhook's secret; front ends never get this error |
-// | `club_system_failed` | 502 | `same_key` | the club system responded with an error | offer to try again, with the same key |
-// | `club_system_unavailable` | 503 | `after` | the club system is unreachable | wait for `Retry-After`, and send the same request again with the same key |
-// | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be fetched | wait for `Retry-After`, and send the same request again |
-// | `processor_unavailable` | 503 | `after` | the card processor is unreachable | wait for `Retry-After`, and send the same request again with the same key |
-// | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
-// | `overloaded` | 503 | `after` | Frontdesk has more visitors than it can serve; nothing was done | wait for `Retry-After`, and send the same request again with the same key |
-// | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
+// | code | status | retry | then | when | what the front end does |
+// |---|---|---|---|---|---|
+// | `malformed_request` | 400 | `never` | `fix_request` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
+// | `invalid_request` | 422 | `never` | `correct_input` | some fields or parameters are invalid or unknown; `errors` points at each | show each message next to its field |
+// | `card_number_refused` | 422 | `never` | `correct_input` | the body contains a card number, which only the card processor's page accepts; `errors` points at it | fix the client; have buyers enter cards only on the processor's page |
+// | `not_identified` | 401 | `never` | `log_in` | the operation needs a valid identity token of this organisation | have the person log in at the club again, and send the new token |
+// | `invitation_invalid` | 422 | `never` | `correct_input` | the invitation is used, expired or unknown | offer to register as a new person, or to ask the club for another link |
+// | `resumption_invalid` | 422 | `never` | `correct_input` | the link is used, replaced, expired or unknown | create a new link on the first device, or start again |
+// | `contact_banned` | 403 | `never` | `correct_input` | the club does not sell to this contact | refer the person to the club |
+// | `person_known` | 409 | `never` | `read_again` | the club knows the buyer, so the buyer's details are neither needed nor accepted | omit the form for details |
+// | `other_club` | 409 | `never` | `correct_input` | the contact belongs to another club than the requested one | start the registration at the contact's own club, or offer the move to the requested club |
+// | `token_required` | 401 | `never` | `log_in` | the request has neither the registration's token nor its session cookie | send the token, or have the visitor start; keep a token that is stored |
+// | `registration_not_found` | 404 | `never` | `start_again` | the registration does not exist, or the token or the cookie is not, or no longer, one of its own | discard the id and the token, and start again |
+// | `club_not_found` | 404 | `never` | `read_again` | the club does not exist | have the visitor choose another club |
+// | `offer_not_found` | 404 | `never` | `read_again` | the club does not have this offer, or not for this person | read the catalogue again, and let the person choose |
+// | `payment_not_found` | 404 | `never` | `read_again` | the registration has no payment yet | read the registration |
+// | `not_found` | 404 | `never` | `fix_request` | nothing is at this address | fix the client; keep the token |
+// | `method_not_allowed` | 405 | `never` | `fix_request` | the path exists but does not support the HTTP method | fix the client |
+// | `too_large` | 413 | `never` | `fix_request` | the body is larger than 64 KiB | fix the client |
+// | `unsupported_media_type` | 415 | `never` | `fix_request` | the body is not sent with `Content-Type: application/json` | fix the client |
+// | `forbidden_origin` | 403 | `never` | `fix_request` | another site used a cookie session | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
+// | `challenge_required` | 403 | `never` | `captcha` | the visitor must solve the captcha first | show the captcha, and send the same request again with the captcha response in `X-Frontdesk-Challenge` |
+// | `rate_limited` | 429 | `after` | `send_again` | too many requests; `RateLimit` shows which limit was exceeded | wait for `Retry-After`, and send the same request again with the same key |
+// | `staff_key_unknown` | 401 | `never` | `log_in` | the `X-Frontdesk-Staff-Key` is not one of the club's keys | have staff enter the key again |
+// | `staff_only` | 403 | `never` | `fix_request` | the operation is reserved for staff and needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action lists what the caller can choose |
+// | `key_reused` | 422 | `never` | `fix_request` | the `Idempotency-Key` was used with another request | fix the client: use a new key for each intended action |
+// | `key_in_use` | 409 | `after` | `send_again` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same request again with the same key |
+// | `conflict` | 409 | `never` | `read_again` | another request changed the registration at the same time | read the registration, and send the same request again if it is still wanted |
+// | `cart_frozen` | 409 | `never` | `read_again` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
+// | `cart_empty` | 409 | `never` | `read_again` | the cart has no items to pay for | return to the offers |
+// | `cart_invalid` | 409 | `never` | `read_again` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
+// | `item_required` | 409 | `never` | `read_again` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
+// | `cart_changed` | 409 | `never` | `read_again` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
+// | `mandate_required` | 409 | `never` | `read_again` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
+// | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
+// | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
+// | `method_not_offered` | 403 | `never` | `read_again` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
+// | `payment_exists` | 409 | `never` | `read_again` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
+// | `possible_duplicate_purchase` | 409 | `never` | `correct_input` | the same contact, or a person with the same name, birth date, e-mail address and phone, has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
+// | `person_required` | 409 | `never` | `read_again` | the buyer's details are missing | show the form for details |
+// | `registration_closed` | 409 | `never` | `read_again` | the registration is completed, abandoned, expired, erased, or under review by the club's staff | read the registration, and show how it ended; to start another one, use a new key |
+// | `payment_under_way` | 409 | `never` | `read_again` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
+// | `offer_not_available` | 422 | `never` | `correct_input` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
+// | `mandate_not_needed` | 409 | `never` | `read_again` | nothing in the cart is paid by direct debit | continue to the payment |
+// | `mandate_signed` | 409 | `never` | `read_again` | the mandate is already signed | read the registration, and continue to the payment |
+// | `no_code` | 409 | `never` | `read_again` | no code is active | offer what `next` lists: a new code, or the bank account again |
+// | `code_wrong` | 422 | `never` | `correct_input` | the code is wrong; the mandate's `attemptsLeft` counts down | show the error next to the field, with the attempts left |
+// | `code_expired` | 409 | `never` | `read_again` | the code has expired or was cancelled | offer a new code |
+// | `code_blocked` | 409 | `never` | `read_again` | too many wrong codes were entered | offer a new code |
+// | `sms_limited` | 429 | `after` | `send_again` | the person or the mobile number has received the maximum number of codes for now | count down `Retry-After`, then offer a new code |
+// | `sms_paused` | 503 | `after` | `send_again` | the club sends no codes to visitors for now: its SMS budget is used up, or too few codes were entered | wait for `Retry-After`, or refer the person to the club |
+// | `mobile_unreachable` | 409 | `never` | `correct_input` | the mobile number cannot receive codes, such as one of another country | have the person correct the mobile number |
+// | `access_token_refused` | 422 | `never` | `log_in` | the access token is not, or no longer, valid for an account | have the person log in to their account again |
+// | `migration_club` | 409 | `never` | `correct_input` | the person is already at this club, or at a club of another chain | refer the person to the club |
+// | `migration_contact` | 409 | `never` | `correct_input` | the contact is not a prospect or, for a move, a former member | refer the person to the club |
+// | `migration_not_shared` | 409 | `never` | `correct_input` | the clubs do not share the person's details | ask for the details of a new person |
+// | `webhook_untrusted` | 400 | `never` | `fix_request` | the webhook's signature is invalid | check the webhook's secret; front ends never get this error |
+// | `club_system_failed` | 502 | `same_key` | `send_again` | the club system responded with an error | offer to try again, with the same key |
+// | `club_system_unavailable` | 503 | `after` | `send_again` | the club system is unreachable | wait for `Retry-After`, and send the same request again with the same key |
+// | `identity_unavailable` | 503 | `after` | `send_again` | the keys of the club's own login cannot be fetched | wait for `Retry-After`, and send the same request again |
+// | `processor_unavailable` | 503 | `after` | `send_again` | the card processor is unreachable | wait for `Retry-After`, and send the same request again with the same key |
+// | `storage_unavailable` | 503 | `after` | `send_again` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
+// | `overloaded` | 503 | `after` | `send_again` | Frontdesk has more visitors than it can serve; nothing was done | wait for `Retry-After`, and send the same request again with the same key |
+// | `internal` | 500 | `same_key` | `send_again` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
 type ProblemCode string
+
+// ProblemThen What the front end does. A client that follows it needs no list of codes, and does right with codes that it does not know.
+//
+// | then | what the front end does |
+// |---|---|
+// | `fix_request` | report a mistake of the program; nothing that the visitor does helps |
+// | `correct_input` | show the text, next to the fields in `errors`; the visitor changes something, decides, or asks the club; what they send then has a new key |
+// | `send_again` | send the same request with the same key, as `retry` says; keep what the visitor typed |
+// | `read_again` | read the registration, or else the catalogue, and show its present state with the text |
+// | `start_again` | discard the id and the token that were sent, and start another registration; only `registration_not_found` has it |
+// | `log_in` | send the credential that the text names; a stored token stays valid |
+// | `captcha` | show the captcha, and send the same request with the same key and its response in `X-Frontdesk-Challenge` |
+type ProblemThen string
 
 // Product defines model for Product.
 type Product struct {
@@ -2985,9 +3044,6 @@ type Session string
 // StartDate defines model for StartDate.
 type StartDate = Date
 
-// StrangersKey defines model for StrangersKey.
-type StrangersKey = string
-
 // ListClubsParams defines parameters for ListClubs.
 type ListClubsParams struct {
 	// Lang The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
@@ -3065,24 +3121,31 @@ type GetConfigParams struct {
 	Lang *Lang `form:"lang,omitempty" json:"lang,omitempty"`
 }
 
+// ChangeConsentsParams defines parameters for ChangeConsents.
+type ChangeConsentsParams struct {
+	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // StartTransferParams defines parameters for StartTransfer.
 type StartTransferParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+	// with the same request: the action is done once.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // SignTransferParams defines parameters for SignTransfer.
 type SignTransferParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+	// with the same request: the action is done once.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // StartRegistrationParams defines parameters for StartRegistration.
 type StartRegistrationParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again. It must
-	// have at least 16 characters, at least six of them different, because it is the only thing that distinguishes
-	// anonymous callers.
-	IdempotencyKey StrangersKey `json:"Idempotency-Key"`
+	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+	// with the same request: the action is done once.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// XFrontdeskChallenge The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
 	// one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
@@ -3097,21 +3160,54 @@ type StartRegistrationParams struct {
 // StartRegistrationParamsXFrontdeskSession defines parameters for StartRegistration.
 type StartRegistrationParamsXFrontdeskSession string
 
+// AbandonRegistrationParams defines parameters for AbandonRegistration.
+type AbandonRegistrationParams struct {
+	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // GetRegistrationParams defines parameters for GetRegistration.
 type GetRegistrationParams struct {
 	// IfNoneMatch The `ETag` of the last response, which is its `version` in double quotes.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
+// CheckCartParams defines parameters for CheckCart.
+type CheckCartParams struct {
+	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+	// with the same request: the action is done once.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
+// ChangeBuyersConsentsParams defines parameters for ChangeBuyersConsents.
+type ChangeBuyersConsentsParams struct {
+	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ClearItemsParams defines parameters for ClearItems.
+type ClearItemsParams struct {
+	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // AddItemParams defines parameters for AddItem.
 type AddItemParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+	// with the same request: the action is done once.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
+// RemoveItemParams defines parameters for RemoveItem.
+type RemoveItemParams struct {
+	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateMandateParams defines parameters for CreateMandate.
 type CreateMandateParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+	// with the same request: the action is done once.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// XFrontdeskChallenge The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
@@ -3121,15 +3217,23 @@ type CreateMandateParams struct {
 	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 }
 
+// CancelSignatureParams defines parameters for CancelSignature.
+type CancelSignatureParams struct {
+	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // SignMandateParams defines parameters for SignMandate.
 type SignMandateParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+	// with the same request: the action is done once.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // ResendCodeParams defines parameters for ResendCode.
 type ResendCodeParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+	// with the same request: the action is done once.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// XFrontdeskChallenge The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
@@ -3139,42 +3243,56 @@ type ResendCodeParams struct {
 	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 }
 
+// CancelPaymentParams defines parameters for CancelPayment.
+type CancelPaymentParams struct {
+	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // StartPaymentParams defines parameters for StartPayment.
 type StartPaymentParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+	// with the same request: the action is done once.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // CorrectPersonParams defines parameters for CorrectPerson.
 type CorrectPersonParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. With it, the same request sent again takes effect once.
+	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
 	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // PutPersonParams defines parameters for PutPerson.
 type PutPersonParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. With it, the same request sent again takes effect once.
+	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
 	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // MigrateProspectParams defines parameters for MigrateProspect.
 type MigrateProspectParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+	// with the same request: the action is done once.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // CreateResumeLinkParams defines parameters for CreateResumeLink.
 type CreateResumeLinkParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+	// with the same request: the action is done once.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
+// EndSessionParams defines parameters for EndSession.
+type EndSessionParams struct {
+	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ResumeRegistrationParams defines parameters for ResumeRegistration.
 type ResumeRegistrationParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again. It must
-	// have at least 16 characters, at least six of them different, because it is the only thing that distinguishes
-	// anonymous callers.
-	IdempotencyKey StrangersKey `json:"Idempotency-Key"`
+	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+	// with the same request: the action is done once.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// XFrontdeskSession `cookie` requests a session cookie instead of a token in the body. Only for pages on the same site as the API.
 	XFrontdeskSession *ResumeRegistrationParamsXFrontdeskSession `json:"X-Frontdesk-Session,omitempty"`
@@ -3494,7 +3612,7 @@ type ServerInterface interface {
 	ListConsents(ctx echo.Context) error
 	// ChangeConsents Give or withdraw consents
 	// (PATCH /v1/me/consents)
-	ChangeConsents(ctx echo.Context) error
+	ChangeConsents(ctx echo.Context, params ChangeConsentsParams) error
 	// GetTransfer Get the contact's move
 	// (GET /v1/me/transfer)
 	GetTransfer(ctx echo.Context) error
@@ -3509,34 +3627,34 @@ type ServerInterface interface {
 	StartRegistration(ctx echo.Context, params StartRegistrationParams) error
 	// AbandonRegistration Abandon a registration
 	// (DELETE /v1/registrations/{id})
-	AbandonRegistration(ctx echo.Context, id RegistrationId) error
+	AbandonRegistration(ctx echo.Context, id RegistrationId, params AbandonRegistrationParams) error
 	// GetRegistration Get a registration
 	// (GET /v1/registrations/{id})
 	GetRegistration(ctx echo.Context, id RegistrationId, params GetRegistrationParams) error
 	// CheckCart Check the cart
 	// (POST /v1/registrations/{id}/check)
-	CheckCart(ctx echo.Context, id RegistrationId) error
+	CheckCart(ctx echo.Context, id RegistrationId, params CheckCartParams) error
 	// ListBuyersConsents List the buyer's consents
 	// (GET /v1/registrations/{id}/consents)
 	ListBuyersConsents(ctx echo.Context, id RegistrationId) error
 	// ChangeBuyersConsents Give or withdraw the buyer's consents
 	// (PATCH /v1/registrations/{id}/consents)
-	ChangeBuyersConsents(ctx echo.Context, id RegistrationId) error
+	ChangeBuyersConsents(ctx echo.Context, id RegistrationId, params ChangeBuyersConsentsParams) error
 	// ClearItems Empty the cart
 	// (DELETE /v1/registrations/{id}/items)
-	ClearItems(ctx echo.Context, id RegistrationId) error
+	ClearItems(ctx echo.Context, id RegistrationId, params ClearItemsParams) error
 	// AddItem Add an offer to the cart
 	// (POST /v1/registrations/{id}/items)
 	AddItem(ctx echo.Context, id RegistrationId, params AddItemParams) error
 	// RemoveItem Remove one item from the cart
 	// (DELETE /v1/registrations/{id}/items/{itemId})
-	RemoveItem(ctx echo.Context, id RegistrationId, itemId Id) error
+	RemoveItem(ctx echo.Context, id RegistrationId, itemId Id, params RemoveItemParams) error
 	// CreateMandate Create the direct debit mandate and send the SMS code
 	// (POST /v1/registrations/{id}/mandate)
 	CreateMandate(ctx echo.Context, id RegistrationId, params CreateMandateParams) error
 	// CancelSignature Cancel the signature
 	// (DELETE /v1/registrations/{id}/mandate/signature)
-	CancelSignature(ctx echo.Context, id RegistrationId) error
+	CancelSignature(ctx echo.Context, id RegistrationId, params CancelSignatureParams) error
 	// SignMandate Sign the mandate with the code from the SMS
 	// (POST /v1/registrations/{id}/mandate/signature)
 	SignMandate(ctx echo.Context, id RegistrationId, params SignMandateParams) error
@@ -3545,7 +3663,7 @@ type ServerInterface interface {
 	ResendCode(ctx echo.Context, id RegistrationId, params ResendCodeParams) error
 	// CancelPayment Cancel the payment
 	// (DELETE /v1/registrations/{id}/payment)
-	CancelPayment(ctx echo.Context, id RegistrationId) error
+	CancelPayment(ctx echo.Context, id RegistrationId, params CancelPaymentParams) error
 	// GetPayment Get the registration's latest payment
 	// (GET /v1/registrations/{id}/payment)
 	GetPayment(ctx echo.Context, id RegistrationId) error
@@ -3566,7 +3684,7 @@ type ServerInterface interface {
 	CreateResumeLink(ctx echo.Context, id RegistrationId, params CreateResumeLinkParams) error
 	// EndSession End this device's session
 	// (DELETE /v1/registrations/{id}/session)
-	EndSession(ctx echo.Context, id RegistrationId) error
+	EndSession(ctx echo.Context, id RegistrationId, params EndSessionParams) error
 	// ResumeRegistration Resume a registration
 	// (POST /v1/resumptions)
 	ResumeRegistration(ctx echo.Context, params ResumeRegistrationParams) error
@@ -3857,8 +3975,28 @@ func (w *ServerInterfaceWrapper) ListConsents(ctx echo.Context) error {
 func (w *ServerInterfaceWrapper) ChangeConsents(ctx echo.Context) error {
 	var err error
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ChangeConsentsParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey OptionalIdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.ChangeConsents(ctx)
+	err = w.Handler.ChangeConsents(ctx, params)
 	return err
 }
 
@@ -3943,7 +4081,7 @@ func (w *ServerInterfaceWrapper) StartRegistration(ctx echo.Context) error {
 	headers := ctx.Request().Header
 	// ------------- Required header parameter "Idempotency-Key" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey StrangersKey
+		var IdempotencyKey IdempotencyKey
 		n := len(valueList)
 		if n != 1 {
 			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
@@ -4005,8 +4143,28 @@ func (w *ServerInterfaceWrapper) AbandonRegistration(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AbandonRegistrationParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey OptionalIdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.AbandonRegistration(ctx, id)
+	err = w.Handler.AbandonRegistration(ctx, id, params)
 	return err
 }
 
@@ -4057,8 +4215,30 @@ func (w *ServerInterfaceWrapper) CheckCart(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CheckCartParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.CheckCart(ctx, id)
+	err = w.Handler.CheckCart(ctx, id, params)
 	return err
 }
 
@@ -4089,8 +4269,28 @@ func (w *ServerInterfaceWrapper) ChangeBuyersConsents(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ChangeBuyersConsentsParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey OptionalIdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.ChangeBuyersConsents(ctx, id)
+	err = w.Handler.ChangeBuyersConsents(ctx, id, params)
 	return err
 }
 
@@ -4105,8 +4305,28 @@ func (w *ServerInterfaceWrapper) ClearItems(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ClearItemsParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey OptionalIdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.ClearItems(ctx, id)
+	err = w.Handler.ClearItems(ctx, id, params)
 	return err
 }
 
@@ -4167,8 +4387,28 @@ func (w *ServerInterfaceWrapper) RemoveItem(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter itemId: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveItemParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey OptionalIdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.RemoveItem(ctx, id, itemId)
+	err = w.Handler.RemoveItem(ctx, id, itemId, params)
 	return err
 }
 
@@ -4236,8 +4476,28 @@ func (w *ServerInterfaceWrapper) CancelSignature(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CancelSignatureParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey OptionalIdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.CancelSignature(ctx, id)
+	err = w.Handler.CancelSignature(ctx, id, params)
 	return err
 }
 
@@ -4343,8 +4603,28 @@ func (w *ServerInterfaceWrapper) CancelPayment(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CancelPaymentParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey OptionalIdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.CancelPayment(ctx, id)
+	err = w.Handler.CancelPayment(ctx, id, params)
 	return err
 }
 
@@ -4561,8 +4841,28 @@ func (w *ServerInterfaceWrapper) EndSession(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EndSessionParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey OptionalIdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.EndSession(ctx, id)
+	err = w.Handler.EndSession(ctx, id, params)
 	return err
 }
 
@@ -4576,7 +4876,7 @@ func (w *ServerInterfaceWrapper) ResumeRegistration(ctx echo.Context) error {
 	headers := ctx.Request().Header
 	// ------------- Required header parameter "Idempotency-Key" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey StrangersKey
+		var IdempotencyKey IdempotencyKey
 		n := len(valueList)
 		if n != 1 {
 			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
@@ -4959,7 +5259,8 @@ func (response ListConsents200JSONResponse) VisitListConsentsResponse(w http.Res
 }
 
 type ChangeConsentsRequestObject struct {
-	Body *ChangeConsentsJSONRequestBody
+	Params ChangeConsentsParams
+	Body   *ChangeConsentsJSONRequestBody
 }
 
 type ChangeConsentsResponseObject interface {
@@ -5093,7 +5394,8 @@ func (response StartRegistration201JSONResponse) VisitStartRegistrationResponse(
 }
 
 type AbandonRegistrationRequestObject struct {
-	Id RegistrationId `json:"id"`
+	Id     RegistrationId `json:"id"`
+	Params AbandonRegistrationParams
 }
 
 type AbandonRegistrationResponseObject interface {
@@ -5138,7 +5440,8 @@ func (response GetRegistration200JSONResponse) VisitGetRegistrationResponse(w ht
 }
 
 type CheckCartRequestObject struct {
-	Id RegistrationId `json:"id"`
+	Id     RegistrationId `json:"id"`
+	Params CheckCartParams
 }
 
 type CheckCartResponseObject interface {
@@ -5182,8 +5485,9 @@ func (response ListBuyersConsents200JSONResponse) VisitListBuyersConsentsRespons
 }
 
 type ChangeBuyersConsentsRequestObject struct {
-	Id   RegistrationId `json:"id"`
-	Body *ChangeBuyersConsentsJSONRequestBody
+	Id     RegistrationId `json:"id"`
+	Params ChangeBuyersConsentsParams
+	Body   *ChangeBuyersConsentsJSONRequestBody
 }
 
 type ChangeBuyersConsentsResponseObject interface {
@@ -5205,7 +5509,8 @@ func (response ChangeBuyersConsents200JSONResponse) VisitChangeBuyersConsentsRes
 }
 
 type ClearItemsRequestObject struct {
-	Id RegistrationId `json:"id"`
+	Id     RegistrationId `json:"id"`
+	Params ClearItemsParams
 }
 
 type ClearItemsResponseObject interface {
@@ -5253,6 +5558,7 @@ func (response AddItem201JSONResponse) VisitAddItemResponse(w http.ResponseWrite
 type RemoveItemRequestObject struct {
 	Id     RegistrationId `json:"id"`
 	ItemId Id             `json:"itemId"`
+	Params RemoveItemParams
 }
 
 type RemoveItemResponseObject interface {
@@ -5298,7 +5604,8 @@ func (response CreateMandate201JSONResponse) VisitCreateMandateResponse(w http.R
 }
 
 type CancelSignatureRequestObject struct {
-	Id RegistrationId `json:"id"`
+	Id     RegistrationId `json:"id"`
+	Params CancelSignatureParams
 }
 
 type CancelSignatureResponseObject interface {
@@ -5367,7 +5674,8 @@ func (response ResendCode201JSONResponse) VisitResendCodeResponse(w http.Respons
 }
 
 type CancelPaymentRequestObject struct {
-	Id RegistrationId `json:"id"`
+	Id     RegistrationId `json:"id"`
+	Params CancelPaymentParams
 }
 
 type CancelPaymentResponseObject interface {
@@ -5558,7 +5866,8 @@ func (response CreateResumeLink201JSONResponse) VisitCreateResumeLinkResponse(w 
 }
 
 type EndSessionRequestObject struct {
-	Id RegistrationId `json:"id"`
+	Id     RegistrationId `json:"id"`
+	Params EndSessionParams
 }
 
 type EndSessionResponseObject interface {
@@ -6020,8 +6329,10 @@ func (sh *strictHandler) ListConsents(ctx echo.Context) error {
 }
 
 // ChangeConsents operation middleware
-func (sh *strictHandler) ChangeConsents(ctx echo.Context) error {
+func (sh *strictHandler) ChangeConsents(ctx echo.Context, params ChangeConsentsParams) error {
 	var request ChangeConsentsRequestObject
+
+	request.Params = params
 
 	var body ChangeConsentsJSONRequestBody
 	var err error
@@ -6233,10 +6544,11 @@ func (sh *strictHandler) StartRegistration(ctx echo.Context, params StartRegistr
 }
 
 // AbandonRegistration operation middleware
-func (sh *strictHandler) AbandonRegistration(ctx echo.Context, id RegistrationId) error {
+func (sh *strictHandler) AbandonRegistration(ctx echo.Context, id RegistrationId, params AbandonRegistrationParams) error {
 	var request AbandonRegistrationRequestObject
 
 	request.Id = id
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.AbandonRegistration(ctx.Request().Context(), request.(AbandonRegistrationRequestObject))
@@ -6284,10 +6596,11 @@ func (sh *strictHandler) GetRegistration(ctx echo.Context, id RegistrationId, pa
 }
 
 // CheckCart operation middleware
-func (sh *strictHandler) CheckCart(ctx echo.Context, id RegistrationId) error {
+func (sh *strictHandler) CheckCart(ctx echo.Context, id RegistrationId, params CheckCartParams) error {
 	var request CheckCartRequestObject
 
 	request.Id = id
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.CheckCart(ctx.Request().Context(), request.(CheckCartRequestObject))
@@ -6334,10 +6647,11 @@ func (sh *strictHandler) ListBuyersConsents(ctx echo.Context, id RegistrationId)
 }
 
 // ChangeBuyersConsents operation middleware
-func (sh *strictHandler) ChangeBuyersConsents(ctx echo.Context, id RegistrationId) error {
+func (sh *strictHandler) ChangeBuyersConsents(ctx echo.Context, id RegistrationId, params ChangeBuyersConsentsParams) error {
 	var request ChangeBuyersConsentsRequestObject
 
 	request.Id = id
+	request.Params = params
 
 	var body ChangeBuyersConsentsJSONRequestBody
 	var err error
@@ -6382,10 +6696,11 @@ func (sh *strictHandler) ChangeBuyersConsents(ctx echo.Context, id RegistrationI
 }
 
 // ClearItems operation middleware
-func (sh *strictHandler) ClearItems(ctx echo.Context, id RegistrationId) error {
+func (sh *strictHandler) ClearItems(ctx echo.Context, id RegistrationId, params ClearItemsParams) error {
 	var request ClearItemsRequestObject
 
 	request.Id = id
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.ClearItems(ctx.Request().Context(), request.(ClearItemsRequestObject))
@@ -6456,11 +6771,12 @@ func (sh *strictHandler) AddItem(ctx echo.Context, id RegistrationId, params Add
 }
 
 // RemoveItem operation middleware
-func (sh *strictHandler) RemoveItem(ctx echo.Context, id RegistrationId, itemId Id) error {
+func (sh *strictHandler) RemoveItem(ctx echo.Context, id RegistrationId, itemId Id, params RemoveItemParams) error {
 	var request RemoveItemRequestObject
 
 	request.Id = id
 	request.ItemId = itemId
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.RemoveItem(ctx.Request().Context(), request.(RemoveItemRequestObject))
@@ -6531,10 +6847,11 @@ func (sh *strictHandler) CreateMandate(ctx echo.Context, id RegistrationId, para
 }
 
 // CancelSignature operation middleware
-func (sh *strictHandler) CancelSignature(ctx echo.Context, id RegistrationId) error {
+func (sh *strictHandler) CancelSignature(ctx echo.Context, id RegistrationId, params CancelSignatureParams) error {
 	var request CancelSignatureRequestObject
 
 	request.Id = id
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.CancelSignature(ctx.Request().Context(), request.(CancelSignatureRequestObject))
@@ -6631,10 +6948,11 @@ func (sh *strictHandler) ResendCode(ctx echo.Context, id RegistrationId, params 
 }
 
 // CancelPayment operation middleware
-func (sh *strictHandler) CancelPayment(ctx echo.Context, id RegistrationId) error {
+func (sh *strictHandler) CancelPayment(ctx echo.Context, id RegistrationId, params CancelPaymentParams) error {
 	var request CancelPaymentRequestObject
 
 	request.Id = id
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.CancelPayment(ctx.Request().Context(), request.(CancelPaymentRequestObject))
@@ -6903,10 +7221,11 @@ func (sh *strictHandler) CreateResumeLink(ctx echo.Context, id RegistrationId, p
 }
 
 // EndSession operation middleware
-func (sh *strictHandler) EndSession(ctx echo.Context, id RegistrationId) error {
+func (sh *strictHandler) EndSession(ctx echo.Context, id RegistrationId, params EndSessionParams) error {
 	var request EndSessionRequestObject
 
 	request.Id = id
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.EndSession(ctx.Request().Context(), request.(EndSessionRequestObject))

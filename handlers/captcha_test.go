@@ -53,7 +53,7 @@ func TestChallenge(t *testing.T) {
 		return c.Do("POST", "/v1/registrations", body, append(headers, key)...)
 	}
 	problem := start().Problem(api.ChallengeRequired)
-	if problem.Status != http.StatusForbidden || problem.Retry != api.ProblemRetrySameKey ||
+	if problem.Status != http.StatusForbidden || problem.Retry != api.ProblemRetryNever || problem.Then != api.Captcha ||
 		pointers(problem) != "header/X-Frontdesk-Challenge" {
 		t.Errorf("unexpected: %+v", problem)
 	}

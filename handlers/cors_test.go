@@ -111,7 +111,10 @@ func TestCookieOfAnotherOrigin(t *testing.T) {
 	started.Into(http.StatusCreated, &registration)
 	cookie, _, _ := strings.Cut(started.Header.Get("Set-Cookie"), ";")
 	for origin, welcome := range origins {
-		response := c.Do("POST", "/v1/registrations/"+registration.Id+"/check", nil, [2]string{"Cookie", cookie}, [2]string{"Origin", origin})
+		response := c.Do(
+			"POST", "/v1/registrations/"+registration.Id+"/check", nil, frontdesktest.Key(""),
+			[2]string{"Cookie", cookie}, [2]string{"Origin", origin},
+		)
 		if refused := response.Status == http.StatusForbidden; refused == welcome {
 			t.Errorf("%s is answered with %d: %s", origin, response.Status, response.Body)
 		}

@@ -150,9 +150,9 @@ func TestTableOfProblemsIsTheCodes(t *testing.T) {
 	t.Parallel()
 	contract := string(frontdesktest.Contract(t))
 	for was, becomes := range map[string]string{
-		"| `cart_empty` | 409 | `never` |":   "| `cart_empty` | 400 | `never` |",
-		"| `conflict` | 409 | `same_key` |":  "| `conflict` | 409 | `never` |",
-		"| `sms_limited` | 429 | `after` | ": "| `sms_limit` | 429 | `after` | ",
+		"| `cart_empty` | 409 | `never` |":              "| `cart_empty` | 400 | `never` |",
+		"| `conflict` | 409 | `never` | `read_again` |": "| `conflict` | 409 | `never` | `send_again` |",
+		"| `sms_limited` | 429 | `after` | ":            "| `sms_limit` | 429 | `after` | ",
 	} {
 		if !strings.Contains(contract, was) {
 			t.Fatalf("the contract has no %s", was)

@@ -249,7 +249,7 @@ func TestRegistrationIsItsHoldersAlone(t *testing.T) {
 		stranger.Do("PUT", path+"/person", frontdesktest.Person()).Problem(missing)
 		stranger.Do("POST", path+"/items", `{"offerId":"1"}`, frontdesktest.Key("")).Problem(missing)
 		stranger.Do("DELETE", path+"/items", nil).Problem(missing)
-		stranger.Do("POST", path+"/check", nil).Problem(missing)
+		stranger.Do("POST", path+"/check", nil, frontdesktest.Key("")).Problem(missing)
 		stranger.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(missing)
 		stranger.Do("GET", path+"/payment", nil).Problem(missing)
 	}

@@ -57,7 +57,8 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		case begun == store.KeyReused:
 			return &flows.Error{Code: flows.KeyReused}
 		case begun == store.Completed:
-			if id := c.Param("id"); id != "" { // nor does a device whose session has ended since get a response again
+			id := c.Param("id") // nor does a device whose session has ended since get a response again, but to the end itself
+			if id != "" && op.Operation.OperationID != "endSession" {
 				if _, _, err := s.cfg.Registrations.Load(ctx, id, who.token); err != nil {
 					return err
 				}
@@ -93,16 +94,16 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// minKeyVariety is how many different characters a key needs where only it distinguishes callers.
+// minKeyVariety is how many different characters a key needs.
 // One UUID in a trillion has fewer; "11111111" does.
 const minKeyVariety = 6
 
-// guessableKey refuses keys that another caller may use by chance. Anonymous callers are
+// guessableKey refuses keys that another caller may use by chance, or the same one for another intention. Anonymous callers are
 // distinguished by the key alone: with the key "1" and an equal body, the second one would get the
 // first one's response, token included.
 func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	key := c.Request().Header.Get("Idempotency-Key")
-	if !op.takesKey || routes[op.Method+" "+c.Path()].access&anyone == 0 || key == "" {
+	if !op.takesKey || key == "" {
 		return nil
 	}
 	characters := slices.Sorted(slices.Values([]rune(key)))
@@ -112,8 +113,8 @@ func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	return fieldError("header/Idempotency-Key", flows.FieldGuessable)
 }
 
-// execute records the response in memory, and returns how long to keep it: not at all when its problem
-// document invites the caller to send the same request again. "The cart has changed" is kept like a
+// execute records the response in memory, and returns how long to keep it: not at all when the same request
+// may succeed soon: later, with the captcha response, or after a conflict. "The cart has changed" is kept like a
 // success: repeated later, the request would settle an amount that the buyer may not have seen.
 func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (response store.Response, keep time.Duration) {
 	real := c.Response()
@@ -122,7 +123,7 @@ func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (response store.
 	keep = store.KeepResponse
 	if err := s.recover()(next)(c); err != nil { // a panic would leave the recorder in place, and the key in use
 		switch problem, _ := ProblemOf(err, ""); {
-		case problem.Retry != api.ProblemRetryNever:
+		case problem.Then == api.SendAgain || problem.Then == api.Captcha || problem.Code == api.Conflict:
 			keep = 0
 		case problem.Code != api.CartChanged:
 			keep = store.KeepRefusal

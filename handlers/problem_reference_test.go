@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/handlers"
@@ -28,13 +29,13 @@ Every text that the API sends by a code, as it is sent, in both languages. Progr
 
 ## Problem codes
 
-| Code | Status | ` + "`retry`" + ` | Title | Title in French | When | What the front end does |
-|---|---|---|---|---|---|---|
+| Code | Status | ` + "`retry`" + ` | ` + "`then`" + ` | Title | Title in French | When | What the front end does |
+|---|---|---|---|---|---|---|---|
 %s
 ## Problem codes of the operators' API
 
-| Code | Status | ` + "`retry`" + ` | Title | When | What the operator does |
-|---|---|---|---|---|---|
+| Code | Status | ` + "`retry`" + ` | ` + "`then`" + ` | Title | When | What the operator does |
+|---|---|---|---|---|---|---|
 %s
 ## Field codes
 
@@ -53,7 +54,7 @@ Every text that the API sends by a code, as it is sent, in both languages. Progr
 
 // contractRow is a row of the contract's table of problems; it captures the code, when it happens and what to
 // do.
-var contractRow = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| \\d+ \\| `[a-z_]+` \\| (.*) \\| (.*) \\|$")
+var contractRow = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| \\d+ \\| `[a-z_]+` \\| `[a-z_]+` \\| (.*) \\| (.*) \\|$")
 
 // TestProblemReference compares docs/reference/problems.md with what the gateway sends. At start, the gateway
 // itself compares status and retry with the contract's table.
@@ -69,9 +70,13 @@ func TestProblemReference(t *testing.T) {
 	for _, row := range rows {
 		code := row[1]
 		sent, _ := handlers.ProblemOf(&flows.Error{Code: flows.Code(code)}, "")
+		if (sent.Then == api.SendAgain) != (sent.Retry != api.ProblemRetryNever) ||
+			(sent.Then == api.StartAgain) != (sent.Code == api.RegistrationNotFound) {
+			t.Errorf("%s: retry %s contradicts then %s", code, sent.Retry, sent.Then)
+		}
 		fmt.Fprintf(
-			&problems, "| `%s` | %d | `%s` | %s | %s | %s | %s |\n", code, sent.Status, sent.Retry, sent.Title, titles[1][code]["other"],
-			row[2], row[3],
+			&problems, "| `%s` | %d | `%s` | `%s` | %s | %s | %s | %s |\n", code, sent.Status, sent.Retry, sent.Then, sent.Title,
+			titles[1][code]["other"], row[2], row[3],
 		)
 	}
 	for _, row := range [][3]string{
@@ -83,7 +88,10 @@ func TestProblemReference(t *testing.T) {
 		{"too_early", "a request that was sent may still arrive", "waits for `Retry-After`"},
 	} {
 		sent, _ := handlers.ProblemOf(&flows.Error{Code: flows.Code(row[0])}, "")
-		fmt.Fprintf(&operators, "| `%s` | %d | `%s` | %s | %s | %s |\n", sent.Code, sent.Status, sent.Retry, sent.Title, row[1], row[2])
+		fmt.Fprintf(
+			&operators, "| `%s` | %d | `%s` | `%s` | %s | %s | %s |\n", sent.Code, sent.Status, sent.Retry, sent.Then, sent.Title,
+			row[1], row[2],
+		)
 	}
 	want := fmt.Sprintf(problemReference, &problems, &operators,
 		textTable(schemas["FieldCode"].Value.Extensions["x-extensible-enum"], bothLanguages(t, "fields")),

@@ -192,7 +192,7 @@ func (s *Server) compareCodes() error {
 		if !ok {
 			return fmt.Errorf("problem code %v is in openapi.yaml, but has no status", code)
 		}
-		if row := fmt.Sprintf("| `%v` | %d | `%s` | ", code, m.status, m.retry); !strings.Contains(schema.Description, row) {
+		if row := fmt.Sprintf("| `%v` | %d | `%s` | `%s` | ", code, m.status, m.retry, m.then); !strings.Contains(schema.Description, row) {
 			return fmt.Errorf("the table of problem codes in openapi.yaml has no row that begins %s", row)
 		}
 		if !listed[name] {

@@ -10,6 +10,7 @@
  * } from "./contract"
  */
 
+import { randomKey } from "./intentions.js";
 import { language } from "./text.js";
 
 /** As long as the gateway's longest read, in ms. A write may take longer there; the retry with its key gets its response. */
@@ -33,13 +34,13 @@ const GATEWAY_TROUBLE = [408, 429, 500, 502, 503, 504];
 /** A request that did not succeed. `code` is the gateway's, or `offline` when no response came. */
 export class Problem extends Error {
   /**
-   * @param {Omit<Partial<ProblemDocument>, "code"> & { code: ProblemDocument["code"] | "offline", retry: ProblemDocument["retry"] }} document
+   * @param {Omit<Partial<ProblemDocument>, "code"> & { code: ProblemDocument["code"] | "offline", then: ProblemDocument["then"] }} document
    * @param {number} [retryAfter] seconds
    */
   constructor(document, retryAfter) {
     super(document.code);
     this.code = document.code;
-    this.retry = document.retry;
+    this.then = document.then;
     this.status = document.status ?? 0;
     this.errors = document.errors ?? [];
     this.challenge = document.challenge;
@@ -47,9 +48,9 @@ export class Problem extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** Whether sending the same request with the same key can still succeed; otherwise the response is definitive. */
+  /** Whether sending the same request with the same key can still succeed, at once or later; otherwise the response is definitive. */
   get passing() {
-    return this.retry !== "never";
+    return this.then === "send_again" || this.then === "captcha";
   }
 }
 
@@ -172,7 +173,7 @@ export const clearItems = (id) => request("DELETE", `${registration(id)}/items`)
 export const removeItem = (id, item) => request("DELETE", `${registration(id)}/items/${item}`);
 
 /** @type {(id: string) => Promise<Check>} */
-export const checkCart = (id) => request("POST", `${registration(id)}/check`);
+export const checkCart = (id) => request("POST", `${registration(id)}/check`, { key: randomKey() });
 
 /** @type {(id: string, intention: Intention<NewMandate>) => Promise<Registration>} */
 export const createMandate = (id, { key, body }) => request("POST", `${registration(id)}/mandate`, { key, body });
@@ -269,7 +270,7 @@ async function request(method, path, options = {}) {
       return response;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (error.code === "challenge_required") {
+      if (error.then === "captcha") {
         const answer = error.challenge && (await solve(error.challenge));
         if (!answer) throw error;
         options = { ...options, headers: { ...options.headers, "X-Frontdesk-Challenge": answer } };
@@ -277,7 +278,7 @@ async function request(method, path, options = {}) {
       }
       const isCrowd = error.code === "overloaded";
       const isPatient = isCrowd ? Date.now() - begun < CROWD_PATIENCE : (error.retryAfter ?? 0) <= PATIENCE && attempt < PAUSES.length;
-      if (!error.passing || !isPatient || options.once) throw error;
+      if (error.then !== "send_again" || !isPatient || options.once) throw error;
       report(error);
       await pause(Math.max(PAUSES[attempt] ?? 0, 1_000 * (error.retryAfter ?? 0)) * (1 + JITTER * Math.random()));
     }
@@ -304,7 +305,7 @@ async function send(method, path, { key, body, headers = {} }) {
     });
     text = await response.text();
   } catch {
-    throw new Problem({ code: "offline", retry: "same_key" });
+    throw new Problem({ code: "offline", then: "send_again" });
   }
   if (response.status === 204) return undefined;
   const document = parse(text);
@@ -319,9 +320,9 @@ async function send(method, path, { key, body, headers = {} }) {
  */
 function problemOf(response, document) {
   const retryAfter = Number(response.headers.get("Retry-After")) || undefined;
-  if (document?.code && document?.retry) return new Problem(document, retryAfter);
+  if (document?.code && document?.then) return new Problem(document, retryAfter);
   const passing = response.ok || GATEWAY_TROUBLE.includes(response.status);
-  return new Problem({ code: "internal", status: response.status, retry: passing ? "same_key" : "never" }, retryAfter);
+  return new Problem({ code: "internal", status: response.status, then: passing ? "send_again" : "fix_request" }, retryAfter);
 }
 
 /** @param {string} text */

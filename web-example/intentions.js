@@ -59,7 +59,7 @@ export function settle(name) {
 }
 
 /** 128 random bits; `crypto.randomUUID` is missing on plain http, as when testing with a phone on the local network. */
-function randomKey() {
+export function randomKey() {
   if (crypto.randomUUID) return crypto.randomUUID();
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -18,10 +18,8 @@ import { findOffer } from "./terms.js";
  * @typedef {"start" | "continue" | "link" | "person" | "item" | "remove" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "later" | "card" | "back" | "abandon" | "leave" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
  */
 
-/** Problems that show that the page is outdated: the registration is read again. */
-const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_changed", "mandate_required", "mandate_signed",
-  "mandate_not_needed", "no_code", "code_wrong", "code_expired", "code_blocked", "mobile_unreachable", "nothing_due", "amount_due", "method_not_offered", "payment_exists",
-  "person_required", "registration_closed", "payment_under_way", "item_required"];
+/** Problems besides those of `then: "read_again"` that change what the registration shows, such as the attempts left. */
+const CHANGING = ["code_wrong", "mobile_unreachable"];
 
 /** Problems that show that this browser has no access to the registration, or no longer. */
 const GONE = ["registration_not_found", "token_required"];
@@ -106,7 +104,7 @@ async function failed(error, doing) {
     gone(id);
     return error;
   }
-  if (id && BEHIND.includes(error.code)) await refresh(id);
+  if (id && (error.then === "read_again" || CHANGING.includes(error.code))) await refresh(id);
   if (refuses(error, "startDate")) await readAgain(); // the club's day has changed since
   if (error.code !== "cart_invalid" || !isSettled(get().registration)) set({ problem: error }); // the cart says itself that it is settled
   return error;

@@ -453,8 +453,7 @@ export interface paths {
         /**
          * Check the cart
          * @description Reads the cart again from the club system and returns whether it is valid, and if not, why. The registration shows
-         *     the same from then on, for example after staff have solved a problem. Repeating it is harmless, so no
-         *     `Idempotency-Key` is needed.
+         *     the same from then on, for example after staff have solved a problem.
          */
         post: operations["checkCart"];
         delete?: never;
@@ -2431,6 +2430,7 @@ export interface components {
          *       "status": 422,
          *       "code": "invalid_request",
          *       "retry": "never",
+         *       "then": "correct_input",
          *       "errors": [
          *         {
          *           "pointer": "/person/email",
@@ -2454,11 +2454,12 @@ export interface components {
             detail?: components["schemas"]["Words"];
             code: components["schemas"]["ProblemCode"];
             /**
-             * @description Whether to send the same request again. `never`: not as it is. `same_key`: now, with the same key. `after`: after
-             *     `retryAfter` seconds, with the same key.
+             * @description Whether a program can send the same request again by itself. `never`: not as it is. `same_key`: now, with the same
+             *     key. `after`: after `retryAfter` seconds, with the same key.
              * @enum {string}
              */
             retry: "never" | "same_key" | "after";
+            then: components["schemas"]["ProblemThen"];
             errors?: components["schemas"]["FieldProblem"][];
             challenge?: components["schemas"]["ChallengeWidget"];
             /** @description With `retry: after`, as the header `Retry-After`: seconds until the same request can succeed. */
@@ -2466,72 +2467,87 @@ export interface components {
             traceId?: string;
         };
         /**
+         * @description What the front end does. A client that follows it needs no list of codes, and does right with codes that it does not know.
+         *
+         *     | then | what the front end does |
+         *     |---|---|
+         *     | `fix_request` | report a mistake of the program; nothing that the visitor does helps |
+         *     | `correct_input` | show the text, next to the fields in `errors`; the visitor changes something, decides, or asks the club; what they send then has a new key |
+         *     | `send_again` | send the same request with the same key, as `retry` says; keep what the visitor typed |
+         *     | `read_again` | read the registration, or else the catalogue, and show its present state with the text |
+         *     | `start_again` | discard the id and the token that were sent, and start another registration; only `registration_not_found` has it |
+         *     | `log_in` | send the credential that the text names; a stored token stays valid |
+         *     | `captcha` | show the captcha, and send the same request with the same key and its response in `X-Frontdesk-Challenge` |
+         * @enum {string}
+         */
+        ProblemThen: "fix_request" | "correct_input" | "send_again" | "read_again" | "start_again" | "log_in" | "captcha";
+        /**
          * @description The complete list of error codes, also at `/docs/problems`.
          *
-         *     | code | status | retry | when | what the front end does |
-         *     |---|---|---|---|---|
-         *     | `malformed_request` | 400 | `never` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
-         *     | `invalid_request` | 422 | `never` | some fields or parameters are invalid or unknown; `errors` points at each | show each message next to its field |
-         *     | `card_number_refused` | 422 | `never` | the body contains a card number, which only the card processor's page accepts; `errors` points at it | fix the client; have buyers enter cards only on the processor's page |
-         *     | `not_identified` | 401 | `never` | the operation needs a valid identity token of this organisation | have the person log in at the club again, and send the new token |
-         *     | `invitation_invalid` | 422 | `never` | the invitation is used, expired or unknown | offer to register as a new person, or to ask the club for another link |
-         *     | `resumption_invalid` | 422 | `never` | the link is used, replaced, expired or unknown | create a new link on the first device, or start again |
-         *     | `contact_banned` | 403 | `never` | the club does not sell to this contact | refer the person to the club |
-         *     | `person_known` | 409 | `never` | the club knows the buyer, so the buyer's details are neither needed nor accepted | omit the form for details |
-         *     | `other_club` | 409 | `never` | the contact belongs to another club than the requested one | start the registration at the contact's own club, or offer the move to the requested club |
-         *     | `token_required` | 401 | `never` | the request has neither the registration's token nor its session cookie | send the token, or have the visitor start; keep a token that is stored |
-         *     | `registration_not_found` | 404 | `never` | the registration does not exist, or the token or the cookie is not, or no longer, one of its own | discard the id and the token, and start again |
-         *     | `club_not_found` | 404 | `never` | the club does not exist | have the visitor choose another club |
-         *     | `offer_not_found` | 404 | `never` | the club does not have this offer, or not for this person | read the catalogue again, and let the person choose |
-         *     | `payment_not_found` | 404 | `never` | the registration has no payment yet | read the registration |
-         *     | `not_found` | 404 | `never` | nothing is at this address | fix the client; keep the token |
-         *     | `method_not_allowed` | 405 | `never` | the path exists but does not support the HTTP method | fix the client |
-         *     | `too_large` | 413 | `never` | the body is larger than 64 KiB | fix the client |
-         *     | `unsupported_media_type` | 415 | `never` | the body is not sent with `Content-Type: application/json` | fix the client |
-         *     | `forbidden_origin` | 403 | `never` | another site used a cookie session | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
-         *     | `challenge_required` | 403 | `same_key` | the visitor must solve the captcha first | show the captcha, and send the same request again with the captcha response in `X-Frontdesk-Challenge` |
-         *     | `rate_limited` | 429 | `after` | too many requests; `RateLimit` shows which limit was exceeded | wait for `Retry-After`, and send the same request again with the same key |
-         *     | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is not one of the club's keys | have staff enter the key again |
-         *     | `staff_only` | 403 | `never` | the operation is reserved for staff and needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action lists what the caller can choose |
-         *     | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | fix the client: use a new key for each intended action |
-         *     | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same request again with the same key |
-         *     | `conflict` | 409 | `same_key` | another request changed the registration at the same time | read the registration, and send the same request again if it is still wanted |
-         *     | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
-         *     | `cart_empty` | 409 | `never` | the cart has no items to pay for | return to the offers |
-         *     | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
-         *     | `item_required` | 409 | `never` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
-         *     | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
-         *     | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
-         *     | `nothing_due` | 409 | `never` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
-         *     | `amount_due` | 409 | `never` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
-         *     | `method_not_offered` | 403 | `never` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
-         *     | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
-         *     | `possible_duplicate_purchase` | 409 | `never` | the same contact, or a person with the same name, birth date, e-mail address and phone, has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
-         *     | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
-         *     | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, erased, or under review by the club's staff | read the registration, and show how it ended; to start another one, use a new key |
-         *     | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
-         *     | `offer_not_available` | 422 | `never` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
-         *     | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | continue to the payment |
-         *     | `mandate_signed` | 409 | `never` | the mandate is already signed | read the registration, and continue to the payment |
-         *     | `no_code` | 409 | `never` | no code is active | offer what `next` lists: a new code, or the bank account again |
-         *     | `code_wrong` | 422 | `never` | the code is wrong; the mandate's `attemptsLeft` counts down | show the error next to the field, with the attempts left |
-         *     | `code_expired` | 409 | `never` | the code has expired or was cancelled | offer a new code |
-         *     | `code_blocked` | 409 | `never` | too many wrong codes were entered | offer a new code |
-         *     | `sms_limited` | 429 | `after` | the person or the mobile number has received the maximum number of codes for now | count down `Retry-After`, then offer a new code |
-         *     | `sms_paused` | 503 | `after` | the club sends no codes to visitors for now: its SMS budget is used up, or too few codes were entered | wait for `Retry-After`, or refer the person to the club |
-         *     | `mobile_unreachable` | 409 | `never` | the mobile number cannot receive codes, such as one of another country | have the person correct the mobile number |
-         *     | `access_token_refused` | 422 | `never` | the access token is not, or no longer, valid for an account | have the person log in to their account again |
-         *     | `migration_club` | 409 | `never` | the person is already at this club, or at a club of another chain | refer the person to the club |
-         *     | `migration_contact` | 409 | `never` | the contact is not a prospect or, for a move, a former member | refer the person to the club |
-         *     | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details of a new person |
-         *     | `webhook_untrusted` | 400 | `never` | the webhook's signature is invalid | check the webhook's secret; front ends never get this error |
-         *     | `club_system_failed` | 502 | `same_key` | the club system responded with an error | offer to try again, with the same key |
-         *     | `club_system_unavailable` | 503 | `after` | the club system is unreachable | wait for `Retry-After`, and send the same request again with the same key |
-         *     | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be fetched | wait for `Retry-After`, and send the same request again |
-         *     | `processor_unavailable` | 503 | `after` | the card processor is unreachable | wait for `Retry-After`, and send the same request again with the same key |
-         *     | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
-         *     | `overloaded` | 503 | `after` | Frontdesk has more visitors than it can serve; nothing was done | wait for `Retry-After`, and send the same request again with the same key |
-         *     | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
+         *     | code | status | retry | then | when | what the front end does |
+         *     |---|---|---|---|---|---|
+         *     | `malformed_request` | 400 | `never` | `fix_request` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
+         *     | `invalid_request` | 422 | `never` | `correct_input` | some fields or parameters are invalid or unknown; `errors` points at each | show each message next to its field |
+         *     | `card_number_refused` | 422 | `never` | `correct_input` | the body contains a card number, which only the card processor's page accepts; `errors` points at it | fix the client; have buyers enter cards only on the processor's page |
+         *     | `not_identified` | 401 | `never` | `log_in` | the operation needs a valid identity token of this organisation | have the person log in at the club again, and send the new token |
+         *     | `invitation_invalid` | 422 | `never` | `correct_input` | the invitation is used, expired or unknown | offer to register as a new person, or to ask the club for another link |
+         *     | `resumption_invalid` | 422 | `never` | `correct_input` | the link is used, replaced, expired or unknown | create a new link on the first device, or start again |
+         *     | `contact_banned` | 403 | `never` | `correct_input` | the club does not sell to this contact | refer the person to the club |
+         *     | `person_known` | 409 | `never` | `read_again` | the club knows the buyer, so the buyer's details are neither needed nor accepted | omit the form for details |
+         *     | `other_club` | 409 | `never` | `correct_input` | the contact belongs to another club than the requested one | start the registration at the contact's own club, or offer the move to the requested club |
+         *     | `token_required` | 401 | `never` | `log_in` | the request has neither the registration's token nor its session cookie | send the token, or have the visitor start; keep a token that is stored |
+         *     | `registration_not_found` | 404 | `never` | `start_again` | the registration does not exist, or the token or the cookie is not, or no longer, one of its own | discard the id and the token, and start again |
+         *     | `club_not_found` | 404 | `never` | `read_again` | the club does not exist | have the visitor choose another club |
+         *     | `offer_not_found` | 404 | `never` | `read_again` | the club does not have this offer, or not for this person | read the catalogue again, and let the person choose |
+         *     | `payment_not_found` | 404 | `never` | `read_again` | the registration has no payment yet | read the registration |
+         *     | `not_found` | 404 | `never` | `fix_request` | nothing is at this address | fix the client; keep the token |
+         *     | `method_not_allowed` | 405 | `never` | `fix_request` | the path exists but does not support the HTTP method | fix the client |
+         *     | `too_large` | 413 | `never` | `fix_request` | the body is larger than 64 KiB | fix the client |
+         *     | `unsupported_media_type` | 415 | `never` | `fix_request` | the body is not sent with `Content-Type: application/json` | fix the client |
+         *     | `forbidden_origin` | 403 | `never` | `fix_request` | another site used a cookie session | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
+         *     | `challenge_required` | 403 | `never` | `captcha` | the visitor must solve the captcha first | show the captcha, and send the same request again with the captcha response in `X-Frontdesk-Challenge` |
+         *     | `rate_limited` | 429 | `after` | `send_again` | too many requests; `RateLimit` shows which limit was exceeded | wait for `Retry-After`, and send the same request again with the same key |
+         *     | `staff_key_unknown` | 401 | `never` | `log_in` | the `X-Frontdesk-Staff-Key` is not one of the club's keys | have staff enter the key again |
+         *     | `staff_only` | 403 | `never` | `fix_request` | the operation is reserved for staff and needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action lists what the caller can choose |
+         *     | `key_reused` | 422 | `never` | `fix_request` | the `Idempotency-Key` was used with another request | fix the client: use a new key for each intended action |
+         *     | `key_in_use` | 409 | `after` | `send_again` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same request again with the same key |
+         *     | `conflict` | 409 | `never` | `read_again` | another request changed the registration at the same time | read the registration, and send the same request again if it is still wanted |
+         *     | `cart_frozen` | 409 | `never` | `read_again` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
+         *     | `cart_empty` | 409 | `never` | `read_again` | the cart has no items to pay for | return to the offers |
+         *     | `cart_invalid` | 409 | `never` | `read_again` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
+         *     | `item_required` | 409 | `never` | `read_again` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
+         *     | `cart_changed` | 409 | `never` | `read_again` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
+         *     | `mandate_required` | 409 | `never` | `read_again` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
+         *     | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
+         *     | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
+         *     | `method_not_offered` | 403 | `never` | `read_again` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
+         *     | `payment_exists` | 409 | `never` | `read_again` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
+         *     | `possible_duplicate_purchase` | 409 | `never` | `correct_input` | the same contact, or a person with the same name, birth date, e-mail address and phone, has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
+         *     | `person_required` | 409 | `never` | `read_again` | the buyer's details are missing | show the form for details |
+         *     | `registration_closed` | 409 | `never` | `read_again` | the registration is completed, abandoned, expired, erased, or under review by the club's staff | read the registration, and show how it ended; to start another one, use a new key |
+         *     | `payment_under_way` | 409 | `never` | `read_again` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
+         *     | `offer_not_available` | 422 | `never` | `correct_input` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
+         *     | `mandate_not_needed` | 409 | `never` | `read_again` | nothing in the cart is paid by direct debit | continue to the payment |
+         *     | `mandate_signed` | 409 | `never` | `read_again` | the mandate is already signed | read the registration, and continue to the payment |
+         *     | `no_code` | 409 | `never` | `read_again` | no code is active | offer what `next` lists: a new code, or the bank account again |
+         *     | `code_wrong` | 422 | `never` | `correct_input` | the code is wrong; the mandate's `attemptsLeft` counts down | show the error next to the field, with the attempts left |
+         *     | `code_expired` | 409 | `never` | `read_again` | the code has expired or was cancelled | offer a new code |
+         *     | `code_blocked` | 409 | `never` | `read_again` | too many wrong codes were entered | offer a new code |
+         *     | `sms_limited` | 429 | `after` | `send_again` | the person or the mobile number has received the maximum number of codes for now | count down `Retry-After`, then offer a new code |
+         *     | `sms_paused` | 503 | `after` | `send_again` | the club sends no codes to visitors for now: its SMS budget is used up, or too few codes were entered | wait for `Retry-After`, or refer the person to the club |
+         *     | `mobile_unreachable` | 409 | `never` | `correct_input` | the mobile number cannot receive codes, such as one of another country | have the person correct the mobile number |
+         *     | `access_token_refused` | 422 | `never` | `log_in` | the access token is not, or no longer, valid for an account | have the person log in to their account again |
+         *     | `migration_club` | 409 | `never` | `correct_input` | the person is already at this club, or at a club of another chain | refer the person to the club |
+         *     | `migration_contact` | 409 | `never` | `correct_input` | the contact is not a prospect or, for a move, a former member | refer the person to the club |
+         *     | `migration_not_shared` | 409 | `never` | `correct_input` | the clubs do not share the person's details | ask for the details of a new person |
+         *     | `webhook_untrusted` | 400 | `never` | `fix_request` | the webhook's signature is invalid | check the webhook's secret; front ends never get this error |
+         *     | `club_system_failed` | 502 | `same_key` | `send_again` | the club system responded with an error | offer to try again, with the same key |
+         *     | `club_system_unavailable` | 503 | `after` | `send_again` | the club system is unreachable | wait for `Retry-After`, and send the same request again with the same key |
+         *     | `identity_unavailable` | 503 | `after` | `send_again` | the keys of the club's own login cannot be fetched | wait for `Retry-After`, and send the same request again |
+         *     | `processor_unavailable` | 503 | `after` | `send_again` | the card processor is unreachable | wait for `Retry-After`, and send the same request again with the same key |
+         *     | `storage_unavailable` | 503 | `after` | `send_again` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
+         *     | `overloaded` | 503 | `after` | `send_again` | Frontdesk has more visitors than it can serve; nothing was done | wait for `Retry-After`, and send the same request again with the same key |
+         *     | `internal` | 500 | `same_key` | `send_again` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
          * @enum {string}
          */
         ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "payment_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
@@ -2757,19 +2773,13 @@ export interface components {
          */
         Challenge: string;
         /**
-         * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again. It must
-         *     have at least 16 characters, at least six of them different, because it is the only thing that distinguishes
-         *     anonymous callers.
-         * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
-         */
-        StrangersKey: string;
-        /**
-         * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+         * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+         *     with the same request: the action is done once.
          * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
          */
         IdempotencyKey: string;
         /**
-         * @description A new random value for each intended action, such as a UUID. With it, the same request sent again takes effect once.
+         * @description As for a POST. Without it, sending the request again carries it out again.
          * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
          */
         OptionalIdempotencyKey: string;
@@ -3266,12 +3276,11 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again. It must
-                 *     have at least 16 characters, at least six of them different, because it is the only thing that distinguishes
-                 *     anonymous callers.
+                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+                 *     with the same request: the action is done once.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
-                "Idempotency-Key": components["parameters"]["StrangersKey"];
+                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
                  * @description The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
                  *     one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
@@ -3396,7 +3405,13 @@ export interface operations {
     abandonRegistration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description As for a POST. Without it, sending the request again carries it out again.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
@@ -3413,6 +3428,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Content-Language": components["headers"]["Content-Language"];
                     Vary: components["headers"]["Vary"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3431,7 +3447,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+                 *     with the same request: the action is done once.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -3475,7 +3492,13 @@ export interface operations {
     endSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description As for a POST. Without it, sending the request again carries it out again.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
@@ -3490,6 +3513,7 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     "Set-Cookie": components["headers"]["Set-Cookie"];
                     [name: string]: unknown;
                 };
@@ -3507,12 +3531,11 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again. It must
-                 *     have at least 16 characters, at least six of them different, because it is the only thing that distinguishes
-                 *     anonymous callers.
+                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+                 *     with the same request: the action is done once.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
-                "Idempotency-Key": components["parameters"]["StrangersKey"];
+                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description `cookie` requests a session cookie instead of a token in the body. Only for pages on the same site as the API. */
                 "X-Frontdesk-Session"?: components["parameters"]["Session"];
             };
@@ -3606,7 +3629,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. With it, the same request sent again takes effect once.
+                 * @description As for a POST. Without it, sending the request again carries it out again.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
@@ -3665,7 +3688,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. With it, the same request sent again takes effect once.
+                 * @description As for a POST. Without it, sending the request again carries it out again.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
@@ -3781,7 +3804,13 @@ export interface operations {
     changeBuyersConsents: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description As for a POST. Without it, sending the request again carries it out again.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
@@ -3815,6 +3844,7 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3874,7 +3904,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+                 *     with the same request: the action is done once.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -3921,7 +3952,13 @@ export interface operations {
     clearItems: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description As for a POST. Without it, sending the request again carries it out again.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
@@ -3938,6 +3975,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Content-Language": components["headers"]["Content-Language"];
                     Vary: components["headers"]["Vary"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3954,7 +3992,13 @@ export interface operations {
     removeItem: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description As for a POST. Without it, sending the request again carries it out again.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
@@ -3973,6 +4017,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Content-Language": components["headers"]["Content-Language"];
                     Vary: components["headers"]["Vary"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3989,7 +4034,14 @@ export interface operations {
     checkCart: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /**
+                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+                 *     with the same request: the action is done once.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
@@ -4006,6 +4058,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Content-Language": components["headers"]["Content-Language"];
                     Vary: components["headers"]["Vary"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4024,7 +4077,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+                 *     with the same request: the action is done once.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4082,7 +4136,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+                 *     with the same request: the action is done once.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4129,7 +4184,13 @@ export interface operations {
     cancelSignature: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description As for a POST. Without it, sending the request again carries it out again.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
@@ -4146,6 +4207,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Content-Language": components["headers"]["Content-Language"];
                     Vary: components["headers"]["Vary"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4164,7 +4226,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+                 *     with the same request: the action is done once.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4211,7 +4274,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+                 *     with the same request: the action is done once.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4308,7 +4372,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+                 *     with the same request: the action is done once.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4365,7 +4430,13 @@ export interface operations {
     cancelPayment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description As for a POST. Without it, sending the request again carries it out again.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
@@ -4382,6 +4453,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Content-Language": components["headers"]["Content-Language"];
                     Vary: components["headers"]["Vary"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4608,7 +4680,13 @@ export interface operations {
     changeConsents: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description As for a POST. Without it, sending the request again carries it out again.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4639,6 +4717,7 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4738,7 +4817,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+                 *     with the same request: the action is done once.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4784,7 +4864,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
+                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
+                 *     with the same request: the action is done once.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];

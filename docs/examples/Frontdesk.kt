@@ -115,7 +115,7 @@ import okhttp3.sse.EventSources
 @Serializable data class FieldProblem(val pointer: String, val message: String)
 
 @Serializable data class Problem(
-    val code: String, val retry: String, val title: String, val detail: String? = null, val traceId: String? = null,
+    val code: String, val then: String, val title: String, val detail: String? = null, val traceId: String? = null,
     val errors: List<FieldProblem>? = null,
 )
 
@@ -156,7 +156,7 @@ class Frontdesk(private val base: String = "http://localhost:8080") {
                 if (answer.ok) return answer.text
                 val problem = decode<Problem>(answer.text)
                 val wait = answer.retryAfter ?: pause
-                if (last || problem.retry == "never" || wait > 15) throw Refused(problem) // too long for a spinner
+                if (last || problem.then != "send_again" || wait > 15) throw Refused(problem) // too long for a spinner
                 delay(1000 * maxOf(wait, pause))
             } catch (lost: IOException) {
                 if (last) throw lost
@@ -339,7 +339,7 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
                 started.token?.let { vault.write("session", json.encodeToString(Session(started.id, it))) }
             }
         } catch (refused: Refused) {
-            if (refused.problem.retry == "never") vault.write("intention", null)
+            if (refused.problem.then != "send_again") vault.write("intention", null)
             throw refused // any other error keeps the intention: open() sends it again
         }
         vault.write("intention", null)
@@ -356,14 +356,14 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
             work()
         } catch (refused: Refused) {
             problem.value = refused.problem
-            if (refused.problem.code == "registration_not_found") {
+            if (refused.problem.then == "start_again") {
                 vault.write("session", null)
                 registration.value = null
             } else {
                 runCatching { refresh() } // a refusal can change what is shown: the amount, or the attempts left
             }
         } catch (lost: IOException) {
-            problem.value = Problem("offline", "same_key", "No answer")
+            problem.value = Problem("offline", "send_again", "No answer")
         }
     }
 }

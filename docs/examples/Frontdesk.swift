@@ -80,7 +80,7 @@ struct CardDetails: Decodable { let presentation: String; let redirectUrl: Strin
 struct FieldProblem: Decodable { let pointer, message: String }
 
 struct Problem: Decodable, Error {
-    let code, retry, title: String
+    let code, then, title: String
     let detail, traceId: String?
     let errors: [FieldProblem]?
 }
@@ -109,7 +109,7 @@ struct Frontdesk {
                 let http = response as! HTTPURLResponse
                 if (200..<300).contains(http.statusCode) { return try JSONDecoder().decode(Answer.self, from: data) }
                 guard let problem = try? JSONDecoder().decode(Problem.self, from: data) else { throw URLError(.badServerResponse) }
-                guard repeatable, pause > 0, problem.retry != "never" else { throw problem }
+                guard repeatable, pause > 0, problem.then == "send_again" else { throw problem }
                 let wait = Int(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? pause
                 guard wait <= 15 else { throw problem } // too long for a spinner: offer to try again later
                 try await Task.sleep(for: .seconds(max(wait, pause)))
@@ -312,7 +312,7 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
                 let answer: StartedRegistration = try await api.send("POST", intention.path, body: intention.body, key: intention.key, token: token)
                 if let token = answer.token { try Vault.write(Session(id: answer.id, token: token), "session") }
             }
-        } catch let definitive as Problem where definitive.retry == "never" {
+        } catch let definitive as Problem where definitive.then != "send_again" {
             try Vault.write(nil as Intention?, "intention")
             throw definitive
         } // any other error keeps the intention: open() sends it again
@@ -330,7 +330,7 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
             try await work()
         } catch let refused as Problem {
             problem = refused
-            if refused.code == "registration_not_found" {
+            if refused.then == "start_again" {
                 try? Vault.write(nil as Session?, "session")
                 registration = nil
             } else {
@@ -338,7 +338,7 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
             }
         } catch {
             if Task.isCancelled { return } // the view is gone
-            problem = Problem(code: "offline", retry: "same_key", title: "No answer", detail: nil, traceId: nil, errors: nil)
+            problem = Problem(code: "offline", then: "send_again", title: "No answer", detail: nil, traceId: nil, errors: nil)
         }
     }
 }

@@ -1,6 +1,5 @@
 // What to show, from the types alone. Each switch names every case: without one of them, this file does not compile.
 import type { components } from "./frontdesk.d.ts";
-import type { ProblemCodes } from "./problem-codes.d.ts";
 
 type Schemas = components["schemas"];
 
@@ -65,21 +64,18 @@ function line(item: Schemas["CartItem"]): string {
   }
 }
 
-/** What the page does next when a payment is refused. */
-export function refused(code: ProblemCodes["startPayment"]): "fix the page" | "send it again" | "show the registration" | "ask" | "start again" {
-  switch (code) {
-    case "malformed_request": case "invalid_request": case "card_number_refused": case "too_large": case "unsupported_media_type": case "key_reused":
-    case "forbidden_origin": case "token_required": case "staff_key_unknown": case "staff_only":
-      return "fix the page";
-    case "rate_limited": case "key_in_use": case "conflict": case "club_system_failed": case "club_system_unavailable": case "processor_unavailable":
-    case "storage_unavailable": case "internal":
-      return "send it again";
-    case "cart_changed": case "cart_empty": case "cart_invalid": case "mandate_required": case "nothing_due": case "amount_due": case "method_not_offered":
-    case "payment_exists": case "person_required": case "registration_closed": case "offer_not_available":
-      return "show the registration";
-    case "possible_duplicate_purchase": return "ask"; // yes is the payment with again: true and a new key
-    case "registration_not_found": return "start again";
-    default: return never(code);
+/** What the page does next when a request is refused. */
+export function refused(problem: Schemas["Problem"]): string {
+  if (problem.code === "possible_duplicate_purchase") return "ask"; // yes is the payment with again: true and a new key
+  switch (problem.then) {
+    case "fix_request": return "report a mistake of the page";
+    case "correct_input": return problem.errors?.map(({ message }) => message).join(" ") ?? problem.title;
+    case "send_again": return `send it again with the same key, ${problem.retryAfter ?? 0} s from now`;
+    case "read_again": return "read the registration, and show its screen";
+    case "start_again": return "forget the registration, and start again";
+    case "log_in": return "the login";
+    case "captcha": return "the captcha, then send it again with the same key";
+    default: return never(problem.then);
   }
 }
 

@@ -13,7 +13,7 @@ const { data: started, error } = await api.POST("/v1/registrations", {
     },
   },
 });
-if (error) throw new Error(`${error.code} (${error.retry}): ${error.errors?.map(({ pointer, message }) => `${pointer} ${message}`)}`);
+if (error) throw new Error(`${error.code} (${error.then}): ${error.errors?.map(({ pointer, message }) => `${pointer} ${message}`)}`);
 
 const id = started.id;
 const headers = { Authorization: `Bearer ${started.token}` };
@@ -28,7 +28,7 @@ for (let tries = 0; !payment; tries++) {
   const { data, error, response } = await api.POST("/v1/registrations/{id}/payment", { params: { path, header: key }, headers, body: { method: "card", cart: started.cart.revision } });
   payment = data;
   if (!error) continue;
-  if (error.retry === "never" || tries === 3) throw new Error(error.code);
+  if (error.then !== "send_again" || tries === 3) throw new Error(error.code);
   await pause(Number(response.headers.get("Retry-After") ?? 1));
 }
 

@@ -219,7 +219,7 @@ func (l language) checkValues(t *testing.T, text string, document *openapi3.T) {
 			t.Errorf("%s: the contract knows no %q", l.file, word)
 		}
 	}
-	for _, needed := range []string{"never", "pay", "completed", "attention", "registration_not_found"} {
+	for _, needed := range []string{"send_again", "pay", "completed", "attention", "start_again"} {
 		if !found[needed] {
 			t.Errorf("%s: %q was not found among %v", l.file, needed, slices.Sorted(maps.Keys(found)))
 		}

@@ -162,7 +162,8 @@ func testAppGetsForeignResponses(t *testing.T, classes string, g appGateway) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.Header().Set("Retry-After", "60")
 		w.WriteHeader(http.StatusServiceUnavailable)
-		io.WriteString(w, `{"title": "Busy", "status": 503, "code": "overloaded", "retry": "after"}`) //nolint:errcheck // to the app
+		const busy = `{"title": "Busy", "status": 503, "code": "overloaded", "retry": "after", "then": "send_again"}`
+		io.WriteString(w, busy) //nolint:errcheck // to the app
 	})
 	if s := p.tap("start", offer, frontdesktest.Day(1)); s.Problem == nil || s.Problem.Code != "overloaded" || s.Session != nil {
 		t.Fatalf("while the gateway is busy the app shows %+v", s)

@@ -27,7 +27,7 @@ func TestCheckIsStored(t *testing.T) {
 		s.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = withdrawals })
 		var check api.Check
 		var r api.Registration
-		c.Do("POST", path+"/check", nil).Into(http.StatusOK, &check)
+		c.Do("POST", path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &check)
 		c.Do("GET", path, nil).Into(http.StatusOK, &r)
 		if want := len(withdrawals) == 0; check.Valid != want || r.Cart.Valid != want || len(r.Cart.Problems) != len(withdrawals) {
 			t.Errorf("offers %v are withdrawn, and the check says %+v, the cart %+v", withdrawals, check, r.Cart)

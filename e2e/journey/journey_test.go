@@ -129,7 +129,7 @@ func TestStepByStep(t *testing.T) {
 	c.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.PersonRequired)
 	c.Do("PUT", path+"/person", frontdesktest.Person()).Into(http.StatusOK, &registration)
 	var check api.Check
-	c.Do("POST", path+"/check", nil).Into(http.StatusOK, &check)
+	c.Do("POST", path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &check)
 	if check.Valid || len(check.Problems) != 1 || check.Problems[0].Code != "cart_empty" {
 		t.Errorf("the empty cart is checked with %+v", check)
 	}

@@ -377,7 +377,7 @@ func TestMandateWhereTheClubAsksForIt(t *testing.T) {
 	d := newDebtor(t)
 	d.upstreams.Sim.Configure(func(s *clubsim.Settings) { s.MandateRequired = true })
 	var check api.Check
-	d.Do("POST", d.path+"/check", nil).Into(http.StatusOK, &check)
+	d.Do("POST", d.path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &check)
 	if len(check.Problems) != 1 || check.Problems[0].Code != "mandate_required" {
 		t.Errorf("checked: %+v", check)
 	}

@@ -254,7 +254,7 @@ func TestAPI10ImplausibleNumbers(t *testing.T) {
 		"a total": `"totalTI":1000000000001`,
 	} {
 		tr.respond(sale, says(200, "application/ld+json", `{"@id":"`+sale+`",`+lie+`}`))
-		c.Do("POST", "/v1/registrations/"+registration.Id+"/check", nil).Problem(api.ClubSystemFailed)
+		c.Do("POST", "/v1/registrations/"+registration.Id+"/check", nil, frontdesktest.Key("")).Problem(api.ClubSystemFailed)
 		if tr.calls.Load() == 0 {
 			t.Errorf("no request reached %s", name)
 		}
