@@ -42,7 +42,7 @@ func (w *world) mustDecide(g *gateway, p *flows.Payment, then payment.Resolution
 func (w *world) expectRefusal(g *gateway, p *flows.Payment, err error, code flows.Code, detail string) {
 	w.Helper()
 	var failure *flows.Error
-	if !errors.As(err, &failure) || failure.Code != code || !strings.Contains(failure.Operator, detail) {
+	if !errors.As(err, &failure) || failure.Code != code || !strings.Contains(string(failure.Detail)+failure.Operator, detail) {
 		w.Errorf("refused with %v, want %s: %s", err, code, detail)
 	}
 	if now := w.Stored(g, p.ID); now.Version != p.Version {
@@ -170,7 +170,7 @@ func TestDecisionsRefused(t *testing.T) {
 		}, not(payment.SendAgain, ada), flows.TooEarly, "possible from"},
 		"club system down": {old, func(w *world, _ *gateway, _ *flows.Payment) {
 			w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
-		}, not(payment.SendAgain, ada), flows.ClubSystemUnavailable, "could not be read"},
+		}, not(payment.SendAgain, ada), flows.ClubSystemUnavailable, string(flows.DetailSaleUnread)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,7 +26,7 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 		f.Listed = m.search(ctx, p, a.Since, at)
 	case protocol.CheckSale, protocol.ReadEvidence:
 		if f.Decision != nil {
-			f.Sale = m.recheckSale(ctx, p, at, "The sale could not be read, so nothing was decided.")
+			f.Sale = m.recheckSale(ctx, p, at)
 			return f, nil
 		}
 		f.Sale = m.checkSale(ctx, p, at)
@@ -54,7 +54,7 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 		f.Latest = latest
 		return f, err
 	case protocol.Recheck:
-		f = f.Rechecked(m.recheckSale(ctx, p, at, flows.DetailSaleUnread))
+		f = f.Rechecked(m.recheckSale(ctx, p, at))
 	case protocol.AskAccepted:
 		accepted, err := m.cfg.Store.LastAccepted(ctx, p.ClientToken)
 		f.Accepted = &accepted
@@ -162,12 +162,12 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, at time.Time)
 	return s
 }
 
-// recheckSale reads the sale and its check alone. failure says what could not be done.
-func (m *Machine) recheckSale(ctx context.Context, p *flows.Payment, at time.Time, failure flows.DetailCode) *protocol.Sale {
+// recheckSale reads the sale and its check alone.
+func (m *Machine) recheckSale(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Sale {
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	return &protocol.Sale{
 		At:    at,
-		Err:   flows.ClubFailed(err, failure),
+		Err:   flows.ClubFailed(err, flows.DetailSaleUnread),
 		Gone:  errors.Is(err, club.ErrNotFound),
 		Busy:  errors.Is(err, club.ErrBusy),
 		Sale:  sale,
