@@ -146,6 +146,8 @@ func TestWeigh(t *testing.T) {
 		{name: "no gateway claimed it", facts: and(shows(cards.Captured), settled), want: asBefore},
 		{name: "the claim was released", facts: and(holds(released), settled), want: asBefore},
 		{name: "the claim of another gateway", facts: and(holds(claimedAgain), settled), want: sentAfter + ", then journal"},
+		{name: "a refund claimed it, too", want: asBefore,
+			facts: and(holds(map[string]string{"fd_post_1": sentAt, "fd_post_2": protocol.RefundPrefix + sentAt}), settled)},
 		{name: "some was refunded", want: asBefore,
 			facts: and(claimedBefore(time.Second, func(r *protocol.Remote) { r.Refunded = 1 }), settled)},
 		{name: "a refund is pending", want: asBefore,
