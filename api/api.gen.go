@@ -25,7 +25,6 @@ const (
 	ActionActionCheck           ActionAction = "check"
 	ActionActionClearItems      ActionAction = "clear_items"
 	ActionActionConsents        ActionAction = "consents"
-	ActionActionFollowPayment   ActionAction = "follow_payment"
 	ActionActionMandate         ActionAction = "mandate"
 	ActionActionPay             ActionAction = "pay"
 	ActionActionPerson          ActionAction = "person"
@@ -51,8 +50,6 @@ func (e ActionAction) Valid() bool {
 		return true
 	case ActionActionConsents:
 		return true
-	case ActionActionFollowPayment:
-		return true
 	case ActionActionMandate:
 		return true
 	case ActionActionPay:
@@ -64,33 +61,6 @@ func (e ActionAction) Valid() bool {
 	case ActionActionResend:
 		return true
 	case ActionActionSign:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ActionMethod.
-const (
-	DELETE ActionMethod = "DELETE"
-	GET    ActionMethod = "GET"
-	PATCH  ActionMethod = "PATCH"
-	POST   ActionMethod = "POST"
-	PUT    ActionMethod = "PUT"
-)
-
-// Valid indicates whether the value is a known member of the ActionMethod enum.
-func (e ActionMethod) Valid() bool {
-	switch e {
-	case DELETE:
-		return true
-	case GET:
-		return true
-	case PATCH:
-		return true
-	case POST:
-		return true
-	case PUT:
 		return true
 	default:
 		return false
@@ -409,27 +379,6 @@ func (e PayAgain) Valid() bool {
 	}
 }
 
-// Defines values for PaymentRetry.
-const (
-	PaymentRetryNever   PaymentRetry = "never"
-	PaymentRetryNew     PaymentRetry = "new"
-	PaymentRetrySameKey PaymentRetry = "same_key"
-)
-
-// Valid indicates whether the value is a known member of the PaymentRetry enum.
-func (e PaymentRetry) Valid() bool {
-	switch e {
-	case PaymentRetryNever:
-		return true
-	case PaymentRetryNew:
-		return true
-	case PaymentRetrySameKey:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for PaymentMethod.
 const (
 	PaymentMethodCard  PaymentMethod = "card"
@@ -595,7 +544,6 @@ const (
 	OtherClub                 ProblemCode = "other_club"
 	Overloaded                ProblemCode = "overloaded"
 	PaymentExists             ProblemCode = "payment_exists"
-	PaymentNotFound           ProblemCode = "payment_not_found"
 	PaymentUnderWay           ProblemCode = "payment_under_way"
 	PersonKnown               ProblemCode = "person_known"
 	PersonRequired            ProblemCode = "person_required"
@@ -704,8 +652,6 @@ func (e ProblemCode) Valid() bool {
 	case Overloaded:
 		return true
 	case PaymentExists:
-		return true
-	case PaymentNotFound:
 		return true
 	case PaymentUnderWay:
 		return true
@@ -1102,28 +1048,35 @@ func (e ResumeRegistrationParamsXFrontdeskSession) Valid() bool {
 	}
 }
 
-// Action A request that changes or follows the registration. Where `person` is possible and a buyer is set, so is
-// `PATCH …/person`; where `clear_items` is, so is `DELETE …/items/{itemId}`.
+// Action A request that changes the registration, below its path:
+//
+// | action | request |
+// |---|---|
+// | `person` | `PUT …/person`; once a buyer is set, also `PATCH …/person` |
+// | `prospect` | `POST …/prospect` |
+// | `add_item` | `POST …/items` |
+// | `clear_items` | `DELETE …/items`, and `DELETE …/items/{itemId}` for one of them |
+// | `check` | `POST …/check` |
+// | `mandate` | `POST …/mandate` |
+// | `sign` | `POST …/mandate/signature` |
+// | `resend` | `POST …/mandate/signature/resend` |
+// | `cancel_signature` | `DELETE …/mandate/signature` |
+// | `pay` | `POST …/payment` |
+// | `cancel_payment` | `DELETE …/payment` |
+// | `consents` | `PATCH …/consents` |
+// | `abandon` | `DELETE` of the registration itself |
 type Action struct {
 	Action ActionAction `json:"action"`
-	Href   string       `json:"href"`
 
 	// LatestDueDate Only with `later` among the methods: the latest `dueDate` that is accepted.
-	LatestDueDate *Date        `json:"latestDueDate,omitempty"`
-	Method        ActionMethod `json:"method"`
+	LatestDueDate *Date `json:"latestDueDate,omitempty"`
 
 	// Methods Only with `pay`, the methods that the caller can choose now. `desk` is listed only for staff, `later` only for callers that the club offers it to.
 	Methods *[]PaymentMethod `json:"methods,omitempty"`
-
-	// NotBefore Only in `upcoming`: when the action becomes possible.
-	NotBefore *Instant `json:"notBefore,omitempty"`
 }
 
 // ActionAction defines model for Action.Action.
 type ActionAction string
-
-// ActionMethod defines model for Action.Method.
-type ActionMethod string
 
 // Address defines model for Address.
 type Address struct {
@@ -1327,12 +1280,6 @@ type ChangeConsents struct {
 
 // Channel defines model for Channel.
 type Channel string
-
-// Check Example: {"problems":[{"code":"age_restricted","message":"One of the offers is not open to people of your age."}],"valid":false}
-type Check struct {
-	Problems []CartProblem `json:"problems"`
-	Valid    bool          `json:"valid"`
-}
 
 // Club defines model for Club.
 type Club struct {
@@ -2065,34 +2012,19 @@ type PayAgain string
 
 // Payment A payment, by the method that was chosen.
 //
-// Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"clientSecret":"pi_3PqT7k_secret_9tZ4mQ","presentation":"embedded","processor":"stripe","publishableKey":"pk_live_7Hq2","redirectUrl":"https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","retry":"never","state":"requires_action"}
+// Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"clientSecret":"pi_3PqT7k_secret_9tZ4mQ","presentation":"embedded","processor":"stripe","publishableKey":"pk_live_7Hq2","redirectUrl":"https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","state":"requires_action"}
 type Payment struct {
 	Amount Money `json:"amount"`
 
 	// Card How the buyer enters the card now.
-	Card    *CardDetails `json:"card,omitempty"`
-	DueDate *string      `json:"dueDate,omitempty"`
-	Id      string       `json:"id"`
-	Message *string      `json:"message,omitempty"`
-
-	// MessageCode Names a message for the visitor, by what it is about: `payment_…` for payments by card, `settlement_…`, `later_…`,
-	// `free_…` and `desk_…` for the other methods, `signature_…` for SMS codes. `later_recorded` has the parameter `dueDate`.
-	// New codes may be added: show `message` for a code that you do not know.
-	//
-	//
-	// Example: payment_recorded
-	MessageCode *MessageCode `json:"messageCode,omitempty"`
-
-	// MessageParams The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
-	//
-	// Example: {"max":"64"}
-	MessageParams *TextParams   `json:"messageParams,omitempty"`
-	Method        PaymentMethod `json:"method"`
+	Card    *CardDetails  `json:"card,omitempty"`
+	DueDate *string       `json:"dueDate,omitempty"`
+	Id      string        `json:"id"`
+	Method  PaymentMethod `json:"method"`
 
 	// PayAgain Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
 	// same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
-	PayAgain PayAgain     `json:"payAgain"`
-	Retry    PaymentRetry `json:"retry"`
+	PayAgain PayAgain `json:"payAgain"`
 
 	// State `requires_action`: the buyer must enter a card, as `card.presentation` says. `processing`: wait. `recorded`: settled,
 	// and recorded by the club system. `declined`: the card was refused and nothing was charged. `cancelled`: nothing was
@@ -2100,9 +2032,6 @@ type Payment struct {
 	// the money was returned to the buyer. `requires_action`, `declined` and `refunded` occur only with the method `card`.
 	State PaymentState `json:"state"`
 }
-
-// PaymentRetry defines model for Payment.Retry.
-type PaymentRetry string
 
 // PaymentMethod defines model for PaymentMethod.
 type PaymentMethod string
@@ -2213,7 +2142,6 @@ type Problem struct {
 	// | `registration_not_found` | 404 | `never` | `start_again` | the registration does not exist, or the token or the cookie is not, or no longer, one of its own | discard the id and the token, and start again |
 	// | `club_not_found` | 404 | `never` | `read_again` | the club does not exist | have the visitor choose another club |
 	// | `offer_not_found` | 404 | `never` | `read_again` | the club does not have this offer, or not for this person | read the catalogue again, and let the person choose |
-	// | `payment_not_found` | 404 | `never` | `read_again` | the registration has no payment yet | read the registration |
 	// | `not_found` | 404 | `never` | `fix_request` | nothing is at this address | fix the client; keep the token |
 	// | `method_not_allowed` | 405 | `never` | `fix_request` | the path exists but does not support the HTTP method | fix the client |
 	// | `too_large` | 413 | `never` | `fix_request` | the body is larger than 64 KiB | fix the client |
@@ -2235,7 +2163,7 @@ type Problem struct {
 	// | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
 	// | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
 	// | `method_not_offered` | 403 | `never` | `read_again` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
-	// | `payment_exists` | 409 | `never` | `read_again` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
+	// | `payment_exists` | 409 | `never` | `read_again` | another payment is in progress, with another method or other parameters | follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
 	// | `possible_duplicate_purchase` | 409 | `never` | `correct_input` | the same contact, or a person with the same name, birth date, e-mail address and phone, has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
 	// | `person_required` | 409 | `never` | `read_again` | the buyer's details are missing | show the form for details |
 	// | `registration_closed` | 409 | `never` | `read_again` | the registration is completed, abandoned, expired, erased, or under review by the club's staff | read the registration, and show how it ended; to start another one, use a new key |
@@ -2267,6 +2195,9 @@ type Problem struct {
 	// Detail A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Detail *Words          `json:"detail,omitempty"`
 	Errors *[]FieldProblem `json:"errors,omitempty"`
+
+	// Registration With status 409, the registration as it is now: show it, instead of reading it again.
+	Registration *Registration `json:"registration,omitempty"`
 
 	// Retry Whether a program can send the same request again by itself. `never`: not as it is. `same_key`: now, with the same
 	// key. `after`: after `retryAfter` seconds, with the same key.
@@ -2320,7 +2251,6 @@ type ProblemRetry string
 // | `registration_not_found` | 404 | `never` | `start_again` | the registration does not exist, or the token or the cookie is not, or no longer, one of its own | discard the id and the token, and start again |
 // | `club_not_found` | 404 | `never` | `read_again` | the club does not exist | have the visitor choose another club |
 // | `offer_not_found` | 404 | `never` | `read_again` | the club does not have this offer, or not for this person | read the catalogue again, and let the person choose |
-// | `payment_not_found` | 404 | `never` | `read_again` | the registration has no payment yet | read the registration |
 // | `not_found` | 404 | `never` | `fix_request` | nothing is at this address | fix the client; keep the token |
 // | `method_not_allowed` | 405 | `never` | `fix_request` | the path exists but does not support the HTTP method | fix the client |
 // | `too_large` | 413 | `never` | `fix_request` | the body is larger than 64 KiB | fix the client |
@@ -2342,7 +2272,7 @@ type ProblemRetry string
 // | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
 // | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
 // | `method_not_offered` | 403 | `never` | `read_again` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
-// | `payment_exists` | 409 | `never` | `read_again` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
+// | `payment_exists` | 409 | `never` | `read_again` | another payment is in progress, with another method or other parameters | follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
 // | `possible_duplicate_purchase` | 409 | `never` | `correct_input` | the same contact, or a person with the same name, birth date, e-mail address and phone, has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
 // | `person_required` | 409 | `never` | `read_again` | the buyer's details are missing | show the form for details |
 // | `registration_closed` | 409 | `never` | `read_again` | the registration is completed, abandoned, expired, erased, or under review by the club's staff | read the registration, and show how it ended; to start another one, use a new key |
@@ -2423,7 +2353,7 @@ type Prospect struct {
 	AccessToken string `json:"accessToken"`
 }
 
-// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open","step":"ready","version":"k2l9Jx0mQe7rTn4c"}
+// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","methods":["card","later"]},{"action":"abandon"}],"sequence":7,"state":"open","step":"ready","version":"k2l9Jx0mQe7rTn4c"}
 type Registration struct {
 	// Attribution As given at the start.
 	Attribution *Attribution `json:"attribution,omitempty"`
@@ -2460,13 +2390,20 @@ type Registration struct {
 
 	// Payment A payment, by the method that was chosen.
 	//
-	// Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"clientSecret":"pi_3PqT7k_secret_9tZ4mQ","presentation":"embedded","processor":"stripe","publishableKey":"pk_live_7Hq2","redirectUrl":"https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","retry":"never","state":"requires_action"}
+	// Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"clientSecret":"pi_3PqT7k_secret_9tZ4mQ","presentation":"embedded","processor":"stripe","publishableKey":"pk_live_7Hq2","redirectUrl":"https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","state":"requires_action"}
 	Payment *Payment `json:"payment,omitempty"`
+
+	// Sequence Orders the states of this registration: it never falls, and is the same in every language. A response can be overtaken by
+	// an event, or by another tab's response: ignore a registration with a lower `sequence` than the one you show.
+	//
+	//
+	// Example: 7
+	Sequence int64 `json:"sequence"`
 
 	// State `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
 	State RegistrationState `json:"state"`
 
-	// Step The screen to show. A registration has exactly one, and the first action of `next` is its main button.
+	// Step The screen to show. A registration has exactly one. Where the table names actions, the first of `next` is the main button.
 	//
 	// | step | screen | first of `next` |
 	// |---|---|---|
@@ -2476,18 +2413,15 @@ type Registration struct {
 	// | `mandate` | the form for the bank account | `mandate` |
 	// | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
 	// | `ready` | the cart with the buttons that pay | `pay` |
-	// | `at_processor` | the link to the card page, or the card fields | `follow_payment` |
+	// | `at_processor` | the card fields, or the link to the card page | |
 	// | `declined` | the decline, with a button to try again | `pay` |
-	// | `waiting` | "being processed", without a button | `pay` while it is safe to ask again, else `follow_payment` |
+	// | `waiting` | "being processed", without a button | `pay`, only while it is safe to ask again |
 	// | `done` | the welcome | |
 	// | `with_staff` | "paid, do not pay again; the club's staff will confirm", without a button | `abandon`, only where nothing was paid here |
 	// | `abandoned` | "you cancelled this registration" | |
 	// | `expired` | "please start again" | |
 	Step  Step    `json:"step"`
 	Token *string `json:"token,omitempty"`
-
-	// Upcoming The actions that become possible later without a request, each with its `notBefore`, such as `resend`. From then on they are in `next`. Absent if there are none.
-	Upcoming *[]Action `json:"upcoming,omitempty"`
 
 	// Version Identifies the content of this response. Different content has another version, even if only time or the language
 	// changed it. It equals the ETag of `GET /v1/registrations/{id}` and the id of an event.
@@ -2902,10 +2836,10 @@ type StartRegistrationChannel string
 
 // StartedRegistration The registration that was started or resumed, with its token.
 //
-// Example: {"cart":{"changes":[],"dueNow":{"amount":0,"currency":"EUR"},"items":[],"problems":[],"revision":"AlFABs9iVqLnWWe8","valid":false},"clubId":"11","expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"person","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/person","method":"PUT"}],"state":"open","step":"person","token":"7Qm9vdHMgYW5kIGJpa2VzIGFuZCBiYWxscyBhbmQgYm8","version":"k2l9Jx0mQe7rTn4c"}
+// Example: {"cart":{"changes":[],"dueNow":{"amount":0,"currency":"EUR"},"items":[],"problems":[],"revision":"AlFABs9iVqLnWWe8","valid":false},"clubId":"11","expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"person"}],"sequence":7,"state":"open","step":"person","token":"7Qm9vdHMgYW5kIGJpa2VzIGFuZCBiYWxscyBhbmQgYm8","version":"k2l9Jx0mQe7rTn4c"}
 type StartedRegistration = Registration
 
-// Step The screen to show. A registration has exactly one, and the first action of `next` is its main button.
+// Step The screen to show. A registration has exactly one. Where the table names actions, the first of `next` is the main button.
 //
 // | step | screen | first of `next` |
 // |---|---|---|
@@ -2915,9 +2849,9 @@ type StartedRegistration = Registration
 // | `mandate` | the form for the bank account | `mandate` |
 // | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
 // | `ready` | the cart with the buttons that pay | `pay` |
-// | `at_processor` | the link to the card page, or the card fields | `follow_payment` |
+// | `at_processor` | the card fields, or the link to the card page | |
 // | `declined` | the decline, with a button to try again | `pay` |
-// | `waiting` | "being processed", without a button | `pay` while it is safe to ask again, else `follow_payment` |
+// | `waiting` | "being processed", without a button | `pay`, only while it is safe to ask again |
 // | `done` | the welcome | |
 // | `with_staff` | "paid, do not pay again; the club's staff will confirm", without a button | `abandon`, only where nothing was paid here |
 // | `abandoned` | "you cancelled this registration" | |
@@ -3664,9 +3598,6 @@ type ServerInterface interface {
 	// CancelPayment Cancel the payment
 	// (DELETE /v1/registrations/{id}/payment)
 	CancelPayment(ctx echo.Context, id RegistrationId, params CancelPaymentParams) error
-	// GetPayment Get the registration's latest payment
-	// (GET /v1/registrations/{id}/payment)
-	GetPayment(ctx echo.Context, id RegistrationId) error
 	// StartPayment Start a payment
 	// (POST /v1/registrations/{id}/payment)
 	StartPayment(ctx echo.Context, id RegistrationId, params StartPaymentParams) error
@@ -4628,22 +4559,6 @@ func (w *ServerInterfaceWrapper) CancelPayment(ctx echo.Context) error {
 	return err
 }
 
-// GetPayment converts echo context to params.
-func (w *ServerInterfaceWrapper) GetPayment(ctx echo.Context) error {
-	var err error
-	// ------------- Path parameter "id" -------------
-	var id RegistrationId
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
-	if err != nil {
-		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
-	}
-
-	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetPayment(ctx, id)
-	return err
-}
-
 // StartPayment converts echo context to params.
 func (w *ServerInterfaceWrapper) StartPayment(ctx echo.Context) error {
 	var err error
@@ -4988,7 +4903,6 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/registrations/:id/mandate/signature", wrapper.SignMandate, options.OperationMiddlewares["signMandate"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/mandate/signature/resend", wrapper.ResendCode, options.OperationMiddlewares["resendCode"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/payment", wrapper.CancelPayment, options.OperationMiddlewares["cancelPayment"]...)
-	router.GET(options.BaseURL+"/v1/registrations/:id/payment", wrapper.GetPayment, options.OperationMiddlewares["getPayment"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/payment", wrapper.StartPayment, options.OperationMiddlewares["startPayment"]...)
 	router.PATCH(options.BaseURL+"/v1/registrations/:id/person", wrapper.CorrectPerson, options.OperationMiddlewares["correctPerson"]...)
 	router.PUT(options.BaseURL+"/v1/registrations/:id/person", wrapper.PutPerson, options.OperationMiddlewares["putPerson"]...)
@@ -5448,7 +5362,7 @@ type CheckCartResponseObject interface {
 	VisitCheckCartResponse(w http.ResponseWriter) error
 }
 
-type CheckCart200JSONResponse Check
+type CheckCart200JSONResponse Registration
 
 func (response CheckCart200JSONResponse) VisitCheckCartResponse(w http.ResponseWriter) error {
 
@@ -5696,42 +5610,6 @@ func (response CancelPayment200JSONResponse) VisitCancelPaymentResponse(w http.R
 	return err
 }
 
-type GetPaymentRequestObject struct {
-	Id RegistrationId `json:"id"`
-}
-
-type GetPaymentResponseObject interface {
-	VisitGetPaymentResponse(w http.ResponseWriter) error
-}
-
-type GetPayment200JSONResponse Payment
-
-func (response GetPayment200JSONResponse) VisitGetPaymentResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetPayment202JSONResponse Payment
-
-func (response GetPayment202JSONResponse) VisitGetPaymentResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(202)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type StartPaymentRequestObject struct {
 	Id     RegistrationId `json:"id"`
 	Params StartPaymentParams
@@ -5742,7 +5620,7 @@ type StartPaymentResponseObject interface {
 	VisitStartPaymentResponse(w http.ResponseWriter) error
 }
 
-type StartPayment201JSONResponse Payment
+type StartPayment201JSONResponse Registration
 
 func (response StartPayment201JSONResponse) VisitStartPaymentResponse(w http.ResponseWriter) error {
 
@@ -5756,7 +5634,7 @@ func (response StartPayment201JSONResponse) VisitStartPaymentResponse(w http.Res
 	return err
 }
 
-type StartPayment202JSONResponse Payment
+type StartPayment202JSONResponse Registration
 
 func (response StartPayment202JSONResponse) VisitStartPaymentResponse(w http.ResponseWriter) error {
 
@@ -6016,9 +5894,6 @@ type StrictServerInterface interface {
 	// CancelPayment Cancel the payment
 	// (DELETE /v1/registrations/{id}/payment)
 	CancelPayment(ctx context.Context, request CancelPaymentRequestObject) (CancelPaymentResponseObject, error)
-	// GetPayment Get the registration's latest payment
-	// (GET /v1/registrations/{id}/payment)
-	GetPayment(ctx context.Context, request GetPaymentRequestObject) (GetPaymentResponseObject, error)
 	// StartPayment Start a payment
 	// (POST /v1/registrations/{id}/payment)
 	StartPayment(ctx context.Context, request StartPaymentRequestObject) (StartPaymentResponseObject, error)
@@ -6967,31 +6842,6 @@ func (sh *strictHandler) CancelPayment(ctx echo.Context, id RegistrationId, para
 		return err
 	} else if validResponse, ok := response.(CancelPaymentResponseObject); ok {
 		return validResponse.VisitCancelPaymentResponse(ctx.Response())
-	} else if response != nil {
-		return fmt.Errorf("unexpected response type: %T", response)
-	}
-	return nil
-}
-
-// GetPayment operation middleware
-func (sh *strictHandler) GetPayment(ctx echo.Context, id RegistrationId) error {
-	var request GetPaymentRequestObject
-
-	request.Id = id
-
-	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.GetPayment(ctx.Request().Context(), request.(GetPaymentRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetPayment")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		return err
-	} else if validResponse, ok := response.(GetPaymentResponseObject); ok {
-		return validResponse.VisitGetPaymentResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -142,7 +142,6 @@ const (
 	DetailMethodNotOffered      DetailCode = "method_not_offered"
 	DetailCardAmount            DetailCode = "card_amount"
 	DetailCardsDeclined         DetailCode = "cards_declined"
-	DetailNoPayment             DetailCode = "no_payment"
 	DetailPaymentInProgress     DetailCode = "payment_in_progress"
 	DetailPaymentAtProcessor    DetailCode = "payment_at_processor"
 	DetailPaymentNotCancellable DetailCode = "payment_not_cancellable"

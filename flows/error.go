@@ -29,7 +29,6 @@ const (
 	RegistrationNotFound  Code = "registration_not_found" // the only one on which a client forgets its token
 	ClubNotFound          Code = "club_not_found"
 	OfferNotFound         Code = "offer_not_found"
-	PaymentNotFound       Code = "payment_not_found"
 	NotFound              Code = "not_found"
 	MethodNotAllowed      Code = "method_not_allowed"
 	TooLarge              Code = "too_large"

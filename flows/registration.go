@@ -203,8 +203,22 @@ type View struct {
 	Stale       bool        // the cart could not be read again
 	Actions     []string    // possible now, most useful first
 	Methods     []Method    // with the action pay: those that can settle the cart
-	// ResendAt is when time makes the action resend possible; zero: it is, or time alone does not.
-	ResendAt time.Time
+}
+
+// State is the coarse word for the step.
+func (v View) State() RegistrationState {
+	if v.Step() == StepWithStaff {
+		return Attention
+	}
+	return v.Phase
+}
+
+// Sequence orders the states of a registration, by the store's counters: it never falls.
+func (v View) Sequence() int64 {
+	if v.Payment == nil {
+		return v.Version
+	}
+	return v.Version + v.Payment.Version
 }
 
 // Phase returns the registration's state by the record, its latest payment (nil: none) and the clock.
@@ -256,13 +270,9 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 			view.Methods = slices.DeleteFunc(view.Methods, func(method Method) bool { return method == ByCard })
 		}
 		view.Actions = openActions(r, len(view.Methods) > 0, now)
-		if slices.Contains(view.Actions, "cancel_signature") && now.Before(r.Mandate.ResendAfter) {
-			view.ResendAt = r.Mandate.ResendAfter
-		}
 	case Paying:
-		view.Actions = []string{"follow_payment"}
 		if view.PaymentView.Retry == "new" || p.State == Priced {
-			view.Actions, view.Methods = []string{"pay", "follow_payment"}, []Method{p.Method}
+			view.Actions, view.Methods = []string{"pay"}, []Method{p.Method}
 			if p.NeverCreated() {
 				view.Methods = r.methods()
 			}

@@ -24,16 +24,15 @@ const (
 
 // mainActions are the actions of the main button of each step, the preferred one first. The other steps have none.
 var mainActions = map[Step][]string{
-	StepPerson:      {"prospect", "person"},
-	StepItems:       {"add_item"},
-	StepFixCart:     {"check"},
-	StepMandate:     {"mandate"},
-	StepCode:        {"sign", "resend", "mandate"},
-	StepReady:       {"pay"},
-	StepAtProcessor: {"follow_payment"},
-	StepDeclined:    {"pay"},
-	StepWaiting:     {"pay", "follow_payment"},
-	StepWithStaff:   {"abandon"},
+	StepPerson:    {"prospect", "person"},
+	StepItems:     {"add_item"},
+	StepFixCart:   {"check"},
+	StepMandate:   {"mandate"},
+	StepCode:      {"sign", "resend", "mandate"},
+	StepReady:     {"pay"},
+	StepDeclined:  {"pay"},
+	StepWaiting:   {"pay"},
+	StepWithStaff: {"abandon"},
 }
 
 // Step returns the screen that the view means.

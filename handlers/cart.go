@@ -46,11 +46,11 @@ func (s *Server) RemoveItem(ctx context.Context, request api.RemoveItemRequestOb
 
 // CheckCart serves POST /v1/registrations/{id}/check.
 func (s *Server) CheckCart(ctx context.Context, request api.CheckCartRequestObject) (api.CheckCartResponseObject, error) {
-	cart, err := s.cfg.Registrations.Check(ctx, request.Id, callerOf(ctx).token)
+	view, err := s.cfg.Registrations.Check(ctx, request.Id, callerOf(ctx).token)
 	if err != nil {
 		return nil, err
 	}
-	return api.CheckCart200JSONResponse{Valid: cart.Valid, Problems: problemsOf(ctx, cart)}, nil
+	return api.CheckCart200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 func itemOf(item api.NewItem) flows.NewItem {

@@ -57,19 +57,13 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		case begun == store.KeyReused:
 			return &flows.Error{Code: flows.KeyReused}
 		case begun == store.Completed:
-			id := c.Param("id") // nor does a device whose session has ended since get a response again, but to the end itself
-			if id != "" && op.Operation.OperationID != "endSession" {
-				if _, _, err := s.cfg.Registrations.Load(ctx, id, who.token); err != nil {
-					return err
-				}
-			}
-			return s.replay(c, op, response)
+			return s.replay(c, response)
 		}
 		starts := op.Operation.OperationID == "startRegistration"
 		if starts { // elsewhere, the registration itself keeps what a failed request has made
 			attempt, err := s.cfg.Store.BeginAttempt(ctx, scope, key, digest, owner)
 			if err == nil && attempt.Again {
-				err = s.cfg.Registrations.CheckNotErased(ctx, attempt.ID)
+				_, err = s.cfg.Registrations.Present(ctx, attempt.ID)
 			}
 			if err != nil {
 				return cmp.Or(s.cfg.Store.AbandonRequest(ctx, scope, key, owner), err)
@@ -150,33 +144,67 @@ func (w *responseRecorder) Header() http.Header         { return w.header }
 func (w *responseRecorder) Write(p []byte) (int, error) { return w.body.Write(p) }
 func (w *responseRecorder) WriteHeader(status int)      { w.status = status }
 
-// replay sends a stored response. A payment is rendered from its present state, so that no old
-// response sends a buyer to pay again.
-func (s *Server) replay(c echo.Context, op operation, response store.Response) error {
-	ctx, operation := c.Request().Context(), op.Operation.OperationID
-	if response.Status < http.StatusBadRequest && (operation == "startRegistration" || operation == "resumeRegistration") {
-		var first api.Registration
-		if err := json.Unmarshal(response.Body, &first); err != nil {
-			return err
-		}
-		if err := s.cfg.Registrations.CheckNotErased(ctx, first.Id); err != nil {
-			return err
-		}
+// replay sends a stored response again. A registration in it is shown as it is now, so that no old response sends a buyer to pay
+// again, or shows a cart that has changed since.
+func (s *Server) replay(c echo.Context, response store.Response) error {
+	ctx := c.Request().Context()
+	var first struct {
+		api.Registration
+		Problem api.Problem
 	}
-	c.Response().Header().Set("Idempotent-Replayed", "true")
-	exchangeOf(ctx).Replayed = true
-	if operation != "startPayment" || response.Status >= http.StatusBadRequest {
-		return writeStored(c, response)
+	refused := response.Status >= http.StatusBadRequest
+	if refused {
+		_ = json.Unmarshal(response.Body, &first.Problem) // only a problem has one of its members
+		first.Registration = value(first.Problem.Registration)
+	} else {
+		_ = json.Unmarshal(response.Body, &first.Registration)
 	}
-	var first api.Payment
-	if err := json.Unmarshal(response.Body, &first); err != nil {
-		return err
-	}
-	payment, err := s.cfg.Registrations.PaymentByID(ctx, c.Param("id"), callerOf(ctx).token, flows.PaymentID(first.Id))
+	view, err := s.present(c, first.Registration)
 	if err != nil {
 		return err
 	}
-	return s.paymentStarted(ctx, payment).VisitStartPaymentResponse(c.Response())
+	c.Response().Header().Set("Idempotent-Replayed", "true")
+	exchangeOf(ctx).Replayed = true
+	if first.Cart.Revision == "" || view.Registration == nil {
+		return writeStored(c, response)
+	}
+	now := s.registrationOf(ctx, view)
+	now.Token = first.Token
+	if !refused && s.operationOf(c).Operation.OperationID == "startPayment" {
+		response.Status = paymentStatus(now)
+	}
+	var body any = now
+	if refused {
+		first.Problem.Registration = &now
+		body = first.Problem
+	}
+	var text bytes.Buffer
+	if err := json.NewEncoder(&text).Encode(body); err != nil {
+		return err
+	}
+	response.Body = text.Bytes()
+	if !refused {
+		delete(response.Header, "Content-Language") // it is in the language of this request
+	}
+	return writeStored(c, response)
+}
+
+// present returns what a replayed response shows now: the registration of its path, which its caller must still hold, else the one
+// that it started. The zero View if there is none.
+func (s *Server) present(c echo.Context, first api.Registration) (flows.View, error) {
+	ctx := c.Request().Context()
+	id, token := c.Param("id"), callerOf(ctx).token
+	switch {
+	case id == "" && first.Id == "", s.operationOf(c).Operation.OperationID == "endSession":
+		return flows.View{}, nil
+	case id == "":
+		return s.cfg.Registrations.Present(ctx, first.Id)
+	case first.Payment != nil: // Redis may have lost it, and then shows an earlier one
+		if _, err := s.cfg.Registrations.PaymentByID(ctx, id, token, flows.PaymentID(first.Payment.Id)); err != nil {
+			return flows.View{}, err
+		}
+	}
+	return s.cfg.Registrations.Get(ctx, id, token) // a device whose session has ended since gets no response again
 }
 
 func writeStored(c echo.Context, response store.Response) error {

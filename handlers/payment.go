@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -22,11 +23,26 @@ func (s *Server) StartPayment(ctx context.Context, request api.StartPaymentReque
 		return nil, flows.Invalid(flows.FieldProblem{Pointer: "/cart", Code: flows.FieldRequired})
 	}
 	start.Staff = callerOf(ctx).staff
-	payment, err := s.cfg.Registrations.Pay(ctx, request.Id, callerOf(ctx).token, start)
+	if _, err = s.cfg.Registrations.Pay(ctx, request.Id, callerOf(ctx).token, start); err != nil {
+		return nil, err
+	}
+	view, _, err := s.cfg.Registrations.Load(ctx, request.Id, callerOf(ctx).token)
 	if err != nil {
 		return nil, err
 	}
-	return s.paymentStarted(ctx, payment), nil
+	registration := s.registrationOf(ctx, view)
+	if paymentStatus(registration) == http.StatusAccepted {
+		return api.StartPayment202JSONResponse(registration), nil
+	}
+	return api.StartPayment201JSONResponse(registration), nil
+}
+
+// paymentStatus is the status of the response to a payment. 202 means that the outcome is not known yet.
+func paymentStatus(registration api.Registration) int {
+	if p := registration.Payment; p != nil && p.State == api.InDoubt {
+		return http.StatusAccepted
+	}
+	return http.StatusCreated
 }
 
 // deferCart leaves it to StartPayment whether a payment has the revision of its cart, which the contract requires: a stranger's
@@ -73,19 +89,6 @@ func (s *Server) addMethods(view flows.View, action *api.Action) {
 	}
 }
 
-// GetPayment serves GET /v1/registrations/{id}/payment.
-func (s *Server) GetPayment(ctx context.Context, request api.GetPaymentRequestObject) (api.GetPaymentResponseObject, error) {
-	payment, err := s.cfg.Registrations.Payment(ctx, request.Id, callerOf(ctx).token)
-	if err != nil {
-		return nil, err
-	}
-	out := s.paymentOf(ctx, payment)
-	if out.State == api.InDoubt {
-		return api.GetPayment202JSONResponse(out), nil
-	}
-	return api.GetPayment200JSONResponse(out), nil
-}
-
 // CancelPayment serves DELETE /v1/registrations/{id}/payment.
 func (s *Server) CancelPayment(ctx context.Context, request api.CancelPaymentRequestObject) (api.CancelPaymentResponseObject, error) {
 	view, err := s.cfg.Registrations.CancelPayment(ctx, request.Id, callerOf(ctx).token)
@@ -93,15 +96,6 @@ func (s *Server) CancelPayment(ctx context.Context, request api.CancelPaymentReq
 		return nil, err
 	}
 	return api.CancelPayment200JSONResponse(s.registrationOf(ctx, view)), nil
-}
-
-// paymentStarted responds to a request for a payment. 202 means that the outcome is not known yet.
-func (s *Server) paymentStarted(ctx context.Context, payment flows.ShownPayment) api.StartPaymentResponseObject {
-	out := s.paymentOf(ctx, payment)
-	if out.State == api.InDoubt {
-		return api.StartPayment202JSONResponse(out)
-	}
-	return api.StartPayment201JSONResponse(out)
 }
 
 // returnsToFrontEnd keeps the card page from sending buyers to other sites: to pages by their origin, to apps by their scheme.
@@ -113,25 +107,31 @@ func (s *Server) returnsToFrontEnd(address string) bool {
 	return name == originOf(s.cfg.PublicURL) || slices.Contains(allowed, name) || slices.Contains(allowed, "*")
 }
 
-// payAgain translates a view's word for whether to request a payment again.
-var payAgain = map[string]api.PayAgain{"never": api.PayAgainNo, "same_key": api.PayAgainSameRequest, "new": api.PayAgainNewRequest}
-
-func (s *Server) paymentOf(ctx context.Context, payment flows.ShownPayment) api.Payment {
-	view := payment.View
+func (s *Server) paymentOf(view flows.View) api.Payment {
+	payment := flows.ShownPayment{Payment: view.Payment, View: view.PaymentView}
 	out := api.Payment{
 		Id:       string(payment.ID),
 		Method:   api.PaymentMethod(payment.Method),
-		State:    api.PaymentState(view.State),
-		PayAgain: payAgain[view.Retry],
-		Retry:    api.PaymentRetry(view.Retry),
+		State:    api.PaymentState(payment.View.State),
+		PayAgain: payAgain(view),
 		Amount:   money(payment.Amount, payment.Currency),
 		DueDate:  optional(payment.DueDate),
 	}
-	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(view.Message, payment.Payment)
 	if payment.Method == flows.ByCard {
 		out.Card = new(s.cardOf(payment))
 	}
 	return out
+}
+
+// payAgain says whether to request the payment again. It follows the actions, so that the two never disagree.
+func payAgain(view flows.View) api.PayAgain {
+	switch {
+	case !slices.Contains(view.Actions, "pay"):
+		return api.PayAgainNo
+	case view.PaymentView.Retry == "same_key":
+		return api.PayAgainSameRequest
+	}
+	return api.PayAgainNewRequest
 }
 
 // cardOf returns how the buyer enters the card: in the processor's fields on the front end's own page or on the gateway's,

@@ -41,7 +41,6 @@ var problems = map[flows.Code]problemKind{
 	flows.RegistrationNotFound:  {http.StatusNotFound, api.ProblemRetryNever, api.StartAgain},
 	flows.ClubNotFound:          {http.StatusNotFound, api.ProblemRetryNever, api.ReadAgain},
 	flows.OfferNotFound:         {http.StatusNotFound, api.ProblemRetryNever, api.ReadAgain},
-	flows.PaymentNotFound:       {http.StatusNotFound, api.ProblemRetryNever, api.ReadAgain},
 	flows.NotFound:              {http.StatusNotFound, api.ProblemRetryNever, api.FixRequest},
 	flows.MethodNotAllowed:      {http.StatusMethodNotAllowed, api.ProblemRetryNever, api.FixRequest},
 	flows.TooLarge:              {http.StatusRequestEntityTooLarge, api.ProblemRetryNever, api.FixRequest},
@@ -275,9 +274,25 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	}
 }
 
+// refusedOn returns the registration that a refused request is about, as it is now; nil: the caller holds none.
+func (s *Server) refusedOn(c echo.Context) *api.Registration {
+	ctx, id := c.Request().Context(), c.Param("id")
+	if id == "" {
+		return nil
+	}
+	view, _, err := s.cfg.Registrations.Load(ctx, id, callerOf(ctx).token)
+	if err != nil {
+		return nil
+	}
+	return new(s.registrationOf(ctx, view))
+}
+
 func (s *Server) writeProblemDocument(c echo.Context, texts *texts, problem api.Problem) error {
 	if problem.Code == api.ChallengeRequired {
 		problem.Challenge = challengeOf(s.cfg.Captcha.Widget())
+	}
+	if problem.Status == http.StatusConflict {
+		problem.Registration = s.refusedOn(c)
 	}
 	body, _ := json.Marshal(problem) // its types can all be encoded
 	texts.announce(c.Response().Header())

@@ -179,30 +179,12 @@ func (s *Server) MigrateProspect(ctx context.Context, request api.MigrateProspec
 
 func pathOf(id string) string { return "/v1/registrations/" + id }
 
-// actionLinks are the requests of the actions, below the registration's path.
-var actionLinks = map[string]api.Action{
-	"person":           {Method: api.PUT, Href: "/person"},
-	"add_item":         {Method: api.POST, Href: "/items"},
-	"clear_items":      {Method: api.DELETE, Href: "/items"},
-	"check":            {Method: api.POST, Href: "/check"},
-	"prospect":         {Method: api.POST, Href: "/prospect"},
-	"mandate":          {Method: api.POST, Href: "/mandate"},
-	"sign":             {Method: api.POST, Href: "/mandate/signature"},
-	"resend":           {Method: api.POST, Href: "/mandate/signature/resend"},
-	"cancel_signature": {Method: api.DELETE, Href: "/mandate/signature"},
-	"pay":              {Method: api.POST, Href: "/payment"},
-	"follow_payment":   {Method: api.GET, Href: "/payment"},
-	"cancel_payment":   {Method: api.DELETE, Href: "/payment"},
-	"consents":         {Method: api.PATCH, Href: "/consents"},
-	"abandon":          {Method: api.DELETE, Href: ""},
-}
-
 func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Registration {
 	view = s.cfg.Methods.Restrict(view, callerOf(ctx).staff)
 	out := api.Registration{
 		Id:          view.ID,
 		ClubId:      view.ClubID,
-		State:       api.RegistrationState(view.Phase),
+		State:       api.RegistrationState(view.State()),
 		Step:        api.Step(view.Step()),
 		Final:       view.Step().Final(),
 		Cart:        cartOf(ctx, view.Cart, s.cfg.Catalogue.Details(view.ClubID)),
@@ -237,21 +219,17 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		out.Mandate.Covers = view.MandateCovers()
 	}
 	if view.Payment != nil {
-		out.Payment = new(s.paymentOf(ctx, flows.ShownPayment{Payment: view.Payment, View: view.PaymentView}))
+		out.Payment = new(s.paymentOf(view))
 	}
 	for _, action := range view.Actions {
-		next := actionOf(view.ID, action)
+		next := api.Action{Action: api.ActionAction(action)}
 		if action == "pay" {
 			s.addMethods(view, &next)
 		}
 		out.Next = append(out.Next, next)
 	}
-	if !view.ResendAt.IsZero() {
-		resend := actionOf(view.ID, "resend")
-		resend.NotBefore = new(view.ResendAt.UTC())
-		out.Upcoming = &[]api.Action{resend}
-	}
 	out.Version = versionOf(out)
+	out.Sequence = view.Sequence()
 	return out
 }
 
@@ -264,11 +242,6 @@ func maskedOf(m flows.Masked) *api.MaskedPerson {
 		PostalCode: optional(singleLine(m.PostalCode)),
 		City:       optional(singleLine(m.City)),
 	}
-}
-
-func actionOf(id, action string) api.Action {
-	link := actionLinks[action]
-	return api.Action{Action: api.ActionAction(action), Method: link.Method, Href: pathOf(id) + link.Href}
 }
 
 // CreateResumeLink serves POST /v1/registrations/{id}/resume-link.

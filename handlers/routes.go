@@ -47,7 +47,6 @@ var routes = map[string]route{
 	"POST /v1/registrations/:id/mandate/signature/resend": {holder | staff, []limit{requests, writes}},
 	"POST /v1/registrations/:id/prospect":                 {holder | staff, []limit{requests, writes}},
 	"POST /v1/registrations/:id/payment":                  {holder | staff, []limit{requests, writes, payments}},
-	"GET /v1/registrations/:id/payment":                   {holder, []limit{requests}},
 	"DELETE /v1/registrations/:id/payment":                {holder | staff, []limit{requests, writes}},
 	"GET " + cardPageRoute:                                {anyone, []limit{requests}}, // with the proof in the path
 	"GET /v1/me":                                          {identified, []limit{requests}},

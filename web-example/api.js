@@ -5,7 +5,7 @@
  *
  * @import { Intention } from "./intentions.js"
  * @import {
- *   ChallengeWidget, ChangeConsents, Check, Club, ClubDetails, Config, ConsentChanges, ConsentList, DebitDay, Me, NewItem, NewMandate, Payment,
+ *   ChallengeWidget, ChangeConsents, Club, ClubDetails, Config, ConsentChanges, ConsentList, DebitDay, Me, NewItem, NewMandate,
  *   Person, PersonCorrection, ProblemDocument, Product, Registration, ResumeLink, Schedule, StartPayment, StartRegistration, Transfer
  * } from "./contract"
  */
@@ -44,6 +44,7 @@ export class Problem extends Error {
     this.status = document.status ?? 0;
     this.errors = document.errors ?? [];
     this.challenge = document.challenge;
+    this.registration = document.registration; // with a 409, as it is now
     this.traceId = document.traceId;
     this.retryAfter = retryAfter;
   }
@@ -172,7 +173,7 @@ export const clearItems = (id) => request("DELETE", `${registration(id)}/items`)
 /** @type {(id: string, item: string) => Promise<Registration>} */
 export const removeItem = (id, item) => request("DELETE", `${registration(id)}/items/${item}`);
 
-/** @type {(id: string) => Promise<Check>} */
+/** @type {(id: string) => Promise<Registration>} */
 export const checkCart = (id) => request("POST", `${registration(id)}/check`, { key: randomKey() });
 
 /** @type {(id: string, intention: Intention<NewMandate>) => Promise<Registration>} */
@@ -190,7 +191,7 @@ export const resendCode = (id, { key }) => request("POST", `${registration(id)}/
 /** @type {(id: string, intention: Intention<{ accessToken: string }>) => Promise<Registration>} */
 export const migrateProspect = (id, { key, body }) => request("POST", `${registration(id)}/prospect`, { key, body });
 
-/** @type {(id: string, intention: Intention<StartPayment>) => Promise<Payment>} */
+/** @type {(id: string, intention: Intention<StartPayment>) => Promise<Registration>} */
 export const startPayment = (id, { key, body }) => request("POST", `${registration(id)}/payment`, { key, body });
 
 /** @type {(id: string) => Promise<Registration>} */

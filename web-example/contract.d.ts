@@ -26,7 +26,6 @@ export type Registration = Schemas["Registration"];
 export type ResumeLink = Schemas["ResumeLink"];
 export type ActionName = Schemas["Action"]["action"];
 export type Cart = Schemas["Cart"];
-export type Check = Schemas["Check"];
 export type NewMandate = Schemas["NewMandate"];
 export type Mandate = Schemas["Mandate"];
 export type StartPayment = Schemas["StartCardPayment"] | Schemas["StartLaterPayment"] | Schemas["StartFreePayment"];

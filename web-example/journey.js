@@ -7,7 +7,7 @@ import * as api from "./api.js";
 import { dropDraft, KEPT_FOR } from "./draft.js";
 import { dropIdentity } from "./identity.js";
 import { intend, pending, settle } from "./intentions.js";
-import { afterCorrection, attributed, canPay, cardOf, embeddedCard, go, isFinal, isPaying, isSettled, isTooYoungOrOld, returnUrl, ways } from "./route.js";
+import { afterCorrection, attributed, canPay, embeddedCard, go, isFinal, isPaying, isSettled, isTooYoungOrOld, returnUrl, ways } from "./route.js";
 import { browser } from "./storage.js";
 import { get, set } from "./store.js";
 import { findOffer } from "./terms.js";
@@ -104,7 +104,8 @@ async function failed(error, doing) {
     gone(id);
     return error;
   }
-  if (id && (error.then === "read_again" || CHANGING.includes(error.code))) await refresh(id);
+  if (error.registration) show(error.registration);
+  else if (id && (error.then === "read_again" || CHANGING.includes(error.code))) await refresh(id);
   if (refuses(error, "startDate")) await readAgain(); // the club's day has changed since
   if (error.code !== "cart_invalid" || !isSettled(get().registration)) set({ problem: error }); // the cart says itself that it is settled
   return error;
@@ -432,6 +433,7 @@ function show(registration) {
   }
   const { place, registration: known } = get();
   if (place.registration !== registration.id) return;
+  if (known?.id === registration.id && registration.sequence < known.sequence) return; // a newer response has overtaken this one
   if (isFinal(registration)) {
     dropDraft();
     set({ person: {}, given: undefined });
@@ -606,7 +608,7 @@ export const resend = () =>
 /** Cancels the signature, to enter another account. */
 export const cancelSignature = () =>
   attemptHere("cancel", async (id) => {
-    settle(`mandate.${id}`); // the response to an earlier attempt would show what is cancelled now
+    settle(`mandate.${id}`); // a repetition of an earlier attempt would make no mandate
     set({ account: { registration: id, holder: get().account?.holder } });
     show(await api.cancelSignature(id));
   });
@@ -644,7 +646,7 @@ export const changeItem = (item, changed) => exchange([item], (id) => api.remove
  */
 const exchange = (before, remove, item) =>
   attemptHere("item", async (id) => {
-    settle(`item.${id}`); // the response to an earlier attempt would show what is removed now
+    settle(`item.${id}`); // a repetition of an earlier attempt would add nothing
     const removed = await remove(id);
     try {
       await putIn(id, item);
@@ -663,7 +665,7 @@ const exchange = (before, remove, item) =>
  */
 export const removeItem = (item) =>
   attemptHere("remove", async (id) => {
-    settle(`item.${id}`); // the response to an earlier attempt would show what is removed now
+    settle(`item.${id}`); // a repetition of an earlier attempt would add nothing
     show(await api.removeItem(id, item));
     goOn({ registration: id, step: "cart" }, { replace: true });
   });
@@ -671,10 +673,7 @@ export const removeItem = (item) =>
 /** Makes the club system check the cart again. */
 export const checkAgain = () =>
   attemptHere("check", async (id) => {
-    const { valid, problems } = await api.checkCart(id);
-    const { registration } = get();
-    if (registration?.id === id) show({ ...registration, cart: { ...registration.cart, valid, problems } });
-    await refresh(id);
+    show(await api.checkCart(id));
     goOn({ registration: id, step: "cart" }, { replace: true });
   });
 
@@ -685,7 +684,10 @@ export const pay = () => settleCart();
  * Requests to pay at the club.
  * @param {string} dueDate until when, YYYY-MM-DD
  */
-export const payLater = (dueDate) => settleCart({ method: "later", dueDate });
+export const payLater = (dueDate) => {
+  const { registration } = get();
+  return registration && settleCart({ method: "later", cart: registration.cart.revision, dueDate });
+};
 
 /** Pays although the visitor has just bought the same, as the page has asked. */
 export const payAgain = () => {
@@ -702,11 +704,11 @@ export const keepOne = () => set({ repeat: undefined });
  * @returns {import("./contract").StartPayment}
  */
 function usualWay(registration) {
-  const { id, payment } = registration;
+  const { id, payment, cart: { revision: cart } } = registration;
   const offered = ways(registration);
-  if (offered.includes("card")) return { method: "card", returnUrl: returnUrl(id) };
+  if (offered.includes("card")) return { method: "card", cart, returnUrl: returnUrl(id) };
   const asked = pending(`pay.${id}`)?.body;
-  return asked && asked.method === payment?.method ? asked : { method: "free" };
+  return asked && asked.method === payment?.method ? asked : { method: "free", cart };
 }
 
 /**
@@ -730,21 +732,14 @@ const settleCart = (way) =>
     const after = payment?.payAgain === "new_request" ? payment.id : undefined;
     const wanted = asSeen(registration, way ?? usualWay(registration));
     const intention = intend(`pay.${id}`, wanted, after);
-    /** @type {import("./contract").Payment} */
-    let started;
     try {
-      started = await startPayment(id, intention);
+      show(await startPayment(id, intention));
     } catch (error) {
       if (!(error instanceof api.Problem) || error.code !== "possible_duplicate_purchase") throw error;
       set({ repeat: { registration: id, way: wanted } });
       return false;
     }
-    set({ repeat: undefined });
-    const card = cardOf(started);
-    if (card?.presentation === "redirect" && leaveFor(card.redirectUrl)) return true;
-    set({ confirmed: undefined });
-    await refresh(id);
-    set({ readings: FRESH });
+    set({ repeat: undefined, confirmed: undefined, readings: FRESH });
     return false;
   });
 
@@ -754,9 +749,9 @@ const settleCart = (way) =>
  * @param {import("./intentions.js").Intention<import("./contract").StartPayment>} intention
  */
 async function startPayment(id, intention) {
-  const payment = await carryOut(intention, (one) => api.startPayment(id, one), { keep: true });
+  const registration = await carryOut(intention, (one) => api.startPayment(id, one), { keep: true });
   set({ attempts: get().attempts + 1 });
-  return payment;
+  return registration;
 }
 
 /**
@@ -776,7 +771,7 @@ export async function confirmCard(confirm) {
     if (canPay(registration)) {
       const intention = intend(`pay.${id}`, asSeen(registration, usualWay(registration)), payment.payAgain === "new_request" ? payment.id : undefined);
       const asked = await startPayment(id, intention);
-      secret = embeddedCard(asked)?.clientSecret ?? secret;
+      secret = embeddedCard(asked.payment)?.clientSecret ?? secret;
     }
     refusal = await confirm(secret);
     if (refusal === undefined) set({ confirmed: secret });
@@ -843,13 +838,6 @@ export async function endLeftSessions() {
 async function offerConsents(id) {
   const consents = await api.listBuyersConsents(id).catch(() => undefined);
   if (consents && get().place.registration === id) set({ consents });
-}
-
-/** @param {string | undefined} url the processor's page */
-function leaveFor(url) {
-  if (!url || !/^https?:/.test(new URL(url, location.href).protocol)) return false;
-  location.assign(url);
-  return true;
 }
 
 /**

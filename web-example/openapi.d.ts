@@ -271,7 +271,6 @@ export interface paths {
          *
          *     If the registration is open, its cart is read again from the club system. Changed prices appear in `changes`, offers
          *     that are gone in `problems`. If the club system does not respond, the cart is returned as last read, marked `stale`.
-         *     A replayed response shows the registration as it was then: read it again.
          */
         post: operations["resumeRegistration"];
         delete?: never;
@@ -302,7 +301,7 @@ export interface paths {
          *         event: registration
          *         id: k2l9Jx0mQe7rTn4c
          *         retry: 3120
-         *         data: {"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","version":"k2l9Jx0mQe7rTn4c","state":"completed","…":"…"}
+         *         data: {"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","version":"k2l9Jx0mQe7rTn4c","sequence":7,"state":"completed","…":"…"}
          *
          *         event: end
          *         data: {"reason":"final"}
@@ -452,8 +451,8 @@ export interface paths {
         put?: never;
         /**
          * Check the cart
-         * @description Reads the cart again from the club system and returns whether it is valid, and if not, why. The registration shows
-         *     the same from then on, for example after staff have solved a problem.
+         * @description Reads the cart again from the club system, for example after staff have solved a problem: `cart.valid` and
+         *     `cart.problems` say whether it can be paid, and if not, why.
          */
         post: operations["checkCart"];
         delete?: never;
@@ -579,11 +578,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /**
-         * Get the registration's latest payment
-         * @description Returns the same payment as the registration does, without reading the cart.
-         */
-        get: operations["getPayment"];
+        get?: never;
         put?: never;
         /**
          * Start a payment
@@ -1656,6 +1651,7 @@ export interface components {
          * @example {
          *       "id": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
          *       "version": "k2l9Jx0mQe7rTn4c",
+         *       "sequence": 7,
          *       "clubId": "11",
          *       "state": "open",
          *       "step": "ready",
@@ -1690,17 +1686,13 @@ export interface components {
          *       "next": [
          *         {
          *           "action": "pay",
-         *           "method": "POST",
-         *           "href": "/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment",
          *           "methods": [
          *             "card",
          *             "later"
          *           ]
          *         },
          *         {
-         *           "action": "abandon",
-         *           "method": "DELETE",
-         *           "href": "/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11"
+         *           "action": "abandon"
          *         }
          *       ],
          *       "expiresAt": "2030-01-15T20:00:00Z",
@@ -1715,6 +1707,13 @@ export interface components {
              * @example k2l9Jx0mQe7rTn4c
              */
             version: string;
+            /**
+             * Format: int64
+             * @description Orders the states of this registration: it never falls, and is the same in every language. A response can be overtaken by
+             *     an event, or by another tab's response: ignore a registration with a lower `sequence` than the one you show.
+             * @example 7
+             */
+            sequence: number;
             clubId: components["schemas"]["Id"];
             state: components["schemas"]["RegistrationState"];
             step: components["schemas"]["Step"];
@@ -1733,8 +1732,6 @@ export interface components {
             payment?: components["schemas"]["Payment"];
             /** @description The actions that are possible now. The first is the main button of the step. */
             next: components["schemas"]["Action"][];
-            /** @description The actions that become possible later without a request, each with its `notBefore`, such as `resend`. From then on they are in `next`. Absent if there are none. */
-            upcoming?: components["schemas"]["Action"][];
             expiresAt: components["schemas"]["Instant"];
             /** @description The registration can be read at least until then; a payment in progress keeps it longer. Afterwards it is deleted, and `registration_not_found`. */
             forgottenAt: components["schemas"]["Instant"];
@@ -1745,6 +1742,7 @@ export interface components {
          *       "token": "7Qm9vdHMgYW5kIGJpa2VzIGFuZCBiYWxscyBhbmQgYm8",
          *       "id": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
          *       "version": "k2l9Jx0mQe7rTn4c",
+         *       "sequence": 7,
          *       "clubId": "11",
          *       "state": "open",
          *       "step": "person",
@@ -1762,9 +1760,7 @@ export interface components {
          *       },
          *       "next": [
          *         {
-         *           "action": "person",
-         *           "href": "/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/person",
-         *           "method": "PUT"
+         *           "action": "person"
          *         }
          *       ],
          *       "expiresAt": "2030-01-15T20:00:00Z",
@@ -1781,7 +1777,7 @@ export interface components {
          */
         RegistrationState: "open" | "paying" | "completed" | "abandoned" | "expired" | "attention";
         /**
-         * @description The screen to show. A registration has exactly one, and the first action of `next` is its main button.
+         * @description The screen to show. A registration has exactly one. Where the table names actions, the first of `next` is the main button.
          *
          *     | step | screen | first of `next` |
          *     |---|---|---|
@@ -1791,9 +1787,9 @@ export interface components {
          *     | `mandate` | the form for the bank account | `mandate` |
          *     | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
          *     | `ready` | the cart with the buttons that pay | `pay` |
-         *     | `at_processor` | the link to the card page, or the card fields | `follow_payment` |
+         *     | `at_processor` | the card fields, or the link to the card page | |
          *     | `declined` | the decline, with a button to try again | `pay` |
-         *     | `waiting` | "being processed", without a button | `pay` while it is safe to ask again, else `follow_payment` |
+         *     | `waiting` | "being processed", without a button | `pay`, only while it is safe to ask again |
          *     | `done` | the welcome | |
          *     | `with_staff` | "paid, do not pay again; the club's staff will confirm", without a button | `abandon`, only where nothing was paid here |
          *     | `abandoned` | "you cancelled this registration" | |
@@ -1981,36 +1977,31 @@ export interface components {
             was?: components["schemas"]["Money"];
         };
         /**
-         * @example {
-         *       "valid": false,
-         *       "problems": [
-         *         {
-         *           "code": "age_restricted",
-         *           "message": "One of the offers is not open to people of your age."
-         *         }
-         *       ]
-         *     }
-         */
-        Check: {
-            valid: boolean;
-            problems: components["schemas"]["CartProblem"][];
-        };
-        /**
-         * @description A request that changes or follows the registration. Where `person` is possible and a buyer is set, so is
-         *     `PATCH …/person`; where `clear_items` is, so is `DELETE …/items/{itemId}`.
+         * @description A request that changes the registration, below its path:
+         *
+         *     | action | request |
+         *     |---|---|
+         *     | `person` | `PUT …/person`; once a buyer is set, also `PATCH …/person` |
+         *     | `prospect` | `POST …/prospect` |
+         *     | `add_item` | `POST …/items` |
+         *     | `clear_items` | `DELETE …/items`, and `DELETE …/items/{itemId}` for one of them |
+         *     | `check` | `POST …/check` |
+         *     | `mandate` | `POST …/mandate` |
+         *     | `sign` | `POST …/mandate/signature` |
+         *     | `resend` | `POST …/mandate/signature/resend` |
+         *     | `cancel_signature` | `DELETE …/mandate/signature` |
+         *     | `pay` | `POST …/payment` |
+         *     | `cancel_payment` | `DELETE …/payment` |
+         *     | `consents` | `PATCH …/consents` |
+         *     | `abandon` | `DELETE` of the registration itself |
          */
         Action: {
             /** @enum {string} */
-            action: "person" | "prospect" | "add_item" | "clear_items" | "check" | "mandate" | "sign" | "resend" | "cancel_signature" | "pay" | "follow_payment" | "cancel_payment" | "consents" | "abandon";
-            /** @enum {string} */
-            method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-            href: string;
+            action: "person" | "prospect" | "add_item" | "clear_items" | "check" | "mandate" | "sign" | "resend" | "cancel_signature" | "pay" | "cancel_payment" | "consents" | "abandon";
             /** @description Only with `pay`, the methods that the caller can choose now. `desk` is listed only for staff, `later` only for callers that the club offers it to. */
             methods?: components["schemas"]["PaymentMethod"][];
             /** @description Only with `later` among the methods: the latest `dueDate` that is accepted. */
             latestDueDate?: components["schemas"]["Date"];
-            /** @description Only in `upcoming`: when the action becomes possible. */
-            notBefore?: components["schemas"]["Instant"];
         };
         /** @enum {string} */
         PaymentMethod: "card" | "later" | "free" | "desk";
@@ -2210,7 +2201,6 @@ export interface components {
          *       "method": "card",
          *       "state": "requires_action",
          *       "payAgain": "no",
-         *       "retry": "never",
          *       "amount": {
          *         "amount": 14900,
          *         "currency": "EUR"
@@ -2234,17 +2224,6 @@ export interface components {
             method: "card";
             state: components["schemas"]["PaymentState"];
             payAgain: components["schemas"]["PayAgain"];
-            /**
-             * @deprecated
-             * @description As `payAgain`, in the words `never`, `same_key` and `new`.
-             * @enum {string}
-             */
-            retry: "never" | "same_key" | "new";
-            /** @description A message that can be shown to the visitor. */
-            message?: components["schemas"]["Words"];
-            /** @description Names the message; present with it. */
-            messageCode?: components["schemas"]["MessageCode"];
-            messageParams?: components["schemas"]["TextParams"];
             amount: components["schemas"]["Money"];
             card: components["schemas"]["CardDetails"];
         };
@@ -2257,17 +2236,6 @@ export interface components {
             method: "later";
             state: components["schemas"]["PaymentState"];
             payAgain: components["schemas"]["PayAgain"];
-            /**
-             * @deprecated
-             * @description As `payAgain`, in the words `never`, `same_key` and `new`.
-             * @enum {string}
-             */
-            retry: "never" | "same_key" | "new";
-            /** @description A message that can be shown to the visitor. */
-            message?: components["schemas"]["Words"];
-            /** @description Names the message; present with it. */
-            messageCode?: components["schemas"]["MessageCode"];
-            messageParams?: components["schemas"]["TextParams"];
             amount: components["schemas"]["Money"];
             /** @description The amount is overdue after this date. */
             dueDate: components["schemas"]["Date"];
@@ -2281,17 +2249,6 @@ export interface components {
             method: "free";
             state: components["schemas"]["PaymentState"];
             payAgain: components["schemas"]["PayAgain"];
-            /**
-             * @deprecated
-             * @description As `payAgain`, in the words `never`, `same_key` and `new`.
-             * @enum {string}
-             */
-            retry: "never" | "same_key" | "new";
-            /** @description A message that can be shown to the visitor. */
-            message?: components["schemas"]["Words"];
-            /** @description Names the message; present with it. */
-            messageCode?: components["schemas"]["MessageCode"];
-            messageParams?: components["schemas"]["TextParams"];
             amount: components["schemas"]["Money"];
         };
         DeskPayment: {
@@ -2303,17 +2260,6 @@ export interface components {
             method: "desk";
             state: components["schemas"]["PaymentState"];
             payAgain: components["schemas"]["PayAgain"];
-            /**
-             * @deprecated
-             * @description As `payAgain`, in the words `never`, `same_key` and `new`.
-             * @enum {string}
-             */
-            retry: "never" | "same_key" | "new";
-            /** @description A message that can be shown to the visitor. */
-            message?: components["schemas"]["Words"];
-            /** @description Names the message; present with it. */
-            messageCode?: components["schemas"]["MessageCode"];
-            messageParams?: components["schemas"]["TextParams"];
             amount: components["schemas"]["Money"];
         };
         /**
@@ -2462,6 +2408,8 @@ export interface components {
             then: components["schemas"]["ProblemThen"];
             errors?: components["schemas"]["FieldProblem"][];
             challenge?: components["schemas"]["ChallengeWidget"];
+            /** @description With status 409, the registration as it is now: show it, instead of reading it again. */
+            registration?: components["schemas"]["Registration"];
             /** @description With `retry: after`, as the header `Retry-After`: seconds until the same request can succeed. */
             retryAfter?: number;
             traceId?: string;
@@ -2499,7 +2447,6 @@ export interface components {
          *     | `registration_not_found` | 404 | `never` | `start_again` | the registration does not exist, or the token or the cookie is not, or no longer, one of its own | discard the id and the token, and start again |
          *     | `club_not_found` | 404 | `never` | `read_again` | the club does not exist | have the visitor choose another club |
          *     | `offer_not_found` | 404 | `never` | `read_again` | the club does not have this offer, or not for this person | read the catalogue again, and let the person choose |
-         *     | `payment_not_found` | 404 | `never` | `read_again` | the registration has no payment yet | read the registration |
          *     | `not_found` | 404 | `never` | `fix_request` | nothing is at this address | fix the client; keep the token |
          *     | `method_not_allowed` | 405 | `never` | `fix_request` | the path exists but does not support the HTTP method | fix the client |
          *     | `too_large` | 413 | `never` | `fix_request` | the body is larger than 64 KiB | fix the client |
@@ -2521,7 +2468,7 @@ export interface components {
          *     | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
          *     | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
          *     | `method_not_offered` | 403 | `never` | `read_again` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
-         *     | `payment_exists` | 409 | `never` | `read_again` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
+         *     | `payment_exists` | 409 | `never` | `read_again` | another payment is in progress, with another method or other parameters | follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
          *     | `possible_duplicate_purchase` | 409 | `never` | `correct_input` | the same contact, or a person with the same name, birth date, e-mail address and phone, has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
          *     | `person_required` | 409 | `never` | `read_again` | the buyer's details are missing | show the form for details |
          *     | `registration_closed` | 409 | `never` | `read_again` | the registration is completed, abandoned, expired, erased, or under review by the club's staff | read the registration, and show how it ended; to start another one, use a new key |
@@ -2550,7 +2497,7 @@ export interface components {
          *     | `internal` | 500 | `same_key` | `send_again` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
          * @enum {string}
          */
-        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "payment_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
+        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
         FieldProblem: {
             /**
              * @description A JSON pointer (RFC 6901) into the body. Outside the body, it is `header/…` or `query/…` without a leading slash, and `header` or `parameter` is present.
@@ -2803,7 +2750,7 @@ export interface components {
         Vary: string;
         /**
          * @description The language of the texts that the gateway wrote, by the request's `Accept-Language`: `en`, the default, or `fr`. A
-         *     replayed response keeps the language of the first one.
+         *     replayed problem keeps the language of the first one.
          */
         "Content-Language": string;
         /** @description The origin of the requesting page, if the operator allows it in `FRONTDESK_ALLOWED_ORIGINS`. Otherwise absent. */
@@ -4050,7 +3997,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The result of the club system's check. */
+            /** @description The registration in its current state. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -4062,7 +4009,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Check"];
+                    "application/json": components["schemas"]["Registration"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -4319,54 +4266,6 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    getPayment: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
-                id: components["parameters"]["RegistrationId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The payment. */
-            200: {
-                headers: {
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Content-Language": components["headers"]["Content-Language"];
-                    Vary: components["headers"]["Vary"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Payment"];
-                };
-            };
-            /** @description The payment's state is `in_doubt`. Whether it settled the cart is not known yet. Do not pay again. */
-            202: {
-                headers: {
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Content-Language": components["headers"]["Content-Language"];
-                    Vary: components["headers"]["Vary"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Payment"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
-            default: components["responses"]["Problem"];
-        };
-    };
     startPayment: {
         parameters: {
             query?: never;
@@ -4390,7 +4289,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The payment. */
+            /** @description The registration, with the payment. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -4402,7 +4301,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Payment"];
+                    "application/json": components["schemas"]["Registration"];
                 };
             };
             /** @description The payment's state is `in_doubt`. Whether it settled the cart is not known yet. Do not pay again. */
@@ -4417,7 +4316,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Payment"];
+                    "application/json": components["schemas"]["Registration"];
                 };
             };
             401: components["responses"]["Unauthorized"];

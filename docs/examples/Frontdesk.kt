@@ -76,10 +76,10 @@ import okhttp3.sse.EventSources
 
 @Serializable data class Resumption(val resume: String)
 
-@Serializable data class StartedRegistration(val id: String, val token: String? = null) // of which only the session is needed
-
 @Serializable data class Registration(
     val id: String,
+    val sequence: Long,
+    val token: String? = null, // only of a start or a resumption
     val state: String,
     val message: String? = null,
     val cart: Cart,
@@ -100,14 +100,14 @@ import okhttp3.sse.EventSources
 
 @Serializable data class CartProblem(val code: String, val message: String)
 
-@Serializable data class Action(val action: String, val method: String, val href: String)
+@Serializable data class Action(val action: String)
 
 @Serializable data class Mandate(
     val state: String, val iban: String, val message: String? = null, val attemptsLeft: Int? = null, val resendAfter: String? = null,
 )
 
 @Serializable data class Payment(
-    val id: String, val state: String, val payAgain: String, val message: String? = null, val amount: Money, val card: CardDetails? = null,
+    val id: String, val state: String, val payAgain: String, val amount: Money, val card: CardDetails? = null,
 )
 
 @Serializable data class CardDetails(val presentation: String, val redirectUrl: String? = null, val declineCode: String? = null)
@@ -312,7 +312,7 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
         while (true) {
             val held = session ?: return
             val end = api.follow(held.id, held.token).catch { delay(2000) }.firstOrNull {
-                registration.value = it
+                show(it)
                 it.isOver
             }
             if (end != null) return
@@ -326,18 +326,15 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
         val intention = pending?.takeIf { it.path == path && it.body == body } ?: Intention(path, body, UUID.randomUUID().toString())
         vault.write("intention", json.encodeToString(intention)) // before it is sent
         carryOut(intention)
-        refresh()
     }
 
     private suspend fun carryOut(intention: Intention) {
         // The token belongs to one registration, so it is not sent when another one starts.
         val token = if (intention.path.startsWith("/v1/registrations/")) session?.token else null
         try {
-            val answer = api.send("POST", intention.path, intention.body, intention.key, token)
-            if (!intention.path.endsWith("/payment")) {
-                val started = decode<StartedRegistration>(answer) // without a token where none was started
-                started.token?.let { vault.write("session", json.encodeToString(Session(started.id, it))) }
-            }
+            val answer = decode<Registration>(api.send("POST", intention.path, intention.body, intention.key, token))
+            answer.token?.let { vault.write("session", json.encodeToString(Session(answer.id, it))) }
+            show(answer)
         } catch (refused: Refused) {
             if (refused.problem.then != "send_again") vault.write("intention", null)
             throw refused // any other error keeps the intention: open() sends it again
@@ -347,7 +344,13 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
 
     private suspend fun refresh() {
         val held = session ?: return
-        registration.value = decode<Registration>(api.send("GET", "/v1/registrations/${held.id}", token = held.token))
+        show(decode<Registration>(api.send("GET", "/v1/registrations/${held.id}", token = held.token)))
+    }
+
+    /** Shows a registration, unless a newer response has overtaken it. */
+    private fun show(latest: Registration) {
+        val shown = registration.value
+        if (shown == null || shown.id != latest.id || latest.sequence >= shown.sequence) registration.value = latest
     }
 
     private suspend fun attempt(work: suspend () -> Unit) {

@@ -45,10 +45,10 @@ struct StartCardPayment: Codable { var method = "card"; var cart: String?; var r
 
 struct Resumption: Codable { let resume: String }
 
-struct StartedRegistration: Decodable { let id: String; let token: String? } // of which only the session is needed
-
 struct Registration: Decodable {
     let id: String
+    let sequence: Int
+    let token: String? // only of a start or a resumption
     let state: String
     let message: String?
     let cart: Cart
@@ -69,11 +69,11 @@ struct CartItem: Decodable { let name: String; let price: Money }
 
 struct CartProblem: Decodable { let code, message: String }
 
-struct Action: Decodable { let action, method, href: String }
+struct Action: Decodable { let action: String }
 
 struct Mandate: Decodable { let state, iban: String; let message: String?; let attemptsLeft: Int?; let resendAfter: String? }
 
-struct Payment: Decodable { let id, state, payAgain: String; let message: String?; let amount: Money; let card: CardDetails? }
+struct Payment: Decodable { let id, state, payAgain: String; let amount: Money; let card: CardDetails? }
 
 struct CardDetails: Decodable { let presentation: String; let redirectUrl: String?; let declineCode: String? }
 
@@ -273,7 +273,7 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         while let session, registration?.isOver != true, !Task.isCancelled {
             do {
                 for try await latest in api.follow(session.id, token: session.token) {
-                    registration = latest
+                    show(latest)
                     if latest.isOver { return }
                 }
             } catch {
@@ -298,7 +298,6 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
             if let pending, pending.path == path, pending.body == intention.body { intention = pending }
             try Vault.write(intention, "intention") // before it is sent
             try await self.carryOut(intention)
-            try await self.refresh()
         }
     }
 
@@ -306,12 +305,9 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         // The token belongs to one registration, so it is not sent when another one starts.
         let token = intention.path.hasPrefix("/v1/registrations/") ? session?.token : nil
         do {
-            if intention.path.hasSuffix("/payment") {
-                let _: Payment = try await api.send("POST", intention.path, body: intention.body, key: intention.key, token: token)
-            } else {
-                let answer: StartedRegistration = try await api.send("POST", intention.path, body: intention.body, key: intention.key, token: token)
-                if let token = answer.token { try Vault.write(Session(id: answer.id, token: token), "session") }
-            }
+            let answer: Registration = try await api.send("POST", intention.path, body: intention.body, key: intention.key, token: token)
+            if let token = answer.token { try Vault.write(Session(id: answer.id, token: token), "session") }
+            show(answer)
         } catch let definitive as Problem where definitive.then != "send_again" {
             try Vault.write(nil as Intention?, "intention")
             throw definitive
@@ -321,7 +317,13 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
 
     private func refresh() async throws {
         guard let session else { return }
-        registration = try await api.send("GET", "/v1/registrations/\(session.id)", token: session.token)
+        show(try await api.send("GET", "/v1/registrations/\(session.id)", token: session.token))
+    }
+
+    /// Shows a registration, unless a newer response has overtaken it.
+    private func show(_ latest: Registration) {
+        if let shown = registration, shown.id == latest.id, latest.sequence < shown.sequence { return }
+        registration = latest
     }
 
     private func attempt(_ work: () async throws -> Void) async {

@@ -23,17 +23,18 @@ console.log(screen(started));
 
 // One key for this payment. If the response is lost, the same request with the same key is carried out once.
 const key = intention();
-let payment;
-for (let tries = 0; !payment; tries++) {
+let paying;
+for (let tries = 0; !paying; tries++) {
   const { data, error, response } = await api.POST("/v1/registrations/{id}/payment", { params: { path, header: key }, headers, body: { method: "card", cart: started.cart.revision } });
-  payment = data;
+  paying = data;
   if (!error) continue;
   if (error.then !== "send_again" || tries === 3) throw new Error(error.code);
   await pause(Number(response.headers.get("Retry-After") ?? 1));
 }
 
 // A page would show the processor's fields, or send the buyer to card.redirectUrl; here the program acts as the buyer.
-if (payment.method === "card" && payment.card.presentation === "embedded") {
+const { payment } = paying;
+if (payment?.method === "card" && payment.card.presentation === "embedded") {
   const [held] = payment.card.clientSecret.split("_secret_");
   await fetch(`http://localhost:8080/sandbox/payments/${held}/confirm`, {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ card: "4242424242424242" }),

@@ -85,8 +85,8 @@ func testAppPaysByCard(t *testing.T, classes string, g appGateway) {
 		t.Errorf("the card page, with the way back to the app, is %d %s", page.Status, page.Body)
 	}
 	g.confirm(p.payment(g), frontdesktest.DeclinedCard)
-	declined := p.tap("await", "declined").Registration.Payment
-	if declined.Card.DeclineCode == "" || !strings.HasPrefix(declined.Message, "Votre carte") {
+	declined := p.tap("await", "declined").Registration
+	if declined.Payment.Card.DeclineCode == "" || !strings.HasPrefix(declined.Message, "Votre carte") {
 		t.Errorf("the app does not say in the phone's language why the card was declined: %+v", declined)
 	}
 	if again := p.tap("page").Shown; again != shown {
@@ -261,8 +261,8 @@ func (n *appNetwork) replaceNextResponse(replace func(http.ResponseWriter)) { n.
 // screen is what the app shows.
 type screen struct {
 	Registration *struct {
-		State string
-		Cart  struct {
+		State, Message string
+		Cart           struct {
 			DueNow struct{ Amount int64 }
 			Valid  bool
 		}
@@ -271,8 +271,8 @@ type screen struct {
 			AttemptsLeft int
 		}
 		Payment *struct {
-			State, Message string
-			Card           struct{ DeclineCode string }
+			State string
+			Card  struct{ DeclineCode string }
 		}
 	}
 	Problem *struct{ Code string }

@@ -55,9 +55,9 @@ func actionAt(upstreams, payment, action string) string {
 
 // Pay requests the payment by card, and returns its id at the processor.
 func (b *Buyer) Pay(ctx context.Context) (id string, err error) {
-	var payment api.Payment
-	err = b.Do(ctx, http.MethodPost, b.Gateway+b.Path()+"/payment", b.ByCard(), &payment)
-	return PaymentID(payment), err
+	var paying api.Registration
+	err = b.Do(ctx, http.MethodPost, b.Gateway+b.Path()+"/payment", b.ByCard(), &paying)
+	return PaymentID(Value(paying.Payment)), err
 }
 
 // Confirm enters a card for a payment, given by its id at the processor.

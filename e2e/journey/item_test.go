@@ -25,12 +25,11 @@ func TestCheckIsStored(t *testing.T) {
 	path := "/v1/registrations/" + c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: cardOnlyOffer}).Id
 	for _, withdrawals := range [][]int{{withdrawn}, {}} {
 		s.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = withdrawals })
-		var check api.Check
-		var r api.Registration
-		c.Do("POST", path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &check)
+		var checked, r api.Registration
+		c.Do("POST", path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &checked)
 		c.Do("GET", path, nil).Into(http.StatusOK, &r)
-		if want := len(withdrawals) == 0; check.Valid != want || r.Cart.Valid != want || len(r.Cart.Problems) != len(withdrawals) {
-			t.Errorf("offers %v are withdrawn, and the check says %+v, the cart %+v", withdrawals, check, r.Cart)
+		if want := len(withdrawals) == 0; checked.Cart.Valid != want || r.Cart.Valid != want || len(r.Cart.Problems) != len(withdrawals) {
+			t.Errorf("offers %v are withdrawn, and the check says %+v, the cart %+v", withdrawals, checked.Cart, r.Cart)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestVisitorBecomesMember(t *testing.T) {
 	}
 	c.Confirm(payment, "4242 4242 4242 4242")
 	done := c.Await(registration.Id, api.Completed)
-	if done.Payment.State != api.Recorded || done.Payment.Retry != api.PaymentRetryNever || len(done.Next) != 0 {
+	if done.Payment.State != api.Recorded || done.Payment.PayAgain != api.PayAgainNo || len(done.Next) != 0 {
 		t.Errorf("unexpected end: %+v", done)
 	}
 	frontdesktest.Eventually(
@@ -61,7 +61,7 @@ func TestDeclinedCardThenChallenge(t *testing.T) {
 	payment := c.Pay(registration.Id)
 	c.Confirm(payment, "4000000000000002")
 	declined := c.AwaitPayment(registration.Id, api.Declined)
-	if declined.Payment.Retry != api.PaymentRetryNew || declined.Payment.Card.DeclineCode == nil {
+	if declined.Payment.PayAgain != api.PayAgainNewRequest || declined.Payment.Card.DeclineCode == nil {
 		t.Errorf("unexpected decline: %+v", declined.Payment)
 	}
 	again := c.Pay(registration.Id)
@@ -89,8 +89,8 @@ func TestSecondCardAfterDecline(t *testing.T) {
 			notDeclined := func(when string) {
 				t.Helper()
 				for range 3 {
-					if now := c.Registration(registration.Id).Payment; now.State == api.Declined || now.Retry == api.PaymentRetryNew {
-						t.Fatalf("%s, the payment is %s with retry %s", when, now.State, now.Retry)
+					if now := c.Registration(registration.Id).Payment; now.State == api.Declined || now.PayAgain == api.PayAgainNewRequest {
+						t.Fatalf("%s, the payment is %s with retry %s", when, now.State, now.PayAgain)
 					}
 				}
 			}
@@ -128,10 +128,10 @@ func TestStepByStep(t *testing.T) {
 	c.Do("POST", path+"/items", item, frontdesktest.Key("")).Problem(api.PersonRequired)
 	c.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.PersonRequired)
 	c.Do("PUT", path+"/person", frontdesktest.Person()).Into(http.StatusOK, &registration)
-	var check api.Check
-	c.Do("POST", path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &check)
-	if check.Valid || len(check.Problems) != 1 || check.Problems[0].Code != "cart_empty" {
-		t.Errorf("the empty cart is checked with %+v", check)
+	var checked api.Registration
+	c.Do("POST", path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &checked)
+	if checked.Cart.Valid || checked.Step != api.StepItems {
+		t.Errorf("the empty cart is checked with %+v", checked)
 	}
 	c.Do("POST", path+"/items", item, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 	if got := registration.Cart.Items[0]; frontdesktest.Value(got.OfferId) != offer.Id || frontdesktest.Value(got.StartDate) != start {

@@ -282,7 +282,7 @@ func TestResumeWhilePaying(t *testing.T) {
 	}
 	c.Confirm(payment, "4000000000000002")
 	c.AwaitPayment(r.Id, api.Declined)
-	if _, declined := resume(t, phone, r.Id); declined.Payment.State != api.Declined || declined.Payment.Retry != api.PaymentRetryNew {
+	if _, declined := resume(t, phone, r.Id); declined.Payment.State != api.Declined || declined.Payment.PayAgain != api.PayAgainNewRequest {
 		t.Errorf("the decline is shown as %+v", declined.Payment)
 	}
 	again := phone.Pay(r.Id)
@@ -292,7 +292,7 @@ func TestResumeWhilePaying(t *testing.T) {
 	s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after", Times: frontdesktest.Times(1)})
 	phone.Confirm(again, "4242424242424242")
 	c.AwaitPayment(r.Id, api.InDoubt)
-	if _, doubt := resume(t, c, r.Id); doubt.State != api.Attention || doubt.Payment.Retry != api.PaymentRetryNever || len(doubt.Next) != 0 {
+	if _, doubt := resume(t, c, r.Id); doubt.State != api.Attention || doubt.Payment.PayAgain != api.PayAgainNo || len(doubt.Next) != 0 {
 		t.Errorf("the doubt is shown as %+v", doubt)
 	}
 	if ledger := s.Upstreams.Sim.Ledger(); len(ledger) != 1 {

@@ -130,15 +130,12 @@ func TestClosedRegistrationIsNotRetried(t *testing.T) {
 	}
 	var abandoned api.Registration
 	c.Do("DELETE", path, nil).Into(http.StatusOK, &abandoned)
-	var payment api.Payment
-	c.Do("GET", path+"/payment", nil).Into(http.StatusOK, &payment)
 	for where, seen := range map[string]api.Payment{
 		"abandoning":       *abandoned.Payment,
 		"the registration": *c.Registration(registration.Id).Payment,
-		"the payment":      payment,
 		"the replay":       started(http.StatusCreated),
 	} {
-		if seen.State != api.Cancelled || seen.Retry != api.PaymentRetryNever {
+		if seen.State != api.Cancelled || seen.PayAgain != api.PayAgainNo {
 			t.Errorf("%s shows %+v", where, seen)
 		}
 	}

@@ -29,7 +29,10 @@ func TestLive(t *testing.T) {
 	process, c := l.Start(t)
 	l.Processor.SetWebhooks(sandbox.Normal, process.URL+"/v1/webhooks/card")
 	registration := c.Register()
-	unseen := c.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.InvalidRequest)
+	script := c.WithT(t)
+	script.Token = "" // it sends what it is told
+	unseen := script.RequestPayment(registration.Id, `{"method":"card"}`, [2]string{"Authorization", "Bearer " + c.Token}).
+		Problem(api.InvalidRequest)
 	if errors := frontdesktest.Value(unseen.Errors); len(errors) != 1 || errors[0].Pointer != "/cart" || len(l.Processor.Payments()) != 0 {
 		t.Errorf("a payment without the cart's revision is refused with %+v", unseen)
 	}

@@ -51,7 +51,7 @@ func TestRestartWithEmptyRedis(t *testing.T) {
 			_, again := s.Gateway(t)
 			again.Token = c.Token
 			end := again.AwaitPayment(registration.Id, test.end)
-			if end.Payment.Id != payment.Id || end.Payment.Retry != api.PaymentRetryNever || len(end.Next) != 0 {
+			if end.Payment.Id != payment.Id || end.Payment.PayAgain != api.PayAgainNo || len(end.Next) != 0 {
 				t.Errorf("the holder sees %+v", end)
 			}
 			stranger := frontdesktest.NewClient(t, again.URL)

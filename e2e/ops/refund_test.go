@@ -50,10 +50,10 @@ func TestRefundThatFails(t *testing.T) {
 			case pending:
 				frontdesktest.Eventually(t, "the refund is pending", func() bool { return held().Refunding > 0 })
 				for range 3 {
-					now := c.Registration(registration.Id).Payment
-					if now.State != api.Processing || now.Retry != api.PaymentRetryNever ||
-						strings.Contains(string(frontdesktest.Value(now.Message)), "got your money") {
-						t.Fatalf("the refund is pending, and the buyer is shown %s, %s: %s", now.State, now.Retry, frontdesktest.Value(now.Message))
+					shown := c.Registration(registration.Id)
+					now, message := shown.Payment, frontdesktest.Value(shown.Message)
+					if now.State != api.Processing || now.PayAgain != api.PayAgainNo || strings.Contains(message, "got your money") {
+						t.Fatalf("the refund is pending, and the buyer is shown %s, %s: %s", now.State, now.PayAgain, message)
 					}
 				}
 			case normal:
@@ -77,9 +77,9 @@ func TestRefundThatFails(t *testing.T) {
 				c.Do("GET", ops, nil).Into(http.StatusOK, &listed)
 				return len(listed.Items) == 1 && listed.Items[0].State == flows.Blocked
 			})
-			now := c.AwaitPayment(registration.Id, api.InDoubt).Payment
-			if now.Retry != api.PaymentRetryNever || strings.Contains(string(frontdesktest.Value(now.Message)), "back") {
-				t.Errorf("the buyer is shown %s, %s: %s", now.State, now.Retry, frontdesktest.Value(now.Message))
+			shown := c.AwaitPayment(registration.Id, api.InDoubt)
+			if shown.Payment.PayAgain != api.PayAgainNo || strings.Contains(frontdesktest.Value(shown.Message), "back") {
+				t.Errorf("the buyer is shown %s, %s: %s", shown.Payment.State, shown.Payment.PayAgain, frontdesktest.Value(shown.Message))
 			}
 			var detail payment.Detail
 			c.Do("GET", ops+"/"+card.Id, nil).Into(http.StatusOK, &detail)

@@ -71,7 +71,7 @@ func TestJourneyCounters(t *testing.T) {
 	registration := c.Register()
 	c.Confirm(c.Pay(registration.Id), "4242424242424242")
 	c.AwaitPayment(registration.Id, api.Recorded)
-	c.Do("GET", "/v1/registrations/"+registration.Id+"-x/payment", nil).Problem(api.RegistrationNotFound)
+	c.Do("DELETE", "/v1/registrations/"+registration.Id+"-x/payment", nil).Problem(api.RegistrationNotFound)
 	c.Do("BREW", "/v1/nowhere/"+registration.Id, nil)
 	var after map[string]*dto.MetricFamily
 	for _, is := range []struct {

@@ -159,7 +159,6 @@ func TestAPI3ExcessiveData(t *testing.T) {
 	hold("products of a contact", customer.Do("GET", "/v1/clubs/11/products", nil), new(api.ProductList))
 	hold("schedule", visitor.Do("GET", "/v1/clubs/11/offers/901/schedule", nil), new(api.Schedule))
 	hold("registration", c.Do("GET", path, nil), new(api.Registration))
-	hold("payment", c.Do("GET", path+"/payment", nil), new(api.Payment))
 	hold("me", customer.Do("GET", "/v1/me", nil), new(api.Me))
 	hold("consents", customer.Do("GET", "/v1/me/consents", nil), new(api.ConsentList))
 	hold(

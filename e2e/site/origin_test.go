@@ -71,14 +71,16 @@ func TestCrossOriginJourney(t *testing.T) {
 				token = begun.Token
 			}
 			path := "/v1/registrations/" + begun.Id
-			if check := f.ask(token, "POST", path+"/check", nil); check.Status != http.StatusOK || !check.Valid {
+			if check := f.ask(token, "POST", path+"/check", nil); check.Status != http.StatusOK || !check.Cart.Valid {
 				t.Errorf("the check is answered by %+v", check)
 			}
-			payment := f.ask(token, "POST", path+"/payment", map[string]string{"method": "card", "returnUrl": f.site})
-			if payment.Status != http.StatusCreated || payment.Card.RedirectUrl == nil {
+			payment := f.ask(token, "POST", path+"/payment", map[string]string{
+				"method": "card", "cart": begun.Cart.Revision, "returnUrl": f.site,
+			})
+			if payment.Status != http.StatusCreated || payment.Payment.Card.RedirectUrl == nil {
 				t.Fatalf("the payment is answered by %+v", payment)
 			}
-			f.Open(*payment.Card.RedirectUrl)
+			f.Open(*payment.Payment.Card.RedirectUrl)
 			f.enterCard(frontdesktest.ApprovedCard)
 			f.WaitVisible(`[data-front-end]`)
 			frontdesktest.Eventually(t, "the buyer is a member", func() bool { return f.ask(token, "GET", path, nil).State == api.Completed })

@@ -140,8 +140,8 @@ func TestSettledBeforeThePayment(t *testing.T) {
 			return errorOf(g.Registrations.PutPerson(w.Context(), r.ID, holderToken, flows.Person{GivenName: "Grace", FamilyName: "Martin"}))
 		},
 		"check": func(w *world, g *gateway, r *flows.Registration) error {
-			cart, err := g.Registrations.Check(w.Context(), r.ID, holderToken)
-			if err == nil && !cart.Valid {
+			view, err := g.Registrations.Check(w.Context(), r.ID, holderToken)
+			if err == nil && !view.Cart.Valid {
 				return &flows.Error{Code: flows.CartInvalid}
 			}
 			return err
@@ -189,7 +189,7 @@ func TestSettledUnseen(t *testing.T) {
 	w.Mute = true
 	g := w.Gateway()
 	r := w.Registered(g)
-	cart := must(t, func() (flows.Cart, error) { return g.Registrations.Check(t.Context(), r.ID, holderToken) })
+	cart := must(t, func() (flows.View, error) { return g.Registrations.Check(t.Context(), r.ID, holderToken) }).Cart
 	if !cart.Valid || len(cart.Problems) != 0 {
 		t.Errorf("the cart is %+v", cart)
 	}

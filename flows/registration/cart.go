@@ -188,23 +188,18 @@ func (s *Service) RemoveItem(ctx context.Context, id, token, item string) (flows
 
 // Check asks the club system whether the cart is valid, and stores what it says, so that a problem that staff
 // solved is over everywhere.
-func (s *Service) Check(ctx context.Context, id, token string) (flows.Cart, error) {
+func (s *Service) Check(ctx context.Context, id, token string) (flows.View, error) {
 	r, p, err := s.load(ctx, id, token)
-	switch {
-	case err != nil:
-		return flows.Cart{}, err
-	case r.Sale == "":
-		return flows.Cart{Problems: []flows.CartProblem{{Code: flows.ProblemCartEmpty}}}, nil
-	case p.Live():
-		return r.Cart, nil // frozen as it was agreed on
+	if err != nil || r.Sale == "" || p.Live() { // which is frozen as it was agreed on
+		return s.view(r, p), err
 	}
 	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
-		return flows.Cart{}, err
+		return flows.View{}, err
 	}
 	stored, sale, save := r.Cart, r.Sale, s.cfg.Store.AmendRegistration
 	if err := s.currentCart(ctx, r, p, at); err != nil {
-		return flows.Cart{}, err
+		return flows.View{}, err
 	}
 	r.Cart.KeepMarks(stored)
 	if r.Sale != sale {
@@ -213,7 +208,7 @@ func (s *Service) Check(ctx context.Context, id, token string) (flows.Cart, erro
 	if err := save(ctx, r); err != nil {
 		s.cfg.Log.WarnContext(ctx, "checked cart not saved", "error", err)
 	}
-	return r.Cart, nil
+	return s.view(r, p), nil
 }
 
 // offers finds the offers of items, and returns the items with their debits complete. The error lists everything that is

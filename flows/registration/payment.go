@@ -217,15 +217,6 @@ func (s *Service) CancelPayment(ctx context.Context, id, token string) (flows.Vi
 	return s.view(r, p), nil
 }
 
-// Payment returns the registration's latest payment.
-func (s *Service) Payment(ctx context.Context, id, token string) (flows.ShownPayment, error) {
-	view, err := s.Get(ctx, id, token)
-	if err == nil && view.Payment == nil {
-		err = &flows.Error{Code: flows.PaymentNotFound, Detail: flows.DetailNoPayment}
-	}
-	return flows.ShownPayment{Payment: view.Payment, View: view.PaymentView}, err
-}
-
 // PaymentByID returns one of the registration's payments, even one cancelled before the latest.
 func (s *Service) PaymentByID(ctx context.Context, id, token string, payment flows.PaymentID) (flows.ShownPayment, error) {
 	r, latest, err := s.load(ctx, id, token)
@@ -233,7 +224,7 @@ func (s *Service) PaymentByID(ctx context.Context, id, token string, payment flo
 		return flows.ShownPayment{}, err
 	}
 	if registration, _ := payment.Split(); registration != id {
-		return flows.ShownPayment{}, &flows.Error{Code: flows.PaymentNotFound}
+		return flows.ShownPayment{}, &flows.Error{Code: flows.NotFound}
 	}
 	p, err := s.paymentOf(ctx, r, payment)
 	if err != nil {

@@ -168,20 +168,22 @@ func (s *Service) attempt(ctx context.Context, in StartRequest) (*flows.Registra
 	}, nil, nil
 }
 
-// CheckNotErased returns RegistrationClosed for a registration whose data was erased, which a repeated request must not
-// show or fill again.
-func (s *Service) CheckNotErased(ctx context.Context, id string) error {
-	r, _, err := s.cfg.Store.Registration(ctx, id)
+// Present returns a registration as it is now, for a request that repeats its start; the zero View if it is gone.
+// RegistrationClosed if its data was erased: the repetition must not show or fill it again.
+func (s *Service) Present(ctx context.Context, id string) (flows.View, error) {
+	r, p, err := s.cfg.Store.Registration(ctx, id)
 	switch {
 	case errors.Is(err, flows.ErrNotFound):
-		return nil
-	case err == nil && r.Erased:
-		return &flows.Error{
+		return flows.View{}, nil
+	case err != nil:
+		return flows.View{}, flows.StorageFailed(err)
+	case r.Erased:
+		return flows.View{}, &flows.Error{
 			Code:   flows.RegistrationClosed,
 			Detail: flows.DetailRegistrationErased,
 		}
 	}
-	return flows.StorageFailed(err)
+	return s.view(r, p), nil
 }
 
 // prepare creates what the request allows: the contact, the sale and its items.

@@ -15,24 +15,23 @@ import (
 // TestPhases checks what a visitor sees of the registration, and may do, in each state of its payment.
 func TestPhases(t *testing.T) {
 	t.Parallel()
-	waiting := []string{"follow_payment"}
 	again := []string{"pay", "check", "add_item", "clear_items", "person", "prospect", "consents", "abandon"}
 	for state, want := range map[flows.PaymentState]struct {
 		phase   flows.RegistrationState
 		step    flows.Step
 		actions []string
 	}{
-		flows.Priced:     {flows.Paying, flows.StepWaiting, []string{"pay", "follow_payment", "cancel_payment", "abandon"}},
-		flows.Intent:     {flows.Paying, flows.StepAtProcessor, []string{"follow_payment", "cancel_payment", "abandon"}},
-		flows.Authorised: {flows.Paying, flows.StepWaiting, waiting},
-		flows.Capturing:  {flows.Paying, flows.StepWaiting, waiting},
-		flows.Captured:   {flows.Paying, flows.StepWaiting, waiting},
-		flows.Sending:    {flows.Paying, flows.StepWaiting, waiting},
+		flows.Priced:     {flows.Paying, flows.StepWaiting, []string{"pay", "cancel_payment", "abandon"}},
+		flows.Intent:     {flows.Paying, flows.StepAtProcessor, []string{"cancel_payment", "abandon"}},
+		flows.Authorised: {flows.Paying, flows.StepWaiting, nil},
+		flows.Capturing:  {flows.Paying, flows.StepWaiting, nil},
+		flows.Captured:   {flows.Paying, flows.StepWaiting, nil},
+		flows.Sending:    {flows.Paying, flows.StepWaiting, nil},
 		flows.Recorded:   {flows.Completed, flows.StepDone, nil},
-		flows.Cancelling: {flows.Paying, flows.StepWaiting, waiting},
+		flows.Cancelling: {flows.Paying, flows.StepWaiting, nil},
 		flows.Cancelled:  {flows.Open, flows.StepReady, again},
-		flows.RefundDue:  {flows.Paying, flows.StepWaiting, waiting},
-		flows.Refunding:  {flows.Paying, flows.StepWaiting, waiting},
+		flows.RefundDue:  {flows.Paying, flows.StepWaiting, nil},
+		flows.Refunding:  {flows.Paying, flows.StepWaiting, nil},
 		flows.Refunded:   {flows.Open, flows.StepReady, again},
 		flows.InDoubt:    {flows.Attention, flows.StepWithStaff, nil},
 		flows.Blocked:    {flows.Attention, flows.StepWithStaff, nil},

@@ -34,9 +34,9 @@ func TestRemovedSale(t *testing.T) {
 	}{
 		"pay": {func(*world, *gateway, *flows.Registration) error { return nil }, []string{"Quarter Pass, paid once"}},
 		"check": {func(w *world, g *gateway, r *flows.Registration) error {
-			cart, err := g.Registrations.Check(w.Context(), r.ID, holderToken)
-			if err == nil && !cart.Valid {
-				w.Errorf("the cart is %+v", cart)
+			view, err := g.Registrations.Check(w.Context(), r.ID, holderToken)
+			if err == nil && !view.Cart.Valid {
+				w.Errorf("the cart is %+v", view.Cart)
 			}
 			return err
 		}, []string{"Quarter Pass, paid once"}},
@@ -119,8 +119,8 @@ func TestFalselyRemovedSale(t *testing.T) {
 						w.Clock.Advance(9 * time.Minute)
 					}
 					w.Fault()
-					if cart, err := g.Registrations.Check(t.Context(), r.ID, holderToken); err != nil || cart.Valid == settled {
-						t.Fatalf("the cart is %+v, %v", cart, err)
+					if view, err := g.Registrations.Check(t.Context(), r.ID, holderToken); err != nil || view.Cart.Valid == settled {
+						t.Fatalf("the cart is %+v, %v", view.Cart, err)
 					}
 				}
 				if n := w.sales(); n != 1 {
@@ -187,7 +187,7 @@ func TestRemovedSettledSale(t *testing.T) {
 	g := w.Gateway()
 	r := w.Registered(g)
 	w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
-	must(t, func() (flows.Cart, error) { return g.Registrations.Check(t.Context(), r.ID, holderToken) })
+	must(t, func() (flows.View, error) { return g.Registrations.Check(t.Context(), r.ID, holderToken) })
 	w.RemoveSale(r.Sale)
 	if p, err := g.Pay(t.Context(), r.ID); err == nil {
 		t.Errorf("it is paid again: %+v", p)

@@ -19,18 +19,20 @@ import (
 // KEYS  1 registration  2 payment
 // ARGV  1 expected version and 2 operation, 3 body, 4 generation of the registration
 //
-//	5 state and 6 body of the payment
+//	5 state and 6 body of the payment  7 prefix of the registration's payments' keys
 //
-// Returns 1 when done (also by this operation before), 0 when the registration was changed.
+// The version of the payment continues that of the one before, so that View.Sequence does not fall. Returns it when done (also by
+// this operation before), 0 when the registration was changed.
 var startPayment = redis.NewScript(`
 local held = redis.call('HMGET', KEYS[1], 'version', 'operation')
-if held[2] == ARGV[2] then return 1 end
+if held[2] == ARGV[2] then return tonumber(redis.call('HGET', KEYS[2], 'version')) end
 if held[1] ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
+local version = 1 + (redis.call('HGET', ARGV[7] .. string.format('%d', ARGV[4] - 1), 'version') or 0)
 redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'operation', ARGV[2], 'body', ARGV[3], 'generation', ARGV[4])
 redis.call('PERSIST', KEYS[1])
-redis.call('HSET', KEYS[2], 'version', 1, 'state', ARGV[5], 'body', ARGV[6])
+redis.call('HSET', KEYS[2], 'version', version, 'state', ARGV[5], 'body', ARGV[6])
 redis.call('PUBLISH', '` + changes + `', KEYS[1])
-return 1
+return version
 `)
 
 // commit moves a payment by compare-and-set. A repeated operation returns its first result, which
@@ -89,13 +91,14 @@ func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flow
 	if err != nil {
 		return err
 	}
-	start := call{startPayment, []string{rKey, pKey}, []any{r.Version, uuid.NewString(), rBody, r.Generation, string(p.State), pBody}}
-	if err := committed(s.runAfter(ctx, []call{opening(p, p.CreatedAt.Add(firstPoll), replace, onlyNew)}, start)); err != nil {
-		return err
+	start := call{startPayment, []string{rKey, pKey}, []any{
+		r.Version, uuid.NewString(), rBody, r.Generation, string(p.State), pBody, paymentPrefix(r.ID),
+	}}
+	p.Version, err = created(s.runAfter(ctx, []call{opening(p, p.CreatedAt.Add(firstPoll), replace, onlyNew)}, start))
+	if err == nil {
+		r.Version++
 	}
-	r.Version++
-	p.Version = 1
-	return nil
+	return err
 }
 
 // Payment reads a payment. flows.ErrNotFound if it is not stored; flows.ErrDamaged, flows.ErrNewer or keyring.ErrSealed if this

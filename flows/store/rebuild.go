@@ -23,10 +23,13 @@ import (
 //	7 generation  8 its time to live if the payment is final, ms
 //	9 "1" if the payment is not a duplicate, so that its registration must exist, else "0"
 //
-// Returns 1 when done (also by this operation before), 0 when the payment exists or the registration
-// was changed, -1 when the registration to keep is gone.
+// The version of the payment begins at the time, in seconds: what Redis lost had a lower one, and View.Sequence must not fall.
+// Returns it when done (also by this operation before), 0 when the payment exists or the registration was changed, -1 when the
+// registration to keep is gone.
 var rebuild = redis.NewScript(`
-if redis.call('HEXISTS', KEYS[2], 'operation:' .. ARGV[1]) == 1 then return 1 end
+if redis.call('HEXISTS', KEYS[2], 'operation:' .. ARGV[1]) == 1 then
+  return tonumber(redis.call('HGET', KEYS[2], 'version'))
+end
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 if ARGV[5] ~= '' then
   if (redis.call('HGET', KEYS[1], 'version') or '0') ~= ARGV[6] then return 0 end
@@ -35,9 +38,10 @@ if ARGV[5] ~= '' then
 elseif ARGV[9] == '1' and redis.call('EXISTS', KEYS[1]) == 0 then
   return -1
 end
-redis.call('HSET', KEYS[2], 'version', 1, 'state', ARGV[2], 'body', ARGV[3], 'operation:' .. ARGV[1], 1)
+local version = redis.call('TIME')[1]
+redis.call('HSET', KEYS[2], 'version', version, 'state', ARGV[2], 'body', ARGV[3], 'operation:' .. ARGV[1], 1)
 if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[2], ARGV[4]) end
-return 1
+return tonumber(version)
 `)
 
 // Rebuild stores a payment that Redis lost and, unless nil, its registration as SaveRegistration does, both or neither. keep is how
@@ -69,11 +73,8 @@ func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Pay
 	if n, _ := reply.Int64(); n == -1 {
 		return flows.ErrNotFound
 	}
-	if err := committed(reply); err != nil {
-		return err
-	}
-	p.Version = 1
-	return nil
+	p.Version, err = created(reply)
+	return err
 }
 
 // Comparison is the latest complete comparison of Redis with a processor.

@@ -46,7 +46,8 @@ func TestRebuild(t *testing.T) {
 			b.Fatal(err)
 		}
 		got, payment, err := b.Registration(b.Context(), r.ID)
-		if err != nil || got.Version != 1 || payment.Version != 1 || payment.State != flows.InDoubt || !got.Rebuilt {
+		sequel := payment.Version == p.Version && time.Since(time.Unix(p.Version, 0)).Abs() < time.Hour // no lost version was so high
+		if err != nil || got.Version != 1 || !sequel || payment.State != flows.InDoubt || !got.Rebuilt {
 			b.Fatalf("read %+v with %+v (%v)", got, payment, err)
 		}
 		for _, key := range []string{registrationKey(r), paymentKey(p)} {

@@ -79,6 +79,15 @@ func committed(reply *redis.Cmd) error {
 	return err
 }
 
+// created is committed for a script that returns the version of the record that it made.
+func created(reply *redis.Cmd) (version int64, err error) {
+	version, err = reply.Int64()
+	if err == nil && version == 0 {
+		err = flows.ErrConflict
+	}
+	return version, err
+}
+
 // call is a script with its keys and arguments.
 type call struct {
 	script *redis.Script

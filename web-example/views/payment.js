@@ -42,10 +42,10 @@ export function show() {
   const state = stateOf(registration.payment);
   return h("section", { class: `outcome is-${state}`, "data-payment": state },
     h("span", { class: WAITING.includes(state) ? "seal is-waiting" : "seal" }, icon(PICTURES[state])),
-    heading(words(registration.payment, state).heading),
+    heading(words(registration, state).heading),
     h("p", { class: "lead" }, lead(state, registration)),
     state === "declined" && reason(registration.payment),
-    state === "in_doubt" && ticks(words(registration.payment, state).points ?? []),
+    state === "in_doubt" && ticks(words(registration, state).points ?? []),
     UNSETTLED.includes(state) && registration.contact && h("p", { class: "fine", "data-reference": true }, text.done.reference(registration.contact.number)),
     (UNSETTLED.includes(state) || (state === "declined" && !canPay(registration))) && contact(registration.clubId),
     state !== "checking" && actions(registration, registration.payment),
@@ -54,16 +54,16 @@ export function show() {
 
 /**
  * The texts for a state, which differ if no card was charged.
- * @param {Payment} payment
+ * @param {Registration} registration
  * @param {State} state
  * @returns {{ heading: string, lead: string, closed?: string, points?: string[] }}
  */
-function words(payment, state) {
+function words({ payment, messageCode }, state) {
   if (state === "cancelled" && cardOf(payment)?.declineCode) return text.payment.declinedTooOften;
-  if (state === "cancelled" && payment.messageCode === "payment_not_confirmed") return text.payment.notConfirmed;
-  if (state === "processing" && payment.messageCode === "payment_on_hold") return text.payment.onHold;
+  if (state === "cancelled" && messageCode === "payment_not_confirmed") return text.payment.notConfirmed;
+  if (state === "processing" && messageCode === "payment_on_hold") return text.payment.onHold;
   const others = /** @type {Record<string, any>} */ (text.settlement);
-  return (payment.method !== "card" && others[state]) || text.payment[state];
+  return (payment?.method !== "card" && others[state]) || text.payment[state];
 }
 
 /**
@@ -97,7 +97,7 @@ export function outcome(registration) {
   if (payment.state !== "declined" && payment.state !== "cancelled" && payment.state !== "refunded") return null;
   return h("section", { class: `notice notice-block is-${payment.state}`, "data-payment": payment.state },
     icon(PICTURES[payment.state]),
-    h("div", {}, h("h2", {}, words(payment, payment.state).heading), h("p", {}, lead(payment.state, registration)), reason(payment)));
+    h("div", {}, h("h2", {}, words(registration, payment.state).heading), h("p", {}, lead(payment.state, registration)), reason(payment)));
 }
 
 /**
@@ -105,7 +105,7 @@ export function outcome(registration) {
  * @param {Registration} registration
  */
 function lead(state, registration) {
-  const said = words(/** @type {Payment} */ (registration.payment), state);
+  const said = words(registration, state);
   if (state === "requires_action" && embeddedCard(registration.payment)) return text.card.lead;
   return (!canPay(registration) && said.closed) || said.lead;
 }

@@ -143,7 +143,7 @@ func (h *history) register(ctx context.Context, caller int, gateway *harness.Gat
 func (h *history) pay(ctx context.Context, caller int, journey *harness.Journey, gateway *harness.Gateway, read bool) {
 	h.call(caller, callInput{key: journey.Registration(), read: read}, func() (*frontdesktest.Response, error) {
 		if read {
-			return journey.Ask(ctx, gateway, http.MethodGet, "/payment", "", nil)
+			return journey.Ask(ctx, gateway, http.MethodGet, "", "", nil)
 		}
 		return journey.Ask(ctx, gateway, http.MethodPost, "/payment", uuid.NewString(), journey.ByCard())
 	})
@@ -153,7 +153,8 @@ func (h *history) pay(ctx context.Context, caller int, journey *harness.Journey,
 // and may then free its key again.
 func (h *history) call(caller int, in callInput, send func() (*frontdesktest.Response, error)) {
 	called := int64(time.Since(h.began))
-	out := outcomeOf(send())
+	response, err := send()
+	out := outcomeOf(in.read, response, err)
 	returned := int64(time.Since(h.began))
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -181,11 +182,11 @@ func (h *history) call(caller int, in callInput, send func() (*frontdesktest.Res
 	})
 }
 
-func outcomeOf(response *frontdesktest.Response, err error) callOutcome {
+func outcomeOf(read bool, response *frontdesktest.Response, err error) callOutcome {
 	if err != nil || response.Status >= 500 {
 		return callOutcome{unknown: true}
 	}
-	var made struct{ ID string }
+	var made api.Registration
 	switch code := response.Code(); {
 	case code == string(api.KeyInUse):
 		return callOutcome{running: true}
@@ -193,10 +194,14 @@ func outcomeOf(response *frontdesktest.Response, err error) callOutcome {
 		return callOutcome{reused: true}
 	case response.Status == http.StatusNotFound:
 		return callOutcome{nothing: true}
-	case response.Status < 300 && json.Unmarshal(response.Body, &made) == nil && made.ID != "":
-		return callOutcome{id: made.ID}
-	default:
+	case response.Status > 299 || json.Unmarshal(response.Body, &made) != nil || made.Id == "":
 		return callOutcome{unknown: true} // such as a conflict: as far as a caller can know, it was not carried out
+	case made.Payment != nil:
+		return callOutcome{id: made.Payment.Id}
+	case read:
+		return callOutcome{nothing: true}
+	default:
+		return callOutcome{id: made.Id}
 	}
 }
 

@@ -165,14 +165,14 @@ func (c *contention) act(ctx context.Context, action string, gateway *harness.Ga
 		journey = c.other
 	}
 	response, err := journey.Ask(ctx, gateway, http.MethodPost, "/payment", key, journey.ByCard())
-	var payment api.Payment
-	if err == nil && response.Status < 300 && json.Unmarshal(response.Body, &payment) == nil {
+	var paying api.Registration
+	if err == nil && response.Status < 300 && json.Unmarshal(response.Body, &paying) == nil && paying.Payment != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if action == secondTab {
 			c.others++
 		} else {
-			c.payments[payment.Id]++
+			c.payments[paying.Payment.Id]++
 		}
 	}
 	return err

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -189,7 +188,7 @@ func (j *Journey) send(ctx context.Context, gateway *Gateway, method, path, key 
 
 // record keeps what a response says of the payment, and gives a line for the trace.
 func (j *Journey) record(began time.Time, where string, response *frontdesktest.Response) string {
-	payment := paymentIn(where, response)
+	payment := paymentIn(response)
 	if payment == nil {
 		return fmt.Sprint(response.Status, " ", response.Code())
 	}
@@ -197,9 +196,14 @@ func (j *Journey) record(began time.Time, where string, response *frontdesktest.
 	j.processorID = cmp.Or(frontdesktest.PaymentID(*payment), j.processorID)
 	if len(j.responses) < maxResponses {
 		j.responses = append(j.responses,
-			campaign.Response{State: j.State, Retry: string(payment.Retry), Charged: j.harness.charged(j.processorID, began)})
+			campaign.Response{State: j.State, Retry: retries[payment.PayAgain], Charged: j.harness.charged(j.processorID, began)})
 	}
-	return fmt.Sprintf("%d payment %s, retry %s", response.Status, payment.State, payment.Retry)
+	return fmt.Sprintf("%d payment %s, retry %s", response.Status, payment.State, payment.PayAgain)
+}
+
+// retries are the words of the invariants for whether a buyer is asked to pay again.
+var retries = map[api.PayAgain]string{
+	api.PayAgainNo: "never", api.PayAgainSameRequest: "same_key", api.PayAgainNewRequest: "new",
 }
 
 // note keeps a line of the trace, unless it repeats the one before.
@@ -210,14 +214,9 @@ func (j *Journey) note(line string) {
 	}
 }
 
-func paymentIn(where string, response *frontdesktest.Response) *api.Payment {
+func paymentIn(response *frontdesktest.Response) *api.Payment {
 	var registration api.Registration
-	var into any = &registration
-	if path.Base(where) == "payment" {
-		registration.Payment = &api.Payment{}
-		into = registration.Payment
-	}
-	if response.Status > 299 || json.Unmarshal(response.Body, into) != nil {
+	if response.Status > 299 || json.Unmarshal(response.Body, &registration) != nil {
 		return nil
 	}
 	return registration.Payment
