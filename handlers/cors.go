@@ -49,7 +49,7 @@ func (s *Server) cors() echo.MiddlewareFunc {
 			"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID",
 			"X-Frontdesk-Session", captchaHeader, staffHeader, "X-Frontdesk-World", "traceparent",
 		},
-		ExposeHeaders:    []string{"ETag", "Location", "Retry-After", "Idempotent-Replayed", "RateLimit", "RateLimit-Policy"},
+		ExposeHeaders:    []string{"Date", "ETag", "Location", "Retry-After", "Idempotent-Replayed", "RateLimit", "RateLimit-Policy"},
 		AllowCredentials: true,
 		MaxAge:           600, // seconds; one preflight for a page, and a new configuration soon applies
 	})

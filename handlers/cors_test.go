@@ -50,7 +50,7 @@ func TestPagesOfThisMachine(t *testing.T) {
 		} {
 			expectCORS(t, name, origin, welcome, response.Header)
 			exposed := response.Header.Get("Access-Control-Expose-Headers")
-			for _, header := range []string{"Location", "Retry-After", "Idempotent-Replayed"} {
+			for _, header := range []string{"Date", "Location", "Retry-After", "Idempotent-Replayed"} {
 				if strings.Contains(exposed, header) != welcome {
 					t.Errorf("%s to %s exposes %q", name, origin, exposed)
 				}
