@@ -150,7 +150,7 @@ const (
 	staffHeader = "X-Frontdesk-Staff-Key"
 	staffScheme = "Frontdesk-Staff-Key" // in the WWW-Authenticate of a 401
 	loginScheme = `Bearer realm="the club's login"`
-	tokenScheme = `Bearer realm="the registration"`
+	tokenScheme = `Bearer realm="the registration"` // #nosec G101 -- names what is protected, no secret
 )
 
 // schemes is the WWW-Authenticate of a 401: what a route accepts, or for an unknown staff key another

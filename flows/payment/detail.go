@@ -256,14 +256,14 @@ func (d *Detail) adviseDoubt(p *flows.Payment, f protocol.Facts, remote *protoco
 	if d.latestUnread {
 		d.say("It cannot be sent again: the registration cannot be read, so another payment may settle the same sale.")
 	} else if rival := protocol.Rival(p, f.Latest.Payment); rival != nil {
-		d.say("%s", rival.Detail)
+		d.say("%s", rival.Operator)
 	}
 	switch {
 	case p.HasProcessor() && d.AtProcessor == nil:
 		d.say("Nothing can be decided now: %s.", d.Problem)
 		return
 	case p.HasProcessor() && protocol.Undecidable(p, remote) != nil:
-		d.say("%s", protocol.Undecidable(p, remote).Detail)
+		d.say("%s", protocol.Undecidable(p, remote).Operator)
 		return
 	case remote.State == cards.Refunded:
 		d.say("The payment was refunded in full at the processor. If the club system holds it, undo it there, then decide here; " +

@@ -101,7 +101,7 @@ func TestHolderAfterWipe(t *testing.T) {
 		"longer":     token + "AAAA",
 		"not base64": "!" + token[1:],
 	} {
-		if _, err := g.Registrations.Get(t.Context(), r.ID, wrong); flows.CodeOf(err) != flows.NotFound {
+		if _, err := g.Registrations.Get(t.Context(), r.ID, wrong); flows.CodeOf(err) != flows.RegistrationNotFound {
 			t.Errorf("a token that is %s gets %v", what, err)
 		}
 	}
@@ -112,14 +112,14 @@ func TestHolderAfterWipe(t *testing.T) {
 	if view.Phase != flows.Completed || view.Payment.ID != p.ID || view.Contact != nil || view.Cart.Total != quarterPassPrice {
 		t.Errorf("the holder sees %s, %+v", view.Phase, view.Registration)
 	}
-	if _, err := g.Registrations.Get(t.Context(), r.ID, otherToken); flows.CodeOf(err) != flows.NotFound {
+	if _, err := g.Registrations.Get(t.Context(), r.ID, otherToken); flows.CodeOf(err) != flows.RegistrationNotFound {
 		t.Errorf("another token got %v", err)
 	}
 	if _, err := g.Registrations.Get(t.Context(), other.ID, otherToken); flows.CodeOf(err) != flows.StorageUnavailable || w.Listed() != 1 {
 		t.Errorf("within a minute of a look: %v after %d lists", err, w.Listed())
 	}
 	w.Clock.Advance(time.Minute)
-	if _, err := g.Registrations.Get(t.Context(), other.ID, otherToken); flows.CodeOf(err) != flows.NotFound || w.Listed() != 2 {
+	if _, err := g.Registrations.Get(t.Context(), other.ID, otherToken); flows.CodeOf(err) != flows.RegistrationNotFound || w.Listed() != 2 {
 		t.Errorf("what the processor does not know either: %v after %d lists", err, w.Listed())
 	}
 	w.Advance(g, p)
@@ -304,18 +304,18 @@ func TestLookupsAfterALoss(t *testing.T) {
 	expect(first, firstToken, flows.ProcessorUnavailable, 1)
 	expect(first, firstToken, flows.StorageUnavailable, 1)
 	w.Clock.Advance(time.Minute)
-	expect(first, firstToken, flows.NotFound, 2)
+	expect(first, firstToken, flows.RegistrationNotFound, 2)
 	w.Clock.Advance(time.Second)
 	expect(second, secondToken, flows.StorageUnavailable, 2)
-	expect(first, firstToken, flows.NotFound, 2)
+	expect(first, firstToken, flows.RegistrationNotFound, 2)
 	w.Clock.Advance(time.Minute - time.Second)
-	expect(first, firstToken, flows.NotFound, 3)
+	expect(first, firstToken, flows.RegistrationNotFound, 3)
 	w.Clock.Advance(time.Second)
-	expect(second, secondToken, flows.NotFound, 3)
+	expect(second, secondToken, flows.RegistrationNotFound, 3)
 	expect(third, thirdToken, flows.StorageUnavailable, 3)
 	w.Clock.Advance(time.Hour)
-	expect(second, secondToken, flows.NotFound, 4)
-	expect(third, thirdToken, flows.NotFound, 4)
+	expect(second, secondToken, flows.RegistrationNotFound, 4)
+	expect(third, thirdToken, flows.RegistrationNotFound, 4)
 }
 
 // TestLookupFindsALatePayment: Redis loses a payment whose creation is on its way to the processor. Its visitor gets
@@ -328,7 +328,7 @@ func TestLookupFindsALatePayment(t *testing.T) {
 	get := func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, token) }
 	w.InjectFault(createCall, func() {
 		w.Wipe()
-		if _, err := get(); flows.CodeOf(err) != flows.NotFound {
+		if _, err := get(); flows.CodeOf(err) != flows.RegistrationNotFound {
 			t.Errorf("before the creation: %v", err)
 		}
 	}, nil)
@@ -370,7 +370,7 @@ func TestSlowLookup(t *testing.T) {
 	r, token := w.Visited(g)
 	w.Wipe()
 	w.FailCalls(listCall, 1)
-	for _, code := range []flows.Code{flows.ProcessorUnavailable, flows.NotFound} {
+	for _, code := range []flows.Code{flows.ProcessorUnavailable, flows.RegistrationNotFound} {
 		if _, err := g.Registrations.Get(t.Context(), r.ID, token); flows.CodeOf(err) != code {
 			t.Errorf("%v, not %s", err, code)
 		}
@@ -410,7 +410,7 @@ func TestLookupDuringAnother(t *testing.T) {
 		}()
 		<-reading
 	})
-	if _, err := g.Registrations.Get(t.Context(), first.ID, firstToken); flows.CodeOf(err) != flows.NotFound {
+	if _, err := g.Registrations.Get(t.Context(), first.ID, firstToken); flows.CodeOf(err) != flows.RegistrationNotFound {
 		t.Errorf("the visitor before the rebuild: %v", err)
 	}
 	if err := <-asked; flows.CodeOf(err) != flows.StorageUnavailable {

@@ -171,11 +171,15 @@ func (s *Service) ClearItems(ctx context.Context, id, token string) (flows.View,
 }
 
 // RemoveItem removes an item, and what the club system added with it, by a new sale of the others.
-// A line that the buyer did not choose, or that is gone, changes nothing.
+// A line that the buyer did not choose, or that is gone, changes nothing while the registration is open.
 func (s *Service) RemoveItem(ctx context.Context, id, token, item string) (flows.View, error) {
 	r, p, err := s.load(ctx, id, token)
-	if err != nil || !slices.ContainsFunc(r.RequestedItems(), func(requested flows.NewItem) bool { return requested.ID == item }) {
-		return s.view(r, p), err
+	if err != nil {
+		return flows.View{}, err
+	}
+	isRequested := slices.ContainsFunc(r.RequestedItems(), func(requested flows.NewItem) bool { return requested.ID == item })
+	if phase := r.Phase(p, s.cfg.Now()); !isRequested && (phase == flows.Open || phase == flows.Paying) {
+		return s.view(r, p), nil
 	}
 	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		kept := slices.DeleteFunc(r.RequestedItems(), func(requested flows.NewItem) bool { return requested.ID == item })

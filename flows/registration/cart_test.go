@@ -141,7 +141,7 @@ func TestNotYours(t *testing.T) {
 		_, abandonErr := g.Registrations.Abandon(ctx, id, token)
 		_, byIDErr := g.Registrations.PaymentByID(ctx, id, token, p.ID)
 		for _, err := range []error{getErr, payErr, abandonErr, byIDErr} {
-			if flows.CodeOf(err) != flows.NotFound {
+			if flows.CodeOf(err) != flows.RegistrationNotFound {
 				t.Errorf("with token %q: %v", token, err)
 			}
 		}

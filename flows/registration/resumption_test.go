@@ -105,7 +105,7 @@ func TestHoldersAreBounded(t *testing.T) {
 	}
 	for i, token := range append(tokens, holderToken) {
 		_, err := g.Registrations.Get(t.Context(), r.ID, token)
-		if gone := i < 2; gone != (flows.CodeOf(err) == flows.NotFound && err != nil) {
+		if gone := i < 2; gone != (flows.CodeOf(err) == flows.RegistrationNotFound && err != nil) {
 			t.Errorf("device %d: %v", i, err)
 		}
 	}
