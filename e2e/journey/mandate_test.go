@@ -58,9 +58,17 @@ func (d *debtor) registerWith(mobile string) api.Registration {
 	return registration
 }
 
+// namedKey is the idempotency key of a name, or a fresh one without a name.
+func namedKey(name []string) [2]string {
+	if key := strings.Join(name, ""); key != "" {
+		return frontdesktest.Key("the key named " + key)
+	}
+	return frontdesktest.Key("")
+}
+
 func (d *debtor) post(path string, body any, key ...string) *frontdesktest.Response {
 	d.t.Helper()
-	return d.Do("POST", d.path+path, body, frontdesktest.Key(strings.Join(key, "")))
+	return d.Do("POST", d.path+path, body, namedKey(key))
 }
 
 func (d *debtor) read() api.Registration { return d.Registration(d.id) }

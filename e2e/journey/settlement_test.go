@@ -122,7 +122,7 @@ func TestClosedRegistrationIsNotRetried(t *testing.T) {
 	registration := c.Register()
 	path := "/v1/registrations/" + registration.Id
 	started := func(status int) (payment api.Payment) {
-		c.Do("POST", path+"/payment", map[string]string{"method": "card"}, frontdesktest.Key("the first one")).Into(status, &payment)
+		c.Do("POST", path+"/payment", map[string]string{"method": "card"}, frontdesktest.Key("the first payment")).Into(status, &payment)
 		return payment
 	}
 	if payment := started(http.StatusCreated); payment.State != api.RequiresAction {

@@ -30,12 +30,12 @@ func newTransferVisitor(t *testing.T, mock *frontdesktest.Process, world, person
 
 func (m *transferVisitor) start(club string, key ...string) *frontdesktest.Response {
 	m.t.Helper()
-	return m.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: club}, frontdesktest.Key(strings.Join(key, "")))
+	return m.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: club}, namedKey(key))
 }
 
 func (m *transferVisitor) sign(code string, key ...string) *frontdesktest.Response {
 	m.t.Helper()
-	return m.Do("POST", "/v1/me/transfer/signature", api.Signature{Code: code}, frontdesktest.Key(strings.Join(key, "")))
+	return m.Do("POST", "/v1/me/transfer/signature", api.Signature{Code: code}, namedKey(key))
 }
 
 // expectTransfer expects a move in a state, and the contact in a club of the simulator.

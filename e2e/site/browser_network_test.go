@@ -145,7 +145,14 @@ func (i *Interception) Refuse(code api.ProblemCode, status, retryAfter int) {
 	i.paused = i.paused[1:]
 	i.mu.Unlock()
 	body, err := json.Marshal(
-		api.Problem{Type: "/docs/problems#" + string(code), Title: string(code), Status: status, Code: code, Retry: api.ProblemRetryAfter},
+		api.Problem{
+			Type:   "/docs/problems#" + string(code),
+			Title:  string(code),
+			Status: status,
+			Code:   code,
+			Retry:  api.ProblemRetryAfter,
+			Then:   api.SendAgain,
+		},
 	)
 	if err != nil {
 		i.b.t.Fatal(err)
