@@ -175,6 +175,7 @@ function stepOfMember(place, { identity }) {
 function stepOfRegistration(place, registration) {
   if (!registration) return "cart";
   if (registration.state === "paying" || registration.payment?.state === "in_doubt") return "payment";
+  if (registration.step === "with_staff" && can(registration, "abandon")) return "cart"; // nothing was paid here
   if (registration.state !== "open") return "done";
   if (place.step === "offer" && can(registration, "add_item")) return "offer";
   if (place.step === "instead" && can(registration, "clear_items")) return "offer";

@@ -110,7 +110,7 @@ var journeys = map[string]func(*siteVisitor){
 		address := g.URL()
 		g.Click(`[data-sign-off]`)
 		g.WaitVisible(`main[data-step="club"]`)
-		g.ExpectConsole("status of 404")
+		g.ExpectConsole("status of 401")
 		g.Open(address)
 		g.WaitVisible(`main[data-state="missing"]`)
 	},

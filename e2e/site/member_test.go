@@ -348,7 +348,7 @@ func TestLogOutEndsSessions(t *testing.T) {
 	if g.Count(`[data-resume]`) != 0 || g.Eval(`localStorage.getItem("frontdesk.registrations")`) != "[]" {
 		t.Error("after the logout, the next visitor is offered the member's sign-up")
 	}
-	g.ExpectConsole("status of 404")
+	g.ExpectConsole("status of 401")
 	g.goTo("/?registration=" + registration)
 	g.WaitVisible(`main[data-state="missing"]`)
 }
@@ -395,7 +395,7 @@ func TestAnotherPersonLogsIn(t *testing.T) {
 			if g.Count(`[data-resume]`) != 0 {
 				t.Errorf("one is offered another person's sign-up:\n%s", g.Text())
 			}
-			g.ExpectConsole("status of 404")
+			g.ExpectConsole("status of 401")
 			g.goTo("/?registration=" + registration)
 			g.WaitVisible(`main[data-state="missing"]`)
 		})

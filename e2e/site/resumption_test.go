@@ -100,7 +100,7 @@ func TestNewSignupBesideAPayment(t *testing.T) {
 	if g.Count(`[data-resume]`) != 0 {
 		t.Error("after signing out, the next visitor is offered another one's sign-up")
 	}
-	g.ExpectConsole("status of 404")
+	g.ExpectConsole("status of 401")
 	g.goTo("/?registration=" + another)
 	g.WaitVisible(`main[data-state="missing"]`)
 	g.expectRecords(registration, expectedRecords{captured: due})

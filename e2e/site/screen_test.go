@@ -42,7 +42,7 @@ var allScreens = map[string][]screen{
 			g.goTo("/?club=11&offer=999999")
 		}, `main[data-step="person"] .actions a`},
 		{"missing", func(g *siteVisitor) {
-			g.ExpectConsole("status of 404")
+			g.ExpectConsole("status of 401")
 			g.goTo("/?registration=7a0f2c1e-0000-4000-8000-000000000000")
 		}, `main[data-state="missing"]`},
 		{"problem", at("/?club=99"), `[data-error="club_not_found"]`},

@@ -27,7 +27,7 @@ func (g *siteVisitor) signUpLoggedIn() string {
 // expectNothingOf waits until the browser keeps no sign-up, and expects that this one cannot be opened any more.
 func (g *siteVisitor) expectNothingOf(registration string) {
 	g.Await("no sign-up is kept", `(localStorage.getItem("frontdesk.registrations") ?? "[]") === "[]"`)
-	g.AllowConsole("status of 404")
+	g.AllowConsole("status of 401")
 	g.goTo("/?registration=" + registration)
 	g.WaitVisible(`main[data-state="missing"]`)
 }
