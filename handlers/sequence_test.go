@@ -49,7 +49,9 @@ func TestReplayShowsThePresent(t *testing.T) {
 		t.Errorf("the replay shows %+v, at %d of %d", replay.Cart, replay.Sequence, empty.Sequence)
 	}
 	body := `{"method":"card","cart":"` + full.Cart.Revision + `"}`
-	pay := func() *api.Registration { return c.RequestPayment(registration.Id, body).Problem(api.CartEmpty).Registration }
+	pay := func() *api.Registration {
+		return c.RequestPayment(registration.Id, body).Problem(api.CartEmpty).Registration
+	}
 	if refused := pay(); refused == nil || refused.Sequence < empty.Sequence || refused.Step != api.StepItems {
 		t.Errorf("the refusal carries %+v", refused)
 	}

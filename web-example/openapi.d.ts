@@ -1077,6 +1077,7 @@ export interface components {
             /** Format: int32 */
             maxLength?: number;
             /**
+             * Format: regex
              * @description A regular expression (ECMA 262) that the text must match.
              * @example ^\+[1-9][0-9]{7,14}$
              */

@@ -95,6 +95,9 @@ func (l language) checkModels(t *testing.T, text string, document *openapi3.T) {
 		if !ok {
 			continue // the app's own
 		}
+		if model[1] == "Registration" { // one type for all responses, so it has the token of the first one
+			reference = document.Components.Schemas["StartedRegistration"]
+		}
 		schema := merged(reference.Value)
 		for _, member := range l.member.FindAllStringSubmatch(model[2], -1) {
 			for field := range strings.SplitSeq(member[1], ",") {
@@ -116,8 +119,8 @@ func (l language) checkModels(t *testing.T, text string, document *openapi3.T) {
 		}
 	}
 	for _, needed := range []string{"Registration", "Payment", "Problem", "Person", "StartRegistration", "NewMandate", "Money", "Action"} {
-		if held[needed] < 2 {
-			t.Errorf("%s: of %s only %d fields were found", l.file, needed, held[needed])
+		if held[needed] == 0 {
+			t.Errorf("%s: no field of %s was found", l.file, needed)
 		}
 	}
 }
