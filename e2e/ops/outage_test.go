@@ -283,11 +283,12 @@ func (b *buyer) payUntil(ends ...api.PaymentState) {
 	b.s.t.Helper()
 	b.URL = b.s.gateway.URL
 	frontdesktest.Eventually(b.s.t, "the payment comes to its end", func() bool {
-		var seen api.Payment
+		var registration api.Registration
 		answer := b.ask("")
-		if answer.Status >= http.StatusBadRequest || json.Unmarshal(answer.Body, &seen) != nil {
+		if answer.Status >= http.StatusBadRequest || json.Unmarshal(answer.Body, &registration) != nil || registration.Payment == nil {
 			return false
 		}
+		seen := *registration.Payment
 		if seen.State == api.RequiresAction {
 			b.Confirm(seen, frontdesktest.ApprovedCard)
 		}
