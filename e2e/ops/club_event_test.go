@@ -132,7 +132,7 @@ func TestInPersonPaymentReachesVisitor(t *testing.T) {
 			seen := events.Until("the cart is settled", func(r api.Registration) bool {
 				return len(r.Cart.Problems) == 1 && r.Cart.Problems[0].Code == "settled"
 			})
-			if seen.Registration.State != api.Open || seen.Registration.Contact.Status != "customer" || len(seen.Registration.Next) != 1 {
+			if seen.Registration.State != api.Attention || seen.Registration.Contact.Status != "customer" || len(seen.Registration.Next) != 1 {
 				t.Errorf("the visitor sees %+v", seen.Registration)
 			}
 			if audit := s.Upstreams.Sim.Audit(); !audit.OK {

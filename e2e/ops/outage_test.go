@@ -144,6 +144,7 @@ func TestFailedRequestsAreSummed(t *testing.T) {
 	s := frontdesktest.NewEnv(t)
 	gateway, c := s.Gateway(t)
 	frontdesktest.StopRedis(t, s.Redis)
+	c.Token = "unknown"
 	const requests, most = 40, 5 // a connection that ends, one that is refused, a response that does not come in time
 	for range requests {
 		c.Do("GET", "/v1/registrations/unknown-1", nil).Problem(api.StorageUnavailable)
