@@ -26,6 +26,7 @@ func TestDocsPages(t *testing.T) {
 		"/docs/":                              {"text/html", `<a href="/docs/api">`},
 		"/docs/api":                           {"text/html", "swagger-ui"},
 		"/docs/reference/limits.md":           {"text/html", "<h1"},
+		"/docs/reference/problems.md":         {"text/html", "cart_changed"},
 		"/docs/explanation/exactly-once.md":   {"text/html", "<h1"},
 		"/docs/explanation/schedules.md":      {"text/html", `<a href="/docs/api">`},
 		"/docs/contract.js":                   {"text/javascript", "SwaggerUIBundle"},

@@ -42,6 +42,7 @@ var guides = []string{
 	"how-to/sign-up-known-contacts.md",
 	"how-to/run-parallel-tests.md",
 	"how-to/inject-faults.md",
+	"reference/problems.md",
 	"reference/limits.md",
 	"reference/simulator.md",
 	"explanation/exactly-once.md",
@@ -95,6 +96,7 @@ func resolveLinks(guide string, body []byte) []byte {
 		switch {
 		case target == "/openapi.yaml":
 			target = "/docs/api"
+		case target == "/asyncapi.yaml":
 		case !slices.Contains(guides, below) && !strings.HasPrefix(below, "examples/"):
 			return found[3]
 		}
