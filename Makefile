@@ -6,7 +6,7 @@
 #   the image, licences, and short fault campaigns. About eleven minutes on two cores.
 # make image: the image frontdesk, with docker, podman or buildah, and its bill of materials, artefacts/frontdesk.cdx.json.
 # make bench: whole journeys, crowds, streams and starts, in one table; fails when a threshold is missed.
-#   What one process can measure is a Go benchmark beside the code: go test -run '^$' -bench . -count 10 ./handlers
+#   What one process can measure is a Go benchmark in the code's package: go test -run '^$' -bench . -count 10 ./handlers
 # make campaign: the long form of the fault campaigns, two to three hours on two cores, into docs/explanation/reliability.txt.
 #   It continues a run of the same commit that was interrupted.
 

@@ -391,7 +391,7 @@ func (cfg *Config) frontEndOptions() []option {
 			variable: "FRONTDESK_CART_REVISION",
 			value:    oneOf(&cfg.CartRevision, "required", "optional", ""),
 			help:     "Whether a payment must name the revision of the cart that the buyer saw: required or optional.",
-			setBy:    "Developers whose scripts pay for carts that nobody sees; operators of a front end that does not send it yet.",
+			setBy:    "Developers whose scripts pay for carts without showing them; operators of a front end that does not send it yet.",
 			without:  "required.",
 		},
 		{
@@ -463,7 +463,7 @@ func (cfg *Config) captchaOptions() []option {
 			value:    text(&cfg.Captcha.Widget.SiteKey),
 			help:     "Public key with which a page shows the captcha. GET /v1/config returns it to front ends.",
 			setBy:    "Operators who set FRONTDESK_CAPTCHA_URL: live mode requires it.",
-			without:  "The page must know the key by itself.",
+			without:  "The page must have the key built in.",
 		},
 		{
 			variable: "FRONTDESK_CAPTCHA_PROVIDER",

@@ -20,7 +20,7 @@ const WAITING = ["processing", "unavailable"];
 
 let main = /** @type {HTMLElement} */ (document.querySelector("main"));
 
-/** Whether the buyer pays in this tab, so that it returns to the front end by itself. A page that is opened later does not. */
+/** Whether the buyer pays in this tab, which returns to the front end when the payment has ended. A page that is opened later does not. */
 let pays = false;
 
 let readings = 0;

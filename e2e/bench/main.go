@@ -12,7 +12,7 @@
 // times, and the median of the ratios counts. With two cores and taskset, the server has
 // one core to itself, and the load and everything else have the others.
 //
-// It has what needs processes, Redis and a clock. What one process can measure is a benchmark beside the code:
+// It has what needs processes, Redis and a clock. What one process can measure is a benchmark in the code's package:
 //
 //	go test -run '^$' -bench . -count 10 ./... | tee new.txt
 //	go run golang.org/x/perf/cmd/benchstat@latest old.txt new.txt

@@ -10,7 +10,7 @@ import (
 // figure is the second cell of a row of a table, which the page aligns to the right.
 var figure = regexp.MustCompile(`(?m)^\| [^|]+ \| ([\d,]+[^|]*) \|`)
 
-// TestPerformancePage checks that the table of the page, which is written by hand, has figures of the output beside it.
+// TestPerformancePage checks that the table of the page, which is written by hand, has the figures of performance.txt.
 func TestPerformancePage(t *testing.T) {
 	t.Parallel()
 	output, err := os.ReadFile("../../docs/explanation/performance.txt")

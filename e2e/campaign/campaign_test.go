@@ -206,7 +206,7 @@ func TestDocument(t *testing.T) {
 // summary is the line of a campaign at the beginning of docs/explanation/reliability.txt.
 var summary = regexp.MustCompile(`(?m)^(\w+) +(\d+) journeys +(\d+) faults +(\d+) violations +(\d+) in doubt (\d+ of \d+) mistakes found$`)
 
-// TestReliabilityPage checks that the page, which is written by hand, has the figures of the output beside it.
+// TestReliabilityPage checks that the page, which is written by hand, has the figures of reliability.txt.
 func TestReliabilityPage(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(frontdesktest.Root(), "docs", "explanation")

@@ -43,7 +43,7 @@
 //     a sale does not change between two readings, and readings have no age.
 //   - Staff who settle the sale of a payment that is blocked as missing record that payment by hand, as the
 //     operators' page tells them to. Half an hour is one step, which ages every reading.
-//   - The brake holds or is released at any time; what makes it hold is not modelled. Whoever asks it is not let through as its probe.
+//   - The brake holds or is released at any time; what makes it hold is not modelled. It lets no probe through.
 //   - A recorded payment is verified where something else may have accepted its POST; the finding is for an operator.
 //     What the processor keeps of a payment that has ended is not compared.
 //   - A gateway that knows that it has another account's key is asked about every record, and must leave it alone.

@@ -533,7 +533,7 @@ func (t turn) replays(call protocol.Kind) bool {
 	if *t.w.errors[t.r.generation-1].of(call)&(1<<t.r.used) == 0 {
 		return false
 	}
-	t.called(call, protocol.KeyUsedUp, normal, "is told of a server error that its key replays")
+	t.called(call, protocol.KeyUsedUp, normal, "gets a server error that its key replays")
 	return true
 }
 

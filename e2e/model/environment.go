@@ -76,7 +76,7 @@ func (w *world) records() (all [1 + maxReplicas + maxBackups]*record) {
 	return all
 }
 
-// stranger is a gateway with another account's key. It may do nothing with a payment, whoever asks.
+// stranger is a gateway with another account's key. It may do nothing with a payment, whatever triggers it.
 func (m *machine) stranger(world *world) {
 	if !m.cfg.Strangers || world.redis.state == noPayment {
 		return

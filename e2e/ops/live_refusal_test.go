@@ -88,7 +88,7 @@ var liveRefusals = map[string]struct{ variable, value, says string }{
 	"metrics everywhere":      {"FRONTDESK_METRICS_ADDR", ":9091", "not all of it has authentication"},
 	"metrics, public":         {"FRONTDESK_METRICS_ADDR", "203.0.113.7:9091", "not all of it has authentication"},
 	"metrics, nowhere":        {"FRONTDESK_METRICS_ADDR", "9091", "must be host:port"},
-	"a method that is none":   {"FRONTDESK_METHODS", "visitor:card+barter", "has \"barter\" for visitor"},
+	"an unknown method":       {"FRONTDESK_METHODS", "visitor:card+barter", "has \"barter\" for visitor"},
 	"a prefix, no path":       {"FRONTDESK_CLUB_API", "path-prefix:api", "begins with a slash"},
 	"asks by another word":    {"FRONTDESK_ASK_REPEATS", "on", "all or none"},
 	"asks no buyer":           {"FRONTDESK_ASK_REPEATS", ",", "all or none"},

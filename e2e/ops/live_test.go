@@ -30,7 +30,7 @@ func TestLive(t *testing.T) {
 	l.Processor.SetWebhooks(sandbox.Normal, process.URL+"/v1/webhooks/card")
 	registration := c.Register()
 	script := c.WithT(t)
-	script.Token = "" // it sends what it is told
+	script.Token = "" // each request has the credentials that the test gives it
 	unseen := script.RequestPayment(registration.Id, `{"method":"card"}`, [2]string{"Authorization", "Bearer " + c.Token}).
 		Problem(api.InvalidRequest)
 	if errors := frontdesktest.Value(unseen.Errors); len(errors) != 1 || errors[0].Pointer != "/cart" || len(l.Processor.Payments()) != 0 {

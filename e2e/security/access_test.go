@@ -37,7 +37,7 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 		"the payment's id":                  {bearerHeader(payment.Id)},
 		"the processor's secret":            {bearerHeader(frontdesktest.Value(payment.Card.ClientSecret) + "x")},
 	}
-	const nobodys = "00000000-0000-4000-8000-000000000000"
+	const unknownID = "00000000-0000-4000-8000-000000000000"
 	refused := map[string]api.ProblemCode{"another login": api.TokenRequired, "the desk's key": api.TokenRequired}
 	for name := range proofs {
 		refused[name] = cmp.Or(refused[name], api.RegistrationNotFound)
@@ -49,8 +49,8 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 		for name, proof := range proofs {
 			answer := attacker(victim).Do(r.method, r.pathFor(registration.Id), r.body(), append(proof, frontdesktest.Key(""))...)
 			// The cookie's name has the id.
-			elsewhere := [2]string{proof[0][0], strings.ReplaceAll(proof[0][1], registration.Id, nobodys)}
-			of := attacker(victim).Do(r.method, r.pathFor(nobodys), r.body(), elsewhere, frontdesktest.Key("")).Problem(refused[name])
+			elsewhere := [2]string{proof[0][0], strings.ReplaceAll(proof[0][1], registration.Id, unknownID)}
+			of := attacker(victim).Do(r.method, r.pathFor(unknownID), r.body(), elsewhere, frontdesktest.Key("")).Problem(refused[name])
 			problem := answer.Problem(refused[name])
 			if frontdesktest.Value(problem.Detail) != frontdesktest.Value(of.Detail) || strings.Contains(string(answer.Body), payment.Id) {
 				t.Errorf("%s %s with %s tells %s", r.method, r.path, name, answer.Body)

@@ -308,7 +308,7 @@ func TestElementDoesNotLoad(t *testing.T) {
 		s.Open(s.url + "/?" + options)
 		s.expectEvent("loaderror", want)
 		if s.Count(`[data-ready]`) != 0 {
-			t.Errorf("%s: the element is ready all the same", options)
+			t.Errorf("%s: the element is ready nevertheless", options)
 		}
 	}
 }

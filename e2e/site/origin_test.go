@@ -103,7 +103,7 @@ func TestForbiddenOrigin(t *testing.T) {
 	f.ExpectConsole("asked elsewhere.localhost")
 	f.ExpectConsole("blocked by CORS policy")
 	f.ExpectConsole("ERR_FAILED")
-	f.ExpectConsole("ERR_BLOCKED_BY_RESPONSE") // without a preflight there is no key, and the page may not read the refusal
+	f.ExpectConsole("ERR_BLOCKED_BY_RESPONSE") // without a preflight the request has no key, and the page may not read the refusal
 	for _, request := range []string{
 		`frontEnd("` + f.home + `", "` + f.c.World + `")("GET", "/v1/clubs")`,
 		`frontEnd("` + f.home + `", "` + f.c.World + `")("POST", "/v1/registrations", {clubId: "11"})`,

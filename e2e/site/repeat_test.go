@@ -42,7 +42,7 @@ func TestBoughtTwiceInBrowser(t *testing.T) {
 	}
 }
 
-// TestQuestionIsAboutACart: a visitor who is asked about an offer, and puts another one into the cart, is not asked any more.
+// TestQuestionIsAboutACart: when a visitor puts another offer into the cart, the question about the earlier one ends.
 func TestQuestionIsAboutACart(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.Start(t, "FRONTDESK_ASK_REPEATS=all")

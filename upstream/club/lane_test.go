@@ -124,6 +124,6 @@ func TestBegunWriteIsFinished(t *testing.T) {
 	_, err := c.CreateSale(ctx, demo, club.NewSale{})
 	wantOutcome(t, err, club.NotSent)
 	if len(u.seen()) != before {
-		t.Error("a write was begun for a caller who has left")
+		t.Error("a write was begun for a caller that had left")
 	}
 }

@@ -370,7 +370,7 @@ func (e *networkEnv) run(t *testing.T, happened *faultCount) {
 	}
 }
 
-// wrong describes an outcome that contradicts the number of bookings; empty if there is none.
+// wrong describes an outcome that contradicts the number of bookings; empty if the two agree.
 func (a attempt) wrong(booked int) string {
 	switch {
 	case booked > 1:

@@ -95,7 +95,7 @@ func authorise(t *testing.T, c *club.Client) {
 	eventually(t, func() bool { return c.Authorise(t.Context()) == nil })
 }
 
-// asError returns the *Error in err, and fails the test if there is none.
+// asError returns the *Error in err, and fails the test without one.
 func asError(t *testing.T, err error) *club.Error {
 	t.Helper()
 	var e *club.Error

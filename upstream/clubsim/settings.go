@@ -61,7 +61,7 @@ type Settings struct {
 	ExtraProducts int      `json:"extraProducts"`
 	CardNetworks  []string `json:"cardNetworks"` // the networks that a card payment may name; empty: any word
 
-	// AskRepeats is no setting of the club system: it makes the gateway in the same process, in mock mode, ask this world's
+	// AskRepeats does not belong to the club system: it makes the gateway in the same process, in mock mode, ask this world's
 	// buyers before they buy the same offer again.
 	AskRepeats bool `json:"askRepeats"`
 }

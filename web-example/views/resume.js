@@ -18,7 +18,7 @@ export function resume() {
       h("a", { class: "button", href: linkTo({ registration: registration.id }) }, isPaying(registration) && !isDeclined(registration) ? text.resume.check : text.resume.go)))];
 }
 
-/** For a visitor who is logged in to this club: the link to their own price list, from which they buy without typing details. */
+/** For visitors logged in to this club: the link to their own price list, from which they buy without typing details. */
 function asMember() {
   const { place: { club, offer, startDate, debitDay } } = get();
   return isKnownHere() && h("section", { class: "resume is-good", "data-as-member": true },

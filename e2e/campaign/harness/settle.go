@@ -106,7 +106,7 @@ func (h *Harness) skipPauses(ctx context.Context) {
 	}
 }
 
-// unsettled reports whether a gateway must still advance a payment, such as one that waits for a buyer who has
+// unsettled reports whether a gateway must still advance a payment, such as one whose buyer has
 // already paid, or must still list one for operators.
 func (h *Harness) unsettled() bool {
 	records := h.records()

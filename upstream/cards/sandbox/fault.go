@@ -74,7 +74,7 @@ func (s *Server) ClearFaults() {
 	s.faults = nil
 }
 
-// matchFault finds the fault for a call and counts it down; nil: there is none.
+// matchFault finds the fault for a call and counts it down; nil without one.
 func (s *Server) matchFault(rq *request) *Injected {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -73,7 +73,7 @@ const changed = () => {
   port.postMessage({ change: { empty: fields.every(({ value }) => !value), complete: fields.every(({ id }) => !wrong[id]()) } });
 };
 
-/** Writes a field anew, and leaves the caret behind the same digit. */
+/** Reformats a field, and leaves the caret behind the same digit. */
 const rewrite = (field) => {
   const before = digits(field.value.slice(0, field.selectionStart)).length;
   const atEnd = field.selectionStart === field.value.length;
