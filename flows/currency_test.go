@@ -11,18 +11,18 @@ import (
 // due can be settled.
 func TestCurrencyWithoutCents(t *testing.T) {
 	t.Parallel()
-	r := flows.Registration{
+	registration := flows.Registration{
 		State:   flows.Open,
 		Contact: &flows.Contact{IRI: "/demo/contacts/1"},
 		Items:   []flows.Item{{Offer: "/demo/offers/201"}},
 		Cart:    flows.Cart{Total: 14900, Valid: true, Lines: []flows.Line{{Price: 14900}}},
 	}
-	free := r
+	free := registration
 	free.Cart.Total = 0
 	for _, currency := range []string{"JPY", "HUF", "ISK", "UGX", "XPF", "TND", "", "XXX", "QQQ", "€", "Euro"} {
-		r.Cart.Currency, free.Cart.Currency = currency, currency
+		registration.Cart.Currency, free.Cart.Currency = currency, currency
 		for _, method := range []flows.Method{flows.ByCard, flows.Deferred, flows.InPerson} {
-			if err := r.CheckPayable(method); flows.CodeOf(err) != flows.CartInvalid {
+			if err := registration.CheckPayable(method); flows.CodeOf(err) != flows.CartInvalid {
 				t.Errorf("%s by %s: %v", currency, method, err)
 			}
 		}
@@ -31,8 +31,8 @@ func TestCurrencyWithoutCents(t *testing.T) {
 		}
 	}
 	for _, currency := range []string{"EUR", "CHF", "GBP", "USD", "eur", "XCG", "SLE"} {
-		r.Cart.Currency = currency
-		if err := r.CheckPayable(flows.ByCard); err != nil {
+		registration.Cart.Currency = currency
+		if err := registration.CheckPayable(flows.ByCard); err != nil {
 			t.Errorf("%s: %v", currency, err)
 		}
 	}

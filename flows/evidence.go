@@ -120,7 +120,7 @@ func (r *Rule) String() string {
 }
 
 // SignalValue returns a signal as text; empty if it is not known.
-func SignalValue(signal Signal, p *Payment, seen *Evidence) string {
+func SignalValue(signal Signal, payment *Payment, seen *Evidence) string {
 	switch {
 	case seen == nil:
 	case signal == SignalSaleState && seen.SaleState != nil:
@@ -133,9 +133,9 @@ func SignalValue(signal Signal, p *Payment, seen *Evidence) string {
 		}
 		return "invalid"
 	case signal == SignalTotal && seen.Total != nil:
-		return amountText(*seen.Total, p.Amount)
-	case signal == SignalDebt && seen.Debt != nil && p.Snapshot != nil && p.Snapshot.Debt != nil:
-		return amountText(*seen.Debt-*p.Snapshot.Debt, p.Amount)
+		return amountText(*seen.Total, payment.Amount)
+	case signal == SignalDebt && seen.Debt != nil && payment.Snapshot != nil && payment.Snapshot.Debt != nil:
+		return amountText(*seen.Debt-*payment.Snapshot.Debt, payment.Amount)
 	}
 	return ""
 }

@@ -222,13 +222,13 @@ func (v View) Sequence() int64 {
 }
 
 // Phase returns the registration's state by the record, its latest payment (nil: none) and the clock.
-func (r *Registration) Phase(p *Payment, now time.Time) RegistrationState {
+func (r *Registration) Phase(payment *Payment, now time.Time) RegistrationState {
 	switch {
-	case p != nil && p.State == Recorded:
+	case payment != nil && payment.State == Recorded:
 		return Completed
-	case p != nil && (p.State == InDoubt || p.State == Blocked):
+	case payment != nil && (payment.State == InDoubt || payment.State == Blocked):
 		return Attention
-	case p.Live():
+	case payment.Live():
 		return Paying
 	case r.State == Abandoned:
 		return Abandoned
@@ -251,37 +251,37 @@ func (r *Registration) Shown(p, latest *Payment, now time.Time) ShownPayment {
 }
 
 // View returns the visitor's view by the latest payment (nil: none) and the clock.
-func (r *Registration) View(p *Payment, now time.Time) View {
+func (r *Registration) View(payment *Payment, now time.Time) View {
 	if r == nil {
 		return View{}
 	}
 	shown := *r
-	shown.Cart = r.CartAfter(p)
+	shown.Cart = r.CartAfter(payment)
 	r = &shown
-	view := View{Registration: r, Payment: p, Phase: r.Phase(p, now)}
-	if p != nil {
-		view.PaymentView = r.Shown(p, p, now).View
+	view := View{Registration: r, Payment: payment, Phase: r.Phase(payment, now)}
+	if payment != nil {
+		view.PaymentView = r.Shown(payment, payment, now).View
 		view.Message = view.PaymentView.Message
 	}
 	switch view.Phase {
 	case Open:
 		view.Methods = r.methods()
-		if p.DeclinedTooOften() || p.CardRefused(r.Cart.Total) {
+		if payment.DeclinedTooOften() || payment.CardRefused(r.Cart.Total) {
 			view.Methods = slices.DeleteFunc(view.Methods, func(method Method) bool { return method == ByCard })
 		}
 		view.Actions = openActions(r, len(view.Methods) > 0, now)
 	case Paying:
-		if view.PaymentView.Retry == "new" || p.State == Priced {
-			view.Actions, view.Methods = []string{"pay"}, []Method{p.Method}
-			if p.NeverCreated() {
+		if view.PaymentView.Retry == "new" || payment.State == Priced {
+			view.Actions, view.Methods = []string{"pay"}, []Method{payment.Method}
+			if payment.NeverCreated() {
 				view.Methods = r.methods()
 			}
 		}
-		if p.open() {
+		if payment.open() {
 			view.Actions = append(view.Actions, "cancel_payment", "abandon")
 		}
 	case Expired:
-		if p == nil {
+		if payment == nil {
 			view.Message = MessageRegistrationExpired
 		}
 	}
@@ -289,30 +289,30 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 	return view
 }
 
-func openActions(r *Registration, payable bool, now time.Time) []string {
+func openActions(registration *Registration, payable bool, now time.Time) []string {
 	actions := []string{"person", "consents", "abandon"}
 	switch {
-	case r.Contact == nil:
+	case registration.Contact == nil:
 		return []string{"person", "abandon"}
-	case r.Cart.Settled():
+	case registration.Cart.Settled():
 		return []string{"abandon"}
-	case r.IsMerged():
+	case registration.IsMerged():
 		actions = []string{"abandon"} // details and consents may be another person's
-	case r.HasKnownBuyer():
+	case registration.HasKnownBuyer():
 		actions = []string{"consents", "abandon"} // the club has the details
-	case r.Prospect != nil && r.Prospect.Migrated:
+	case registration.Prospect != nil && registration.Prospect.Migrated:
 		actions = []string{"prospect", "consents", "abandon"}
-	case r.Sale != "" && r.Contact.Status == club.StatusTemp:
+	case registration.Sale != "" && registration.Contact.Status == club.StatusTemp:
 		actions = []string{"person", "prospect", "consents", "abandon"}
 	}
-	if len(r.Items) == 0 {
+	if len(registration.Items) == 0 {
 		return append([]string{"add_item"}, actions...)
 	}
 	actions = append([]string{"check", "add_item", "clear_items"}, actions...)
 	if payable {
 		actions = append([]string{"pay"}, actions...)
 	}
-	return append(r.mandateActions(now), actions...)
+	return append(registration.mandateActions(now), actions...)
 }
 
 // KeptUntil returns until when the registration can be read at least. A payment in progress (p; nil:

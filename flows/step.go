@@ -37,25 +37,25 @@ var mainActions = map[Step][]string{
 
 // Step returns the screen that the view means.
 func (v View) Step() Step {
-	switch r := v.Registration; {
+	switch registration := v.Registration; {
 	case v.Phase == Completed:
 		return StepDone
 	case v.Phase == Abandoned:
 		return StepAbandoned
-	case v.Phase == Attention, (v.Phase == Open || v.Phase == Expired) && r.Cart.Settled():
+	case v.Phase == Attention, (v.Phase == Open || v.Phase == Expired) && registration.Cart.Settled():
 		return StepWithStaff
 	case v.Phase == Expired:
 		return StepExpired
 	case v.Phase == Paying:
 		return paymentStep(v.Payment)
-	case r.Contact == nil, r.Prospect != nil && !r.Prospect.Done:
+	case registration.Contact == nil, registration.Prospect != nil && !registration.Prospect.Done:
 		return StepPerson
-	case len(r.Items) == 0:
+	case len(registration.Items) == 0:
 		return StepItems
-	case r.Cart.needsChange():
+	case registration.Cart.needsChange():
 		return StepFixCart
-	case r.NeedsMandate():
-		return r.mandateStep()
+	case registration.NeedsMandate():
+		return registration.mandateStep()
 	case len(v.Methods) == 0 && v.Payment.DeclinedTooOften():
 		return StepWithStaff
 	case len(v.Methods) == 0:

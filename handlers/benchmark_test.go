@@ -103,18 +103,18 @@ func edge(b *testing.B) (server *handlers.Server, upstreams string) {
 // BenchmarkGetRegistration measures a request from the router to its response.
 func BenchmarkGetRegistration(b *testing.B) {
 	server, _ := edge(b)
-	var r api.Registration
+	var registration api.Registration
 	start := httptest.NewRequest(
 		"POST", "/v1/registrations", strings.NewReader(`{"clubId":"11","person":`+person+`,"items":[{"offerId":"2501"}]}`),
 	)
 	start.Header.Set("Content-Type", "application/json")
 	start.Header.Set("Idempotency-Key", "0a6a6f4e-7f0f-4b1c-9d0e-5a1f6c1b2d3e")
 	started := httptest.NewRecorder()
-	if server.ServeHTTP(started, start); started.Code != http.StatusCreated || json.Unmarshal(started.Body.Bytes(), &r) != nil {
+	if server.ServeHTTP(started, start); started.Code != http.StatusCreated || json.Unmarshal(started.Body.Bytes(), &registration) != nil {
 		b.Fatal(started.Code, started.Body)
 	}
-	get := httptest.NewRequest("GET", "/v1/registrations/"+r.Id, nil)
-	get.Header.Set("Authorization", "Bearer "+*r.Token)
+	get := httptest.NewRequest("GET", "/v1/registrations/"+registration.Id, nil)
+	get.Header.Set("Authorization", "Bearer "+*registration.Token)
 	benchmarkRequest(b, server, get)
 }
 

@@ -18,7 +18,7 @@ import (
 // on any route and at any depth.
 func TestUnsafeBodies(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for body, pointer := range map[string]string{
 		`{"clubId":"11","clubId":"12"}`:                                           "/clubId",
 		`{"clubId":"11","club\u0049d":"12"}`:                                      "/clubId",
@@ -33,24 +33,24 @@ func TestUnsafeBodies(t *testing.T) {
 		`{"person":{"given\u0000Name":"Ada"}}`:                                    "/person",
 		`"\u0000"`:                                                                "",
 	} {
-		problem := c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.MalformedRequest)
+		problem := client.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.MalformedRequest)
 		if problem.Status != http.StatusBadRequest || problem.Errors == nil || len(*problem.Errors) != 1 ||
 			(*problem.Errors)[0].Pointer != pointer {
 			t.Errorf("%q: points at %q, want %q", body, pointers(problem), pointer)
 		}
-		c.Do("PUT", unknownRegistration+"/person", body).Problem(api.MalformedRequest)
+		client.Do("PUT", unknownRegistration+"/person", body).Problem(api.MalformedRequest)
 	}
 	body := `{"clubId":"11","person":{"givenName":"\ud83c\udfcb","familyName":"李明 Ñandú","birthDate":"1990-05-17",
 		"email":"ada@example.com","mobile":"+33612345678",
 		"address":{"street":"12 rue des Lilas","postalCode":"75011","city":"Paris","country":"FR"}}}`
-	c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	client.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 }
 
 // TestGuessableKeys: an idempotency key that two callers could both choose, or one caller twice, is refused.
 func TestGuessableKeys(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	registration := c.Register()
+	client := newVisitor(t)
+	registration := client.Register()
 	for key, taken := range map[string]bool{
 		"1": false, "123456789012345": false, "0000000000000000000000": false, "1212121212121212": false,
 		"6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11": true, "fedcba9876543210": true,
@@ -59,7 +59,7 @@ func TestGuessableKeys(t *testing.T) {
 			"/v1/registrations": `{"clubId":"11"}`, "/v1/resumptions": `{"resume":"no such code"}`,
 			"/v1/registrations/" + registration.Id + "/items": `{"offerId":"2501"}`,
 		} {
-			response := c.Do("POST", path, body, frontdesktest.Key(key))
+			response := client.Do("POST", path, body, frontdesktest.Key(key))
 			if taken == (response.Status == http.StatusBadRequest) {
 				t.Errorf("%s with the key %q: %s", path, key, response.Body)
 			}
@@ -73,17 +73,18 @@ func TestGuessableKeys(t *testing.T) {
 // TestChannelNeedsStaff: only staff can state that a visitor is at the club.
 func TestChannelNeedsStaff(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for _, channel := range []string{"club", "terminal"} {
 		body := `{"clubId":"11","channel":"` + channel + `"}`
-		if problem := c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.StaffOnly); pointers(problem) != "/channel" {
+		problem := client.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.StaffOnly)
+		if pointers(problem) != "/channel" {
 			t.Errorf("points at %q", pointers(problem))
 		}
-		customer := c.As("customer")
+		customer := client.As("customer")
 		customer.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.StaffOnly)
-		c.Do("POST", "/v1/registrations", body, frontdesktest.Key(""), frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+		client.Do("POST", "/v1/registrations", body, frontdesktest.Key(""), frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 	}
-	c.Do("POST", "/v1/registrations", `{"clubId":"11","channel":"web"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	client.Do("POST", "/v1/registrations", `{"clubId":"11","channel":"web"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 }
 
 // TestCardNumbersAreRefused puts a card number into every text, and into a name of every object, of every body
@@ -92,9 +93,9 @@ func TestCardNumbersAreRefused(t *testing.T) {
 	t.Parallel()
 	outside, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
 	gateway := frontdesktest.NewGateway(t, outside, redisURL)
-	c := frontdesktest.NewClient(t, gateway.URL)
-	c.UpstreamsURL = outside.URL
-	own, identity := start(t, c), c.Persona("customer").IdentityToken
+	client := frontdesktest.NewClient(t, gateway.URL)
+	client.UpstreamsURL = outside.URL
+	own, identity := start(t, client), client.Persona("customer").IdentityToken
 	document := frontdesktest.Document(t)
 	kept, calls, sent := keysOf(t, redisURL), len(outside.Sim.Requests()), 0
 	for path, item := range document.Paths.Map() {
@@ -106,7 +107,8 @@ func TestCardNumbersAreRefused(t *testing.T) {
 				for _, number := range []string{"4242424242424242", "5555 5555 5555 4444", "3782-822463-10005"} {
 					sent++
 					body, pointer := place.with(number)
-					response := c.Do(method, strings.ReplaceAll(path, "{id}", own.Id), body, frontdesktest.Key(""), bearer(tokenFor(path, own, identity)))
+					response := client.Do(method, strings.ReplaceAll(path, "{id}", own.Id), body, frontdesktest.Key(""),
+						bearer(tokenFor(path, own, identity)))
 					problem := response.Problem(api.CardNumberRefused)
 					if pointers(problem) != pointer || strings.Contains(string(response.Body), number) {
 						t.Errorf("%s %s with %v: %s", method, path, body, response.Body)
@@ -121,8 +123,8 @@ func TestCardNumbersAreRefused(t *testing.T) {
 	if now := keysOf(t, redisURL); !slices.Equal(now, kept) || len(outside.Sim.Requests()) != calls {
 		t.Errorf("something was kept or passed on: %v instead of %v", now, kept)
 	}
-	c.Do("GET", "/v1/clubs/4242424242424242/products?cursor=4242424242424242", nil)
-	c.Do("GET", "/v1/registrations/4242424242424242", nil, bearer(*own.Token))
+	client.Do("GET", "/v1/clubs/4242424242424242/products?cursor=4242424242424242", nil)
+	client.Do("GET", "/v1/registrations/4242424242424242", nil, bearer(*own.Token))
 	log := strings.NewReplacer(" ", "", "-", "").Replace(gateway.Log())
 	for _, digits := range []string{"42424242", "55555555", "37828224"} { // longer than a port
 		if strings.Contains(log, digits) {
@@ -250,9 +252,9 @@ var cardTexts = map[string]bool{
 
 func TestWhatLooksLikeACard(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for text, is := range cardTexts {
-		if refused := refusedAsCard(c, "street", text); refused != is {
+		if refused := refusedAsCard(client, "street", text); refused != is {
 			t.Errorf("%q is refused as a card: %t", text, refused)
 		}
 	}
@@ -263,12 +265,12 @@ func TestWhatLooksLikeACard(t *testing.T) {
 		"FR7630569309025904":                false,
 		"4242 4242 4242 4242":               true,
 	} {
-		response := c.Do("POST", unknownRegistration+"/mandate", map[string]string{"holder": "Ada", "iban": text}, frontdesktest.Key(""))
+		response := client.Do("POST", unknownRegistration+"/mandate", map[string]string{"holder": "Ada", "iban": text}, frontdesktest.Key(""))
 		if refused := strings.Contains(string(response.Body), string(api.CardNumberRefused)); refused != is {
 			t.Errorf("%q as an account is refused as a card: %t", text, refused)
 		}
 	}
-	c.Do("PUT", unknownRegistration+"/person", `{"amount":4242424242424242}`).Problem(api.CardNumberRefused)
+	client.Do("PUT", unknownRegistration+"/person", `{"amount":4242424242424242}`).Problem(api.CardNumberRefused)
 }
 
 // refusedAsCard sends a text as part of an address, and reports whether it is refused as a card number.

@@ -25,20 +25,20 @@ var inTwoLanguages = []string{"getClub", "listProducts", "getOffer", "getSchedul
 func TestCaching(t *testing.T) {
 	t.Parallel()
 	outside := frontdesktest.NewUpstreams(t)
-	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim",
+	client := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim",
 		"FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox", "FRONTDESK_REDIS_URL="+frontdesktest.NewRedis(t),
 		"FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_STAFF_KEYS=demo-staff-key-1").URL)
-	c.UpstreamsURL = outside.URL
-	callers, address := callersOf(t, c), 0
+	client.UpstreamsURL = outside.URL
+	callers, address := callersOf(t, client), 0
 	for path, item := range frontdesktest.Document(t).Paths.Map() {
 		for method, op := range item.Operations() {
 			shared := op.Responses.Status(http.StatusOK) != nil && op.Responses.Status(http.StatusOK).Value.Headers["Cache-Control"] != nil
 			address++ // a new address for each operation, so that no limit applies
 			from := [2]string{"X-Forwarded-For", fmt.Sprintf("203.0.113.%d", address)}
-			own, at := take(t, c, from), path
+			own, at := take(t, client, from), path
 			if op.OperationID == "followRegistration" { // whose stream ends where the registration has ended, and is no JSON
-				c.Do("DELETE", "/v1/registrations/"+own.id, nil, bearer(own.token), from).Into(http.StatusOK, nil)
-				at = c.URL + path
+				client.Do("DELETE", "/v1/registrations/"+own.id, nil, bearer(own.token), from).Into(http.StatusOK, nil)
+				at = client.URL + path
 			}
 			for caller, credentials := range callers {
 				sent := append(credentials(own), from)
@@ -46,7 +46,7 @@ func TestCaching(t *testing.T) {
 					return h[0] == "Authorization" && strings.Count(h[1], ".") == 2 || h[0] == "X-Frontdesk-Staff-Key"
 				})
 				for range 2 { // the second one may come from memory
-					response, what := asked(c, method, at, op.OperationID, own.id, sent), fmt.Sprintf("%s %s as %s", method, path, caller)
+					response, what := asked(client, method, at, op.OperationID, own.id, sent), fmt.Sprintf("%s %s as %s", method, path, caller)
 					switch {
 					case shared && !known && response.Status == http.StatusOK:
 						expectShared(t, what, op.OperationID, response)
@@ -131,16 +131,16 @@ func TestNothingIsKeptPastMidnight(t *testing.T) {
 // TestPagesAreCompressed: the contract and its reference are sent compressed, and not again to readers who have them.
 func TestPagesAreCompressed(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for _, path := range []string{
 		"/openapi.yaml", "/openapi.json", "/asyncapi.yaml", "/docs", "/docs/api", "/docs/swagger-ui-bundle.js", "/docs/reference/limits.md",
 	} {
-		plain := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"})
-		packed := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "gzip"})
+		plain := client.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"})
+		packed := client.Do("GET", path, nil, [2]string{"Accept-Encoding", "gzip"})
 		if len(plain.Body) >= 1400 && (packed.Header.Get("Content-Encoding") != "gzip" || string(unpack(t, packed.Body)) != string(plain.Body)) {
 			t.Errorf("%s, %d bytes: %v", path, len(plain.Body), maps.Clone(packed.Header))
 		}
-		again := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "gzip"}, [2]string{"If-None-Match", packed.Header.Get("ETag")})
+		again := client.Do("GET", path, nil, [2]string{"Accept-Encoding", "gzip"}, [2]string{"If-None-Match", packed.Header.Get("ETag")})
 		if packed.Header.Get("ETag") == "" || again.Status != http.StatusNotModified || len(again.Body) > 0 {
 			t.Errorf("%s is sent again: %d, tag %q", path, again.Status, packed.Header.Get("ETag"))
 		}

@@ -45,12 +45,12 @@ func TestChallenge(t *testing.T) {
 	t.Parallel()
 	service := newCaptchaService(t)
 	gateway := frontdesktest.Start(t, "FRONTDESK_CAPTCHA_URL="+service.URL, "FRONTDESK_CAPTCHA_SECRET=the secret")
-	c := frontdesktest.NewClient(t, gateway.URL)
+	client := frontdesktest.NewClient(t, gateway.URL)
 	key, body := frontdesktest.Key(
 		"",
 	), `{"clubId":"11","person":`+person+`,"items":[{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}]}`
 	start := func(headers ...[2]string) *frontdesktest.Response {
-		return c.Do("POST", "/v1/registrations", body, append(headers, key)...)
+		return client.Do("POST", "/v1/registrations", body, append(headers, key)...)
 	}
 	problem := start().Problem(api.ChallengeRequired)
 	if problem.Status != http.StatusForbidden || problem.Retry != api.ProblemRetryNever || problem.Then != api.Captcha ||
@@ -61,7 +61,7 @@ func TestChallenge(t *testing.T) {
 		t.Errorf("the problem tells the page to show %+v", widget)
 	}
 	start(answered("wrong")).Problem(api.ChallengeRequired)
-	if calls := c.Calls(); len(calls) > 0 || service.asked.Load() != 1 {
+	if calls := client.Calls(); len(calls) > 0 || service.asked.Load() != 1 {
 		t.Errorf("the club system was asked for %+v, the service %d times", calls, service.asked.Load())
 	}
 	var registration api.Registration
@@ -73,13 +73,13 @@ func TestChallenge(t *testing.T) {
 	key = frontdesktest.Key("")
 	start(answered("right 1")).Problem(api.ChallengeRequired)
 
-	c.Token = *registration.Token
+	client.Token = *registration.Token
 	path := "/v1/registrations/" + registration.Id + "/mandate"
 	account := map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"}
-	c.Do("POST", path, account, frontdesktest.Key("")).Problem(api.ChallengeRequired)
-	c.Do("POST", path, account, frontdesktest.Key(""), answered("right 2")).Into(http.StatusCreated, nil)
-	c.Do("POST", path+"/signature/resend", nil, frontdesktest.Key("")).Problem(api.ChallengeRequired)
-	c.Do("POST", path+"/signature", `{"code":"0000"}`, frontdesktest.Key("")).Problem(api.CodeWrong)
+	client.Do("POST", path, account, frontdesktest.Key("")).Problem(api.ChallengeRequired)
+	client.Do("POST", path, account, frontdesktest.Key(""), answered("right 2")).Into(http.StatusCreated, nil)
+	client.Do("POST", path+"/signature/resend", nil, frontdesktest.Key("")).Problem(api.ChallengeRequired)
+	client.Do("POST", path+"/signature", `{"code":"0000"}`, frontdesktest.Key("")).Problem(api.CodeWrong)
 }
 
 // TestChallengeIsForStrangers: staff and identified contacts need no challenge.
@@ -87,16 +87,16 @@ func TestChallengeIsForStrangers(t *testing.T) {
 	t.Parallel()
 	service := newCaptchaService(t)
 	gateway := frontdesktest.Start(t, "FRONTDESK_CAPTCHA_URL="+service.URL, "FRONTDESK_CAPTCHA_SECRET=the secret")
-	c := frontdesktest.NewClient(t, gateway.URL)
-	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+	client := frontdesktest.NewClient(t, gateway.URL)
+	client.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 	var registration api.Registration
-	customer := c.As("customer")
+	customer := client.As("customer")
 	customer.Do("POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}]}`,
 		frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 	customer.Token = *registration.Token
 	account := map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"}
 	customer.Do("POST", "/v1/registrations/"+registration.Id+"/mandate", account, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	former := c.As("former")
+	former := client.As("former")
 	former.Do("POST", "/v1/me/transfer", `{"clubId":"13"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	if service.asked.Load() != 0 {
 		t.Errorf("the service was asked %d times", service.asked.Load())

@@ -19,14 +19,14 @@ const fresh = 119
 
 func TestForwardedFor(t *testing.T) {
 	t.Parallel()
-	c := newLimited(t, "FRONTDESK_TRUSTED_PROXIES=127.0.0.1, 10.0.0.0/8")
-	if from(c, "203.0.113.7") != fresh || from(c, "2001:db8:1:2::1") != fresh {
+	client := newLimited(t, "FRONTDESK_TRUSTED_PROXIES=127.0.0.1, 10.0.0.0/8")
+	if from(client, "203.0.113.7") != fresh || from(client, "2001:db8:1:2::1") != fresh {
 		t.Error("an address begins with less than everything")
 	}
 	for range 30 {
-		from(c, "203.0.113.7")
-		from(c, "2001:db8:1:2::1")
-		c.Do("GET", "/v1/clubs", nil)
+		from(client, "203.0.113.7")
+		from(client, "2001:db8:1:2::1")
+		client.Do("GET", "/v1/clubs", nil)
 	}
 	for forwarded, isFresh := range map[string]bool{
 		"203.0.113.8":               true,
@@ -44,7 +44,7 @@ func TestForwardedFor(t *testing.T) {
 		"2001:db8:1:3::1":                                     true,
 		"[2001:db8:1:2::7]":                                   false,
 	} {
-		if got := from(c, forwarded); (got == fresh) != isFresh {
+		if got := from(client, forwarded); (got == fresh) != isFresh {
 			t.Errorf("%.60q has %d left", forwarded, got)
 		}
 	}

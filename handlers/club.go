@@ -66,15 +66,15 @@ func (s *Server) GetClub(ctx context.Context, request api.GetClubRequestObject) 
 			Images: each(club.Images, func(image catalogue.Image) api.Image { return s.imageOf(ctx, image) }),
 		}
 		out.StartDates.Earliest, out.StartDates.Latest = club.StartDates(now, "")
-		if t := club.Trader; t != nil {
+		if trader := club.Trader; trader != nil {
 			out.Trader = &api.Trader{
-				Name:               t.Name,
-				LegalForm:          optional(t.LegalForm),
-				RegistrationNumber: optional(t.RegistrationNumber),
-				VatId:              optional(t.VATID),
-				Address:            postalAddressOf(t.Address),
-				Phone:              optional(t.Phone),
-				Email:              optional(t.Email),
+				Name:               trader.Name,
+				LegalForm:          optional(trader.LegalForm),
+				RegistrationNumber: optional(trader.RegistrationNumber),
+				VatId:              optional(trader.VATID),
+				Address:            postalAddressOf(trader.Address),
+				Phone:              optional(trader.Phone),
+				Email:              optional(trader.Email),
 			}
 		}
 		return out, nil

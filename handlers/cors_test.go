@@ -39,14 +39,14 @@ var origins = map[string]bool{
 // from any port, with every header and method of the API. No other page may.
 func TestPagesOfThisMachine(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for origin, welcome := range origins {
 		from := [2]string{"Origin", origin}
 		for name, response := range map[string]*frontdesktest.Response{
-			"an answer":  c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), from),
-			"a problem":  c.Do("POST", "/v1/registrations", `{"clubId":11}`, frontdesktest.Key(""), from),
-			"no route":   c.Do("GET", "/v1/nothing", nil, from),
-			"a document": c.Do("GET", "/openapi.yaml", nil, from),
+			"an answer":  client.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), from),
+			"a problem":  client.Do("POST", "/v1/registrations", `{"clubId":11}`, frontdesktest.Key(""), from),
+			"no route":   client.Do("GET", "/v1/nothing", nil, from),
+			"a document": client.Do("GET", "/openapi.yaml", nil, from),
 		} {
 			expectCORS(t, name, origin, welcome, response.Header)
 			exposed := response.Header.Get("Access-Control-Expose-Headers")
@@ -105,13 +105,13 @@ func expectCORS(t *testing.T, name, origin string, welcome bool, header http.Hea
 // others.
 func TestCookieOfAnotherOrigin(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	started := c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-Session", "cookie"})
+	client := newVisitor(t)
+	started := client.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-Session", "cookie"})
 	var registration api.Registration
 	started.Into(http.StatusCreated, &registration)
 	cookie, _, _ := strings.Cut(started.Header.Get("Set-Cookie"), ";")
 	for origin, welcome := range origins {
-		response := c.Do(
+		response := client.Do(
 			"POST", "/v1/registrations/"+registration.Id+"/check", nil, frontdesktest.Key(""),
 			[2]string{"Cookie", cookie}, [2]string{"Origin", origin},
 		)

@@ -46,14 +46,15 @@ func deprecationsOf(op *openapi3.Operation) (found []deprecation, err error) {
 // (RFC 9745) and, once its end is known, Sunset (RFC 8594).
 func (s *Server) announceDeprecation(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		for _, d := range s.operationOf(c).deprecations {
-			if d.header != "" && c.Request().Header.Get(d.header) == "" || d.query != "" && !c.QueryParams().Has(d.query) {
+		for _, deprecation := range s.operationOf(c).deprecations {
+			if deprecation.header != "" && c.Request().Header.Get(deprecation.header) == "" ||
+				deprecation.query != "" && !c.QueryParams().Has(deprecation.query) {
 				continue
 			}
 			header := c.Response().Header()
-			header.Set("Deprecation", fmt.Sprintf("@%d", d.since.Unix()))
-			if !d.sunset.IsZero() {
-				header.Set("Sunset", d.sunset.Format(http.TimeFormat))
+			header.Set("Deprecation", fmt.Sprintf("@%d", deprecation.since.Unix()))
+			if !deprecation.sunset.IsZero() {
+				header.Set("Sunset", deprecation.sunset.Format(http.TimeFormat))
 			}
 		}
 		return next(c)

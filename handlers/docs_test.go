@@ -20,7 +20,7 @@ import (
 // TestDocsPages: every page below /docs exists, has the right content, and loads nothing from other sites.
 func TestDocsPages(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for path, want := range map[string][2]string{
 		"/docs":                               {"text/html", `<a href="/docs/tutorials/first-signup.md">`},
 		"/docs/":                              {"text/html", `<a href="/docs/api">`},
@@ -45,10 +45,10 @@ func TestDocsPages(t *testing.T) {
 		"/docs/examples/Frontdesk.kt":         {"text/plain", "class Frontdesk"},
 		"/docs/examples/signup.ts":            {"text/plain", "import"},
 		"/docs/examples/parallel-signups.mjs": {"text/plain", "import"},
-		"/docs/tutorials/direct-debit.md":     {"text/html", strings.Replace(c.URL, "127.0.0.1", "localhost", 1)},
-		"/docs/session.sh":                    {"text/plain", "base=" + strings.Replace(c.URL, "127.0.0.1", "localhost", 1) + "\n"},
+		"/docs/tutorials/direct-debit.md":     {"text/html", strings.Replace(client.URL, "127.0.0.1", "localhost", 1)},
+		"/docs/session.sh":                    {"text/plain", "base=" + strings.Replace(client.URL, "127.0.0.1", "localhost", 1) + "\n"},
 	} {
-		response := c.Do("GET", path, nil)
+		response := client.Do("GET", path, nil)
 		if response.Status != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), want[0]) ||
 			!strings.Contains(string(response.Body), want[1]) {
 			t.Errorf("%s: status %d, %s", path, response.Status, response.Header.Get("Content-Type"))
@@ -60,7 +60,7 @@ func TestDocsPages(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/docs/runbook.md", "/docs/docs.go", "/docs/examples/", "/docs/..%2fmain.go"} {
-		if response := c.Do("GET", path, nil); response.Status != http.StatusNotFound {
+		if response := client.Do("GET", path, nil); response.Status != http.StatusNotFound {
 			t.Errorf("%s: status %d", path, response.Status)
 		}
 	}
@@ -95,18 +95,18 @@ func TestPagesMatchTheirSources(t *testing.T) {
 // TestLinksOfThePages: no link on our pages is dead.
 func TestLinksOfThePages(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	links := regexp.MustCompile(`(?:href|src)="([^"]+)"`)
 	for _, page := range []string{
 		"/docs", "/docs/api", "/docs/problems", "/docs/README.md", "/docs/tutorials/first-signup.md",
 		"/docs/how-to/build-a-website.md", "/docs/how-to/build-an-app.md", "/docs/how-to/run-parallel-tests.md",
 	} {
-		found := links.FindAllStringSubmatch(string(c.Do("GET", page, nil).Body), -1)
+		found := links.FindAllStringSubmatch(string(client.Do("GET", page, nil).Body), -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d links", page, len(found))
 		}
 		for _, link := range found {
-			address := strings.Replace(link[1], strings.Replace(c.URL, "127.0.0.1", "localhost", 1), "", 1)
+			address := strings.Replace(link[1], strings.Replace(client.URL, "127.0.0.1", "localhost", 1), "", 1)
 			path, _, _ := strings.Cut(address, "#")
 			switch {
 			case path == "":
@@ -114,7 +114,7 @@ func TestLinksOfThePages(t *testing.T) {
 			case !strings.HasPrefix(path, "/"):
 				path = filepath.Join(filepath.Dir(page), path)
 			}
-			if response := c.Do("GET", path, nil); response.Status != http.StatusOK {
+			if response := client.Do("GET", path, nil); response.Status != http.StatusOK {
 				t.Errorf("%s leads to %s: status %d", page, link[1], response.Status)
 			}
 		}
@@ -124,9 +124,9 @@ func TestLinksOfThePages(t *testing.T) {
 // TestEveryProblemIsExplained: a problem's type links to a page that explains when it happens and what to do.
 func TestEveryProblemIsExplained(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	document := frontdesktest.Document(t)
-	page := string(c.Do("GET", "/docs/problems", nil).Body)
+	page := string(client.Do("GET", "/docs/problems", nil).Body)
 	codes := document.Components.Schemas["ProblemCode"].Value.Enum
 	for _, code := range codes {
 		row := regexp.MustCompile(fmt.Sprintf(`(?s)<tr id="%s"><td>.*?</td>\s*<td>\d{3}</td>\s*`+
@@ -138,9 +138,9 @@ func TestEveryProblemIsExplained(t *testing.T) {
 	if rows := strings.Count(page, `<tr id="`); rows != len(codes) {
 		t.Errorf("the page explains %d codes of %d", rows, len(codes))
 	}
-	problem := c.Do("GET", unknownRegistration, nil).Problem(api.TokenRequired)
+	problem := client.Do("GET", unknownRegistration, nil).Problem(api.TokenRequired)
 	path, anchor, _ := strings.Cut(problem.Type, "#")
-	if !strings.Contains(string(c.Do("GET", path, nil).Body), `id="`+anchor+`"`) || anchor != string(problem.Code) {
+	if !strings.Contains(string(client.Do("GET", path, nil).Body), `id="`+anchor+`"`) || anchor != string(problem.Code) {
 		t.Errorf("the type of %+v leads nowhere", problem)
 	}
 }

@@ -12,13 +12,13 @@ import (
 // TestUncleanPaths: a path without a route gets a problem document and no redirect.
 func TestUncleanPaths(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for _, path := range []string{
 		"/v1//clubs", "//v1/clubs", "/v1/../v1/clubs", "/v1/./clubs", "/v1/clubs/",
 		"/V1/clubs", "/sim", "/sandbox", "/v1/%2e%2e/clubs",
 	} {
-		c.Do("GET", path, nil).Problem(api.NotFound)
-		c.Do("POST", path, `{}`, frontdesktest.Key("")).Problem(api.NotFound)
+		client.Do("GET", path, nil).Problem(api.NotFound)
+		client.Do("POST", path, `{}`, frontdesktest.Key("")).Problem(api.NotFound)
 	}
 }
 
@@ -26,15 +26,15 @@ func TestUncleanPaths(t *testing.T) {
 // front ends.
 func TestForgedSessions(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	var registration api.Registration
-	started := c.Do(
-		"POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""),
+	started := client.Do(
+		"POST", "/v1/registrations", `{"clubId":"`+client.Club()+`"}`, frontdesktest.Key(""),
 		[2]string{"X-Frontdesk-Session", "cookie"},
 	)
 	started.Into(http.StatusCreated, &registration)
 	pair, _, _ := strings.Cut(started.Header.Get("Set-Cookie"), ";")
-	ours := strings.Replace(c.URL, "127.0.0.1", "localhost", 1)
+	ours := strings.Replace(client.URL, "127.0.0.1", "localhost", 1)
 	for name, test := range map[string]struct {
 		origin, site string
 		let          bool
@@ -59,18 +59,18 @@ func TestForgedSessions(t *testing.T) {
 				headers = append(headers, header)
 			}
 		}
-		answer := c.Do("PUT", "/v1/registrations/"+registration.Id+"/person", person, headers...)
+		answer := client.Do("PUT", "/v1/registrations/"+registration.Id+"/person", person, headers...)
 		if let := answer.Status == http.StatusOK; let != test.let {
 			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
 		}
-		c.Do("GET", "/v1/registrations/"+registration.Id, nil, headers...).Into(http.StatusOK, nil)
+		client.Do("GET", "/v1/registrations/"+registration.Id, nil, headers...).Into(http.StatusOK, nil)
 	}
 }
 
 // TestSecurityHeaders: each kind of response has its own policy, and all share the other headers.
 func TestSecurityHeaders(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for path, policy := range map[string]string{
 		"/":           "default-src 'self'",
 		"/docs":       "default-src 'self'; form-action 'self'",
@@ -79,7 +79,7 @@ func TestSecurityHeaders(t *testing.T) {
 		"/v1/nothing": "default-src 'none'",
 		"/readyz":     "default-src 'none'",
 	} {
-		header := c.Do("GET", path, nil).Header
+		header := client.Do("GET", path, nil).Header
 		if got := header.Get("Content-Security-Policy"); !strings.Contains(got, policy) || !strings.Contains(got, "frame-ancestors 'none'") {
 			t.Errorf("%s has the policy %q", path, got)
 		}

@@ -200,7 +200,7 @@ var badInput = map[string]struct {
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for name, test := range badInput {
 		t.Run(name, func(t *testing.T) {
 			var headers [][2]string
@@ -211,7 +211,7 @@ func TestBadInput(t *testing.T) {
 			default:
 				headers = append(headers, test.header)
 			}
-			problem := c.WithT(t).Do(test.method, test.path, test.body, headers...).Problem(test.code)
+			problem := client.WithT(t).Do(test.method, test.path, test.body, headers...).Problem(test.code)
 			if got := pointers(problem); got != test.pointers {
 				t.Errorf("points at %q, want %q", got, test.pointers)
 			}
@@ -224,24 +224,24 @@ func TestBadInput(t *testing.T) {
 
 func TestWrongContentType(t *testing.T) {
 	t.Parallel()
-	c, mergePatch := newVisitor(t), [2]string{"Content-Type", "application/merge-patch+json"}
+	client, mergePatch := newVisitor(t), [2]string{"Content-Type", "application/merge-patch+json"}
 	for _, media := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json-seq", ""} {
-		c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), [2]string{"Content-Type", media}).
+		client.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), [2]string{"Content-Type", media}).
 			Problem(api.UnsupportedMediaType)
 	}
-	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), mergePatch).Problem(api.UnsupportedMediaType)
+	client.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), mergePatch).Problem(api.UnsupportedMediaType)
 	withCharset := [2]string{"Content-Type", "application/json; charset=utf-8"}
-	c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""), withCharset).Into(http.StatusCreated, nil)
-	c.Do("PATCH", unknownRegistration+"/person", `{"email":"wrong"}`, mergePatch).Problem(api.InvalidRequest)
+	client.Do("POST", "/v1/registrations", `{"clubId":"`+client.Club()+`"}`, frontdesktest.Key(""), withCharset).Into(http.StatusCreated, nil)
+	client.Do("PATCH", unknownRegistration+"/person", `{"email":"wrong"}`, mergePatch).Problem(api.InvalidRequest)
 }
 
 func TestRegistrationIsItsHoldersAlone(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	registration := c.Register()
+	client := newVisitor(t)
+	registration := client.Register()
 	path := "/v1/registrations/" + registration.Id
-	for _, token := range []string{"", "wrong", strings.ToUpper(c.Token), c.Token + "x", newOther(c)} {
-		stranger := *c
+	for _, token := range []string{"", "wrong", strings.ToUpper(client.Token), client.Token + "x", newOther(client)} {
+		stranger := *client
 		stranger.Token = token
 		missing := cmp.Or(map[string]api.ProblemCode{"": api.TokenRequired}[token], api.RegistrationNotFound)
 		stranger.Do("GET", path, nil).Problem(missing)
@@ -252,7 +252,7 @@ func TestRegistrationIsItsHoldersAlone(t *testing.T) {
 		stranger.Do("POST", path+"/check", nil, frontdesktest.Key("")).Problem(missing)
 		stranger.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(missing)
 	}
-	if state := c.Registration(registration.Id).State; state != api.Open {
+	if state := client.Registration(registration.Id).State; state != api.Open {
 		t.Errorf("the registration is %s", state)
 	}
 }
@@ -266,12 +266,12 @@ func newOther(c *frontdesktest.Client) string {
 
 func TestIdempotencyKey(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	body := `{"clubId":"` + c.Club() + `","person":` + person + `}`
+	client := newVisitor(t)
+	body := `{"clubId":"` + client.Club() + `","person":` + person + `}`
 	key := frontdesktest.Key("")
-	first := c.Do("POST", "/v1/registrations", body, key)
+	first := client.Do("POST", "/v1/registrations", body, key)
 	first.Into(http.StatusCreated, nil)
-	second := c.Do("POST", "/v1/registrations", body, key)
+	second := client.Do("POST", "/v1/registrations", body, key)
 	if string(second.Body) != string(first.Body) || second.Status != first.Status ||
 		second.Header.Get("Location") != first.Header.Get("Location") {
 		t.Errorf("the replay differs: %s", second.Body)
@@ -279,24 +279,24 @@ func TestIdempotencyKey(t *testing.T) {
 	if first.Header.Get("Idempotent-Replayed") != "" || second.Header.Get("Idempotent-Replayed") != "true" {
 		t.Error("Idempotent-Replayed does not tell the replay from the first response")
 	}
-	c.Do("POST", "/v1/registrations", `{"clubId":"12"}`, key).Problem(api.KeyReused)
-	c.World = "demo-else"
-	if other := c.Do("POST", "/v1/registrations", body, key); string(other.Body) == string(first.Body) {
+	client.Do("POST", "/v1/registrations", `{"clubId":"12"}`, key).Problem(api.KeyReused)
+	client.World = "demo-else"
+	if other := client.Do("POST", "/v1/registrations", body, key); string(other.Body) == string(first.Body) {
 		t.Error("another organisation got the answer")
 	}
 }
 
 func TestIdempotencyKeyUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	body := `{"clubId":"` + c.Club() + `","person":` + person + `}`
+	client := newVisitor(t)
+	body := `{"clubId":"` + client.Club() + `","person":` + person + `}`
 	key := frontdesktest.Key("")
 	var mu sync.Mutex
 	ids := map[string]bool{}
 	var group sync.WaitGroup
 	for range 20 {
 		group.Go(func() {
-			response := c.Do("POST", "/v1/registrations", body, key)
+			response := client.Do("POST", "/v1/registrations", body, key)
 			mu.Lock()
 			defer mu.Unlock()
 			if response.Status == http.StatusConflict {
@@ -318,18 +318,18 @@ func TestIdempotencyKeyUnderConcurrency(t *testing.T) {
 
 func TestFailureIsNotKept(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	club := c.Club()
+	client := newVisitor(t)
+	club := client.Club()
 	fault := `[{"match":{"method":"POST","path":"/contacts"},"kind":"error_before","status":503,"times":1}]`
-	c.Control("PUT", "faults", fault).Into(http.StatusOK, nil)
+	client.Control("PUT", "faults", fault).Into(http.StatusOK, nil)
 	body := `{"clubId":"` + club + `","person":` + person + `}`
 	key := frontdesktest.Key("")
-	response := c.Do("POST", "/v1/registrations", body, key)
+	response := client.Do("POST", "/v1/registrations", body, key)
 	problem := response.Problem(api.ClubSystemUnavailable)
 	if problem.Retry != api.ProblemRetryAfter || response.Header.Get("Retry-After") == "" {
 		t.Errorf("unexpected: %s", response.Body)
 	}
-	again := c.Do("POST", "/v1/registrations", body, key)
+	again := client.Do("POST", "/v1/registrations", body, key)
 	again.Into(http.StatusCreated, nil)
 	if again.Header.Get("Idempotent-Replayed") != "" {
 		t.Error("the failure was replayed")
@@ -338,15 +338,15 @@ func TestFailureIsNotKept(t *testing.T) {
 
 func TestPaymentReplayShowsThePresent(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	registration := c.Register()
+	client := newVisitor(t)
+	registration := client.Register()
 	path := "/v1/registrations/" + registration.Id + "/payment"
 	key := frontdesktest.Key("")
 	var payment api.Payment
-	c.Do("POST", path, `{"method":"card"}`, key).Into(http.StatusCreated, &payment)
-	c.Confirm(payment, "4242424242424242")
-	c.Await(registration.Id, api.Completed)
-	replay := c.Do("POST", path, `{"method":"card"}`, key)
+	client.Do("POST", path, `{"method":"card"}`, key).Into(http.StatusCreated, &payment)
+	client.Confirm(payment, "4242424242424242")
+	client.Await(registration.Id, api.Completed)
+	replay := client.Do("POST", path, `{"method":"card"}`, key)
 	var now api.Payment
 	replay.Into(http.StatusCreated, &now)
 	if now.Id != payment.Id || now.State != api.Recorded || now.Card.RedirectUrl != nil || replay.Header.Get("Idempotent-Replayed") != "true" {
@@ -356,11 +356,11 @@ func TestPaymentReplayShowsThePresent(t *testing.T) {
 
 func TestCookieSession(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	var registration api.Registration
 	start := func() *frontdesktest.Response {
-		return c.Do(
-			"POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`,
+		return client.Do(
+			"POST", "/v1/registrations", `{"clubId":"`+client.Club()+`"}`,
 			frontdesktest.Key(""), [2]string{"X-Frontdesk-Session", "cookie"},
 		)
 	}
@@ -374,12 +374,12 @@ func TestCookieSession(t *testing.T) {
 	pair := func(header string) string { pair, _, _ := strings.Cut(header, ";"); return pair }
 	session := [2]string{"Cookie", pair(cookie) + "; " + pair(other.Header.Get("Set-Cookie"))} // a browser keeps both
 	path := "/v1/registrations/" + registration.Id
-	c.Do("GET", path, nil, session).Into(http.StatusOK, nil)
-	c.Do("PUT", path+"/person", person, session, [2]string{"Origin", "https://evil.example"}).Problem(api.ForbiddenOrigin)
-	c.Do("PUT", path+"/person", person, session, [2]string{"Sec-Fetch-Site", "cross-site"}).Problem(api.ForbiddenOrigin)
-	c.Do("PUT", path+"/person", person, session, [2]string{"Sec-Fetch-Site", "same-origin"}).Into(http.StatusOK, nil)
-	sameSite := [2]string{"Origin", strings.Replace(c.URL, "127.0.0.1", "localhost", 1)}
-	c.Do("PUT", path+"/person", person, session, sameSite).Into(http.StatusOK, nil)
+	client.Do("GET", path, nil, session).Into(http.StatusOK, nil)
+	client.Do("PUT", path+"/person", person, session, [2]string{"Origin", "https://evil.example"}).Problem(api.ForbiddenOrigin)
+	client.Do("PUT", path+"/person", person, session, [2]string{"Sec-Fetch-Site", "cross-site"}).Problem(api.ForbiddenOrigin)
+	client.Do("PUT", path+"/person", person, session, [2]string{"Sec-Fetch-Site", "same-origin"}).Into(http.StatusOK, nil)
+	sameSite := [2]string{"Origin", strings.Replace(client.URL, "127.0.0.1", "localhost", 1)}
+	client.Do("PUT", path+"/person", person, session, sameSite).Into(http.StatusOK, nil)
 }
 
 func TestFrontEndOfAnotherPort(t *testing.T) {
@@ -396,13 +396,13 @@ func TestFrontEndOfAnotherPort(t *testing.T) {
 // TestRoutesAreTheContracts calls every operation of openapi.yaml, and every method that a path does not have.
 func TestRoutesAreTheContracts(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	document := frontdesktest.Document(t)
 	ids := strings.NewReplacer("{clubId}", "11", "{itemId}", "no-such-item", "{id}", "00000000-0000-4000-8000-000000000000")
 	for path, item := range document.Paths.Map() {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			listed := item.GetOperation(method) != nil
-			response := c.Do(method, ids.Replace(path), nil)
+			response := client.Do(method, ids.Replace(path), nil)
 			if routed := response.Status != http.StatusMethodNotAllowed; routed != listed {
 				t.Errorf("%s %s: listed %t, routed %t", method, path, listed, routed)
 			}
@@ -469,7 +469,7 @@ func TestHead(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for path, want := range map[string]string{
 		"/":             "text/html",
 		"/docs":         "text/html",
@@ -477,7 +477,7 @@ func TestPages(t *testing.T) {
 		"/healthz":      "application/json",
 		"/readyz":       "application/json",
 	} {
-		response := c.Do("GET", path, nil)
+		response := client.Do("GET", path, nil)
 		if response.Status != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), want) {
 			t.Errorf("%s: status %d, %s", path, response.Status, response.Header.Get("Content-Type"))
 		}
@@ -489,10 +489,10 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(c.Do("GET", "/openapi.yaml", nil).Body) != string(served) {
+	if string(client.Do("GET", "/openapi.yaml", nil).Body) != string(served) {
 		t.Error("/openapi.yaml is another document")
 	}
-	if !bytes.Equal(c.Do("GET", "/openapi.json", nil).Body, api.JSON) {
+	if !bytes.Equal(client.Do("GET", "/openapi.json", nil).Body, api.JSON) {
 		t.Error("/openapi.json is another document")
 	}
 }

@@ -91,16 +91,16 @@ func (r *readiness) check(ctx context.Context, cfg Config) (status api.HealthSta
 // may refuse now and hang later.
 func (r *readiness) logChange(ctx context.Context, cfg Config) {
 	var wrong, lines []string
-	for _, d := range r.checks {
-		if d.Verdict == flows.OK {
+	for _, check := range r.checks {
+		if check.Verdict == flows.OK {
 			continue
 		}
-		line := d.Name() + " is " + string(d.Verdict) + ": " + d.Found
-		if d.Fix != "" {
-			line += " (" + d.Fix + ")"
+		line := check.Name() + " is " + string(check.Verdict) + ": " + check.Found
+		if check.Fix != "" {
+			line += " (" + check.Fix + ")"
 		}
 		lines = append(lines, line)
-		wrong = append(wrong, d.Name()+string(d.Verdict)+d.Fix)
+		wrong = append(wrong, check.Name()+string(check.Verdict)+check.Fix)
 	}
 	text := strings.Join(wrong, "; ")
 	if text == r.lastLogged {

@@ -54,10 +54,10 @@ func storedResponses(t *testing.T, stored *redis.Client) []string {
 // TestStrangersStoreNothing: requests without a registration's token leave nothing in Redis.
 func TestStrangersStoreNothing(t *testing.T) {
 	t.Parallel()
-	c, stored := newCountedGateway(t)
-	registration := c.Register()
-	stranger := *c
-	stranger.Token = newOther(c)
+	client, stored := newCountedGateway(t)
+	registration := client.Register()
+	stranger := *client
+	stranger.Token = newOther(client)
 	before := storedResponses(t, stored)
 	for i, path := range []string{
 		"/items", "/payment", "/mandate", "/mandate/signature", "/mandate/signature/resend", "/resume-link", "/prospect",
@@ -71,7 +71,7 @@ func TestStrangersStoreNothing(t *testing.T) {
 					"/mandate/signature": `{"code":"123456"}`,
 					"/prospect":          `{"accessToken":"a"}`,
 				}
-				anonymous := *c
+				anonymous := *client
 				anonymous.Token = token
 				missing := cmp.Or(map[string]api.ProblemCode{"": api.TokenRequired}[token], api.RegistrationNotFound)
 				var body any
@@ -91,8 +91,8 @@ func TestStrangersStoreNothing(t *testing.T) {
 // TestRefusalsAreKeptForSeconds: a refusal is replayed to a client that lost it, and then forgotten.
 func TestRefusalsAreKeptForSeconds(t *testing.T) {
 	t.Parallel()
-	c, stored := newCountedGateway(t)
-	registration := c.Register()
+	client, stored := newCountedGateway(t)
+	registration := client.Register()
 	before := storedResponses(t, stored)
 	const seconds = time.Minute
 	for path, body := range map[string]string{
@@ -101,11 +101,11 @@ func TestRefusalsAreKeptForSeconds(t *testing.T) {
 		"/v1/registrations/" + registration.Id + "/mandate/signature": `{"code":"123456"}`,
 	} {
 		key := frontdesktest.Key("")
-		refused := c.Do("POST", path, body, key)
+		refused := client.Do("POST", path, body, key)
 		if refused.Status < 400 || refused.Status >= 500 {
 			t.Fatalf("%s: %d %s", path, refused.Status, refused.Body)
 		}
-		if again := c.Do("POST", path, body, key); again.Status != refused.Status || again.Header.Get("Idempotent-Replayed") != "true" {
+		if again := client.Do("POST", path, body, key); again.Status != refused.Status || again.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%s is not replayed: %d, %v", path, again.Status, again.Header)
 		}
 	}
@@ -125,9 +125,9 @@ func TestRefusalsAreKeptForSeconds(t *testing.T) {
 // the first one's contact. The same key with other details is refused, and so is a stranger who guesses the key alone.
 func TestStartContinues(t *testing.T) {
 	t.Parallel()
-	c, stored := newCountedGateway(t, "FRONTDESK_RATE_LIMITS=off")
+	client, stored := newCountedGateway(t, "FRONTDESK_RATE_LIMITS=off")
 	made := func(operation string) (n int) {
-		for _, call := range c.Calls() {
+		for _, call := range client.Calls() {
 			if call.Operation == operation {
 				n++
 			}
@@ -135,26 +135,27 @@ func TestStartContinues(t *testing.T) {
 		return n
 	}
 	contacts := made("createContact")
-	c.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/sales"},"kind":"error_before","status":500}]`).Into(http.StatusOK, nil)
+	client.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/sales"},"kind":"error_before","status":500}]`).Into(http.StatusOK,
+		nil)
 	body := api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: "2501"}}}
 	key := frontdesktest.Key("")
 	for range 4 {
-		c.Do("POST", "/v1/registrations", body, key).Problem(api.ClubSystemFailed)
+		client.Do("POST", "/v1/registrations", body, key).Problem(api.ClubSystemFailed)
 	}
 	other := body
 	other.Person = frontdesktest.Person()
 	other.Person.FamilyName = "Lovelace"
-	c.Do("POST", "/v1/registrations", other, key).Problem(api.KeyReused)
+	client.Do("POST", "/v1/registrations", other, key).Problem(api.KeyReused)
 	stranger := body
 	stranger.Person = nil
 	stranger.Items = nil
-	c.Do("POST", "/v1/registrations", stranger, key).Problem(api.KeyReused)
+	client.Do("POST", "/v1/registrations", stranger, key).Problem(api.KeyReused)
 
-	c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
-	var r api.Registration
-	c.Do("POST", "/v1/registrations", body, key).Into(http.StatusCreated, &r)
-	if n := made("createContact") - contacts; n != 1 || len(r.Cart.Items) != 1 {
-		t.Errorf("%d contacts were created, and the cart has %+v", n, r.Cart.Items)
+	client.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+	var registration api.Registration
+	client.Do("POST", "/v1/registrations", body, key).Into(http.StatusCreated, &registration)
+	if n := made("createContact") - contacts; n != 1 || len(registration.Cart.Items) != 1 {
+		t.Errorf("%d contacts were created, and the cart has %+v", n, registration.Cart.Items)
 	}
 
 	// The gateway died before it stored the response: the repetition gets the same registration.
@@ -162,13 +163,13 @@ func TestStartContinues(t *testing.T) {
 		t.Fatal(err)
 	}
 	var again api.Registration
-	c.Do("POST", "/v1/registrations", body, key).Into(http.StatusCreated, &again)
-	if n := made("createContact") - contacts; again.Id != r.Id || *again.Token == *r.Token || n != 1 {
-		t.Errorf("the repetition made %s besides %s, and %d contacts", again.Id, r.Id, n)
+	client.Do("POST", "/v1/registrations", body, key).Into(http.StatusCreated, &again)
+	if n := made("createContact") - contacts; again.Id != registration.Id || *again.Token == *registration.Token || n != 1 {
+		t.Errorf("the repetition made %s besides %s, and %d contacts", again.Id, registration.Id, n)
 	}
 	// A request that makes nothing leaves nothing.
 	before := stored.Keys(t.Context(), "fd:attempt:*").Val()
-	c.Do("POST", "/v1/registrations", `{"clubId":"no-such-club"}`, frontdesktest.Key("")).Problem(api.InvalidRequest)
+	client.Do("POST", "/v1/registrations", `{"clubId":"no-such-club"}`, frontdesktest.Key("")).Problem(api.InvalidRequest)
 	if after := stored.Keys(t.Context(), "fd:attempt:*").Val(); len(after) != len(before) {
 		t.Errorf("a refused start leaves %d attempts", len(after)-len(before))
 	}

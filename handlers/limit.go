@@ -151,8 +151,8 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 			c.SetRequest(c.Request().WithContext(registration.WithClientNetworks(c.Request().Context(), networks)))
 		}
 		hidden := s.operationOf(c).shared && s.mayShare(c.Request()) // what is left for one visitor is not for the next
-		for _, l := range routes[c.Request().Method+" "+c.Path()].limits {
-			taken, counted, err := s.take(c, l, networks, staff)
+		for _, limit := range routes[c.Request().Method+" "+c.Path()].limits {
+			taken, counted, err := s.take(c, limit, networks, staff)
 			switch {
 			case err != nil:
 				return err
@@ -160,10 +160,10 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 				continue
 			}
 			if !hidden || !taken.Allowed {
-				l.addTo(c.Response().Header(), taken)
+				limit.addTo(c.Response().Header(), taken)
 			}
 			if !taken.Allowed {
-				return &flows.Error{Code: flows.RateLimited, RetryAfter: taken.RetryAfter, Detail: l.per}
+				return &flows.Error{Code: flows.RateLimited, RetryAfter: taken.RetryAfter, Detail: limit.per}
 			}
 		}
 		return next(c)

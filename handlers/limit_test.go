@@ -58,18 +58,18 @@ func TestRequestsPerAddress(t *testing.T) {
 		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
 		"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_RATE_LIMITS=on",
 	)
-	c := frontdesktest.NewClient(t, gateway.URL)
+	client := frontdesktest.NewClient(t, gateway.URL)
 	begun := time.Now()
-	first := c.Do("GET", "/v1/clubs", nil, bearer("a.login.token")) // which no cache may share
+	first := client.Do("GET", "/v1/clubs", nil, bearer("a.login.token")) // which no cache may share
 	if left(first, "requests") != 119 || first.Header.Get("RateLimit-Policy") != `"requests";q=120;w=120` ||
 		first.Header.Get("Retry-After") != "" {
 		t.Errorf("the first answer tells %v of %v", first.Header.Values("RateLimit"), first.Header.Values("RateLimit-Policy"))
 	}
 	frontdesktest.StopRedis(t, redisURL)
-	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key("")).Problem(api.StorageUnavailable)
+	client.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key("")).Problem(api.StorageUnavailable)
 	served := 2
 	for {
-		response := c.Do("GET", "/v1/clubs", nil)
+		response := client.Do("GET", "/v1/clubs", nil)
 		if response.Status == http.StatusTooManyRequests {
 			limited(t, response, "requests", time.Second)
 			break
@@ -81,7 +81,7 @@ func TestRequestsPerAddress(t *testing.T) {
 		t.Errorf("%d requests were served, at most %d in this time", served, most)
 	}
 	for _, path := range []string{"/healthz", "/openapi.yaml", "/"} {
-		c.Do("GET", path, nil).Into(http.StatusOK, nil)
+		client.Do("GET", path, nil).Into(http.StatusOK, nil)
 	}
 }
 
@@ -89,18 +89,18 @@ func TestRequestsPerAddress(t *testing.T) {
 // caller can use them up.
 func TestWritesPerHolder(t *testing.T) {
 	t.Parallel()
-	c := newLimited(t)
-	registration := c.Register()
+	client := newLimited(t)
+	registration := client.Register()
 	path := "/v1/registrations/" + registration.Id
-	stranger := *c
-	stranger.Token = newOther(c)
+	stranger := *client
+	stranger.Token = newOther(client)
 	for range 12 {
 		stranger.Do("POST", path+"/check", nil, frontdesktest.Key("")).Problem(api.RegistrationNotFound)
 	}
 	for range 5 {
-		c.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+		client.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	}
-	refused := c.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key(""))
+	refused := client.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key(""))
 	limited(t, refused, "payments", 2*time.Minute)
 	policies := refused.Header.Values("RateLimit-Policy")
 	if len(policies) != 3 || policies[1] != `"writes";q=10;w=60` || policies[2] != `"payments";q=5;w=600` {
@@ -108,12 +108,12 @@ func TestWritesPerHolder(t *testing.T) {
 	}
 	var last *frontdesktest.Response
 	for range 14 {
-		if last = c.Do("POST", path+"/check", nil, frontdesktest.Key("")); last.Status == http.StatusTooManyRequests {
+		if last = client.Do("POST", path+"/check", nil, frontdesktest.Key("")); last.Status == http.StatusTooManyRequests {
 			break
 		}
 	}
 	limited(t, last, "writes", 6*time.Second)
-	c.Do("GET", path, nil).Into(http.StatusOK, nil)
+	client.Do("GET", path, nil).Into(http.StatusOK, nil)
 	stranger.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 }
 
@@ -181,13 +181,13 @@ func TestLimitsAreTheContracts(t *testing.T) {
 }
 
 // requestCode starts a registration at a club and requests the code for its mandate.
-func requestCode(c *frontdesktest.Client, club, mobile string) *frontdesktest.Response {
+func requestCode(client *frontdesktest.Client, club, mobile string) *frontdesktest.Response {
 	var registration api.Registration
 	start := time.Now().AddDate(0, 0, 2).Format(time.DateOnly)
 	body := `{"clubId":"` + club + `","person":` + strings.Replace(person, "+33612345678", mobile, 1) +
 		`,"items":[{"offerId":"901","startDate":"` + start + `","debit":{"day":10}}]}`
-	c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
-	return c.Do(
+	client.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	return client.Do(
 		"POST", "/v1/registrations/"+registration.Id+"/mandate",
 		map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"}, frontdesktest.Key(""),
 		bearer(*registration.Token),
@@ -196,14 +196,14 @@ func requestCode(c *frontdesktest.Client, club, mobile string) *frontdesktest.Re
 
 // expectPaused expects a code to be refused because the club's codes are paused, and checks the number of
 // codes sent.
-func expectPaused(t *testing.T, c *frontdesktest.Client, refused *frontdesktest.Response, sent int) {
+func expectPaused(t *testing.T, client *frontdesktest.Client, refused *frontdesktest.Response, sent int) {
 	t.Helper()
 	problem := refused.Problem(api.SmsPaused)
 	wait, err := strconv.Atoi(refused.Header.Get("Retry-After"))
 	if err != nil || wait < 60 || problem.Status != http.StatusServiceUnavailable || problem.Retry != api.ProblemRetryAfter {
 		t.Errorf("%s, Retry-After %q", refused.Body, refused.Header.Get("Retry-After"))
 	}
-	expectCodes(t, c, sent)
+	expectCodes(t, client, sent)
 }
 
 // expectCodes checks how many codes the simulator has sent.
@@ -254,9 +254,9 @@ func TestSMSCountries(t *testing.T) {
 			"+262692000001": false,
 		},
 	} {
-		c, codes := newLimited(t, "FRONTDESK_SMS_COUNTRIES="+countries), 0
+		client, codes := newLimited(t, "FRONTDESK_SMS_COUNTRIES="+countries), 0
 		for mobile, allowed := range want {
-			response := requestCode(c, "11", mobile)
+			response := requestCode(client, "11", mobile)
 			if allowed {
 				response.Into(http.StatusCreated, nil)
 				codes++
@@ -264,7 +264,7 @@ func TestSMSCountries(t *testing.T) {
 				response.Problem(api.MobileUnreachable)
 			}
 		}
-		expectCodes(t, c, codes)
+		expectCodes(t, client, codes)
 	}
 }
 

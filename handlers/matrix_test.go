@@ -61,16 +61,17 @@ type holding struct {
 }
 
 // take starts a registration and resumes it on a second device.
-func take(t *testing.T, c *frontdesktest.Client, headers ...[2]string) holding {
+func take(t *testing.T, client *frontdesktest.Client, headers ...[2]string) holding {
 	t.Helper()
-	own := start(t, c, headers...)
+	own := start(t, client, headers...)
 	held := holding{id: own.Id, token: *own.Token, cookie: [2]string{"Cookie", "frontdesk-" + own.Id + "=" + *own.Token}}
 	var link api.ResumeLink
-	c.Do("POST", "/v1/registrations/"+own.Id+"/resume-link", nil,
+	client.Do("POST", "/v1/registrations/"+own.Id+"/resume-link", nil,
 		append(headers, bearer(held.token), frontdesktest.Key(""))...).Into(http.StatusCreated, &link)
 	_, code, _ := strings.Cut(link.Url, "?resume=")
 	var resumed api.Registration
-	c.Do("POST", "/v1/resumptions", api.Resumption{Resume: code}, append(headers, frontdesktest.Key(""))...).Into(http.StatusCreated, &resumed)
+	client.Do("POST", "/v1/resumptions", api.Resumption{Resume: code}, append(headers, frontdesktest.Key(""))...).Into(http.StatusCreated,
+		&resumed)
 	held.resumed = *resumed.Token
 	return held
 }
@@ -181,10 +182,10 @@ func TestAuthorisationMatrix(t *testing.T) {
 }
 
 // walkMatrix calls every route of the contract as each of these callers.
-func walkMatrix(t *testing.T, c *frontdesktest.Client, callers map[string]func(own holding) [][2]string) {
+func walkMatrix(t *testing.T, client *frontdesktest.Client, callers map[string]func(own holding) [][2]string) {
 	t.Helper()
 	document := frontdesktest.Document(t)
-	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
+	client.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
 	for path, item := range document.Paths.Map() {
 		for method, op := range item.Operations() {
 			kind := kindOf(path, op)
@@ -192,7 +193,7 @@ func walkMatrix(t *testing.T, c *frontdesktest.Client, callers map[string]func(o
 				t.Errorf("%s %s admits %q, of which the matrix says nothing", method, path, kind)
 				continue
 			}
-			own := take(t, c)
+			own := take(t, client)
 			var admits []string
 			refused := map[string]bool{} // the traces of the refused requests
 			for name, credentials := range callers {
@@ -204,23 +205,24 @@ func walkMatrix(t *testing.T, c *frontdesktest.Client, callers map[string]func(o
 					admits = append(admits, name)
 				default:
 					trace := expectRefusal(
-						t, asked(c, method, path, op.OperationID, own.id, credentials(own)),
+						t, asked(client, method, path, op.OperationID, own.id, credentials(own)),
 						fmt.Sprintf("%s %s as %s", method, path, name), code,
 					)
 					refused[trace] = true
 				}
 			}
-			if calls := callsOf(c, refused); len(calls) > 0 {
+			if calls := callsOf(client, refused); len(calls) > 0 {
 				t.Errorf("%s %s: refused, after the club system was asked for %+v", method, path, calls)
 			}
 			for _, name := range admits {
 				if op.OperationID == "followRegistration" {
 					continue // an endless stream; TestEvents follows one
 				}
-				own, what := take(t, c), fmt.Sprintf("%s %s as %s", method, path, name)
-				answer := asked(c, method, path, op.OperationID, own.id, callers[name](own))
+				own, what := take(t, client), fmt.Sprintf("%s %s as %s", method, path, name)
+				answer := asked(client, method, path, op.OperationID, own.id, callers[name](own))
 				if code, _ := verdictOn(kind, method, op.OperationID, name); code != admitted {
-					if trace := expectRefusal(t, answer, what, code); code == api.ContactBanned && len(callsOf(c, map[string]bool{trace: true})) == 0 {
+					trace := expectRefusal(t, answer, what, code)
+					if code == api.ContactBanned && len(callsOf(client, map[string]bool{trace: true})) == 0 {
 						t.Errorf("%s: the club system was not asked about the contact, or the calls have another trace id", what)
 					}
 					continue
@@ -287,12 +289,12 @@ func expectLetIn(t *testing.T, response *frontdesktest.Response, what string) {
 }
 
 // asked sends an operation's request about a registration.
-func asked(c *frontdesktest.Client, method, path, operation, id string, credentials [][2]string) *frontdesktest.Response {
+func asked(client *frontdesktest.Client, method, path, operation, id string, credentials [][2]string) *frontdesktest.Response {
 	path = strings.NewReplacer("{clubId}", "11", "{id}", id, "{offerId}", "2501", "{itemId}", "no-such-item", "{secret}", "guessed",
 		"{payment}", id+"-1", "{proof}", strings.Repeat("A", 43)).Replace(path)
 	var body any
 	if text, ok := bodiesOf[operation]; ok {
 		body = text
 	}
-	return c.Do(method, path, body, append(credentials, frontdesktest.Key(""))...)
+	return client.Do(method, path, body, append(credentials, frontdesktest.Key(""))...)
 }

@@ -22,13 +22,13 @@ const expired = "holder, expired"
 func TestAuthorisationMatrixOfExpiredAndForeign(t *testing.T) {
 	t.Parallel()
 	outside, redisURL, secret := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t), bytes.Repeat([]byte("s"), 32)
-	c := frontdesktest.NewClient(
+	client := frontdesktest.NewClient(
 		t,
 		frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
 			"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_SEAL_KEYS="+base64.StdEncoding.EncodeToString(secret),
 			"FRONTDESK_IDENTITY_SECRET="+string(secret), "FRONTDESK_IDENTITY_AUDIENCE=frontdesk").URL,
 	)
-	c.UpstreamsURL = outside.URL
+	client.UpstreamsURL = outside.URL
 	login := func(club, audience string) [2]string {
 		now := time.Now()
 		signed, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "1001", "club": club, "aud": audience,
@@ -38,9 +38,9 @@ func TestAuthorisationMatrixOfExpiredAndForeign(t *testing.T) {
 		}
 		return bearer(signed)
 	}
-	c.Do("GET", "/v1/me", nil, login("11", "frontdesk")).Into(200, nil)
+	client.Do("GET", "/v1/me", nil, login("11", "frontdesk")).Into(200, nil)
 	age := ageing(t, redisURL, secret)
-	walkMatrix(t, c, map[string]func(own holding) [][2]string{
+	walkMatrix(t, client, map[string]func(own holding) [][2]string{
 		expired: func(own holding) [][2]string {
 			age(own.id)
 			return [][2]string{bearer(own.token)}
@@ -64,13 +64,13 @@ func ageing(t *testing.T, redisURL string, secret []byte) func(id string) {
 	t.Cleanup(func() { connection.Close() })
 	records := store.New(store.Config{Redis: connection, Keys: keys})
 	return func(id string) {
-		r, _, err := records.Registration(t.Context(), id)
+		registration, _, err := records.Registration(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		const past = -21 * time.Hour
-		r.CreatedAt, r.ExpiresAt = r.CreatedAt.Add(past), r.ExpiresAt.Add(past)
-		if err := records.SaveRegistration(t.Context(), r); err != nil {
+		registration.CreatedAt, registration.ExpiresAt = registration.CreatedAt.Add(past), registration.ExpiresAt.Add(past)
+		if err := records.SaveRegistration(t.Context(), registration); err != nil {
 			t.Fatal(err)
 		}
 	}

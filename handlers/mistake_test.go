@@ -14,8 +14,8 @@ import (
 // to do.
 func TestMistakesGetAnAnswer(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	registration, stranger := c.Register(), *c
+	client := newVisitor(t)
+	registration, stranger := client.Register(), *client
 	stranger.Token = ""
 	own, key := "/v1/registrations/"+registration.Id, frontdesktest.Key("")
 	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
@@ -24,9 +24,9 @@ func TestMistakesGetAnAnswer(t *testing.T) {
 		code     api.ProblemCode
 		says     string
 	}{
-		"no key": {c.Do("POST", "/v1/registrations", `{"clubId":"11"}`), api.MalformedRequest, "Send the header Idempotency-Key"},
+		"no key": {client.Do("POST", "/v1/registrations", `{"clubId":"11"}`), api.MalformedRequest, "Send the header Idempotency-Key"},
 		"no content type": {
-			c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, key, [2]string{"Content-Type", ""}),
+			client.Do("POST", "/v1/registrations", `{"clubId":"11"}`, key, [2]string{"Content-Type", ""}),
 			api.UnsupportedMediaType, "Content-Type: application/json",
 		},
 		"no token": {stranger.Do("GET", own, nil), api.TokenRequired, "Send the registration's token"},
@@ -35,18 +35,22 @@ func TestMistakesGetAnAnswer(t *testing.T) {
 			api.RegistrationNotFound, "is not, or no longer, one of its own",
 		},
 		"a date of a form": {
-			c.Do("POST", own+"/items", `{"offerId":"201","startDate":"15/01/2030"}`, frontdesktest.Key("")),
+			client.Do("POST", own+"/items", `{"offerId":"201","startDate":"15/01/2030"}`, frontdesktest.Key("")),
 			api.InvalidRequest, "YYYY-MM-DD, such as 2030-01-15",
 		},
 		"an unknown offer": {
-			c.Do("POST", own+"/items", `{"offerId":"99999","startDate":"`+tomorrow+`"}`, frontdesktest.Key("")),
+			client.Do("POST", own+"/items", `{"offerId":"99999","startDate":"`+tomorrow+`"}`, frontdesktest.Key("")),
 			api.OfferNotAvailable,
 			"Club " + registration.ClubId + " has no offer 99999 for this visitor; see GET /v1/clubs/" + registration.ClubId + "/products.",
 		},
-		"an unknown address": {c.Do("GET", "/clubs", nil, [2]string{"Accept", "application/json"}), api.NotFound, "its reference at /docs/api"},
-		"a trailing slash":   {c.Do("GET", "/v1/clubs/", nil), api.NotFound, "Addresses have no trailing slash"},
-		"a wrong method":     {c.Do("PUT", "/v1/clubs", `{}`), api.MethodNotAllowed, "accepts only OPTIONS, GET"},
-		"broken JSON":        {c.Do("POST", "/v1/registrations", `{"clubId":"11",}`, key), api.MalformedRequest, `unexpected \"}\" at byte 16`},
+		"an unknown address": {
+			client.Do("GET", "/clubs", nil, [2]string{"Accept", "application/json"}),
+			api.NotFound, "its reference at /docs/api",
+		},
+		"a trailing slash": {client.Do("GET", "/v1/clubs/", nil), api.NotFound, "Addresses have no trailing slash"},
+		"a wrong method":   {client.Do("PUT", "/v1/clubs", `{}`), api.MethodNotAllowed, "accepts only OPTIONS, GET"},
+		"broken JSON": {client.Do("POST", "/v1/registrations", `{"clubId":"11",}`, key), api.MalformedRequest,
+			`unexpected \"}\" at byte 16`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problem := test.response.Problem(test.code)
@@ -55,5 +59,5 @@ func TestMistakesGetAnAnswer(t *testing.T) {
 			}
 		})
 	}
-	c.Do("GET", own, nil).Into(http.StatusOK, nil)
+	client.Do("GET", own, nil).Into(http.StatusOK, nil)
 }

@@ -10,9 +10,9 @@ import (
 // developers' page that it means; a program gets a problem document.
 func TestUnknownPage(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for path, page := range map[string]bool{"/membership": true, "/views/none": true, "/docs/none": true, "/v1/nothing": false} {
-		answer := c.Do("GET", path, nil, [2]string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"})
+		answer := client.Do("GET", path, nil, [2]string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"})
 		isPage := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html")
 		if answer.Status != http.StatusNotFound || isPage != page {
 			t.Errorf("%s: %d %s", path, answer.Status, answer.Header.Get("Content-Type"))
@@ -27,11 +27,11 @@ func TestUnknownPage(t *testing.T) {
 		"/sim":                         "/sim/demo/_control/",
 		"/sandbox":                     "/sandbox/payments",
 	} {
-		answer := c.Do("GET", path, nil, [2]string{"Accept", "text/html"})
+		answer := client.Do("GET", path, nil, [2]string{"Accept", "text/html"})
 		if answer.Status != http.StatusFound || answer.Header.Get("Location") != page {
 			t.Errorf("%s: %d to %q", path, answer.Status, answer.Header.Get("Location"))
 		}
-		c.Do("GET", page, nil, [2]string{"Accept", "text/html"}).Into(http.StatusOK, nil)
+		client.Do("GET", page, nil, [2]string{"Accept", "text/html"}).Into(http.StatusOK, nil)
 	}
-	c.Do("GET", "/membership", nil).Problem("not_found")
+	client.Do("GET", "/membership", nil).Problem("not_found")
 }

@@ -93,14 +93,14 @@ func (s *Server) record(ctx context.Context, span trace.Span, x *exchange) {
 // noteRoute records the route that the router found.
 func (s *Server) noteRoute(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		x := exchangeOf(c.Request().Context())
+		exchange := exchangeOf(c.Request().Context())
 		name := c.Request().Method + " " + c.Path()
 		if _, ok := routes[name]; ok {
-			x.Route = c.Path()
+			exchange.Route = c.Path()
 			trace.SpanFromContext(c.Request().Context()).SetName(name)
 		}
 		if s.cfg.OnRequest != nil { // which alone reads the path
-			x.Path = publicPath(c)
+			exchange.Path = publicPath(c)
 		}
 		return next(c)
 	}

@@ -16,7 +16,7 @@ import (
 // TestSiteFiles: a browser gets each file of the site compressed, and again only when it has changed.
 func TestSiteFiles(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for path, kind := range map[string]string{
 		"/main.js": "text/javascript; charset=utf-8", "/views/cart.js": "text/javascript; charset=utf-8",
 		"/site.css": "text/css; charset=utf-8", "/icons.svg": "image/svg+xml",
@@ -25,11 +25,11 @@ func TestSiteFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"})
+		plain := client.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"})
 		if plain.Status != http.StatusOK || plain.Header.Get("Content-Type") != kind || !bytes.Equal(plain.Body, want) {
 			t.Errorf("%s: status %d, %s, %d bytes instead of %d", path, plain.Status, plain.Header.Get("Content-Type"), len(plain.Body), len(want))
 		}
-		packed := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "gzip, deflate, br"})
+		packed := client.Do("GET", path, nil, [2]string{"Accept-Encoding", "gzip, deflate, br"})
 		reader, err := gzip.NewReader(bytes.NewReader(packed.Body))
 		if err != nil || packed.Header.Get("Content-Encoding") != "gzip" {
 			t.Fatalf("%s is not compressed: %v, %v", path, err, packed.Header)
@@ -38,7 +38,7 @@ func TestSiteFiles(t *testing.T) {
 			t.Errorf("%s is compressed to something else: %v", path, err)
 		}
 		for _, known := range []*frontdesktest.Response{plain, packed} {
-			again := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "gzip"}, [2]string{"If-None-Match", known.Header.Get("ETag")})
+			again := client.Do("GET", path, nil, [2]string{"Accept-Encoding", "gzip"}, [2]string{"If-None-Match", known.Header.Get("ETag")})
 			if want := map[bool]int{true: http.StatusNotModified, false: http.StatusOK}[known == packed]; again.Status != want {
 				t.Errorf("%s is requested again with %s: status %d instead of %d", path, known.Header.Get("ETag"), again.Status, want)
 			}
@@ -53,18 +53,18 @@ func TestSiteFiles(t *testing.T) {
 		if !strings.Contains(vary, "Origin") || !strings.Contains(vary, "Accept-Encoding") {
 			t.Errorf("%s has Vary: %s", path, vary)
 		}
-		if head := c.Do("HEAD", path, nil); head.Status != http.StatusOK || len(head.Body) > 0 || head.Header.Get("ETag") == "" {
+		if head := client.Do("HEAD", path, nil); head.Status != http.StatusOK || len(head.Body) > 0 || head.Header.Get("ETag") == "" {
 			t.Errorf("HEAD %s: status %d, %v", path, head.Status, head.Header)
 		}
 	}
-	small := c.Do("GET", "/logo.svg", nil, [2]string{"Accept-Encoding", "gzip"})
+	small := client.Do("GET", "/logo.svg", nil, [2]string{"Accept-Encoding", "gzip"})
 	if small.Status != http.StatusOK || small.Header.Get("Content-Encoding") != "" {
 		t.Errorf("a file that fits into a packet: status %d, %v", small.Status, small.Header)
 	}
-	if home := c.Do("GET", "/", nil); home.Status != http.StatusOK || home.Header.Get("ETag") == "" {
+	if home := client.Do("GET", "/", nil); home.Status != http.StatusOK || home.Header.Get("ETag") == "" {
 		t.Errorf("the page: status %d, %v", home.Status, home.Header)
 	}
-	index := c.Do("GET", "/index.html?club=11", nil)
+	index := client.Do("GET", "/index.html?club=11", nil)
 	if index.Status != http.StatusMovedPermanently || index.Header.Get("Location") != "./?club=11" {
 		t.Errorf("the page by its file's name: status %d, %v", index.Status, index.Header)
 	}

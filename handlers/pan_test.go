@@ -20,7 +20,7 @@ var networks = map[string]int{"4": 16, "51": 16, "2221": 16, "34": 15, "37": 15,
 // TestEveryCardIsOne makes card numbers of each network, in the notations that people use.
 func TestEveryCardIsOne(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	rapid.Check(t, func(r *rapid.T) {
 		first := rapid.SampledFrom([]string{"4", "51", "2221", "34", "37", "36", "6011", "3528", "62", "5018"}).Draw(r, "first")
 		digits := first + rapid.StringOfN(rapid.RuneFrom([]rune("0123456789")), networks[first]-len(first)-1, networks[first]-len(first)-1, -1).
@@ -34,7 +34,7 @@ func TestEveryCardIsOne(t *testing.T) {
 		before := rapid.SampledFrom([]string{"", "CB ", "my card: ", "+"}).Draw(r, "before")
 		after := rapid.SampledFrom([]string{"", " Ada", ", 12/27"}).Draw(r, "after")
 		text := before + strings.Join(groups, gap) + after
-		if phone := strings.HasPrefix(text, "+") && len(number) <= 15; refusedAsCard(c, "street", text) == phone {
+		if phone := strings.HasPrefix(text, "+") && len(number) <= 15; refusedAsCard(client, "street", text) == phone {
 			r.Fatalf("%q is a card", text)
 		}
 	})
@@ -73,7 +73,7 @@ var accounts = []string{
 // TestOtherNumbersAreNoCards: account numbers, phone numbers, ids and tokens are never taken for card numbers.
 func TestOtherNumbersAreNoCards(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	digits := func(r *rapid.T, least, most int) string {
 		return rapid.StringOfN(rapid.RuneFrom([]rune("0123456789")), least, most, -1).Draw(r, "digits")
 	}
@@ -91,7 +91,7 @@ func TestOtherNumbersAreNoCards(t *testing.T) {
 		"token": func(r *rapid.T) string { return base64.RawURLEncoding.EncodeToString(bytes(r, 64)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := c.WithT(t)
+			c := client.WithT(t)
 			rapid.Check(t, func(r *rapid.T) {
 				if text := make(r); refusedAsCard(c, "street", text) {
 					r.Fatalf("%q is not a card number", text)

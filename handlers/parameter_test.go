@@ -13,32 +13,32 @@ import (
 // detail describes one error and says how many there are.
 func TestParametersAreNamed(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	one := c.Do("GET", "/v1/clubs/11/products?typ=bogus", nil).Problem(api.InvalidRequest)
+	client := newVisitor(t)
+	one := client.Do("GET", "/v1/clubs/11/products?typ=bogus", nil).Problem(api.InvalidRequest)
 	if first := value(one.Errors)[0]; value(first.Parameter) != "typ" || first.Header != nil || !strings.Contains(first.Message, "type") ||
 		!strings.HasPrefix(value(one.Detail), "typ: ") {
 		t.Errorf("%q, %+v", value(one.Detail), first)
 	}
-	two := c.Do("POST", "/v1/registrations?dry=run", `{"clubId":"11"}`).Problem(api.MalformedRequest)
+	two := client.Do("POST", "/v1/registrations?dry=run", `{"clubId":"11"}`).Problem(api.MalformedRequest)
 	both := value(two.Errors)
 	if len(both) != 2 || value(both[0].Header) != "Idempotency-Key" || value(both[1].Parameter) != "dry" ||
 		!strings.HasPrefix(value(two.Detail), "2 fields are wrong") {
 		t.Errorf("%q, %+v", value(two.Detail), both)
 	}
-	c.Do("GET", "/healthz?at=7", nil).Into(http.StatusOK, nil)
+	client.Do("GET", "/healthz?at=7", nil).Into(http.StatusOK, nil)
 }
 
 // TestBrokenJSONIsLocated: the detail gives the byte at which the body stops being valid JSON.
 func TestBrokenJSONIsLocated(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for body, want := range map[string]string{
 		`{"clubId": "11",}`: `The body is not JSON: unexpected "}" at byte 17.`,
 		`{"clubId": "11"`:   "The body is not JSON: it ends too early.",
 		`{"clubId": "11"}}`: `The body is not JSON: unexpected "}" at byte 17.`,
 		"":                  "The body is missing.",
 	} {
-		broken := c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.MalformedRequest)
+		broken := client.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.MalformedRequest)
 		if detail := value(broken.Detail); detail != want {
 			t.Errorf("%q: %q, want %q", body, detail, want)
 		}

@@ -99,34 +99,34 @@ func (p *cardPages) expect(path, secret, state, english, french string, form boo
 // TestCardPageStates follows payments on their pages, in both languages. No page shows anything of the buyer.
 func TestCardPageStates(t *testing.T) {
 	t.Parallel()
-	p := newCardPages(t, "FRONTDESK_LOG_LEVEL=debug")
+	pages := newCardPages(t, "FRONTDESK_LOG_LEVEL=debug")
 	var clubs api.ClubList
-	p.c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
-	first, payment, path := p.pay()
+	pages.c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
+	first, payment, path := pages.pay()
 	secret := value(payment.Card.ClientSecret)
 	if payment.Card.Presentation != api.PresentationEmbedded || secret == "" {
 		t.Fatalf("the card is %+v", payment.Card)
 	}
-	p.expect(path, secret, "requires_action", "Pay by card", "Payer par carte", true)
-	_, text := p.open(path, http.StatusOK)
+	pages.expect(path, secret, "requires_action", "Pay by card", "Payer par carte", true)
+	_, text := pages.open(path, http.StatusOK)
 	amount := fmt.Sprintf("€%d.%02d", payment.Amount.Amount/100, payment.Amount.Amount%100)
-	for _, part := range []string{clubs.Items[0].Name, "Pay " + amount, `data-key="` + p.processor.PublishableKey + `"`,
-		`data-script="` + p.processor.URL + `/v3/"`, `href="` + p.home + "/?registration=" + first.Id + `"`} {
+	for _, part := range []string{clubs.Items[0].Name, "Pay " + amount, `data-key="` + pages.processor.PublishableKey + `"`,
+		`data-script="` + pages.processor.URL + `/v3/"`, `href="` + pages.home + "/?registration=" + first.Id + `"`} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q is missing on the page:\n%s", part, text)
 		}
 	}
 	french := strings.Replace(amount[len("€"):], ".", ",", 1) + "\u00a0€"
-	if _, text := p.open(path+"?lang=fr", http.StatusOK, [2]string{"Accept-Language", "en"}); !strings.Contains(text, "Payer "+french) {
+	if _, text := pages.open(path+"?lang=fr", http.StatusOK, [2]string{"Accept-Language", "en"}); !strings.Contains(text, "Payer "+french) {
 		t.Errorf("?lang=fr shows:\n%s", text)
 	}
 
-	p.confirm(payment, frontdesktest.DeclinedCard)
-	p.c.AwaitPayment(first.Id, api.Declined)
-	p.expect(path, secret, "declined", "Your card was declined", "Votre carte a été refusée", true)
-	p.confirm(payment, frontdesktest.ApprovedCard)
-	p.c.Await(first.Id, api.Completed)
-	p.expect(path, secret, "recorded", "Payment received", "Paiement reçu", false)
+	pages.confirm(payment, frontdesktest.DeclinedCard)
+	pages.c.AwaitPayment(first.Id, api.Declined)
+	pages.expect(path, secret, "declined", "Your card was declined", "Votre carte a été refusée", true)
+	pages.confirm(payment, frontdesktest.ApprovedCard)
+	pages.c.Await(first.Id, api.Completed)
+	pages.expect(path, secret, "recorded", "Payment received", "Paiement reçu", false)
 	people := []string{
 		"Ada",
 		"Martin",
@@ -134,41 +134,41 @@ func TestCardPageStates(t *testing.T) {
 		"612345678",
 		"Lilas",
 		value(first.Contact).Number,
-		p.c.Token,
+		pages.c.Token,
 		first.Cart.Items[0].Name,
 	}
 
-	second, payment, path := p.pay()
+	second, payment, path := pages.pay()
 	secret = value(payment.Card.ClientSecret)
-	p.c.Do("DELETE", "/v1/registrations/"+second.Id+"/payment", nil).Into(http.StatusOK, nil)
-	p.expect(path, secret, "cancelled", "Payment cancelled", "Paiement annulé", false)
-	next := p.c.Pay(second.Id)
-	if after := p.pathOf(next); after == path {
+	pages.c.Do("DELETE", "/v1/registrations/"+second.Id+"/payment", nil).Into(http.StatusOK, nil)
+	pages.expect(path, secret, "cancelled", "Payment cancelled", "Paiement annulé", false)
+	next := pages.c.Pay(second.Id)
+	if after := pages.pathOf(next); after == path {
 		t.Error("the next payment has the same page")
 	}
-	p.expect(path, value(next.Card.ClientSecret), "cancelled", "Payment cancelled", "Paiement annulé", false)
+	pages.expect(path, value(next.Card.ClientSecret), "cancelled", "Payment cancelled", "Paiement annulé", false)
 
-	p.processor.AllowAnyMethod()
-	third, payment, path := p.pay()
-	p.confirm(payment, "ideal") // takes the money at once, and only cards may
-	p.c.AwaitPayment(third.Id, api.InDoubt)
-	decision := "http://" + p.gateway.OpsAddress() + "/ops/payments/" + payment.Id + "/confirm-not-recorded"
-	p.c.Do("POST", decision, `{"then":"refund"}`).Into(http.StatusOK, nil)
-	p.c.AwaitPayment(third.Id, api.Refunded)
-	p.expect(path, value(payment.Card.ClientSecret), "refunded", "Payment refunded", "Paiement remboursé", false)
+	pages.processor.AllowAnyMethod()
+	third, payment, path := pages.pay()
+	pages.confirm(payment, "ideal") // takes the money at once, and only cards may
+	pages.c.AwaitPayment(third.Id, api.InDoubt)
+	decision := "http://" + pages.gateway.OpsAddress() + "/ops/payments/" + payment.Id + "/confirm-not-recorded"
+	pages.c.Do("POST", decision, `{"then":"refund"}`).Into(http.StatusOK, nil)
+	pages.c.AwaitPayment(third.Id, api.Refunded)
+	pages.expect(path, value(payment.Card.ClientSecret), "refunded", "Payment refunded", "Paiement remboursé", false)
 
-	p.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after"})
-	last, payment, path := p.pay()
-	p.confirm(payment, frontdesktest.ApprovedCard)
-	p.c.Await(last.Id, api.Attention)
-	p.expect(path, value(payment.Card.ClientSecret), "in_doubt", "Please do not pay again", "Veuillez ne pas payer à nouveau", false)
+	pages.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after"})
+	last, payment, path := pages.pay()
+	pages.confirm(payment, frontdesktest.ApprovedCard)
+	pages.c.Await(last.Id, api.Attention)
+	pages.expect(path, value(payment.Card.ClientSecret), "in_doubt", "Please do not pay again", "Veuillez ne pas payer à nouveau", false)
 
 	for _, detail := range people {
-		if detail == "" || strings.Contains(p.shown.String(), detail) {
+		if detail == "" || strings.Contains(pages.shown.String(), detail) {
 			t.Errorf("a page shows %q of the buyer", detail)
 		}
 	}
-	log, proof := p.gateway.Log(), path[strings.LastIndex(path, "/")+1:]
+	log, proof := pages.gateway.Log(), path[strings.LastIndex(path, "/")+1:]
 	if strings.Contains(log, proof) || !strings.Contains(log, "/pay/:payment/:proof") {
 		t.Error("the log has the address of a page, or not its route")
 	}
@@ -185,14 +185,14 @@ func TestCardPageHeaders(t *testing.T) {
 		"https://js.stripe.com/v3/":         {stripes, stripes + " https://hooks.stripe.com", "https://api.stripe.com"},
 		"http://cards.localhost:8081/d/v3/": {"http://cards.localhost:8081", "http://cards.localhost:8081", "http://cards.localhost:8081"},
 	} {
-		p := newCardPages(t, "FRONTDESK_STRIPE_SCRIPT_URL="+script)
+		pages := newCardPages(t, "FRONTDESK_STRIPE_SCRIPT_URL="+script)
 		var config api.Config
-		p.c.Do("GET", "/v1/config", nil).Into(http.StatusOK, &config)
-		if value(config.Card.ScriptUrl) != script || value(config.Card.PublishableKey) != p.processor.PublishableKey {
+		pages.c.Do("GET", "/v1/config", nil).Into(http.StatusOK, &config)
+		if value(config.Card.ScriptUrl) != script || value(config.Card.PublishableKey) != pages.processor.PublishableKey {
 			t.Errorf("the configuration has %+v", config.Card)
 		}
-		_, _, path := p.pay()
-		answer, _ := p.open(path, http.StatusOK)
+		_, _, path := pages.pay()
+		answer, _ := pages.open(path, http.StatusOK)
 		for name, want := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'; script-src 'self' " + origins[0] + "; " +
 				"frame-src " + origins[1] + "; connect-src 'self' " + origins[2] + "; style-src 'self'; img-src 'self'; " +
@@ -215,7 +215,7 @@ func TestCardPageHeaders(t *testing.T) {
 		if found := inline.FindString(string(answer.Body)); found != "" || !strings.Contains(string(answer.Body), `data-script="`+script+`"`) {
 			t.Errorf("the page has %q, or another script than %s:\n%s", found, script, answer.Body)
 		}
-		site := p.c.Do("GET", "/", nil).Header.Get("Content-Security-Policy")
+		site := pages.c.Do("GET", "/", nil).Header.Get("Content-Security-Policy")
 		for directive, origin := range map[string]string{"script-src": origins[0], "frame-src": origins[1], "connect-src": origins[2]} {
 			if !strings.Contains(site, directive+" 'self' "+origin) {
 				t.Errorf("the site's policy lacks %s %s: %s", directive, origin, site)
@@ -227,9 +227,9 @@ func TestCardPageHeaders(t *testing.T) {
 // TestCardPageNeedsTheProof: with another proof neither a browser nor a program gets a page.
 func TestCardPageNeedsTheProof(t *testing.T) {
 	t.Parallel()
-	p := newCardPages(t)
-	_, payment, path := p.pay()
-	_, _, other := p.pay()
+	pages := newCardPages(t)
+	_, payment, path := pages.pay()
+	_, _, other := pages.pay()
 	proof := path[len("/pay/"+payment.Id+"/"):]
 	for name, wrong := range map[string]string{
 		"none": "/pay/" + payment.Id, "empty": "/pay/" + payment.Id + "/", "cut off": path[:len(path)-1], "longer": path + "A",
@@ -238,13 +238,13 @@ func TestCardPageNeedsTheProof(t *testing.T) {
 		"of the registration": "/pay/" + payment.Id[:36] + "/" + proof, "of the next payment": "/pay/" + payment.Id[:36] + "-2/" + proof,
 		"below": path + "/x", "escaped": "/pay/" + payment.Id + "%2F" + proof,
 	} {
-		if _, text := p.open(wrong, http.StatusNotFound); !strings.Contains(text, "Page not found") || strings.Contains(text, payment.Id) {
+		if _, text := pages.open(wrong, http.StatusNotFound); !strings.Contains(text, "Page not found") || strings.Contains(text, payment.Id) {
 			t.Errorf("%s:\n%s", name, text)
 		}
-		p.c.Do("GET", wrong, nil, [2]string{"Accept", "application/json"}).Problem(api.NotFound)
+		pages.c.Do("GET", wrong, nil, [2]string{"Accept", "application/json"}).Problem(api.NotFound)
 	}
 	for _, method := range []string{"POST", "PUT", "DELETE"} {
-		p.c.Do(method, path, nil).Problem(api.MethodNotAllowed)
+		pages.c.Do(method, path, nil).Problem(api.MethodNotAllowed)
 	}
 }
 
@@ -252,12 +252,12 @@ func TestCardPageNeedsTheProof(t *testing.T) {
 // payment, and that its buyer can then pay.
 func TestScannedCardPage(t *testing.T) {
 	t.Parallel()
-	p := newCardPages(t)
-	registration, payment, path := p.pay()
-	calls := len(p.processor.Requests())
+	pages := newCardPages(t)
+	registration, payment, path := pages.pay()
+	calls := len(pages.processor.Requests())
 	for range 5 {
-		get, _ := p.open(path, http.StatusOK)
-		head := p.c.Do("HEAD", path, nil, [2]string{"Accept", "text/html"})
+		get, _ := pages.open(path, http.StatusOK)
+		head := pages.c.Do("HEAD", path, nil, [2]string{"Accept", "text/html"})
 		if head.Status != http.StatusOK || len(head.Body) != 0 {
 			t.Fatalf("HEAD: status %d, %q", head.Status, head.Body)
 		}
@@ -267,35 +267,35 @@ func TestScannedCardPage(t *testing.T) {
 			}
 		}
 	}
-	if wrong := p.c.Do("HEAD", path[:len(path)-1], nil); wrong.Status != http.StatusNotFound {
+	if wrong := pages.c.Do("HEAD", path[:len(path)-1], nil); wrong.Status != http.StatusNotFound {
 		t.Errorf("without the proof: status %d", wrong.Status)
 	}
-	for _, call := range p.processor.Requests()[calls:] { // a worker may still repeat the creation, with its key
+	for _, call := range pages.processor.Requests()[calls:] { // a worker may still repeat the creation, with its key
 		if call.Method != http.MethodGet && call.Path != "/v1/payment_intents" {
 			t.Errorf("the processor was sent %s %s", call.Method, call.Path)
 		}
 	}
-	if held := p.processor.Payments(); len(held) != 1 || held[0].Status != "requires_payment_method" {
+	if held := pages.processor.Payments(); len(held) != 1 || held[0].Status != "requires_payment_method" {
 		t.Errorf("the processor has %+v", held)
 	}
-	p.expect(path, value(payment.Card.ClientSecret), "requires_action", "Pay by card", "Payer par carte", true)
-	p.confirm(payment, frontdesktest.ApprovedCard)
-	p.c.Await(registration.Id, api.Completed)
+	pages.expect(path, value(payment.Card.ClientSecret), "requires_action", "Pay by card", "Payer par carte", true)
+	pages.confirm(payment, frontdesktest.ApprovedCard)
+	pages.c.Await(registration.Id, api.Completed)
 }
 
 // TestCardPageUnavailable: a browser gets a page when there are too many requests, or while Redis is away, and learns when to return.
 func TestCardPageUnavailable(t *testing.T) {
 	t.Parallel()
-	p := newCardPages(t, "FRONTDESK_RATE_LIMITS=on")
-	_, _, path := p.pay()
+	pages := newCardPages(t, "FRONTDESK_RATE_LIMITS=on")
+	_, _, path := pages.pay()
 	var refused *frontdesktest.Response
 	for range 1000 { // the limit is 120 at once, and grows by one a second while a busy machine sends them
-		if refused = p.c.Do("GET", path, nil, [2]string{"Accept", "text/html"}); refused.Status != http.StatusOK {
+		if refused = pages.c.Do("GET", path, nil, [2]string{"Accept", "text/html"}); refused.Status != http.StatusOK {
 			break
 		}
 	}
-	p.expectUnavailable(refused, http.StatusTooManyRequests)
-	limited(t, p.c.Do("GET", path, nil), "requests", time.Second)
+	pages.expectUnavailable(refused, http.StatusTooManyRequests)
+	limited(t, pages.c.Do("GET", path, nil), "requests", time.Second)
 
 	away := newCardPages(t)
 	_, _, path = away.pay()
@@ -340,10 +340,10 @@ func TestReturnURL(t *testing.T) {
 		"https:/evil.example":                              {"url", "url"},
 		"com.example.club://" + strings.Repeat("a", 2000):  {"too_long", "too_long"},
 	} {
-		for p, want := range map[*cardPages]api.FieldCode{listed: verdict.listed, usual: verdict.usual} {
-			registration := p.c.Register()
+		for pages, want := range map[*cardPages]api.FieldCode{listed: verdict.listed, usual: verdict.usual} {
+			registration := pages.c.Register()
 			body, _ := json.Marshal(map[string]string{"method": "card", "returnUrl": address})
-			answer := p.c.RequestPayment(registration.Id, string(body))
+			answer := pages.c.RequestPayment(registration.Id, string(body))
 			if want != "" {
 				found := value(answer.Problem(api.InvalidRequest).Errors)
 				if len(found) != 1 || found[0].Pointer != "/returnUrl" || found[0].Code != want {
@@ -353,7 +353,7 @@ func TestReturnURL(t *testing.T) {
 			}
 			var payment api.Payment
 			answer.Into(http.StatusCreated, &payment)
-			if _, text := p.open(p.pathOf(payment), http.StatusOK); !strings.Contains(text, `href="`+address+`"`) {
+			if _, text := pages.open(pages.pathOf(payment), http.StatusOK); !strings.Contains(text, `href="`+address+`"`) {
 				t.Errorf("the page does not lead to %s:\n%s", address, text)
 			}
 		}

@@ -164,18 +164,18 @@ func (s *Server) cacheControl(r *http.Request, until time.Time, stale bool) stri
 func (s *Server) cacheResponse(
 	ctx context.Context, buyer flows.Buyer, version *catalogue.Version, until time.Time, response func(stale *bool) (any, error),
 ) (cachedResponse, error) {
-	x, language := exchangeOf(ctx), textsOf(ctx).Tag
-	stale := version != nil && version.Stale(x.At)
+	exchange, language := exchangeOf(ctx), textsOf(ctx).Tag
+	stale := version != nil && version.Stale(exchange.At)
 	var failed error
 	key := cacheKey{
 		clientToken: callerOf(ctx).clientToken,
-		address:     addressOf(x.request),
+		address:     addressOf(exchange.request),
 		language:    language,
 		staff:       callerOf(ctx).staff,
 		buyer:       buyer,
 	}
 	cached, _ := s.responses.Compute(key, func(old any, found bool) (any, otter.ComputeOp) {
-		if e, _ := old.(*cacheEntry); found && e.version == version && e.stale == stale && x.At.Before(e.until) {
+		if e, _ := old.(*cacheEntry); found && e.version == version && e.stale == stale && exchange.At.Before(e.until) {
 			return old, otter.CancelOp
 		}
 		value, err := response(optional(stale))
@@ -188,21 +188,21 @@ func (s *Server) cacheResponse(
 			failed = err
 			return nil, otter.CancelOp
 		}
-		header := http.Header{"Content-Type": {"application/json"}, "Vary": {s.cacheVary(x)}}
-		if s.operations[http.MethodGet+" "+x.Route].hasTexts {
+		header := http.Header{"Content-Type": {"application/json"}, "Vary": {s.cacheVary(exchange)}}
+		if s.operations[http.MethodGet+" "+exchange.Route].hasTexts {
 			header.Set("Content-Language", language)
 		}
 		return &cacheEntry{
 			version:   version,
 			until:     until,
 			stale:     stale,
-			route:     x.Route,
-			path:      x.Path,
+			route:     exchange.Route,
+			path:      exchange.Path,
 			encodings: encode(body, header),
 		}, otter.WriteOp
 	})
 	entry, _ := cached.(*cacheEntry) // nil when it failed
-	return cachedResponse{entry, x.request, s.cacheControl(x.request, until, stale)}, failed
+	return cachedResponse{entry, exchange.request, s.cacheControl(exchange.request, until, stale)}, failed
 }
 
 // cacheVary names the request headers on which a cached response depends. A parameter takes precedence over Accept-Language.

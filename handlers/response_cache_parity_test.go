@@ -141,14 +141,14 @@ func untraced(body []byte) []byte {
 func TestCachedResponsesOnOneConnection(t *testing.T) {
 	t.Parallel()
 	gateway := newCachingGateway(t)
-	c := frontdesktest.NewClient(t, gateway.URL)
+	client := frontdesktest.NewClient(t, gateway.URL)
 	paths := []string{"/v1/clubs", "/v1/clubs/11/products", "/v1/clubs/11/debit-days", "/v1/clubs/11/products?cursor=30"}
 	for _, kind := range []string{"regular", "subscription", "access", "pass", "option", "gift", "booklet", "trial"} {
 		paths = append(paths, "/v1/clubs/11/products?type="+kind)
 	}
 	want, asked := map[string][]byte{}, []string{}
 	for _, path := range paths {
-		response := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"})
+		response := client.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"})
 		if response.Status == http.StatusOK {
 			want[path], asked = response.Body, append(asked, path)
 		}
@@ -205,7 +205,7 @@ func TestCachedResponsesOnOneConnection(t *testing.T) {
 func TestCachedResponsesReadNothing(t *testing.T) {
 	t.Parallel()
 	gateway := newCachingGateway(t)
-	c := frontdesktest.NewClient(t, gateway.URL)
+	client := frontdesktest.NewClient(t, gateway.URL)
 	operators := frontdesktest.NewClient(t, "http://"+gateway.OpsAddress())
 	reads := func() (lines []string) {
 		for line := range strings.Lines(string(operators.Do("GET", operators.URL+"/metrics", nil).Body)) {
@@ -222,9 +222,9 @@ func TestCachedResponsesReadNothing(t *testing.T) {
 		const tries = 10 // a version that grows old meanwhile is read again
 		cached := false
 		for i := 0; i < tries && !cached; i++ {
-			c.Do("GET", path, nil).Into(http.StatusOK, nil)
+			client.Do("GET", path, nil).Into(http.StatusOK, nil)
 			before := reads()
-			c.Do("GET", path, nil).Into(http.StatusOK, nil)
+			client.Do("GET", path, nil).Into(http.StatusOK, nil)
 			cached = len(before) > 0 && slices.Equal(before, reads())
 		}
 		if !cached {

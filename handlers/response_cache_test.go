@@ -16,30 +16,30 @@ import (
 // and are not sent again to clients that have them. All other rules for responses hold.
 func TestRemembered(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	for _, path := range []string{"/v1/clubs", "/v1/clubs/11/products", "/v1/clubs/11/products?type=subscription", "/v1/clubs/11/debit-days"} {
-		plain := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"})
+		plain := client.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"})
 		plain.Into(http.StatusOK, nil)
 		tag := plain.Header.Get("ETag")
 		expectWhole(t, path, plain)
-		again := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"})
+		again := client.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"})
 		if again.Header.Get("ETag") != tag || !bytes.Equal(again.Body, plain.Body) {
 			t.Errorf("%s is another one a moment later", path)
 		}
 		for _, known := range []string{tag, "W/" + tag, `"other", ` + tag, "*"} {
-			same := c.Do("GET", path, nil, [2]string{"If-None-Match", known}, [2]string{"Accept-Encoding", "identity"})
+			same := client.Do("GET", path, nil, [2]string{"If-None-Match", known}, [2]string{"Accept-Encoding", "identity"})
 			if same.Status != http.StatusNotModified || len(same.Body) != 0 || same.Header.Get("ETag") != tag ||
 				same.Header.Get("Cache-Control") != plain.Header.Get("Cache-Control") || same.Header.Get("Vary") != plain.Header.Get("Vary") {
 				t.Errorf("%s with If-None-Match: %s is answered with %d, %v", path, known, same.Status, same.Header)
 			}
 		}
-		c.Do("GET", path, nil, [2]string{"If-None-Match", `"other"`}).Into(http.StatusOK, nil)
-		head := c.Do("HEAD", path, nil, [2]string{"Accept-Encoding", "identity"})
+		client.Do("GET", path, nil, [2]string{"If-None-Match", `"other"`}).Into(http.StatusOK, nil)
+		head := client.Do("HEAD", path, nil, [2]string{"Accept-Encoding", "identity"})
 		if head.Status != http.StatusOK || len(head.Body) != 0 || head.Header.Get("ETag") != tag ||
 			head.Header.Get("Content-Length") != strconv.Itoa(len(plain.Body)) {
 			t.Errorf("HEAD %s is answered with %d, %v", path, head.Status, head.Header)
 		}
-		packed := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "br, gzip;q=0.5"})
+		packed := client.Do("GET", path, nil, [2]string{"Accept-Encoding", "br, gzip;q=0.5"})
 		if big := len(plain.Body) >= 1400; big != (packed.Header.Get("Content-Encoding") == "gzip") {
 			t.Errorf("%s, %d bytes, comes as %q", path, len(plain.Body), packed.Header.Get("Content-Encoding"))
 		} else if big {
@@ -49,18 +49,19 @@ func TestRemembered(t *testing.T) {
 			expectWhole(t, path, packed)
 		}
 		for _, accepted := range []string{"gzip;q=0", "gzip;q=0.0, *", "br", "*;q=0"} {
-			if c.Do("GET", path, nil, [2]string{"Accept-Encoding", accepted}).Header.Get("Content-Encoding") != "" {
+			if client.Do("GET", path, nil, [2]string{"Accept-Encoding", accepted}).Header.Get("Content-Encoding") != "" {
 				t.Errorf("%s is compressed although the client accepts %q", path, accepted)
 			}
 		}
 	}
 	// The cache must not serve requests that are refused without it.
-	c.Do("GET", "/v1/clubs/11/products%3Ftype=subscription", nil).Problem("not_found")
-	c.Do("GET", "/v1/clubs/11/products?typ=subscription", nil).Problem("invalid_request")
-	c.Do("GET", "/v1/clubs/11/products?cursor=1", nil).Problem("invalid_request")
-	c.Do("GET", "/v1/clubs/11/products?cursor=030", nil).Problem("invalid_request")
-	c.Do("GET", "/v1/clubs/11/products", nil, [2]string{"X-Frontdesk-Staff-Key", "wrong"}).Problem("staff_key_unknown")
-	c.Do("GET", "/v1/clubs/11/products", nil, [2]string{"Authorization", "Bearer " + strings.Repeat("a.", 2) + "a"}).Problem("not_identified")
+	client.Do("GET", "/v1/clubs/11/products%3Ftype=subscription", nil).Problem("not_found")
+	client.Do("GET", "/v1/clubs/11/products?typ=subscription", nil).Problem("invalid_request")
+	client.Do("GET", "/v1/clubs/11/products?cursor=1", nil).Problem("invalid_request")
+	client.Do("GET", "/v1/clubs/11/products?cursor=030", nil).Problem("invalid_request")
+	client.Do("GET", "/v1/clubs/11/products", nil, [2]string{"X-Frontdesk-Staff-Key", "wrong"}).Problem("staff_key_unknown")
+	client.Do("GET", "/v1/clubs/11/products", nil, [2]string{"Authorization",
+		"Bearer " + strings.Repeat("a.", 2) + "a"}).Problem("not_identified")
 }
 
 // expectWhole checks the headers that every response of these routes has.
@@ -102,7 +103,7 @@ func unpack(t *testing.T, packed []byte) []byte {
 func TestOneEntryForEqualRequests(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.Start(t)
-	c, operators := frontdesktest.NewClient(t, gateway.URL), frontdesktest.NewClient(t, "http://"+gateway.OpsAddress())
+	client, operators := frontdesktest.NewClient(t, gateway.URL), frontdesktest.NewClient(t, "http://"+gateway.OpsAddress())
 	heap := func() int {
 		operators.Do("GET", operators.URL+"/debug/pprof/heap?gc=1", nil)
 		metrics := operators.Do("GET", operators.URL+"/metrics", nil)
@@ -114,11 +115,11 @@ func TestOneEntryForEqualRequests(t *testing.T) {
 		}
 		return int(bytes)
 	}
-	plain := c.Do("GET", "/v1/clubs/11/debit-days", nil)
+	plain := client.Do("GET", "/v1/clubs/11/debit-days", nil)
 	before := heap()
 	const requests, length = 1500, 25_000
 	for i := range requests {
-		if same := c.Do("GET", "/v1/clubs/11/debit-days?"+strings.Repeat("&", length+i), nil); !bytes.Equal(same.Body, plain.Body) {
+		if same := client.Do("GET", "/v1/clubs/11/debit-days?"+strings.Repeat("&", length+i), nil); !bytes.Equal(same.Body, plain.Body) {
 			t.Fatalf("%d %s", same.Status, same.Body)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 
 func TestBadScheduleQueries(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	at := "/v1/clubs/" + c.Club()
+	client := newVisitor(t)
+	at := "/v1/clubs/" + client.Club()
 	schedule := at + "/offers/901/schedule"
 	for name, test := range map[string]struct {
 		path     string
@@ -48,7 +48,7 @@ func TestBadScheduleQueries(t *testing.T) {
 			if test.code == api.MethodNotAllowed {
 				method = "POST"
 			}
-			if got := pointers(c.WithT(t).Do(method, test.path, nil).Problem(test.code)); got != test.pointers {
+			if got := pointers(client.WithT(t).Do(method, test.path, nil).Problem(test.code)); got != test.pointers {
 				t.Errorf("points at %q, want %q", got, test.pointers)
 			}
 		})
@@ -59,27 +59,27 @@ func TestBadScheduleQueries(t *testing.T) {
 // purchase date, with the same message.
 func TestDatesOfPurchase(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	at := "/v1/clubs/" + c.Club()
+	client := newVisitor(t)
+	at := "/v1/clubs/" + client.Club()
 	post := func(path, body string) *frontdesktest.Response {
-		return c.Do("POST", path, body, frontdesktest.Key(""))
+		return client.Do("POST", path, body, frontdesktest.Key(""))
 	}
 	startWith := func(items string) *frontdesktest.Response {
-		return post("/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`,"items":[`+items+`]}`)
+		return post("/v1/registrations", `{"clubId":"`+client.Club()+`","person":`+person+`,"items":[`+items+`]}`)
 	}
 	var begun api.Registration
-	post("/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`}`).Into(http.StatusCreated, &begun)
+	post("/v1/registrations", `{"clubId":"`+client.Club()+`","person":`+person+`}`).Into(http.StatusCreated, &begun)
 	items := "/v1/registrations/" + begun.Id + "/items"
-	c.Token = *begun.Token
+	client.Token = *begun.Token
 	far := time.Now().UTC().AddDate(5, 0, 2).Format(time.DateOnly)
 	for _, day := range []string{"2020-01-01", "1900-01-01", far, "9999-12-31", "2027-02-30", "2027-02-29"} {
-		words := value(c.Do("GET", at+"/offers/901/schedule?startDate="+day, nil).Problem(api.InvalidRequest).Errors)[0].Message
+		words := value(client.Do("GET", at+"/offers/901/schedule?startDate="+day, nil).Problem(api.InvalidRequest).Errors)[0].Message
 		for pointer, response := range map[string]*frontdesktest.Response{
 			"/items/1/startDate":  startWith(`{"offerId":"101","startDate":"2030-01-15"},{"offerId":"101","startDate":"` + day + `"}`),
 			"/items/0/debit/from": startWith(`{"offerId":"901","startDate":"2030-01-15","debit":{"from":"` + day + `"}}`),
 			"/startDate":          post(items, `{"offerId":"101","startDate":"`+day+`"}`),
 			"/debit/from":         post(items, `{"offerId":"901","startDate":"2030-01-15","debit":{"day":10,"from":"`+day+`"}}`),
-			"query/date":          c.Do("GET", at+"/products?date="+day, nil),
+			"query/date":          client.Do("GET", at+"/products?date="+day, nil),
 		} {
 			problem := response.Problem(api.InvalidRequest)
 			if got := value(problem.Errors); len(got) != 1 || got[0].Pointer != pointer || got[0].Message != words {
@@ -88,9 +88,9 @@ func TestDatesOfPurchase(t *testing.T) {
 		}
 	}
 	var details api.ClubDetails
-	c.Do("GET", at, nil).Into(http.StatusOK, &details)
+	client.Do("GET", at, nil).Into(http.StatusOK, &details)
 	for _, day := range []string{details.StartDates.Earliest, details.StartDates.Latest} {
-		c.Do("GET", at+"/products?date="+day, nil).Into(http.StatusOK, nil)
+		client.Do("GET", at+"/products?date="+day, nil).Into(http.StatusOK, nil)
 		post(items, `{"offerId":"901","startDate":"`+day+`","debit":{"from":"`+day+`"}}`).Into(http.StatusCreated, nil)
 	}
 }
@@ -102,20 +102,20 @@ func TestScheduleWhileTheClubSystemFails(t *testing.T) {
 	for _, path := range []string{"/offers/901/schedule", "/debit-days"} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			c := newVisitor(t)
-			path := "/v1/clubs/" + c.Club() + path
+			client := newVisitor(t)
+			path := "/v1/clubs/" + client.Club() + path
 			fail := func(kind string, status string) {
 				fault := `{"match":{"method":"GET","path":"/allowed_debit_days"},"kind":"` + kind + `"` + status + `}`
-				c.Control("PUT", "faults", "["+fault+"]")
+				client.Control("PUT", "faults", "["+fault+"]")
 			}
 			fail("error_before", `,"status":500`)
-			c.Do("GET", path, nil).Problem(api.ClubSystemFailed)
+			client.Do("GET", path, nil).Problem(api.ClubSystemFailed)
 			fail("error_before", `,"status":503`)
-			c.Do("GET", path, nil).Problem(api.ClubSystemUnavailable)
+			client.Do("GET", path, nil).Problem(api.ClubSystemUnavailable)
 			fail("malformed", ``)
-			c.Do("GET", path, nil).Problem(api.ClubSystemFailed)
-			c.Control("PUT", "faults", "[]")
-			frontdesktest.Eventually(t, "the club system is read again", func() bool { return c.Do("GET", path, nil).Status == 200 })
+			client.Do("GET", path, nil).Problem(api.ClubSystemFailed)
+			client.Control("PUT", "faults", "[]")
+			frontdesktest.Eventually(t, "the club system is read again", func() bool { return client.Do("GET", path, nil).Status == 200 })
 		})
 	}
 }
@@ -124,14 +124,14 @@ func TestScheduleWhileTheClubSystemFails(t *testing.T) {
 // if the first month is prorated.
 func TestDueToday(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	prorated := 0
-	for path := "/v1/clubs/" + c.Club() + "/products"; path != ""; {
+	for path := "/v1/clubs/" + client.Club() + "/products"; path != ""; {
 		var page api.ProductList
-		c.Do("GET", path, nil).Into(http.StatusOK, &page)
+		client.Do("GET", path, nil).Into(http.StatusOK, &page)
 		path = ""
 		if page.Next != nil {
-			path = "/v1/clubs/" + c.Club() + "/products?cursor=" + *page.Next
+			path = "/v1/clubs/" + client.Club() + "/products?cursor=" + *page.Next
 		}
 		for _, product := range page.Items {
 			for _, offer := range product.Offers {
@@ -146,9 +146,9 @@ func TestDueToday(t *testing.T) {
 					prorated++
 				}
 				var begun api.Registration
-				body := `{"clubId":"` + c.Club() + `","person":` + person +
+				body := `{"clubId":"` + client.Club() + `","person":` + person +
 					`,"items":[{"offerId":"` + offer.Id + `","startDate":"` + offer.DueToday.Date + `"}]}`
-				c.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &begun)
+				client.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &begun)
 				if got := begun.Cart.DueNow; got != offer.DueToday.Price {
 					t.Errorf("%s: the cart costs %+v, the catalogue says %+v", offer.Name, got, offer.DueToday)
 				}
@@ -164,9 +164,9 @@ func TestDueToday(t *testing.T) {
 // an offer whose debits differ says nothing.
 func TestRegularDebit(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	var page api.ProductList
-	c.Do("GET", "/v1/clubs/"+c.Club()+"/products", nil).Into(http.StatusOK, &page)
+	client.Do("GET", "/v1/clubs/"+client.Club()+"/products", nil).Into(http.StatusOK, &page)
 	said := map[string]string{}
 	for _, product := range page.Items {
 		for _, offer := range product.Offers {
@@ -174,7 +174,7 @@ func TestRegularDebit(t *testing.T) {
 				continue
 			}
 			var plan api.Schedule
-			c.Do("GET", "/v1/clubs/"+c.Club()+"/offers/"+offer.Id+"/schedule", nil).Into(http.StatusOK, &plan)
+			client.Do("GET", "/v1/clubs/"+client.Club()+"/offers/"+offer.Id+"/schedule", nil).Into(http.StatusOK, &plan)
 			var amounts []int64
 			for _, debit := range plan.Debits {
 				amounts = append(amounts, debit.Price.Amount)

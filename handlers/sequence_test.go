@@ -12,22 +12,22 @@ import (
 // TestSequenceNeverFalls follows a registration through two payments: each change has a higher sequence, in any language.
 func TestSequenceNeverFalls(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	registration := c.Register()
+	client := newVisitor(t)
+	registration := client.Register()
 	path := "/v1/registrations/" + registration.Id
 	seen := []int64{registration.Sequence}
 	for range 2 {
 		var paying, back api.Registration
-		c.RequestPayment(registration.Id, `{"method":"card"}`).Into(http.StatusCreated, &paying)
-		c.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, &back)
+		client.RequestPayment(registration.Id, `{"method":"card"}`).Into(http.StatusCreated, &paying)
+		client.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, &back)
 		seen = append(seen, paying.Sequence, back.Sequence)
 	}
 	if !slices.IsSorted(seen) || len(slices.Compact(slices.Clone(seen))) != len(seen) {
 		t.Errorf("the sequences are %v", seen)
 	}
 	var french api.Registration
-	c.Do("GET", path, nil, [2]string{"Accept-Language", "fr"}).Into(http.StatusOK, &french)
-	if now := c.Registration(registration.Id); french.Sequence != now.Sequence || french.Version == now.Version {
+	client.Do("GET", path, nil, [2]string{"Accept-Language", "fr"}).Into(http.StatusOK, &french)
+	if now := client.Registration(registration.Id); french.Sequence != now.Sequence || french.Version == now.Version {
 		t.Errorf("in French it is %d, %s; in English %d, %s", french.Sequence, french.Version, now.Sequence, now.Version)
 	}
 }
@@ -35,22 +35,22 @@ func TestSequenceNeverFalls(t *testing.T) {
 // TestReplayShowsThePresent: a repeated POST shows the cart as it is, not as it made it; so does a refusal.
 func TestReplayShowsThePresent(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	registration := c.Register()
+	client := newVisitor(t)
+	registration := client.Register()
 	path, key := "/v1/registrations/"+registration.Id, frontdesktest.Key("")
 	add := func() (added api.Registration) {
-		c.Do("POST", path+"/items", api.NewItem{OfferId: "2501"}, key).Into(http.StatusCreated, &added)
+		client.Do("POST", path+"/items", api.NewItem{OfferId: "2501"}, key).Into(http.StatusCreated, &added)
 		return added
 	}
 	full := add()
 	var empty api.Registration
-	c.Do("DELETE", path+"/items", nil).Into(http.StatusOK, &empty)
+	client.Do("DELETE", path+"/items", nil).Into(http.StatusOK, &empty)
 	if replay := add(); len(replay.Cart.Items) != 0 || replay.Sequence != empty.Sequence || replay.Sequence <= full.Sequence {
 		t.Errorf("the replay shows %+v, at %d of %d", replay.Cart, replay.Sequence, empty.Sequence)
 	}
 	body := `{"method":"card","cart":"` + full.Cart.Revision + `"}`
 	pay := func() *api.Registration {
-		return c.RequestPayment(registration.Id, body).Problem(api.CartEmpty).Registration
+		return client.RequestPayment(registration.Id, body).Problem(api.CartEmpty).Registration
 	}
 	if refused := pay(); refused == nil || refused.Sequence < empty.Sequence || refused.Step != api.StepItems {
 		t.Errorf("the refusal carries %+v", refused)

@@ -128,7 +128,7 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 		cfg.OnStream = func(int) {}
 	}
 	e := echo.New()
-	s := &Server{
+	server := &Server{
 		cfg:          cfg,
 		router:       e,
 		document:     document,
@@ -139,34 +139,34 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 		streams:      openStreams{count: map[string]int{}},
 		keyedTimeout: requestTimeout,
 	}
-	s.handler = s.observe(s.setSecurityHeaders(s.serveCached(e)))
-	e.HTTPErrorHandler = s.writeProblem
+	server.handler = server.observe(server.setSecurityHeaders(server.serveCached(e)))
+	e.HTTPErrorHandler = server.writeProblem
 	e.IPExtractor = newIPExtractor(cfg.TrustedProxies)
 	if cfg.RateLimits {
-		s.buckets = newBuckets()
+		server.buckets = newBuckets()
 	}
-	e.Use(s.noteRoute, s.recover(), s.cors(), s.announceLanguage, s.announceDeprecation)
-	e.Use(middleware.BodyLimit(strconv.Itoa(maxBody)+"KiB"), s.admit, s.limit, withTimeout)
-	e.Use(s.resolveCaller, s.authenticate, s.validate, s.requireToken, s.idempotent, s.requireCaptcha)
+	e.Use(server.noteRoute, server.recover(), server.cors(), server.announceLanguage, server.announceDeprecation)
+	e.Use(middleware.BodyLimit(strconv.Itoa(maxBody)+"KiB"), server.admit, server.limit, withTimeout)
+	e.Use(server.resolveCaller, server.authenticate, server.validate, server.requireToken, server.idempotent, server.requireCaptcha)
 
-	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
-	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
-	e.POST("/v1/webhooks/club/:secret", s.receiveClubWebhook)
-	e.GET("/v1/registrations/:id/events", s.followRegistration)
-	e.GET(cardPageRoute, s.showCardPage)
-	e.GET("/openapi.json", s.servePage(Page{ContentType: "application/json", Body: func() ([]byte, error) { return contract, nil }}))
-	e.GET("/openapi.yaml", s.servePage(Page{ContentType: "application/yaml", Body: func() ([]byte, error) { return cfg.Contract, nil }}))
+	api.RegisterHandlers(e, api.NewStrictHandler(server, nil))
+	e.POST("/v1/webhooks/card", server.receiveCardWebhook)
+	e.POST("/v1/webhooks/club/:secret", server.receiveClubWebhook)
+	e.GET("/v1/registrations/:id/events", server.followRegistration)
+	e.GET(cardPageRoute, server.showCardPage)
+	e.GET("/openapi.json", server.servePage(Page{ContentType: "application/json", Body: func() ([]byte, error) { return contract, nil }}))
+	e.GET("/openapi.yaml", server.servePage(Page{ContentType: "application/yaml", Body: func() ([]byte, error) { return cfg.Contract, nil }}))
 	const docs = "/docs" // the only page that the contract lists
-	e.GET(docs, s.servePage(cfg.Docs[docs]))
-	if err := errors.Join(s.compareRoutes(), s.compareCodes()); err != nil {
+	e.GET(docs, server.servePage(cfg.Docs[docs]))
+	if err := errors.Join(server.compareRoutes(), server.compareCodes()); err != nil {
 		return nil, err
 	}
 	for path, page := range cfg.Docs {
 		if path != docs {
-			e.GET(path, s.servePage(page))
+			e.GET(path, server.servePage(page))
 		}
 	}
-	return s, s.mountSite()
+	return server, server.mountSite()
 }
 
 // ServeHTTP implements http.Handler.

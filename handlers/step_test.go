@@ -22,17 +22,17 @@ type stepWalk struct {
 }
 
 // expect waits until a registration reaches a step. The client compares its main action with the contract's.
-func (w *stepWalk) expect(c *frontdesktest.Client, id string, want api.Step) (r api.Registration) {
+func (w *stepWalk) expect(c *frontdesktest.Client, id string, want api.Step) (registration api.Registration) {
 	w.t.Helper()
 	frontdesktest.Eventually(w.t, "the step "+string(want), func() bool {
-		r = c.Registration(id)
-		return r.Step == want
+		registration = c.Registration(id)
+		return registration.Step == want
 	})
-	if over := want == api.StepDone || want == api.StepAbandoned || want == api.StepExpired; r.Final != over {
-		w.t.Errorf("%s is final: %t", want, r.Final)
+	if over := want == api.StepDone || want == api.StepAbandoned || want == api.StepExpired; registration.Final != over {
+		w.t.Errorf("%s is final: %t", want, registration.Final)
 	}
 	w.reached[want] = true
-	return r
+	return registration
 }
 
 // TestSteps reaches every step of the contract's table.
@@ -52,56 +52,57 @@ func TestSteps(t *testing.T) {
 	}
 	quarter, debited := api.NewItem{OfferId: "201", StartDate: new("2031-03-01")}, frontdesktest.DebitItem("2031-03-01")
 
-	c, id := visitor(nil)
-	walk.expect(c, id, api.StepPerson)
+	client, id := visitor(nil)
+	walk.expect(client, id, api.StepPerson)
 	age(id)
-	walk.expect(c, id, api.StepExpired)
-	c, id = visitor(frontdesktest.Person())
-	walk.expect(c, id, api.StepItems)
-	c.Do("DELETE", "/v1/registrations/"+id, nil).Into(http.StatusOK, nil)
-	walk.expect(c, id, api.StepAbandoned)
+	walk.expect(client, id, api.StepExpired)
+	client, id = visitor(frontdesktest.Person())
+	walk.expect(client, id, api.StepItems)
+	client.Do("DELETE", "/v1/registrations/"+id, nil).Into(http.StatusOK, nil)
+	walk.expect(client, id, api.StepAbandoned)
 	child := frontdesktest.Person()
 	child.BirthDate = "2016-01-01"
-	c, id = visitor(child, api.NewItem{OfferId: "401", StartDate: new("2031-03-01")})
-	walk.expect(c, id, api.StepFixCart)
+	client, id = visitor(child, api.NewItem{OfferId: "401", StartDate: new("2031-03-01")})
+	walk.expect(client, id, api.StepFixCart)
 
-	c, id = visitor(frontdesktest.Person(), debited)
+	client, id = visitor(frontdesktest.Person(), debited)
 	path := "/v1/registrations/" + id
-	walk.expect(c, id, api.StepMandate)
-	c.Do("POST", path+"/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).
+	walk.expect(client, id, api.StepMandate)
+	client.Do("POST", path+"/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).
 		Into(http.StatusCreated, nil)
-	if r := walk.expect(c, id, api.StepCode); r.Mandate.Covers {
+	if r := walk.expect(client, id, api.StepCode); r.Mandate.Covers {
 		t.Error("a mandate without its code covers the cart")
 	}
-	sent := c.SMS()
-	c.Do("POST", path+"/mandate/signature", api.Signature{Code: sent[len(sent)-1].Code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	if r := walk.expect(c, id, api.StepReady); !r.Mandate.Covers {
+	sent := client.SMS()
+	client.Do("POST", path+"/mandate/signature", api.Signature{Code: sent[len(sent)-1].Code}, frontdesktest.Key("")).Into(http.StatusCreated,
+		nil)
+	if r := walk.expect(client, id, api.StepReady); !r.Mandate.Covers {
 		t.Error("the signed mandate does not cover the cart")
 	}
-	payment := c.Pay(id)
-	walk.expect(c, id, api.StepAtProcessor)
+	payment := client.Pay(id)
+	walk.expect(client, id, api.StepAtProcessor)
 	var clubs api.ClubList
-	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
-	page := c.Do("GET", *payment.Card.RedirectUrl, nil, [2]string{"Accept", "text/html"})
+	client.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
+	page := client.Do("GET", *payment.Card.RedirectUrl, nil, [2]string{"Accept", "text/html"})
 	if !strings.Contains(string(page.Body), clubs.Items[0].Name) {
 		t.Errorf("the processor's page does not name the club %q: %s", clubs.Items[0].Name, page.Body)
 	}
-	c.EnterCard(payment, frontdesktest.DeclinedCard)
-	walk.expect(c, id, api.StepDeclined)
+	client.EnterCard(payment, frontdesktest.DeclinedCard)
+	walk.expect(client, id, api.StepDeclined)
 	reached := outside.HoldResponses(http.MethodPost, "/sales/*/payments")
-	c.Confirm(c.Pay(id), "4242424242424242")
+	client.Confirm(client.Pay(id), "4242424242424242")
 	<-reached
-	walk.expect(c, id, api.StepWaiting)
+	walk.expect(client, id, api.StepWaiting)
 	outside.Release()
-	walk.expect(c, id, api.StepDone)
+	walk.expect(client, id, api.StepDone)
 
-	c, id = visitor(frontdesktest.Person(), quarter)
-	payment = c.Pay(id)
+	client, id = visitor(frontdesktest.Person(), quarter)
+	payment = client.Pay(id)
 	if err := outside.Sim.SetFaults([]clubsim.Fault{{Match: frontdesktest.RecordPayment, Kind: "drop_after"}}); err != nil {
 		t.Fatal(err)
 	}
-	c.Confirm(payment, "4242424242424242")
-	walk.expect(c, id, api.StepWithStaff)
+	client.Confirm(payment, "4242424242424242")
+	walk.expect(client, id, api.StepWithStaff)
 	for _, step := range slices.Sorted(maps.Keys(walk.table)) {
 		if !walk.reached[step] {
 			t.Errorf("%s was not reached", step)
@@ -117,28 +118,32 @@ func TestSteps(t *testing.T) {
 func TestStepWithoutMethod(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.Start(t, "FRONTDESK_METHODS=visitor:card")
-	c := frontdesktest.NewClient(t, gateway.URL)
-	r := c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: frontdesktest.FreeTrial})
-	if r.Step != api.StepFixCart || r.Cart.Valid || len(r.Cart.Problems) != 1 || r.Cart.Problems[0].Code != "no_method" {
-		t.Errorf("a cart that this visitor cannot settle is at %s: %+v", r.Step, r.Cart)
+	client := frontdesktest.NewClient(t, gateway.URL)
+	registration := client.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: frontdesktest.FreeTrial})
+	if registration.Step != api.StepFixCart || registration.Cart.Valid || len(registration.Cart.Problems) != 1 ||
+		registration.Cart.Problems[0].Code != "no_method" {
+		t.Errorf("a cart that this visitor cannot settle is at %s: %+v", registration.Step, registration.Cart)
 	}
-	french := c.Do("GET", "/v1/registrations/"+r.Id, nil, [2]string{"Accept-Language", "fr"})
+	french := client.Do("GET", "/v1/registrations/"+registration.Id, nil, [2]string{"Accept-Language", "fr"})
 	if !strings.Contains(string(french.Body), "Ce panier") {
 		t.Errorf("not in French: %s", french.Body)
 	}
 	var staff api.Registration
-	c.Do("GET", "/v1/registrations/"+r.Id, nil, frontdesktest.StaffKey()).Into(http.StatusOK, &staff)
-	if staff.Step != api.StepReady || !staff.Cart.Valid || staff.Cart.Revision != r.Cart.Revision {
+	client.Do("GET", "/v1/registrations/"+registration.Id, nil, frontdesktest.StaffKey()).Into(http.StatusOK, &staff)
+	if staff.Step != api.StepReady || !staff.Cart.Valid || staff.Cart.Revision != registration.Cart.Revision {
 		t.Errorf("the club's staff can settle it: %s, %+v", staff.Step, staff.Cart)
 	}
 
-	r = c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: "201", StartDate: new("2031-03-01")})
+	registration = client.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: "201", StartDate: new("2031-03-01")})
 	for range 5 {
-		c.Confirm(c.Pay(r.Id), "4000000000000002")
-		frontdesktest.Eventually(t, "the decline", func() bool { return c.Registration(r.Id).Payment.State != api.RequiresAction })
+		client.Confirm(client.Pay(registration.Id), "4000000000000002")
+		frontdesktest.Eventually(t, "the decline", func() bool {
+			return client.Registration(registration.Id).Payment.State != api.RequiresAction
+		})
 	}
-	frontdesktest.Eventually(t, "the end of the payment", func() bool { return c.Registration(r.Id).Payment.State == api.Cancelled })
-	if r = c.Registration(r.Id); r.Step != api.StepWithStaff {
-		t.Errorf("a visitor whose cards are no longer accepted is at %s with %v", r.Step, r.Next)
+	frontdesktest.Eventually(t, "the end of the payment",
+		func() bool { return client.Registration(registration.Id).Payment.State == api.Cancelled })
+	if registration = client.Registration(registration.Id); registration.Step != api.StepWithStaff {
+		t.Errorf("a visitor whose cards are no longer accepted is at %s with %v", registration.Step, registration.Next)
 	}
 }

@@ -216,7 +216,7 @@ func compareTexts(t *testing.T, what string, english, french wording) {
 // TestFieldProblems: a wrong field has a code with parameters, and a message in the visitor's language.
 func TestFieldProblems(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	wrong := strings.NewReplacer("ada@example.com", "ada", "Martin", strings.Repeat("m", 200), `"birthDate":"1990-05-17",`, "").Replace(person)
 	for accepted, messages := range map[string]map[string]string{
 		"": {
@@ -232,7 +232,7 @@ func TestFieldProblems(t *testing.T) {
 		},
 		"tlh, fr;q=0.5, en;q=.3": {"/email": "doit être une adresse e-mail"},
 	} {
-		response := c.Do("PUT", unknownRegistration+"/person", wrong, [2]string{"Accept-Language", accepted})
+		response := client.Do("PUT", unknownRegistration+"/person", wrong, [2]string{"Accept-Language", accepted})
 		found := map[string]api.FieldProblem{}
 		for _, e := range value(response.Problem(api.InvalidRequest).Errors) {
 			found[e.Pointer] = e
@@ -254,7 +254,8 @@ func TestFieldProblems(t *testing.T) {
 			t.Errorf("%q is answered in %q, Vary: %q", accepted, got, response.Header.Values("Vary"))
 		}
 	}
-	late := c.Do("GET", "/v1/clubs/"+c.Club()+"/products?date=2999-01-01", nil, [2]string{"Accept-Language", "fr"}).Problem(api.InvalidRequest)
+	late := client.Do("GET", "/v1/clubs/"+client.Club()+"/products?date=2999-01-01", nil,
+		[2]string{"Accept-Language", "fr"}).Problem(api.InvalidRequest)
 	e := value(late.Errors)
 	if len(e) != 1 || e[0].Code != "date_too_late" || value(e[0].Params)["latest"] == "" ||
 		!strings.HasPrefix(e[0].Message, "ne doit pas être postérieure au ") || value(late.Detail) != "date: "+e[0].Message {
@@ -266,8 +267,8 @@ func TestFieldProblems(t *testing.T) {
 // and the code says what the field is, not how its text is limited.
 func TestCorrectionHasTheCodesOfThePerson(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	id := c.RegisterWith("11", frontdesktest.Person()).Id
+	client := newVisitor(t)
+	id := client.RegisterWith("11", frontdesktest.Person()).Id
 	for _, field := range []struct {
 		path  string
 		wrong any
@@ -291,7 +292,7 @@ func TestCorrectionHasTheCodesOfThePerson(t *testing.T) {
 			correction = map[string]any{field.path[1:]: field.wrong}
 		}
 		for method, body := range map[string]any{"PUT": whole, "PATCH": correction} {
-			problem := c.Do(method, "/v1/registrations/"+id+"/person", body).Problem(api.InvalidRequest)
+			problem := client.Do(method, "/v1/registrations/"+id+"/person", body).Problem(api.InvalidRequest)
 			if found := frontdesktest.Value(problem.Errors); len(found) != 1 || found[0].Pointer != field.path || found[0].Code != field.code {
 				t.Errorf("%s of %s %q: %+v, not %s", method, field.path, field.wrong, found, field.code)
 			}
@@ -303,12 +304,12 @@ func TestCorrectionHasTheCodesOfThePerson(t *testing.T) {
 // even if the response is replayed.
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	client := newVisitor(t)
 	in := func(tag string) [2]string { return [2]string{"Accept-Language", tag} }
 	start := func(tag string) *frontdesktest.Response {
-		return c.Do(
+		return client.Do(
 			"POST", "/v1/registrations",
-			`{"clubId":"`+c.Club()+`","person":`+person+`,"items":[{"offerId":"201","startDate":"2030-01-15"}]}`,
+			`{"clubId":"`+client.Club()+`","person":`+person+`,"items":[{"offerId":"201","startDate":"2030-01-15"}]}`,
 			frontdesktest.Key("one start, in two languages"), in(tag),
 		)
 	}
@@ -321,7 +322,7 @@ func TestMessages(t *testing.T) {
 		t.Errorf("a start in French is in %q, and replayed in %q", was, is)
 	}
 
-	c.Token = *begun.Token
+	client.Token = *begun.Token
 	path := "/v1/registrations/" + begun.Id
 	due := time.Now().UTC().AddDate(0, 0, 9)
 	later := map[string]string{"method": "later", "dueDate": due.Format(time.DateOnly)}
@@ -330,9 +331,9 @@ func TestMessages(t *testing.T) {
 		{"en", "You are registered. Please pay at the club by " + due.Format("2 January 2006") + "."},
 	} {
 		var paid, registration api.Registration
-		c.Do("POST", path+"/payment", later, frontdesktest.Key("one payment, in two languages"), in(visitor.tag)).
+		client.Do("POST", path+"/payment", later, frontdesktest.Key("one payment, in two languages"), in(visitor.tag)).
 			Into(http.StatusCreated, &paid)
-		shown := c.Do("GET", path, nil, in(visitor.tag))
+		shown := client.Do("GET", path, nil, in(visitor.tag))
 		shown.Into(http.StatusOK, &registration)
 		for name, shown := range map[string]api.Registration{"paid": paid, "read": registration} {
 			if value(shown.Message) != visitor.message || value(shown.MessageCode) != "later_recorded" ||
@@ -350,15 +351,15 @@ func TestMessages(t *testing.T) {
 // TestStreamLanguage: a browser cannot set headers on an event stream, so the language is a parameter.
 func TestStreamLanguage(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	registration := c.Register()
+	client := newVisitor(t)
+	registration := client.Register()
 	for path, want := range map[string]string{"?lang=fr": "fr", "?lang=tlh": "en", "": "fr"} {
-		request, err := http.NewRequestWithContext(t.Context(), "GET", c.URL+"/v1/registrations/"+registration.Id+"/events"+path, nil)
+		request, err := http.NewRequestWithContext(t.Context(), "GET", client.URL+"/v1/registrations/"+registration.Id+"/events"+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.Header.Set("Authorization", "Bearer "+c.Token)
-		request.Header.Set("X-Frontdesk-World", c.World)
+		request.Header.Set("Authorization", "Bearer "+client.Token)
+		request.Header.Set("X-Frontdesk-World", client.World)
 		request.Header.Set("Accept-Language", "fr")
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {

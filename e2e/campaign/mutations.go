@@ -13,8 +13,8 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "overwritable-claim", Description: "the claim is read and then written, without a key that admits only one winner", Edits: []Edit{{
 		File: "flows/payment/record.go",
-		Old:  `	key := journalKey("claim", p, p.Claim)`,
-		New:  `	key := "claim:" + p.AttemptID`,
+		Old:  `	key := journalKey("claim", payment, payment.Claim)`,
+		New:  `	key := "claim:" + payment.AttemptID`,
 	}}},
 	{Name: "no-compare-and-set", Description: "a commit does not check that the payment is still the version that was read", Edits: []Edit{{
 		File: "flows/store/payment.go",
@@ -28,8 +28,8 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "key-per-attempt", Description: "the idempotency key of a new payment derives from the attempt, not from the sale", Edits: []Edit{{
 		File: "flows/payment/perform.go",
-		Old:  `creationKey(p), cards`,
-		New:  `creationKey(p)+at.String(), cards`,
+		Old:  `creationKey(payment), cards`,
+		New:  `creationKey(payment)+at.String(), cards`,
 	}}},
 	{Name: "cart-unchecked", Description: "the cart is not compared again before the capture", Edits: []Edit{{
 		File: "flows/sale.go",
@@ -38,13 +38,13 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "unmarked-write", Description: "an article is sent to a sale without its mark", Edits: []Edit{{
 		File: "flows/registration/draft.go",
-		Old:  "	if err := s.save(ctx, r); err != nil {\n		return err\n	}\n	article :=",
+		Old:  "	if err := s.save(ctx, registration); err != nil {\n		return err\n	}\n	article :=",
 		New:  "	article :=",
 	}}},
 	{Name: "start-forgotten", Description: "a repeated request does not continue with the contact that it has made", Edits: []Edit{{
 		File: "flows/registration/draft.go",
-		Old:  `	again := r.Draft != nil && slices.Contains(names, r.Draft.Person)`,
-		New:  `	again := r.Draft != nil && slices.Contains(names[:0], r.Draft.Person)`,
+		Old:  `	again := registration.Draft != nil && slices.Contains(names, registration.Draft.Person)`,
+		New:  `	again := registration.Draft != nil && slices.Contains(names[:0], registration.Draft.Person)`,
 	}}},
 	{Name: "trusted-webhook", Description: "an event is trusted without reading the payment", Edits: []Edit{
 		{
@@ -127,18 +127,18 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "unsettled-unseen", Description: "the sale of a recorded payment is not read again", Edits: []Edit{{
 		File: "flows/payment/protocol/after.go",
-		Old:  "	case s == nil && (open || debt):\n		return ReadSale\n",
-		New:  "	case s == nil && (open || debt):\n		return \"\"\n",
+		Old:  "	case sale == nil && (open || debt):\n		return ReadSale\n",
+		New:  "	case sale == nil && (open || debt):\n		return \"\"\n",
 	}}},
 	{Name: "difference-unread", Description: "what staff refunded at the processor is not compared with the recorded payment", Edits: []Edit{{
 		File: "flows/payment/protocol/after.go",
-		Old:  `		next.Difference = Difference(p, r)`,
-		New:  `		_ = Difference(p, r)`,
+		Old:  `		next.Difference = Difference(payment, remote)`,
+		New:  `		_ = Difference(payment, remote)`,
 	}}},
 	{Name: "refund-believed", Description: "a refund that was made counts as final, even if the bank returns the money", Edits: []Edit{{
 		File: "flows/payment/protocol/after.go",
-		Old:  `	case r.Refunding > 0, r.Disputed`,
-		New:  `	case r.State == cards.Captured, r.Disputed`,
+		Old:  `	case remote.Refunding > 0, remote.Disputed`,
+		New:  `	case remote.State == cards.Captured, remote.Disputed`,
 	}}},
 	{Name: "no-brake", Description: "cards are charged although the club system records no payment", Edits: []Edit{{
 		File: "flows/payment/brake.go",

@@ -66,14 +66,14 @@ func (o *eventHarness) allowRefresh(after time.Duration) {
 	o.sweeps <- o.w.Clock.Now()
 }
 
-func (o *eventHarness) awaitCart(id, what string, is func(*flows.Registration) bool) (r *flows.Registration) {
+func (o *eventHarness) awaitCart(id, what string, is func(*flows.Registration) bool) (registration *flows.Registration) {
 	o.w.Helper()
 	frontdesktest.Eventually(o.w, what, func() bool {
 		var err error
-		r, _, err = o.g.Store.Registration(o.w.Context(), id)
-		return err == nil && is(r)
+		registration, _, err = o.g.Store.Registration(o.w.Context(), id)
+		return err == nil && is(registration)
 	})
-	return r
+	return registration
 }
 
 func settled(r *flows.Registration) bool {
@@ -84,26 +84,26 @@ func settled(r *flows.Registration) bool {
 // is updated before it is next requested.
 func TestEventOfASettlementElsewhere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	o := w.eventHarness(g)
-	r, another := w.Registered(g), w.Registered(g)
-	w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
-	o.open()
+	world := newWorld(t)
+	g := world.Gateway()
+	harness := world.eventHarness(g)
+	registration, another := world.Registered(g), world.Registered(g)
+	world.PayAtDesk(&flows.Payment{Sale: registration.Sale, Amount: quarterPassPrice})
+	harness.open()
 	for range 3 { // duplicates are harmless
-		o.send("contact.updated", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
+		harness.send("contact.updated", "contactId", string(registration.Contact.IRI), "clubId", "/demo/clubs/11")
 	}
-	o.idle()
-	before := w.Calls("/sales/*")
-	o.allowRefresh(3 * time.Second)
-	now := o.awaitCart(r.ID, "the cart is settled", settled)
-	if now.Contact.Status != "customer" || now.Version != r.Version+1 {
+	harness.idle()
+	before := world.Calls("/sales/*")
+	harness.allowRefresh(3 * time.Second)
+	now := harness.awaitCart(registration.ID, "the cart is settled", settled)
+	if now.Contact.Status != "customer" || now.Version != registration.Version+1 {
 		t.Errorf("it is %+v's, in version %d", now.Contact, now.Version)
 	}
-	if n := w.Calls("/sales/*") - before; n != 1 {
+	if n := world.Calls("/sales/*") - before; n != 1 {
 		t.Errorf("the sale was read %d times", n)
 	}
-	same := o.awaitCart(another.ID, "the other one is there", func(*flows.Registration) bool { return true })
+	same := harness.awaitCart(another.ID, "the other one is there", func(*flows.Registration) bool { return true })
 	if same.Version != another.Version {
 		t.Error("another registration was changed")
 	}
@@ -116,26 +116,27 @@ const beforePolls = 1e13
 // refreshed before them, and again before them if the club system fails at first.
 func TestEventBeforePolls(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	o := w.eventHarness(g)
-	r := w.Registered(g)
-	w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+	world := newWorld(t)
+	g := world.Gateway()
+	harness := world.eventHarness(g)
+	registration := world.Registered(g)
+	world.PayAtDesk(&flows.Payment{Sale: registration.Sale, Amount: quarterPassPrice})
 	var overdue []redis.Z
 	for i := range 5000 {
-		overdue = append(overdue, redis.Z{Score: float64(w.Clock.Now().Add(-time.Hour).UnixMilli()), Member: fmt.Sprint("overdue-", i)})
+		overdue = append(overdue, redis.Z{Score: float64(world.Clock.Now().Add(-time.Hour).UnixMilli()), Member: fmt.Sprint("overdue-", i)})
 	}
-	w.Redis.ZAdd(t.Context(), "fd:{refreshes}:registrations", overdue...)
-	o.open()
-	o.send("contact.updated", "contactId", string(r.Contact.IRI))
-	o.idle()
-	w.FailCalls("GET /sim/demo/sales/*", 1)
-	o.allowRefresh(3 * time.Second)
-	failed := func() bool { return strings.Contains(w.Journal.String(), "registration not refreshed") }
+	world.Redis.ZAdd(t.Context(), "fd:{refreshes}:registrations", overdue...)
+	harness.open()
+	harness.send("contact.updated", "contactId", string(registration.Contact.IRI))
+	harness.idle()
+	world.FailCalls("GET /sim/demo/sales/*", 1)
+	harness.allowRefresh(3 * time.Second)
+	failed := func() bool { return strings.Contains(world.Journal.String(), "registration not refreshed") }
 	frontdesktest.Eventually(t, "the refresh has failed", failed)
-	o.allowRefresh(time.Minute)
-	o.awaitCart(r.ID, "the cart is settled", settled)
-	if left := w.Redis.ZCount(t.Context(), "fd:{refreshes}:registrations", "0", fmt.Sprint(w.Clock.Now().UnixMilli())).Val(); left < 4900 {
+	harness.allowRefresh(time.Minute)
+	harness.awaitCart(registration.ID, "the cart is settled", settled)
+	left := world.Redis.ZCount(t.Context(), "fd:{refreshes}:registrations", "0", fmt.Sprint(world.Clock.Now().UnixMilli())).Val()
+	if left < 4900 {
 		t.Errorf("only %d polls are still overdue: the test cannot fail", left)
 	}
 }
@@ -143,18 +144,18 @@ func TestEventBeforePolls(t *testing.T) {
 // TestEventsOfOthers do not call the club system.
 func TestEventsOfOthers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	o := w.eventHarness(g)
-	r := w.Registered(g)
-	o.open()
-	asked := len(w.Sim.Requests())
-	o.send("contact.updated", "contactId", "/demo/contacts/1001", "clubId", "/demo/clubs/11") // not a contact of any registration here
-	o.send("contact.updated", "contactId", "/other"+strings.TrimPrefix(string(r.Contact.IRI), "/demo"))
-	o.send("contact.created", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
-	o.send("identificator.disabled", "indentificatorId", "/demo/identificators/1", "targetId", string(r.Contact.IRI))
-	o.send("contact.exploded", "contactId", string(r.Contact.IRI))
-	o.send("contact.updated", "contactId", r.Contact.IRI.ID())
+	world := newWorld(t)
+	gateway := world.Gateway()
+	harness := world.eventHarness(gateway)
+	registration := world.Registered(gateway)
+	harness.open()
+	asked := len(world.Sim.Requests())
+	harness.send("contact.updated", "contactId", "/demo/contacts/1001", "clubId", "/demo/clubs/11") // not a contact of any registration here
+	harness.send("contact.updated", "contactId", "/other"+strings.TrimPrefix(string(registration.Contact.IRI), "/demo"))
+	harness.send("contact.created", "contactId", string(registration.Contact.IRI), "clubId", "/demo/clubs/11")
+	harness.send("identificator.disabled", "indentificatorId", "/demo/identificators/1", "targetId", string(registration.Contact.IRI))
+	harness.send("contact.exploded", "contactId", string(registration.Contact.IRI))
+	harness.send("contact.updated", "contactId", registration.Contact.IRI.ID())
 	for _, body := range []string{
 		`[]`,
 		`"x"`,
@@ -164,20 +165,20 @@ func TestEventsOfOthers(t *testing.T) {
 		`{"event":"contact.updated","data":[]}`,
 		`{"event":"contact.updated","data":{"object":{"contactId":{"@id":1}}}}`,
 	} {
-		if err := o.Receive(t.Context(), []byte(body)); err != nil {
+		if err := harness.Receive(t.Context(), []byte(body)); err != nil {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	if err := o.Receive(t.Context(), []byte(`{"event":`)); flows.CodeOf(err) != flows.MalformedRequest {
+	if err := harness.Receive(t.Context(), []byte(`{"event":`)); flows.CodeOf(err) != flows.MalformedRequest {
 		t.Errorf("no JSON: %v", err)
 	}
-	o.idle()
-	o.allowRefresh(3 * time.Second)
-	o.allowRefresh(time.Second) // the previous sweep is over
-	if n := len(w.Sim.Requests()) - asked; n != 0 {
+	harness.idle()
+	harness.allowRefresh(3 * time.Second)
+	harness.allowRefresh(time.Second) // the previous sweep is over
+	if n := len(world.Sim.Requests()) - asked; n != 0 {
 		t.Errorf("%d calls were made", n)
 	}
-	counts := must(t, func() (map[string]string, error) { return g.Store.ClubEventCounts(t.Context()) })
+	counts := must(t, func() (map[string]string, error) { return gateway.Store.ClubEventCounts(t.Context()) })
 	for kind, n := range map[string]string{
 		"contact.updated":        "3",
 		"foreign":                "1",
@@ -195,19 +196,19 @@ func TestEventsOfOthers(t *testing.T) {
 // TestEveryEvent handles each event of the description, in either spelling.
 func TestEveryEvent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	o := w.eventHarness(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	harness := world.eventHarness(gateway)
 	for i, name := range clubsim.EventNames() {
-		r := w.Registered(g)
-		contact := string(r.Contact.IRI)
+		registration := world.Registered(gateway)
+		contact := string(registration.Contact.IRI)
 		spelling := []string{"indentificatorId", "identificatorId"}[i%2]
-		o.send(name, "contactId", contact, "targetId", contact, "clubId", "/demo/clubs/11", spelling, "/demo/identificators/2")
-		if err := o.ProcessPending(t.Context()); err != nil {
+		harness.send(name, "contactId", contact, "targetId", contact, "clubId", "/demo/clubs/11", spelling, "/demo/identificators/2")
+		if err := harness.ProcessPending(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		due := w.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Val()
-		soon := due == float64(w.Clock.Now().Add(2*time.Second).UnixMilli())-beforePolls
+		due := world.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", registration.ID).Val()
+		soon := due == float64(world.Clock.Now().Add(2*time.Second).UnixMilli())-beforePolls
 		want := map[string]bool{
 			"contact.updated":                true,
 			"contact.deleted":                true,
@@ -223,7 +224,7 @@ func TestEveryEvent(t *testing.T) {
 			t.Errorf("%s brings the look forward: %t", name, soon)
 		}
 	}
-	counts := must(t, func() (map[string]string, error) { return g.Store.ClubEventCounts(t.Context()) })
+	counts := must(t, func() (map[string]string, error) { return gateway.Store.ClubEventCounts(t.Context()) })
 	if len(counts) != 20 {
 		t.Errorf("counted: %v", counts)
 	}
@@ -233,28 +234,28 @@ func TestEveryEvent(t *testing.T) {
 // the events, even if the queue has lost the job.
 func TestStoredEventsAreNotLost(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	dead := w.Gateway()
-	r := w.Registered(dead)
-	w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
-	w.eventHarness(dead).send("contact.updated", "contactId", string(r.Contact.IRI))
-	for _, key := range w.Redis.Keys(t.Context(), "asynq:*").Val() {
-		w.Redis.Del(t.Context(), key)
+	world := newWorld(t)
+	dead := world.Gateway()
+	registration := world.Registered(dead)
+	world.PayAtDesk(&flows.Payment{Sale: registration.Sale, Amount: quarterPassPrice})
+	world.eventHarness(dead).send("contact.updated", "contactId", string(registration.Contact.IRI))
+	for _, key := range world.Redis.Keys(t.Context(), "asynq:*").Val() {
+		world.Redis.Del(t.Context(), key)
 	}
-	o := w.eventHarness(w.Gateway())
+	o := world.eventHarness(world.Gateway())
 	o.open() // sweeps at start
 	o.idle()
 	o.allowRefresh(3 * time.Second)
-	o.awaitCart(r.ID, "the cart is settled", settled)
+	o.awaitCart(registration.ID, "the cart is settled", settled)
 }
 
 // TestEventsOfAnUnknownKey: during a rotation of keys, a gateway finds events that it cannot open. It processes the
 // others and leaves these to a gateway that has the key, for an hour.
 func TestEventsOfAnUnknownKey(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	behind, ahead := w.eventHarness(w.Gateway()), w.eventHarness(w.Gateway(gatewayOptions{Keys: newKeyring(t, "two", "one")}))
-	old, rotated := w.Registered(behind.g), w.Registered(ahead.g)
+	world := newWorld(t)
+	behind, ahead := world.eventHarness(world.Gateway()), world.eventHarness(world.Gateway(gatewayOptions{Keys: newKeyring(t, "two", "one")}))
+	old, rotated := world.Registered(behind.g), world.Registered(ahead.g)
 	expect := func(o *eventHarness, left int64) {
 		t.Helper()
 		if err := o.ProcessPending(t.Context()); err != nil {
@@ -265,8 +266,8 @@ func TestEventsOfAnUnknownKey(t *testing.T) {
 		}
 	}
 	requested := func(r *flows.Registration) bool {
-		due := w.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Val()
-		return due == float64(w.Clock.Now().Add(2*time.Second).UnixMilli())-beforePolls
+		due := world.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Val()
+		return due == float64(world.Clock.Now().Add(2*time.Second).UnixMilli())-beforePolls
 	}
 	const many = 120 // more than one batch
 	for range many {
@@ -282,9 +283,9 @@ func TestEventsOfAnUnknownKey(t *testing.T) {
 		t.Error("the events of the new key were not processed")
 	}
 	ahead.send("contact.updated", "contactId", string(rotated.Contact.IRI))
-	w.Clock.Advance(2 * time.Hour)
+	world.Clock.Advance(2 * time.Hour)
 	expect(behind, 0)
-	if !strings.Contains(w.Journal.String(), "club events dropped") {
+	if !strings.Contains(world.Journal.String(), "club events dropped") {
 		t.Error("no log line about a dropped event")
 	}
 }
@@ -293,15 +294,15 @@ func TestEventsOfAnUnknownKey(t *testing.T) {
 // has the key can make it.
 func TestDeliveryOfAnUnknownKey(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	cfg := w.relayTo(g, "http://127.0.0.1:9/events")
+	world := newWorld(t)
+	g := world.Gateway()
+	cfg := world.relayTo(g, "http://127.0.0.1:9/events")
 	ahead := cfg
 	ahead.Keys = newKeyring(t, "two", "one")
 	if err := background.New(ahead).Relay.Enqueue(t.Context(), []flows.Event{{ID: "evt_1", Type: "contact.updated"}}); err != nil {
 		t.Fatal(err)
 	}
-	w.RunBackground(cfg)
+	world.RunBackground(cfg)
 	behind := background.New(cfg).Relay
 	var failed []background.Delivery
 	frontdesktest.Eventually(t, "the delivery has failed", func() bool {
@@ -329,12 +330,12 @@ func TestEventsWithoutRedis(t *testing.T) {
 // TestPolling finds changes that no event reported. Polls become less frequent, then stop.
 func TestPolling(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	o := w.eventHarness(g)
-	r := w.Registered(g)
-	o.open()
-	begun := w.Calls("/sales/*")
+	world := newWorld(t)
+	gateway := world.Gateway()
+	harness := world.eventHarness(gateway)
+	registration := world.Registered(gateway)
+	harness.open()
+	begun := world.Calls("/sales/*")
 	for _, step := range []struct {
 		after time.Duration
 		reads int
@@ -343,25 +344,25 @@ func TestPolling(t *testing.T) {
 		{14 * time.Minute, 0, 15 * time.Minute}, {2 * time.Minute, 1, 32 * time.Minute}, {10 * time.Minute, 1, 32 * time.Minute},
 		{7 * time.Minute, 2, 66 * time.Minute}, {20 * time.Minute, 2, 66 * time.Minute}, {15 * time.Minute, 3, 136 * time.Minute},
 	} {
-		o.allowRefresh(step.after)
+		harness.allowRefresh(step.after)
 		frontdesktest.Eventually(t, "the next look is due after "+step.next.String(), func() bool {
-			due := w.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Val()
-			return w.Calls("/sales/*")-begun == step.reads && due == float64(r.CreatedAt.Add(step.next).UnixMilli())
+			due := world.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", registration.ID).Val()
+			return world.Calls("/sales/*")-begun == step.reads && due == float64(registration.CreatedAt.Add(step.next).UnixMilli())
 		})
 	}
-	w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
-	o.allowRefresh(3 * time.Hour)
-	o.awaitCart(r.ID, "the cart is settled", settled)
-	gone := w.Registered(g)
+	world.PayAtDesk(&flows.Payment{Sale: registration.Sale, Amount: quarterPassPrice})
+	harness.allowRefresh(3 * time.Hour)
+	harness.awaitCart(registration.ID, "the cart is settled", settled)
+	gone := world.Registered(gateway)
 	frontdesktest.Eventually(t, "what is settled is not polled", func() bool {
-		return w.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Err() != nil
+		return world.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", registration.ID).Err() != nil
 	})
-	before := len(w.Sim.Requests())
-	o.allowRefresh(21 * time.Hour)
+	before := len(world.Sim.Requests())
+	harness.allowRefresh(21 * time.Hour)
 	frontdesktest.Eventually(t, "what has expired is not polled", func() bool {
-		return w.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", gone.ID).Err() != nil
+		return world.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", gone.ID).Err() != nil
 	})
-	if n := len(w.Sim.Requests()) - before; n != 0 {
+	if n := len(world.Sim.Requests()) - before; n != 0 {
 		t.Errorf("%d calls for an expired registration", n)
 	}
 }
@@ -370,60 +371,60 @@ func TestPolling(t *testing.T) {
 // up has paid at the desk.
 func TestPollingAfterAPayment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	o := w.eventHarness(g)
-	p := w.Started(g)
-	o.open()
-	o.allowRefresh(16 * time.Minute)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	harness := world.eventHarness(gateway)
+	payment := world.Started(gateway)
+	harness.open()
+	harness.allowRefresh(16 * time.Minute)
 	frontdesktest.Eventually(t, "the next look is due after 32 minutes", func() bool {
-		due := w.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", p.Registration).Val()
-		return due == float64(p.CreatedAt.Add(32*time.Minute).UnixMilli())
+		due := world.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", payment.Registration).Val()
+		return due == float64(payment.CreatedAt.Add(32*time.Minute).UnixMilli())
 	})
 	must(t, func() (flows.View, error) {
-		return g.Registrations.CancelPayment(t.Context(), p.Registration, holderToken)
+		return gateway.Registrations.CancelPayment(t.Context(), payment.Registration, holderToken)
 	})
-	w.awaitState(g, p.ID, flows.Cancelled)
-	w.PayAtDesk(p)
-	o.allowRefresh(17 * time.Minute)
-	o.awaitCart(p.Registration, "the cart is settled", settled)
+	world.awaitState(gateway, payment.ID, flows.Cancelled)
+	world.PayAtDesk(payment)
+	harness.allowRefresh(17 * time.Minute)
+	harness.awaitCart(payment.Registration, "the cart is settled", settled)
 }
 
 // TestEventStorm: two thousand events about sixty registrations cause no more reads than the budget allows.
 func TestEventStorm(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	o := w.eventHarness(g)
+	world := newWorld(t)
+	g := world.Gateway()
+	harness := world.eventHarness(g)
 	contacts := map[club.IRI]bool{}
 	for range 60 {
-		contacts[w.Registered(g).Contact.IRI] = true
+		contacts[world.Registered(g).Contact.IRI] = true
 	}
-	o.open()
-	before := w.Calls("/sales/*")
-	reads := func() int { return w.Calls("/sales/*") - before }
+	harness.open()
+	before := world.Calls("/sales/*")
+	reads := func() int { return world.Calls("/sales/*") - before }
 	for sent := 0; sent < 2000; {
 		for contact := range contacts {
-			o.send("contact.updated", "contactId", string(contact), "clubId", "/demo/clubs/11")
+			harness.send("contact.updated", "contactId", string(contact), "clubId", "/demo/clubs/11")
 			sent++
 		}
 	}
-	o.idle()
-	o.allowRefresh(3 * time.Second)
+	harness.idle()
+	harness.allowRefresh(3 * time.Second)
 	frontdesktest.Eventually(t, "twenty looks", func() bool { return reads() == 20 })
 	for range 5 {
-		o.allowRefresh(0)
+		harness.allowRefresh(0)
 	}
-	o.allowRefresh(10 * time.Second)
+	harness.allowRefresh(10 * time.Second)
 	frontdesktest.Eventually(t, "ten looks more after ten seconds", func() bool { return reads() == 30 })
 	for range 5 {
-		o.allowRefresh(0)
+		harness.allowRefresh(0)
 	}
 	if n := reads(); n > 30 {
 		t.Errorf("%d looks within the budget of 30", n)
 	}
 	for range 30 { // in the end every sale has been read once
-		o.allowRefresh(time.Second)
+		harness.allowRefresh(time.Second)
 	}
 	frontdesktest.Eventually(t, "every registration was read", func() bool { return reads() == 60 })
 }
@@ -432,33 +433,33 @@ func TestEventStorm(t *testing.T) {
 // settled the sale with cash, which the rule does not take for the card payment.
 func TestEventsInADoubt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway(gatewayOptions{Rule: flowstest.SimulatorsRule()})
-	o := w.eventHarness(g)
-	p := w.Doubtful(g, "error_before")
+	world := newWorld(t)
+	gateway := world.Gateway(gatewayOptions{Rule: flowstest.SimulatorsRule()})
+	harness := world.eventHarness(gateway)
+	payment := world.Doubtful(gateway, "error_before")
 	for _, pause := range []time.Duration{31 * time.Second, 2 * time.Minute} {
-		w.Clock.Advance(pause)
-		p = w.Advance(g, p)
+		world.Clock.Advance(pause)
+		payment = world.Advance(gateway, payment)
 	}
-	if p.State != flows.InDoubt || len(p.Readings) != 2 {
-		t.Fatalf("%s with %d readings", p.State, len(p.Readings))
+	if payment.State != flows.InDoubt || len(payment.Readings) != 2 {
+		t.Fatalf("%s with %d readings", payment.State, len(payment.Readings))
 	}
-	w.PayAtDesk(p) // staff settle the sale at the desk
-	w.Clock.Advance(time.Minute)
-	if p = w.Advance(g, p); len(p.Readings) != 2 {
+	world.PayAtDesk(payment) // staff settle the sale at the desk
+	world.Clock.Advance(time.Minute)
+	if payment = world.Advance(gateway, payment); len(payment.Readings) != 2 {
 		t.Fatal("evidence is read before it is due")
 	}
-	o.open()
-	r, _, err := g.Store.Registration(t.Context(), p.Registration)
+	harness.open()
+	r, _, err := gateway.Store.Registration(t.Context(), payment.Registration)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.send("contact.updated", "contactId", string(r.Contact.IRI))
-	o.idle()
-	o.allowRefresh(3 * time.Second)
-	frontdesktest.Eventually(t, "the evidence is read", func() bool { return len(w.Stored(g, p.ID).Readings) == 3 })
-	if p = w.Stored(g, p.ID); p.State != flows.InDoubt || w.Held(p).Metadata["fd_done_1"] != "" {
-		t.Errorf("%s (%s)", p.State, p.Reason)
+	harness.send("contact.updated", "contactId", string(r.Contact.IRI))
+	harness.idle()
+	harness.allowRefresh(3 * time.Second)
+	frontdesktest.Eventually(t, "the evidence is read", func() bool { return len(world.Stored(gateway, payment.ID).Readings) == 3 })
+	if payment = world.Stored(gateway, payment.ID); payment.State != flows.InDoubt || world.Held(payment).Metadata["fd_done_1"] != "" {
+		t.Errorf("%s (%s)", payment.State, payment.Reason)
 	}
 }
 
@@ -466,55 +467,57 @@ func TestEventsInADoubt(t *testing.T) {
 // visitor learns nothing about that contact and changes nothing of it.
 func TestContactMergedElsewhere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	o := w.eventHarness(g)
-	r := w.Registered(g)
-	known := w.Persona("prospect")
+	world := newWorld(t)
+	gateway := world.Gateway()
+	harness := world.eventHarness(gateway)
+	registration := world.Registered(gateway)
+	known := world.Persona("prospect")
 	above := bastille
 	above.Node = "/demo/network_nodes/1"
-	migration := club.Migration{Contact: r.Contact.IRI, Club: bastille.Club}
-	if err := w.Club.MigrateContact(t.Context(), above, club.IRI(known.ContactID), known.AccessToken, migration); err != nil {
+	migration := club.Migration{Contact: registration.Contact.IRI, Club: bastille.Club}
+	if err := world.Club.MigrateContact(t.Context(), above, club.IRI(known.ContactID), known.AccessToken, migration); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Club.UpdateSaleContact(t.Context(), bastille, r.Sale); err != nil {
+	if err := world.Club.UpdateSaleContact(t.Context(), bastille, registration.Sale); err != nil {
 		t.Fatal(err)
 	}
-	o.open()
-	o.send("contact.deleted", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
-	o.idle()
-	o.allowRefresh(3 * time.Second)
-	now := o.awaitCart(r.ID, "the contact is the one that stayed", func(r *flows.Registration) bool {
+	harness.open()
+	harness.send("contact.deleted", "contactId", string(registration.Contact.IRI), "clubId", "/demo/clubs/11")
+	harness.idle()
+	harness.allowRefresh(3 * time.Second)
+	now := harness.awaitCart(registration.ID, "the contact is the one that stayed", func(r *flows.Registration) bool {
 		return string(r.Contact.IRI) == known.ContactID
 	})
 	want := &flows.Contact{
 		IRI:       club.IRI(known.ContactID),
-		Number:    r.Contact.Number,
+		Number:    registration.Contact.Number,
 		Status:    "temp",
-		GivenName: r.Contact.GivenName,
+		GivenName: registration.Contact.GivenName,
 		Merged:    true,
 	}
 	if *now.Contact != *want || !now.Cart.Valid {
 		t.Errorf("it is %+v's, with %+v", now.Contact, now.Cart)
 	}
-	w.expectNothingOfMerged(g, r.ID)
-	found := must(t, func() ([]string, error) { return g.Store.RegistrationsOf(t.Context(), club.IRI(known.ContactID)) })
-	if len(found) != 1 || found[0] != r.ID {
+	world.expectNothingOfMerged(gateway, registration.ID)
+	found := must(t, func() ([]string, error) { return gateway.Store.RegistrationsOf(t.Context(), club.IRI(known.ContactID)) })
+	if len(found) != 1 || found[0] != registration.ID {
 		t.Errorf("events of the contact lead to %v", found)
 	}
-	if found = w.FoundByEmail(g, known); len(found) != 1 || found[0] != r.ID {
+	if found = world.FoundByEmail(gateway, known); len(found) != 1 || found[0] != registration.ID {
 		t.Errorf("their e-mail address leads to %v", found)
 	}
-	p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
-	w.Confirm(p, goodCard)
-	if p = w.Advance(g, p); p.State != flows.Recorded {
+	p := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
+	world.Confirm(p, goodCard)
+	if p = world.Advance(gateway, p); p.State != flows.Recorded {
 		t.Fatalf("%s (%s)", p.State, p.Reason)
 	}
-	done := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
+	done := must(t, func() (flows.View, error) {
+		return gateway.Registrations.Get(t.Context(), registration.ID, holderToken)
+	})
 	if *done.Contact != *want {
 		t.Errorf("in the end it is %+v's", done.Contact)
 	}
-	if _, _, err := g.Registrations.Consents(t.Context(), r.ID, holderToken); flows.CodeOf(err) != flows.PersonKnown {
+	if _, _, err := gateway.Registrations.Consents(t.Context(), registration.ID, holderToken); flows.CodeOf(err) != flows.PersonKnown {
 		t.Errorf("in the end the consents are read: %v", err)
 	}
 }
@@ -522,20 +525,20 @@ func TestContactMergedElsewhere(t *testing.T) {
 // expectNothingOfMerged checks that the visitor of a merged contact can neither read nor change details or consents.
 func (w *world) expectNothingOfMerged(g *gateway, id string) {
 	w.Helper()
-	ctx, s := w.Context(), g.Registrations
+	ctx, service := w.Context(), g.Registrations
 	for name, do := range map[string]func() error{
-		"replace the person": func() error { _, err := s.PutPerson(ctx, id, holderToken, visitor); return err },
+		"replace the person": func() error { _, err := service.PutPerson(ctx, id, holderToken, visitor); return err },
 		"correct the person": func() error {
-			_, err := s.CorrectPerson(ctx, id, holderToken, func(p flows.Person) (flows.Person, error) {
+			_, err := service.CorrectPerson(ctx, id, holderToken, func(p flows.Person) (flows.Person, error) {
 				w.Errorf("a correction reads %+v", p)
 				return p, nil
 			})
 			return err
 		},
-		"read the consents":   func() error { _, _, err := s.Consents(ctx, id, holderToken); return err },
-		"change the consents": func() error { _, _, err := s.ChangeConsents(ctx, id, holderToken, nil, ""); return err },
+		"read the consents":   func() error { _, _, err := service.Consents(ctx, id, holderToken); return err },
+		"change the consents": func() error { _, _, err := service.ChangeConsents(ctx, id, holderToken, nil, ""); return err },
 		"import an account": func() error {
-			_, err := s.Migrate(ctx, id, holderToken, w.Persona("former").AccessToken)
+			_, err := service.Migrate(ctx, id, holderToken, w.Persona("former").AccessToken)
 			return err
 		},
 	} {
@@ -543,7 +546,7 @@ func (w *world) expectNothingOfMerged(g *gateway, id string) {
 			w.Errorf("%s: %v", name, err)
 		}
 	}
-	view := must(w, func() (flows.View, error) { return s.Get(ctx, id, holderToken) })
+	view := must(w, func() (flows.View, error) { return service.Get(ctx, id, holderToken) })
 	if got := strings.Join(view.Actions, " "); got != "pay check add_item clear_items abandon" {
 		w.Errorf("the visitor can %s", got)
 	}
@@ -552,35 +555,35 @@ func (w *world) expectNothingOfMerged(g *gateway, id string) {
 // TestRefreshesThatFail are retried and do no harm.
 func TestRefreshesThatFail(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	o := w.eventHarness(g)
-	r := w.Registered(g)
-	w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
-	w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 500, Times: new(1)})
-	o.open()
-	o.send("identificator.created", "indentificatorId", "/demo/identificators/2", "targetId", string(r.Contact.IRI))
-	o.idle()
-	o.allowRefresh(3 * time.Second)
-	frontdesktest.Eventually(t, "the look fails", func() bool { return w.Sim.Faults()[0].Hits == 1 })
-	o.allowRefresh(61 * time.Second)
-	o.awaitCart(r.ID, "the cart is settled", settled)
+	world := newWorld(t)
+	g := world.Gateway()
+	harness := world.eventHarness(g)
+	registration := world.Registered(g)
+	world.PayAtDesk(&flows.Payment{Sale: registration.Sale, Amount: quarterPassPrice})
+	world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 500, Times: new(1)})
+	harness.open()
+	harness.send("identificator.created", "indentificatorId", "/demo/identificators/2", "targetId", string(registration.Contact.IRI))
+	harness.idle()
+	harness.allowRefresh(3 * time.Second)
+	frontdesktest.Eventually(t, "the look fails", func() bool { return world.Sim.Faults()[0].Hits == 1 })
+	harness.allowRefresh(61 * time.Second)
+	harness.awaitCart(registration.ID, "the cart is settled", settled)
 }
 
 // TestRemovedSaleIsPolledSeldom: the refresh of a registration whose sale is gone counts as done, and is not repeated
 // after a minute.
 func TestRemovedSaleIsPolledSeldom(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	o := w.eventHarness(g)
-	r := w.Registered(g)
-	w.RemoveSale(r.Sale)
+	world := newWorld(t)
+	g := world.Gateway()
+	o := world.eventHarness(g)
+	registration := world.Registered(g)
+	world.RemoveSale(registration.Sale)
 	o.open()
-	before := w.Calls("/sales/*")
+	before := world.Calls("/sales/*")
 	o.allowRefresh(16 * time.Minute)
 	frontdesktest.Eventually(t, "the next refresh is due after 32 minutes", func() bool {
-		due := w.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Val()
-		return w.Calls("/sales/*")-before == 1 && due == float64(r.CreatedAt.Add(32*time.Minute).UnixMilli())
+		due := world.Redis.ZScore(t.Context(), "fd:{refreshes}:registrations", registration.ID).Val()
+		return world.Calls("/sales/*")-before == 1 && due == float64(registration.CreatedAt.Add(32*time.Minute).UnixMilli())
 	})
 }

@@ -26,16 +26,16 @@ func (w *world) awaitLists(n int) {
 // has just run the comparison.
 func TestRebuildAtStart(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	first, second := w.Gateway(), w.Gateway()
-	w.worker(first)
-	w.awaitLists(1)
-	p := w.Authorised(second)
-	w.ForgetKeys("fd:{*", "fd:payments:open")
-	w.worker(second)
-	w.awaitKnown(p)
-	w.awaitState(second, p.ID, flows.Recorded) // it is woken when it is rebuilt
-	w.ExpectSound(w.Stored(second, p.ID))
+	world := newWorld(t)
+	first, second := world.Gateway(), world.Gateway()
+	world.worker(first)
+	world.awaitLists(1)
+	p := world.Authorised(second)
+	world.ForgetKeys("fd:{*", "fd:payments:open")
+	world.worker(second)
+	world.awaitKnown(p)
+	world.awaitState(second, p.ID, flows.Recorded) // it is woken when it is rebuilt
+	world.ExpectSound(world.Stored(second, p.ID))
 }
 
 // TestRebuildWhenRedisForgot: a gateway rebuilds after a sweep finds its last heartbeat missing or older than
@@ -53,17 +53,17 @@ func TestRebuildWhenRedisForgot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g := w.Gateway()
-			sweeps := w.worker(g)
+			gateway := w.Gateway()
+			sweeps := w.worker(gateway)
 			for range 3 {
 				sweeps <- w.Clock.Now()
 			}
-			p := w.Authorised(g)
+			p := w.Authorised(gateway)
 			forget(w)
 			sweeps <- w.Clock.Now()
 			w.awaitKnown(p)
-			w.awaitState(g, p.ID, flows.Recorded) // it is woken when it is rebuilt
-			w.ExpectSound(w.Stored(g, p.ID))
+			w.awaitState(gateway, p.ID, flows.Recorded) // it is woken when it is rebuilt
+			w.ExpectSound(w.Stored(gateway, p.ID))
 		})
 	}
 }
@@ -71,22 +71,22 @@ func TestRebuildWhenRedisForgot(t *testing.T) {
 // TestRebuildAfterAFailedSweep: Redis may come back from an outage with less data.
 func TestRebuildAfterAFailedSweep(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	sweeps := w.worker(g)
-	w.quiet(sweeps)
-	p := w.Authorised(g)
-	w.ForgetKeys("fd:{*", "fd:payments:open")
-	w.Redis.Set(t.Context(), "fd:payments:open", "not a list of payments", 0)
-	lists := w.Listed()
-	sweeps <- w.Clock.Now()
-	sweeps <- w.Clock.Now() // the previous sweep is over
-	if w.Listed() != lists {
+	world := newWorld(t)
+	g := world.Gateway()
+	sweeps := world.worker(g)
+	world.quiet(sweeps)
+	payment := world.Authorised(g)
+	world.ForgetKeys("fd:{*", "fd:payments:open")
+	world.Redis.Set(t.Context(), "fd:payments:open", "not a list of payments", 0)
+	lists := world.Listed()
+	sweeps <- world.Clock.Now()
+	sweeps <- world.Clock.Now() // the previous sweep is over
+	if world.Listed() != lists {
 		t.Error("something was rebuilt into a Redis that does not work")
 	}
-	w.ForgetKeys("fd:payments:open")
-	sweeps <- w.Clock.Now()
-	w.awaitKnown(p)
+	world.ForgetKeys("fd:payments:open")
+	sweeps <- world.Clock.Now()
+	world.awaitKnown(payment)
 }
 
 // quiet sweeps until nothing is due.
@@ -103,89 +103,89 @@ func (w *world) quiet(sweeps chan<- time.Time) {
 // runs it.
 func TestRebuildNowAndThen(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	gateways := []*gateway{w.Gateway(), w.Gateway()}
-	sweeps := []chan<- time.Time{w.worker(gateways[0]), w.worker(gateways[1])}
+	world := newWorld(t)
+	gateways := []*gateway{world.Gateway(), world.Gateway()}
+	sweeps := []chan<- time.Time{world.worker(gateways[0]), world.worker(gateways[1])}
 	for range 5 {
 		for _, sweep := range sweeps {
-			sweep <- w.Clock.Now()
+			sweep <- world.Clock.Now()
 		}
 	}
-	w.awaitLists(2) // one per start, which also counts as the periodic one
-	p := w.Authorised(gateways[0])
-	w.ForgetKeys("fd:{*", "fd:payments:open")
+	world.awaitLists(2) // one per start, which also counts as the periodic one
+	payment := world.Authorised(gateways[0])
+	world.ForgetKeys("fd:{*", "fd:payments:open")
 	for _, sweep := range sweeps {
-		sweep <- w.Clock.Now()
-		sweep <- w.Clock.Now()
+		sweep <- world.Clock.Now()
+		sweep <- world.Clock.Now()
 	}
-	if w.Knows(p) || w.Listed() != 2 {
-		t.Errorf("no comparison was due, and the processor was asked %d times", w.Listed())
+	if world.Knows(payment) || world.Listed() != 2 {
+		t.Errorf("no comparison was due, and the processor was asked %d times", world.Listed())
 	}
-	w.ForgetKeys("fd:once:*") // the periods are over
-	sweeps[1] <- w.Clock.Now()
-	w.awaitKnown(p)
+	world.ForgetKeys("fd:once:*") // the periods are over
+	sweeps[1] <- world.Clock.Now()
+	world.awaitKnown(payment)
 }
 
 // TestListFails: the comparison is retried after a minute.
 func TestListFails(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	w.Wipe()
-	w.FailCalls(listCall, 1)
-	sweeps := w.worker(g)
-	w.awaitLists(1)
-	frontdesktest.Eventually(t, "the failure is logged", func() bool { return strings.Contains(w.Journal.String(), "redis not compared") })
-	sweeps <- w.Clock.Now()
-	sweeps <- w.Clock.Now()
-	if w.Listed() != 1 {
+	world := newWorld(t)
+	g := world.Gateway()
+	payment := world.Authorised(g)
+	world.Wipe()
+	world.FailCalls(listCall, 1)
+	sweeps := world.worker(g)
+	world.awaitLists(1)
+	frontdesktest.Eventually(t, "the failure is logged", func() bool { return strings.Contains(world.Journal.String(), "redis not compared") })
+	sweeps <- world.Clock.Now()
+	sweeps <- world.Clock.Now()
+	if world.Listed() != 1 {
 		t.Error("a processor that fails is asked again at once")
 	}
-	w.Clock.Advance(time.Minute)
-	sweeps <- w.Clock.Now()
-	w.awaitKnown(p)
+	world.Clock.Advance(time.Minute)
+	sweeps <- world.Clock.Now()
+	world.awaitKnown(payment)
 }
 
 // TestListIsSlow: payments advance while the processor is slow to list.
 func TestListIsSlow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	w.Clock.Advance(time.Minute)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
+	world.Clock.Advance(time.Minute)
 	answer := make(chan struct{})
-	w.InjectFault(listCall, func() { <-answer }, nil)
-	sweeps := w.worker(g)
-	w.awaitLists(1)
-	w.awaitState(g, p.ID, flows.Recorded)
-	sweeps <- w.Clock.Now()
-	sweeps <- w.Clock.Now()
+	world.InjectFault(listCall, func() { <-answer }, nil)
+	sweeps := world.worker(gateway)
+	world.awaitLists(1)
+	world.awaitState(gateway, payment.ID, flows.Recorded)
+	sweeps <- world.Clock.Now()
+	sweeps <- world.Clock.Now()
 	close(answer)
-	w.ExpectSound(w.Stored(g, p.ID))
+	world.ExpectSound(world.Stored(gateway, payment.ID))
 }
 
 // TestEventOfALostPayment: the processor's event restores the payment. An event without our
 // signature has no effect.
 func TestEventOfALostPayment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	sweeps := w.worker(g)
-	w.quiet(sweeps)
-	lists := w.Listed()
-	p := w.Authorised(g)
-	ev := event(p)
-	w.ForgetKeys("fd:{*", "fd:payments:open")
-	if err := g.HandleEvent(t.Context(), ev); err != nil || w.Knows(p) {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	sweeps := world.worker(gateway)
+	world.quiet(sweeps)
+	lists := world.Listed()
+	payment := world.Authorised(gateway)
+	ev := event(payment)
+	world.ForgetKeys("fd:{*", "fd:payments:open")
+	if err := gateway.HandleEvent(t.Context(), ev); err != nil || world.Knows(payment) {
 		t.Errorf("an unsigned event: %v", err)
 	}
-	ev.ID, ev.Metadata = uuid.NewString(), w.Held(p).Metadata
-	w.Handle(g, ev)
-	w.awaitKnown(p)
-	w.awaitState(g, p.ID, flows.Recorded)
-	w.ExpectSound(w.Stored(g, p.ID))
-	if n := w.Listed(); n != lists+1 {
+	ev.ID, ev.Metadata = uuid.NewString(), world.Held(payment).Metadata
+	world.Handle(gateway, ev)
+	world.awaitKnown(payment)
+	world.awaitState(gateway, payment.ID, flows.Recorded)
+	world.ExpectSound(world.Stored(gateway, payment.ID))
+	if n := world.Listed(); n != lists+1 {
 		t.Errorf("%d lists for one event", n-lists)
 	}
 }

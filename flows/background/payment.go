@@ -82,20 +82,20 @@ func (w *Worker) fillLanes(ctx context.Context) error {
 }
 
 // advance advances a payment, and returns it if it could be read. A failure is only logged, because the payment is due again.
-func (w *Worker) advance(ctx context.Context, asked request) (p *flows.Payment) {
+func (w *Worker) advance(ctx context.Context, asked request) (payment *flows.Payment) {
 	ctx, cancel := context.WithTimeout(ctx, advanceTimeout)
 	defer cancel()
 	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, asked.trace, "advance", trace.SpanKindConsumer)
 	defer span.End()
 	var err error
 	if asked.payment != nil {
-		p, err = w.cfg.Payments.AdvanceLoaded(ctx, asked.payment)
+		payment, err = w.cfg.Payments.AdvanceLoaded(ctx, asked.payment)
 	} else {
-		p, err = w.cfg.Payments.Advance(ctx, asked.id)
+		payment, err = w.cfg.Payments.Advance(ctx, asked.id)
 	}
 	if flows.CodeOf(err) == flows.NotFound { // its start was not completed, or Redis lost it
 		if err = w.cfg.Payments.RebuildOnDemand(ctx); err == nil {
-			p, err = w.cfg.Payments.Advance(ctx, asked.id)
+			payment, err = w.cfg.Payments.Advance(ctx, asked.id)
 		}
 	}
 	failed := "payment not advanced"
@@ -105,7 +105,7 @@ func (w *Worker) advance(ctx context.Context, asked request) (p *flows.Payment) 
 	if err != nil {
 		w.cfg.Log.WarnContext(ctx, failed, "payment", asked.id, "error", err)
 	}
-	return p
+	return payment
 }
 
 // verify verifies a recorded payment, and then pauses.

@@ -33,19 +33,19 @@ func (w *world) awaitState(g *gateway, id flows.PaymentID, state flows.PaymentSt
 // takes it before all others.
 func TestNoIdleWorker(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g, other := w.Gateway(), w.Gateway()
-	w.Started(g)
-	p := w.Authorised(g)
-	w.Clock.Advance(time.Minute) // both are due
-	w.Handle(g, event(p))
-	if n := g.Queue.InProgress(); n != 0 || fmt.Sprint(w.Woken()) != fmt.Sprintf("[%s]", p.ID) {
-		t.Errorf("%d payments are in progress without a worker, and %v are woken", n, w.Woken())
+	world := newWorld(t)
+	g, other := world.Gateway(), world.Gateway()
+	world.Started(g)
+	payment := world.Authorised(g)
+	world.Clock.Advance(time.Minute) // both are due
+	world.Handle(g, event(payment))
+	if n := g.Queue.InProgress(); n != 0 || fmt.Sprint(world.Woken()) != fmt.Sprintf("[%s]", payment.ID) {
+		t.Errorf("%d payments are in progress without a worker, and %v are woken", n, world.Woken())
 	}
 	first := must(t, func() ([]flows.PaymentID, error) {
-		return other.Store.Due(t.Context(), flows.OpenLane, w.Clock.Now(), time.Second, 1)
+		return other.Store.Due(t.Context(), flows.OpenLane, world.Clock.Now(), time.Second, 1)
 	})
-	if fmt.Sprint(first) != fmt.Sprintf("[%s]", p.ID) {
+	if fmt.Sprint(first) != fmt.Sprintf("[%s]", payment.ID) {
 		t.Errorf("%v is taken first", first)
 	}
 }
@@ -53,45 +53,45 @@ func TestNoIdleWorker(t *testing.T) {
 // TestGatewayDiesWithPayments: a gateway that has taken payments ends. Another one takes them after the lease.
 func TestGatewayDiesWithPayments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	w.Handle(g, event(p))
+	world := newWorld(t)
+	g := world.Gateway()
+	payment := world.Authorised(g)
+	world.Handle(g, event(payment))
 	taken := must(t, func() ([]flows.PaymentID, error) { // and nothing follows
-		return g.Store.Due(t.Context(), flows.OpenLane, w.Clock.Now(), 30*time.Second, 40)
+		return g.Store.Due(t.Context(), flows.OpenLane, world.Clock.Now(), 30*time.Second, 40)
 	})
-	other := w.Gateway()
-	sweeps := w.worker(other)
-	sweeps <- w.Clock.Now()
-	sweeps <- w.Clock.Now() // the previous sweep is over
-	if now := w.Stored(other, p.ID); len(taken) != 1 || now.State != flows.Intent {
+	other := world.Gateway()
+	sweeps := world.worker(other)
+	sweeps <- world.Clock.Now()
+	sweeps <- world.Clock.Now() // the previous sweep is over
+	if now := world.Stored(other, payment.ID); len(taken) != 1 || now.State != flows.Intent {
 		t.Fatalf("%v were taken, and within the lease the payment is %s", taken, now.State)
 	}
-	w.Clock.Advance(30 * time.Second)
-	w.awaitState(other, p.ID, flows.Recorded)
-	w.ExpectSound(w.Stored(other, p.ID))
+	world.Clock.Advance(30 * time.Second)
+	world.awaitState(other, payment.ID, flows.Recorded)
+	world.ExpectSound(world.Stored(other, payment.ID))
 }
 
 func TestEventFinishesPayment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	w.worker(g)
-	p := w.Authorised(g)
-	ev := event(p)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	world.worker(gateway)
+	payment := world.Authorised(gateway)
+	ev := event(payment)
 	for range 3 { // deliveries are repeated
-		w.Handle(g, ev)
+		world.Handle(gateway, ev)
 	}
-	w.awaitState(g, p.ID, flows.Recorded)
-	w.ExpectSound(w.Stored(g, p.ID))
+	world.awaitState(gateway, payment.ID, flows.Recorded)
+	world.ExpectSound(world.Stored(gateway, payment.ID))
 }
 
 // TestEventsThatAreNotOurs are accepted and have no effect.
 func TestEventsThatAreNotOurs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
 	foreigners := map[string]func(map[string]string){
 		"no metadata":          func(m map[string]string) { clear(m) },
 		"another environment":  func(m map[string]string) { m["fd_environment"] = "live" },
@@ -100,20 +100,20 @@ func TestEventsThatAreNotOurs(t *testing.T) {
 		"no generation":        func(m map[string]string) { m["fd_generation"] = "first" },
 	}
 	for name, change := range foreigners {
-		foreign := event(p)
+		foreign := event(payment)
 		change(foreign.Metadata)
-		if err := g.HandleEvent(t.Context(), foreign); err != nil {
+		if err := gateway.HandleEvent(t.Context(), foreign); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// A type that says nothing new comes without a payment, often about one of ours: the log must not call it another's.
-	if err := g.HandleEvent(t.Context(), cards.Event{ID: "evt_1", Type: "charge.captured"}); err != nil {
+	if err := gateway.HandleEvent(t.Context(), cards.Event{ID: "evt_1", Type: "charge.captured"}); err != nil {
 		t.Errorf("without a payment: %v", err)
 	}
-	if n := strings.Count(w.Journal.String(), "event of another payment ignored"); n != len(foreigners) {
-		t.Errorf("the log names %d events of other payments instead of %d:\n%s", n, len(foreigners), w.Journal)
+	if n := strings.Count(world.Journal.String(), "event of another payment ignored"); n != len(foreigners) {
+		t.Errorf("the log names %d events of other payments instead of %d:\n%s", n, len(foreigners), world.Journal)
 	}
-	if woken := w.Woken(); len(woken) != 0 {
+	if woken := world.Woken(); len(woken) != 0 {
 		t.Errorf("%v are woken", woken)
 	}
 }
@@ -122,64 +122,66 @@ func TestEventsThatAreNotOurs(t *testing.T) {
 // completed.
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
 	never := flows.NewPaymentID(uuid.NewString(), 1)
-	incomplete := &flows.Payment{ID: never, State: flows.Priced, UpdatedAt: w.Clock.Now()}
-	if err := g.Store.Schedule(t.Context(), incomplete, w.Clock.Now()); err != nil {
+	incomplete := &flows.Payment{ID: never, State: flows.Priced, UpdatedAt: world.Clock.Now()}
+	if err := gateway.Store.Schedule(t.Context(), incomplete, world.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
-	w.Clock.Advance(time.Minute)
-	sweeps := w.worker(g) // sweeps at start
-	w.awaitState(g, p.ID, flows.Recorded)
-	open := func() []string { return w.Redis.ZRange(t.Context(), "fd:payments:open", 0, -1).Val() }
+	world.Clock.Advance(time.Minute)
+	sweeps := world.worker(gateway) // sweeps at start
+	world.awaitState(gateway, payment.ID, flows.Recorded)
+	open := func() []string { return world.Redis.ZRange(t.Context(), "fd:payments:open", 0, -1).Val() }
 	frontdesktest.Eventually(t, "nothing is open", func() bool { return len(open()) == 0 })
 
-	second := w.Authorised(g)
-	w.Clock.Advance(time.Minute)
-	sweeps <- w.Clock.Now()
-	w.awaitState(g, second.ID, flows.Recorded)
-	w.ExpectSound(w.Stored(g, second.ID))
+	second := world.Authorised(gateway)
+	world.Clock.Advance(time.Minute)
+	sweeps <- world.Clock.Now()
+	world.awaitState(gateway, second.ID, flows.Recorded)
+	world.ExpectSound(world.Stored(gateway, second.ID))
 }
 
 // TestClockIsWrong: a gateway whose clock jumped ahead neither sweeps nor postpones what is due. Once the clock is
 // right, it does.
 func TestClockIsWrong(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	due := func() float64 { return w.Redis.ZScore(t.Context(), "fd:payments:open", string(p.ID)).Val() }
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
+	due := func() float64 { return world.Redis.ZScore(t.Context(), "fd:payments:open", string(payment.ID)).Val() }
 	before := due()
-	w.Clock.Advance(time.Minute)
+	world.Clock.Advance(time.Minute)
 	var right atomic.Bool
-	o := w.eventHarness(g)
+	o := world.eventHarness(gateway)
 	o.cfg.ClocksAgree = func(context.Context, func() time.Time) (bool, error) { return right.Load(), nil }
-	sweeps := w.RunBackground(o.cfg)
-	sweeps <- w.Clock.Now() // the first sweep, at the start, is over
-	if due() != before || !strings.Contains(w.Journal.String(), "the clock differs") {
+	sweeps := world.RunBackground(o.cfg)
+	sweeps <- world.Clock.Now() // the first sweep, at the start, is over
+	if due() != before || !strings.Contains(world.Journal.String(), "the clock differs") {
 		t.Errorf("the next poll was at %f, and is at %f", before, due())
 	}
 	right.Store(true)
-	sweeps <- w.Clock.Now()
-	w.awaitState(g, p.ID, flows.Recorded)
+	sweeps <- world.Clock.Now()
+	world.awaitState(gateway, payment.ID, flows.Recorded)
 }
 
 // TestVisitorComesBack: reading the registration is enough to finish a payment whose webhook was lost.
 func TestVisitorComesBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	w.worker(g)
-	p := w.Authorised(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	world.worker(gateway)
+	payment := world.Authorised(gateway)
 	get := func() flows.View {
-		return must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), p.Registration, holderToken) })
+		return must(t, func() (flows.View, error) {
+			return gateway.Registrations.Get(t.Context(), payment.Registration, holderToken)
+		})
 	}
 	if view := get(); view.Payment.State != flows.Authorised || view.Phase != flows.Paying {
 		t.Errorf("the visitor sees %s of a payment that is %s", view.Phase, view.Payment.State)
 	}
-	w.awaitState(g, p.ID, flows.Recorded)
+	world.awaitState(gateway, payment.ID, flows.Recorded)
 	if view := get(); view.Phase != flows.Completed || view.Contact.Status != "customer" || len(view.Actions) != 0 {
 		t.Errorf("the visitor sees %+v of %+v", view, view.Contact)
 	}
@@ -189,69 +191,69 @@ func TestVisitorComesBack(t *testing.T) {
 // again.
 func TestQueueIsGone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
 	wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{})
-	cut := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire)})
+	cut := world.Gateway(gatewayOptions{RedisURL: world.RedisOver(wire)})
 	wire.Cut()
-	ev := event(p)
+	ev := event(payment)
 	if err := cut.HandleEvent(t.Context(), ev); flows.CodeOf(err) != flows.StorageUnavailable {
 		t.Errorf("the processor got %v", err)
 	}
 	// Only the list cannot be written.
-	open := must(t, w.Redis.ZRangeWithScores(t.Context(), "fd:payments:open", 0, -1).Result)
-	w.Redis.Set(t.Context(), "fd:payments:open", "not a list of payments", 0)
-	if err := g.HandleEvent(t.Context(), ev); flows.CodeOf(err) != flows.StorageUnavailable {
+	open := must(t, world.Redis.ZRangeWithScores(t.Context(), "fd:payments:open", 0, -1).Result)
+	world.Redis.Set(t.Context(), "fd:payments:open", "not a list of payments", 0)
+	if err := gateway.HandleEvent(t.Context(), ev); flows.CodeOf(err) != flows.StorageUnavailable {
 		t.Errorf("the processor got %v", err)
 	}
-	w.ForgetKeys("fd:payments:open")
-	w.Redis.ZAdd(t.Context(), "fd:payments:open", open...)
-	w.worker(g)
-	w.Handle(g, ev)
-	w.awaitState(g, p.ID, flows.Recorded)
+	world.ForgetKeys("fd:payments:open")
+	world.Redis.ZAdd(t.Context(), "fd:payments:open", open...)
+	world.worker(gateway)
+	world.Handle(gateway, ev)
+	world.awaitState(gateway, payment.ID, flows.Recorded)
 }
 
 // TestEventOfADuplicate: the processor reports a second payment of a sale while a gateway advances the first.
 // The gateway does not mistake the event for one about the first, and cancels the second payment.
 func TestEventOfADuplicate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	w.worker(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
+	world.worker(gateway)
 	var twin *flows.Payment
-	w.InjectFault(flowstest.CaptureCall, func() {
-		twin = w.Duplicate(p)
-		w.Confirm(twin, goodCard)
+	world.InjectFault(flowstest.CaptureCall, func() {
+		twin = world.Duplicate(payment)
+		world.Confirm(twin, goodCard)
 		ev := event(twin)
-		ev.Metadata = w.Held(twin).Metadata
-		if err := g.HandleEvent(t.Context(), ev); err != nil {
+		ev.Metadata = world.Held(twin).Metadata
+		if err := gateway.HandleEvent(t.Context(), ev); err != nil {
 			t.Error(err)
 		}
 	}, nil)
-	w.Handle(g, event(p))
-	w.awaitState(g, p.ID, flows.Recorded)
-	frontdesktest.Eventually(w, "the second payment is cancelled", func() bool { return w.Held(twin).State == cards.Cancelled })
+	world.Handle(gateway, event(payment))
+	world.awaitState(gateway, payment.ID, flows.Recorded)
+	frontdesktest.Eventually(world, "the second payment is cancelled", func() bool { return world.Held(twin).State == cards.Cancelled })
 }
 
 // TestEventDuringTheLastStep: the bank returns a refund while a gateway is still processing that refund. The
 // event is not lost, although the step makes the payment final.
 func TestEventDuringTheLastStep(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	w.worker(g)
-	w.Fault(clubsim.Fault{Match: flowstest.Recording, Kind: "error_before", Status: 422, Times: new(1)})
-	w.InjectFault(flowstest.RefundCall, nil, func() {
-		w.SettleRefund(p, false)
-		if err := g.HandleEvent(t.Context(), event(p)); err != nil {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
+	world.worker(gateway)
+	world.Fault(clubsim.Fault{Match: flowstest.Recording, Kind: "error_before", Status: 422, Times: new(1)})
+	world.InjectFault(flowstest.RefundCall, nil, func() {
+		world.SettleRefund(payment, false)
+		if err := gateway.HandleEvent(t.Context(), event(payment)); err != nil {
 			t.Error(err)
 		}
 	})
-	w.Handle(g, event(p))
-	w.awaitState(g, p.ID, flows.Blocked)
+	world.Handle(gateway, event(payment))
+	world.awaitState(gateway, payment.ID, flows.Blocked)
 }
 
 // TestEventBeforePayments: the processor is slow, and all workers wait for it while more payments are due. An event is processed,
@@ -259,25 +261,25 @@ func TestEventDuringTheLastStep(t *testing.T) {
 func TestEventBeforePayments(t *testing.T) {
 	t.Parallel()
 	const workers = 40
-	w := newWorld(t)
-	g := w.Gateway()
-	o := w.eventHarness(g)
-	r := w.Registered(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	harness := world.eventHarness(gateway)
+	registration := world.Registered(gateway)
 	for range workers + 5 {
-		w.Started(g)
+		world.Started(gateway)
 	}
-	w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
-	o.send("contact.updated", "contactId", string(r.Contact.IRI))
+	world.PayAtDesk(&flows.Payment{Sale: registration.Sale, Amount: quarterPassPrice})
+	harness.send("contact.updated", "contactId", string(registration.Contact.IRI))
 	turn := make(chan struct{})
 	defer close(turn)
-	w.Inject(flowstest.CallFault{Call: flowstest.GetCall, Fail: 1e6, Before: func() { <-turn }})
-	w.Clock.Advance(time.Minute)
-	o.open()
-	frontdesktest.Eventually(t, "all workers wait", func() bool { return g.Queue.InProgress() == workers })
-	o.idle()
-	o.allowRefresh(3 * time.Second)
-	o.awaitCart(r.ID, "the cart is settled", settled)
-	if n := g.Queue.InProgress(); n != workers {
+	world.Inject(flowstest.CallFault{Call: flowstest.GetCall, Fail: 1e6, Before: func() { <-turn }})
+	world.Clock.Advance(time.Minute)
+	harness.open()
+	frontdesktest.Eventually(t, "all workers wait", func() bool { return gateway.Queue.InProgress() == workers })
+	harness.idle()
+	harness.allowRefresh(3 * time.Second)
+	harness.awaitCart(registration.ID, "the cart is settled", settled)
+	if n := gateway.Queue.InProgress(); n != workers {
 		t.Errorf("meanwhile %d payments were in progress", n)
 	}
 }

@@ -54,7 +54,7 @@ func TestFailingSubscriber(t *testing.T) {
 }
 
 func testFailingSubscriber(t *testing.T, fail http.HandlerFunc) {
-	w := newWorld(t)
+	world := newWorld(t)
 	var works atomic.Bool
 	var mu sync.Mutex
 	attempted := map[string]bool{}
@@ -70,19 +70,19 @@ func testFailingSubscriber(t *testing.T, fail http.HandlerFunc) {
 		fail(rw, r)
 	}))
 	t.Cleanup(server.Close)
-	cfg := w.relayTo(w.Gateway(), server.URL)
+	cfg := world.relayTo(world.Gateway(), server.URL)
 	cfg.Client.Timeout = time.Second
-	r := background.New(cfg).Relay
+	relay := background.New(cfg).Relay
 	const count = 150 // more than one page of the queue
 	events := classEvents("first", count)
 	for i := range events {
-		events[i].At = w.Clock.Now()
+		events[i].At = world.Clock.Now()
 	}
-	if err := r.Enqueue(t.Context(), events); err != nil {
+	if err := relay.Enqueue(t.Context(), events); err != nil {
 		t.Fatal(err)
 	}
-	w.RunBackground(cfg)
-	inspector := asynq.NewInspectorFromRedisClient(w.Redis)
+	world.RunBackground(cfg)
+	inspector := asynq.NewInspectorFromRedisClient(world.Redis)
 	// again retries at once what waits for its time. The clock stands, so that no pause ends.
 	again := func(what string, is func() bool) {
 		t.Helper()
@@ -94,25 +94,25 @@ func testFailingSubscriber(t *testing.T, fail http.HandlerFunc) {
 			return err != nil && is()
 		})
 	}
-	frontdesktest.Eventually(t, "every delivery waits for its next attempt", func() bool { return w.crm(r).Retrying == count })
+	frontdesktest.Eventually(t, "every delivery waits for its next attempt", func() bool { return world.crm(relay).Retrying == count })
 	const most = 5 + 3 // three are in progress when the fifth fails
 	mu.Lock()
 	if n := len(attempted); n > most {
 		t.Errorf("a subscriber that fails got %d of %d events", n, count)
 	}
 	mu.Unlock()
-	w.Clock.Advance(20 * time.Minute)
+	world.Clock.Advance(20 * time.Minute)
 	for name, one := range map[string]*background.Relay{
-		"the gateway":                     r,
-		"a gateway that has just started": background.New(w.relayTo(w.Gateway(), server.URL)).Relay,
+		"the gateway":                     relay,
+		"a gateway that has just started": background.New(world.relayTo(world.Gateway(), server.URL)).Relay,
 	} {
-		if age := time.Duration(w.crm(one).AgeMs) * time.Millisecond; age != 20*time.Minute {
+		if age := time.Duration(world.crm(one).AgeMs) * time.Millisecond; age != 20*time.Minute {
 			t.Errorf("%s: the oldest delivery waits for %s", name, age)
 		}
 	}
 	works.Store(true)
-	again("every delivery succeeds", func() bool { return w.crm(r).Delivered == count })
-	if s := w.crm(r); s.AgeMs != 0 || s.Retrying+s.Waiting+s.Dead > 0 {
+	again("every delivery succeeds", func() bool { return world.crm(relay).Delivered == count })
+	if s := world.crm(relay); s.AgeMs != 0 || s.Retrying+s.Waiting+s.Dead > 0 {
 		t.Errorf("then it is %+v", s)
 	}
 }
@@ -120,12 +120,12 @@ func testFailingSubscriber(t *testing.T, fail http.HandlerFunc) {
 // TestFullQueueOfASubscriber: when too much waits for a subscriber, further deliveries are dead at once, and can be replayed.
 func TestFullQueueOfASubscriber(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	r := background.New(w.relayTo(w.Gateway(), "http://127.0.0.1:1/events")).Relay
-	if err := r.Enqueue(t.Context(), classEvents("first", 1)); err != nil {
+	world := newWorld(t)
+	relay := background.New(world.relayTo(world.Gateway(), "http://127.0.0.1:1/events")).Relay
+	if err := relay.Enqueue(t.Context(), classEvents("first", 1)); err != nil {
 		t.Fatal(err)
 	}
-	pipe := w.Redis.Pipeline()
+	pipe := world.Redis.Pipeline()
 	for i := range 10_000 {
 		id := fmt.Sprint("waiting-", i)
 		pipe.HSet(t.Context(), "asynq:{relay-crm}:t:"+id, "state", "pending")
@@ -134,17 +134,17 @@ func TestFullQueueOfASubscriber(t *testing.T) {
 	if _, err := pipe.Exec(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Enqueue(t.Context(), classEvents("second", 3)); err != nil {
+	if err := relay.Enqueue(t.Context(), classEvents("second", 3)); err != nil {
 		t.Fatal(err)
 	}
-	if s := w.crm(r); s.Waiting != 10_001 || s.Dead != 3 {
+	if s := world.crm(relay); s.Waiting != 10_001 || s.Dead != 3 {
 		t.Errorf("%d wait, and %d are dead", s.Waiting, s.Dead)
 	}
-	dead := must(t, func() (background.Deliveries, error) { return r.Deliveries(t.Context(), background.DeliveryDead) }).Items
+	dead := must(t, func() (background.Deliveries, error) { return relay.Deliveries(t.Context(), background.DeliveryDead) }).Items
 	if d := dead[0]; d.Failures != 0 || !strings.Contains(d.LastError, "too many") {
 		t.Errorf("a dead one: %+v", d)
 	}
-	if replayed, err := r.Replay(t.Context(), dead[0].ID, "ada"); err != nil || replayed.State != background.DeliveryWaiting {
+	if replayed, err := relay.Replay(t.Context(), dead[0].ID, "ada"); err != nil || replayed.State != background.DeliveryWaiting {
 		t.Errorf("replayed: %+v, %v", replayed, err)
 	}
 }

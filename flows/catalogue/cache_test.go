@@ -71,10 +71,10 @@ func (w *world) shows(g *gateway) bool {
 // TestGatewaysShareTheCache: a gateway shows what another gateway has read, without reading it again.
 func TestGatewaysShareTheCache(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	first, second := w.Gateway(), w.Gateway()
+	world := newWorld(t)
+	first, second := world.Gateway(), world.Gateway()
 	names := browse(t, first, web)
-	before := w.asked()
+	before := world.asked()
 	if again := browse(t, second, web); !slices.Equal(again, names) {
 		t.Errorf("the second gateway shows %v, the first %v", again, names)
 	}
@@ -88,7 +88,7 @@ func TestGatewaysShareTheCache(t *testing.T) {
 	if here.Code != there.Code || here.Scope != there.Scope || !slices.Equal(here.Path, there.Path) {
 		t.Errorf("the same club is %+v and %+v", here, there)
 	}
-	if after := w.asked(); len(after) != len(before) || after["listOffers"] != before["listOffers"] ||
+	if after := world.asked(); len(after) != len(before) || after["listOffers"] != before["listOffers"] ||
 		after["listProducts"] != before["listProducts"] {
 		t.Errorf("the first gateway made the calls %v, and with the second they are %v", before, after)
 	}
@@ -98,18 +98,18 @@ func TestGatewaysShareTheCache(t *testing.T) {
 // readable one.
 func TestUnreadableCopies(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	names, keys := browse(t, w.Gateway(), web), newKeyring(t, "one")
-	for _, copied := range w.Redis.Keys(t.Context(), "fd:{*}:copy").Val() {
-		w.Redis.HSet(t.Context(), copied, "body", keys.Seal(copied, []byte("another format")))
+	world := newWorld(t)
+	names, keys := browse(t, world.Gateway(), web), newKeyring(t, "one")
+	for _, copied := range world.Redis.Keys(t.Context(), "fd:{*}:copy").Val() {
+		world.Redis.HSet(t.Context(), copied, "body", keys.Seal(copied, []byte("another format")))
 	}
-	w.Clock.Advance(time.Second)
-	before := w.asked()["listProducts"]
+	world.Clock.Advance(time.Second)
+	before := world.asked()["listProducts"]
 	for range 2 {
-		if again := browse(t, w.Gateway(), web); !slices.Equal(again, names) {
+		if again := browse(t, world.Gateway(), web); !slices.Equal(again, names) {
 			t.Errorf("a gateway that cannot read the copy shows %v", again)
 		}
-		if asked := w.asked()["listProducts"]; asked != 2*before {
+		if asked := world.asked()["listProducts"]; asked != 2*before {
 			t.Errorf("the products were asked for %d times instead of %d", asked, 2*before)
 		}
 	}
@@ -119,8 +119,8 @@ func TestUnreadableCopies(t *testing.T) {
 // and across gateways.
 func TestCataloguesAreSeparate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	first := w.Gateway()
+	world := newWorld(t)
+	first := world.Gateway()
 	customer := flows.Buyer{Contact: "/demo/contacts/1001", Club: "/demo/clubs/11"}
 	debtor := flows.Buyer{Contact: "/demo/contacts/1002", Club: "/demo/clubs/11", Debt: 12400}
 	queries := map[string]catalogue.ProductQuery{"a visitor": web}
@@ -138,13 +138,13 @@ func TestCataloguesAreSeparate(t *testing.T) {
 	vary("another club", func(q *catalogue.ProductQuery) { q.ClubID = "12" })
 	vary("a terminal", func(q *catalogue.ProductQuery) { q.Channel = "terminal" })
 	vary("a category", func(q *catalogue.ProductQuery) { q.Type = "badge" })
-	vary("next summer", func(q *catalogue.ProductQuery) { q.Date = w.Clock.Now().AddDate(1, 0, 0).Format("2006") + "-07-14" })
+	vary("next summer", func(q *catalogue.ProductQuery) { q.Date = world.Clock.Now().AddDate(1, 0, 0).Format("2006") + "-07-14" })
 	vary("another organisation", func(q *catalogue.ProductQuery) { q.ClientToken = "demo-other" })
 	shown := map[string][]string{}
 	for name, query := range queries {
 		shown[name] = browse(t, first, query)
 	}
-	second := w.Gateway()
+	second := world.Gateway()
 	for range 2 { // from Redis, then from memory
 		for name, query := range queries {
 			if again := browse(t, second, query); !slices.Equal(again, shown[name]) {
@@ -157,14 +157,14 @@ func TestCataloguesAreSeparate(t *testing.T) {
 			t.Errorf("%s is shown what a visitor is: the test cannot fail", name)
 		}
 	}
-	if kept := len(w.Redis.Keys(t.Context(), "fd:{*}:copy").Val()); kept < len(queries) {
+	if kept := len(world.Redis.Keys(t.Context(), "fd:{*}:copy").Val()); kept < len(queries) {
 		t.Errorf("Redis keeps %d copies of %d catalogues", kept, len(queries))
 	}
-	for _, key := range w.Redis.Keys(t.Context(), "*").Val() {
-		if text := key + w.Redis.HGet(t.Context(), key, "body").Val(); strings.Contains(text, "contacts") || strings.Contains(text, "Pass") {
+	for _, key := range world.Redis.Keys(t.Context(), "*").Val() {
+		if text := key + world.Redis.HGet(t.Context(), key, "body").Val(); strings.Contains(text, "contacts") || strings.Contains(text, "Pass") {
 			t.Errorf("Redis reveals %q", text)
 		}
-		if left := w.Redis.PTTL(t.Context(), key).Val(); left <= 0 || left > 10*time.Minute {
+		if left := world.Redis.PTTL(t.Context(), key).Val(); left <= 0 || left > 10*time.Minute {
 			t.Errorf("%s is kept for %s", key, left)
 		}
 	}
@@ -174,27 +174,27 @@ func TestCataloguesAreSeparate(t *testing.T) {
 // visitors wait for the current one.
 func TestStaleWhileRefreshing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	if !w.shows(g) {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	if !world.shows(gateway) {
 		t.Fatal("the offer is not there from the beginning")
 	}
-	w.withdraw()
-	w.Clock.Advance(59 * time.Second)
-	if asked := w.asked()["listProducts"]; !w.shows(g) || w.asked()["listProducts"] != asked {
+	world.withdraw()
+	world.Clock.Advance(59 * time.Second)
+	if asked := world.asked()["listProducts"]; !world.shows(gateway) || world.asked()["listProducts"] != asked {
 		t.Error("within a minute it was read again")
 	}
-	w.Clock.Advance(2 * time.Second)
-	if !w.shows(g) {
+	world.Clock.Advance(2 * time.Second)
+	if !world.shows(gateway) {
 		t.Error("after a minute a visitor waited for a refresh")
 	}
-	frontdesktest.Eventually(t, "the catalogue is refreshed in the background", func() bool { return !w.shows(g) })
+	frontdesktest.Eventually(t, "the catalogue is refreshed in the background", func() bool { return !world.shows(gateway) })
 
-	if err := w.Sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = []int{} }); err != nil {
+	if err := world.Sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = []int{} }); err != nil {
 		t.Fatal(err)
 	}
-	w.Clock.Advance(10 * time.Minute)
-	if !w.shows(g) {
+	world.Clock.Advance(10 * time.Minute)
+	if !world.shows(gateway) {
 		t.Error("after ten minutes the old catalogue is shown, although the club system responds")
 	}
 }
@@ -280,39 +280,39 @@ func (l *hangingLine) RoundTrip(r *http.Request) (*http.Response, error) {
 // during the outage. After that visitors get the error.
 func TestStaleWhileTheClubSystemFails(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	names := browse(t, g, web)
-	w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET"}, Kind: "error_before", Status: 500})
+	world := newWorld(t)
+	gateway := world.Gateway()
+	names := browse(t, gateway, web)
+	world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET"}, Kind: "error_before", Status: 500})
 	for n := 1; n <= 3; n++ {
-		w.Clock.Advance(3 * time.Minute)
-		if again := browse(t, g, web); !slices.Equal(again, names) {
+		world.Clock.Advance(3 * time.Minute)
+		if again := browse(t, gateway, web); !slices.Equal(again, names) {
 			t.Errorf("while the club system fails %v is shown", again)
 		}
-		if !w.stale(g) {
+		if !world.stale(gateway) {
 			t.Error("an old catalogue is not called stale")
 		}
 		frontdesktest.Eventually(t, "network and products were read in vain", func() bool {
-			return strings.Count(w.Journal.String(), "catalogue not refreshed") >= 2*n
+			return strings.Count(world.Journal.String(), "catalogue not refreshed") >= 2*n
 		})
 	}
-	asked := w.asked()["listNetworkNodes"]
+	asked := world.asked()["listNetworkNodes"]
 	for range 10 {
-		browse(t, g, web)
+		browse(t, gateway, web)
 	}
-	if more := w.asked()["listNetworkNodes"] - asked; more > 0 {
+	if more := world.asked()["listNetworkNodes"] - asked; more > 0 {
 		t.Errorf("a failing club system gets %d more calls at once", more)
 	}
-	if again := browse(t, w.Gateway(), web); !slices.Equal(again, names) {
+	if again := browse(t, world.Gateway(), web); !slices.Equal(again, names) {
 		t.Errorf("a new gateway shows %v", again)
 	}
-	w.Clock.Advance(2 * time.Minute)
-	if _, _, err := g.Catalogue.Products(t.Context(), web); flows.CodeOf(err) != flows.ClubSystemFailed {
+	world.Clock.Advance(2 * time.Minute)
+	if _, _, err := gateway.Catalogue.Products(t.Context(), web); flows.CodeOf(err) != flows.ClubSystemFailed {
 		t.Errorf("after eleven minutes: %v", err)
 	}
-	w.Fault()
-	if again := browse(t, g, web); !slices.Equal(again, names) || w.stale(g) {
-		t.Errorf("once it works again %v is shown, stale: %t", again, w.stale(g))
+	world.Fault()
+	if again := browse(t, gateway, web); !slices.Equal(again, names) || world.stale(gateway) {
+		t.Errorf("once it works again %v is shown, stale: %t", again, world.stale(gateway))
 	}
 }
 
@@ -330,12 +330,12 @@ func (w *world) stale(g *gateway) bool {
 // of another gateway. A request for an uncached one is refused.
 func TestCachedOnly(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
+	world := newWorld(t)
+	g := world.Gateway()
 	names := browse(t, g, web)
-	w.Clock.Advance(3 * time.Minute)
+	world.Clock.Advance(3 * time.Minute)
 	ctx := catalogue.CachedOnly(t.Context(), &flows.Error{Code: flows.Overloaded})
-	fresh := w.Gateway()
+	fresh := world.Gateway()
 	for name, one := range map[string]*gateway{"the gateway that read it": g, "a gateway that has just started": fresh} {
 		products, _, err := one.Catalogue.Products(ctx, web)
 		if err != nil || len(products) != len(names) {
@@ -344,15 +344,15 @@ func TestCachedOnly(t *testing.T) {
 	}
 	frontdesktest.Eventually(t, "the catalogue is refreshed", func() bool {
 		_, version, err := g.Catalogue.Products(ctx, web)
-		return err == nil && version.Fresh(w.Clock.Now())
+		return err == nil && version.Fresh(world.Clock.Now())
 	})
-	before := w.asked()["listProducts"]
+	before := world.asked()["listProducts"]
 	other := web
-	other.Date = w.Clock.Now().AddDate(0, 0, 9).Format(time.DateOnly)
+	other.Date = world.Clock.Now().AddDate(0, 0, 9).Format(time.DateOnly)
 	if _, _, err := g.Catalogue.Products(ctx, other); flows.CodeOf(err) != flows.Overloaded {
 		t.Errorf("a catalogue that is not cached: %v", err)
 	}
-	if more := w.asked()["listProducts"] - before; more > 0 {
+	if more := world.asked()["listProducts"] - before; more > 0 {
 		t.Errorf("%d calls", more)
 	}
 }
@@ -361,20 +361,20 @@ func TestCachedOnly(t *testing.T) {
 // for the others.
 func TestReaderLeaves(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
+	world := newWorld(t)
+	gateway := world.Gateway()
 	hold := func() (reached chan struct{}, release func()) {
 		reached, held := make(chan struct{}), make(chan struct{})
 		release = sync.OnceFunc(func() { close(held) })
 		t.Cleanup(release)
-		w.InjectFault("GET /sim/demo/products", func() { close(reached); <-held }, nil)
+		world.InjectFault("GET /sim/demo/products", func() { close(reached); <-held }, nil)
 		return reached, release
 	}
 	reached, release := hold()
 	ctx, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	go func() {
-		_, _, err := g.Catalogue.Products(ctx, web)
+		_, _, err := gateway.Catalogue.Products(ctx, web)
 		left <- err
 	}()
 	<-reached
@@ -383,14 +383,14 @@ func TestReaderLeaves(t *testing.T) {
 		t.Errorf("who left gets %v", err)
 	}
 	release()
-	names, asked := browse(t, g, web), w.asked()["listProducts"]
-	if again := browse(t, w.Gateway(), web); !slices.Equal(again, names) || w.asked()["listProducts"] != asked {
+	names, asked := browse(t, gateway, web), world.asked()["listProducts"]
+	if again := browse(t, world.Gateway(), web); !slices.Equal(again, names) || world.asked()["listProducts"] != asked {
 		t.Errorf("the reading was not completed: %v and %v", names, again)
 	}
 
-	w.Clock.Advance(3 * time.Minute)
+	world.Clock.Advance(3 * time.Minute)
 	_, release = hold()
-	if old, _, err := g.Catalogue.Products(ctx, web); err != nil || len(old) != len(names) {
+	if old, _, err := gateway.Catalogue.Products(ctx, web); err != nil || len(old) != len(names) {
 		t.Errorf("who left gets %d older products, %v", len(old), err)
 	}
 	release()
@@ -399,17 +399,17 @@ func TestReaderLeaves(t *testing.T) {
 // TestCatalogueOfAnotherDay: the cached catalogue of one day is not shown on the next.
 func TestCatalogueOfAnotherDay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	now := w.Clock.Now().UTC()
+	world := newWorld(t)
+	gateway := world.Gateway()
+	now := world.Clock.Now().UTC()
 	midnight := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC)
-	w.Clock.Advance(midnight.Sub(now) - time.Second)
-	if !w.shows(g) {
+	world.Clock.Advance(midnight.Sub(now) - time.Second)
+	if !world.shows(gateway) {
 		t.Fatal("the offer is not there from the beginning")
 	}
-	w.withdraw()
-	w.Clock.Advance(30 * time.Second) // the offers were read 30 seconds ago
-	if w.shows(g) {
+	world.withdraw()
+	world.Clock.Advance(30 * time.Second) // the offers were read 30 seconds ago
+	if world.shows(gateway) {
 		t.Error("yesterday's catalogue is shown today")
 	}
 }
@@ -429,20 +429,20 @@ func TestWithoutRedis(t *testing.T) {
 // TestInvalidate: all entries of one organisation are read again, and none of any other.
 func TestInvalidate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
+	world := newWorld(t)
+	gateway := world.Gateway()
 	other := web
 	other.ClientToken = "demo-other"
-	browse(t, g, other)
-	if !w.shows(g) {
+	browse(t, gateway, other)
+	if !world.shows(gateway) {
 		t.Fatal("the offer is not there from the beginning")
 	}
-	w.withdraw()
-	g.Catalogue.Invalidate("demo")
-	if w.shows(g) {
+	world.withdraw()
+	gateway.Catalogue.Invalidate("demo")
+	if world.shows(gateway) {
 		t.Error("an invalidated offer is shown")
 	}
-	if _, err := g.Catalogue.Offer(t.Context(), other, club.IRI("/demo-other/offers/201").ID()); err != nil {
+	if _, err := gateway.Catalogue.Offer(t.Context(), other, club.IRI("/demo-other/offers/201").ID()); err != nil {
 		t.Error("another organisation was invalidated as well")
 	}
 }

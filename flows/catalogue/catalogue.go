@@ -149,14 +149,14 @@ func New(cfg Config) *Catalogue {
 	if cfg.Clubs == nil {
 		cfg.Clubs = &Directory{}
 	}
-	c := &Catalogue{cfg: cfg, slots: make(chan struct{}, maxOfferReads)}
-	c.offers = newLocalCache[offersKey, []club.Offer](maxOfferEntries, offersFreshFor, cfg.Now)
-	c.networks = newCache[organisation, *club.Network]("network", &c.cfg)
-	c.terms = newCache[clubKey, clubTerms]("club", &c.cfg)
-	c.allTerms = newCache[organisation, map[string]clubTerms]("all clubs", &c.cfg)
-	c.products = newCache[productsKey, []Product]("products", &c.cfg)
-	c.days = newCache[daysKey, []DebitDay]("days", &c.cfg)
-	return c
+	catalogue := &Catalogue{cfg: cfg, slots: make(chan struct{}, maxOfferReads)}
+	catalogue.offers = newLocalCache[offersKey, []club.Offer](maxOfferEntries, offersFreshFor, cfg.Now)
+	catalogue.networks = newCache[organisation, *club.Network]("network", &catalogue.cfg)
+	catalogue.terms = newCache[clubKey, clubTerms]("club", &catalogue.cfg)
+	catalogue.allTerms = newCache[organisation, map[string]clubTerms]("all clubs", &catalogue.cfg)
+	catalogue.products = newCache[productsKey, []Product]("products", &catalogue.cfg)
+	catalogue.days = newCache[daysKey, []DebitDay]("days", &catalogue.cfg)
+	return catalogue
 }
 
 // Counts returns how often each kind of value was looked up.

@@ -212,8 +212,8 @@ func scheduled(t *testing.T, schedule string) *catalogue.Catalogue {
 // TestCatalogueIsReadOnce: visitors who browse at the same time cause a single read.
 func TestCatalogueIsReadOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	offers := w.Gateway().Catalogue
+	world := newWorld(t)
+	offers := world.Gateway().Catalogue
 	errs := make(chan error)
 	const visitors = 8
 	for range visitors {
@@ -228,7 +228,7 @@ func TestCatalogueIsReadOnce(t *testing.T) {
 		}
 	}
 	counts := map[string]int{}
-	for _, request := range w.Sim.Requests() {
+	for _, request := range world.Sim.Requests() {
 		counts[request.Operation]++
 	}
 	for operation, n := range counts {
@@ -244,13 +244,13 @@ func TestCatalogueIsReadOnce(t *testing.T) {
 // TestCatalogueFails: visitors get the error, and it is not cached.
 func TestCatalogueFails(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	offers := w.Gateway().Catalogue
-	w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/products"}, Kind: "error_before", Status: 500})
+	world := newWorld(t)
+	offers := world.Gateway().Catalogue
+	world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/products"}, Kind: "error_before", Status: 500})
 	if _, _, err := offers.Products(t.Context(), web); flows.CodeOf(err) != flows.ClubSystemFailed {
 		t.Errorf("the visitor gets %v", err)
 	}
-	w.Fault()
+	world.Fault()
 	if _, _, err := offers.Products(t.Context(), web); err != nil {
 		t.Errorf("after the failure: %v", err)
 	}

@@ -42,7 +42,7 @@ func ParseDirectory(file []byte) (*Directory, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("is neither YAML nor JSON: %w", err)
 	}
-	d := &Directory{defaults: read.Defaults.located(), clubs: map[string]Details{}}
+	directory := &Directory{defaults: read.Defaults.located(), clubs: map[string]Details{}}
 	var found problems
 	found.checkDetails("defaults", read.Defaults)
 	found.checkOffers("defaults", read.Defaults, read.Defaults.Groups)
@@ -52,14 +52,14 @@ func ParseDirectory(file []byte) (*Directory, error) {
 			"is not a club's id, which has only letters, digits, hyphens and underscores",
 		)
 		found.checkDetails("clubs."+id, own)
-		d.clubs[id] = own.located().or(d.defaults)
-		found.checkOffers("clubs."+id, own, d.clubs[id].Groups)
+		directory.clubs[id] = own.located().or(directory.defaults)
+		found.checkOffers("clubs."+id, own, directory.clubs[id].Groups)
 	}
 	if len(found) > 0 {
 		slices.SortFunc(found, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 		return nil, errors.Join(found...)
 	}
-	return d, nil
+	return directory, nil
 }
 
 // located returns details with the time zone that they name.
@@ -116,34 +116,39 @@ func (p *problems) checkText(at, text string) {
 	p.refuse(strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }), at, "must be on one line")
 }
 
-func (p *problems) checkDetails(at string, d Details) {
-	_, err := time.LoadLocation(d.TimeZone)
-	p.refuse(err != nil || d.TimeZone == "Local", at+".timeZone", "%q must be a time zone such as Europe/Paris", d.TimeZone)
-	p.checkForm(at+".currency", d.Currency, currencies, "a currency such as EUR")
-	p.checkAddress(at+".address", d.Address)
-	if l := d.Location; l != nil {
+func (p *problems) checkDetails(at string, details Details) {
+	_, err := time.LoadLocation(details.TimeZone)
+	p.refuse(err != nil || details.TimeZone == "Local", at+".timeZone", "%q must be a time zone such as Europe/Paris", details.TimeZone)
+	p.checkForm(at+".currency", details.Currency, currencies, "a currency such as EUR")
+	p.checkAddress(at+".address", details.Address)
+	if l := details.Location; l != nil {
 		p.refuse(l.Latitude < -90 || l.Latitude > 90, at+".location.latitude", "must be from -90 to 90")
 		p.refuse(l.Longitude < -180 || l.Longitude > 180, at+".location.longitude", "must be from -180 to 180")
 	}
-	p.checkContact(at, d.Phone, d.Email)
-	p.checkProducts(at, d)
-	p.refuse(d.URL != "" && !isWebAddress(d.URL), at+".url", "%q must be an address that begins with https:// or http://", d.URL)
-	p.refuse(len(d.OpeningHours) > maxOpeningHours, at+".openingHours", "must have at most %d entries", maxOpeningHours)
-	for i, hours := range d.OpeningHours {
+	p.checkContact(at, details.Phone, details.Email)
+	p.checkProducts(at, details)
+	p.refuse(details.URL != "" && !isWebAddress(details.URL), at+".url", "%q must be an address that begins with https:// or http://",
+		details.URL)
+	p.refuse(len(details.OpeningHours) > maxOpeningHours, at+".openingHours", "must have at most %d entries", maxOpeningHours)
+	for i, hours := range details.OpeningHours {
 		p.checkHours(fmt.Sprintf("%s.openingHours[%d]", at, i), hours)
 	}
-	p.refuse(len(d.Images) > maxImages, at+".images", "must have at most %d entries", maxImages)
-	for i, image := range d.Images {
+	p.refuse(len(details.Images) > maxImages, at+".images", "must have at most %d entries", maxImages)
+	for i, image := range details.Images {
 		p.checkImage(fmt.Sprintf("%s.images[%d]", at, i), image)
 	}
-	if t := d.Trader; t != nil {
-		p.refuse(t.Name == "", at+".trader.name", "is missing: a trader must have its legal name")
-		for name, text := range map[string]string{"name": t.Name, "legalForm": t.LegalForm, "registrationNumber": t.RegistrationNumber} {
+	if trader := details.Trader; trader != nil {
+		p.refuse(trader.Name == "", at+".trader.name", "is missing: a trader must have its legal name")
+		for name, text := range map[string]string{
+			"name":               trader.Name,
+			"legalForm":          trader.LegalForm,
+			"registrationNumber": trader.RegistrationNumber,
+		} {
 			p.checkText(at+".trader."+name, text)
 		}
-		p.checkForm(at+".trader.vatId", strings.ReplaceAll(t.VATID, " ", ""), vatIDs, "a VAT number with its country, such as FR32123456789")
-		p.checkAddress(at+".trader.address", t.Address)
-		p.checkContact(at+".trader", t.Phone, t.Email)
+		p.checkForm(at+".trader.vatId", strings.ReplaceAll(trader.VATID, " ", ""), vatIDs, "a VAT number with its country, such as FR32123456789")
+		p.checkAddress(at+".trader.address", trader.Address)
+		p.checkContact(at+".trader", trader.Phone, trader.Email)
 	}
 }
 
@@ -199,30 +204,30 @@ func (p *problems) checkNames(at string, text Text) {
 }
 
 // checkProducts checks what products, and other texts of the club system, are called.
-func (p *problems) checkProducts(at string, d Details) {
-	for _, id := range slices.Sorted(maps.Keys(d.Products)) {
+func (p *problems) checkProducts(at string, details Details) {
+	for _, id := range slices.Sorted(maps.Keys(details.Products)) {
 		at := at + ".products." + id
 		p.refuse(!flows.PublicIDPattern.MatchString(id), at, "must have only letters, digits, hyphens and underscores as its id")
-		p.checkNames(at+".name", d.Products[id].Name)
-		for tag, text := range d.Products[id].Description {
+		p.checkNames(at+".name", details.Products[id].Name)
+		for tag, text := range details.Products[id].Description {
 			p.refuse(!tags.MatchString(tag), at+".description", "%q must be a language such as en", tag)
 			p.refuse(len([]rune(text)) > maxDescription, at+".description", "must have at most %d characters", maxDescription)
 		}
 	}
-	for _, original := range slices.Sorted(maps.Keys(d.Labels)) {
-		p.checkNames(at+".labels."+original, d.Labels[original])
+	for _, original := range slices.Sorted(maps.Keys(details.Labels)) {
+		p.checkNames(at+".labels."+original, details.Labels[original])
 	}
 }
 
 // checkOffers checks how a club shows its offers. groups are its own and those of the defaults.
-func (p *problems) checkOffers(at string, d Details, groups map[string]Text) {
-	for _, id := range slices.Sorted(maps.Keys(d.Groups)) {
+func (p *problems) checkOffers(at string, details Details, groups map[string]Text) {
+	for _, id := range slices.Sorted(maps.Keys(details.Groups)) {
 		p.refuse(!flows.PublicIDPattern.MatchString(id), at+".groups."+id, "must have only letters, digits, hyphens and underscores as its id")
-		p.refuse(d.Groups[id].In("en") == "", at+".groups."+id, "must have a name")
-		p.checkTranslations(at+".groups."+id, d.Groups[id])
+		p.refuse(details.Groups[id].In("en") == "", at+".groups."+id, "must have a name")
+		p.checkTranslations(at+".groups."+id, details.Groups[id])
 	}
-	for _, id := range slices.Sorted(maps.Keys(d.Offers)) {
-		offer, at := d.Offers[id], at+".offers."+id
+	for _, id := range slices.Sorted(maps.Keys(details.Offers)) {
+		offer, at := details.Offers[id], at+".offers."+id
 		p.checkNames(at+".name", offer.Name)
 		p.refuse(len(offer.Facts) > maxFacts, at+".facts", "must have at most %d entries", maxFacts)
 		for _, fact := range offer.Facts {

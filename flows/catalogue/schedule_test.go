@@ -39,9 +39,9 @@ func TestStartDates(t *testing.T) {
 // club's next one.
 func TestScheduleTerms(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	offers := w.Gateway().Catalogue
-	now := w.Clock.Now()
+	world := newWorld(t)
+	offers := world.Gateway().Catalogue
+	now := world.Clock.Now()
 	day := func(n int) *int { return &n }
 	for name, test := range map[string]struct {
 		offer  string
@@ -75,7 +75,7 @@ func TestScheduleTerms(t *testing.T) {
 		}
 	}
 	days := 0
-	for _, request := range w.Sim.Requests() {
+	for _, request := range world.Sim.Requests() {
 		if request.Operation == "listAllowedDebitDays" {
 			days++
 		}

@@ -37,67 +37,67 @@ type ask struct {
 }
 
 func (m *Machine) advanceStored(ctx context.Context, id flows.PaymentID, ask ask) (*flows.Payment, error) {
-	p, err := m.cfg.Store.Payment(ctx, id)
+	payment, err := m.cfg.Store.Payment(ctx, id)
 	if flows.Unreadable(err) {
 		m.reschedule(ctx, m.unreadable(id, err), protocol.DoubtPollEvery)
 	}
 	if err != nil {
 		return nil, flows.StorageFailed(err)
 	}
-	return m.advance(ctx, p, ask)
+	return m.advance(ctx, payment, ask)
 }
 
 // advance has the protocol's changes made, one after the other, until there is nothing to do for now. The compare-and-set finds changes
 // by others.
-func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flows.Payment, error) {
+func (m *Machine) advance(ctx context.Context, payment *flows.Payment, ask ask) (*flows.Payment, error) {
 	facts := protocol.Facts{Wish: ask.wish, Outranked: ask.outranked}
 	for range maxTurns {
-		if p.Schema > flows.PaymentSchema { // a newer gateway's
-			return p, nil
+		if payment.Schema > flows.PaymentSchema { // a newer gateway's
+			return payment, nil
 		}
-		said := m.next(ctx, p, facts)
+		said := m.next(ctx, payment, facts)
 		facts = said.facts
 		change := said.change
 		if change == nil {
-			if !ask.once && (p.State != flows.Recorded || said.Err == nil) { // what could not be verified stays due
-				m.reschedule(ctx, p, said.For)
+			if !ask.once && (payment.State != flows.Recorded || said.Err == nil) { // what could not be verified stays due
+				m.reschedule(ctx, payment, said.For)
 			}
-			return p, said.Err
+			return payment, said.Err
 		}
-		moved, err := m.commit(steady(ctx, facts), p, change)
+		moved, err := m.commit(steady(ctx, facts), payment, change)
 		switch {
 		case err != nil && !facts.Owner.IsZero():
-			return p, flows.StorageFailed(err)
+			return payment, flows.StorageFailed(err)
 		case errors.Is(err, flows.ErrOwned): // another process is sending it
-			m.reschedule(ctx, p, protocol.PollEvery)
-			return p, nil
+			m.reschedule(ctx, payment, protocol.PollEvery)
+			return payment, nil
 		case errors.Is(err, flows.ErrConflict):
 			// Another process was faster, perhaps with an older response of the processor.
-			from := p.State
-			if p, err = m.cfg.Store.Payment(ctx, p.ID); err != nil {
+			from := payment.State
+			if payment, err = m.cfg.Store.Payment(ctx, payment.ID); err != nil {
 				return nil, flows.StorageFailed(err)
 			}
-			if ask.once && (p.State != flows.Intent || ask.outranked != "") {
-				return p, nil
+			if ask.once && (payment.State != flows.Intent || ask.outranked != "") {
+				return payment, nil
 			}
-			facts = facts.Overtaken(from, change, p)
+			facts = facts.Overtaken(from, change, payment)
 			continue
 		case err != nil:
-			return p, flows.StorageFailed(err)
+			return payment, flows.StorageFailed(err)
 		}
 		facts = facts.Committed(change, said.at)
-		m.count(ctx, p, protocol.CountVerdict(p, moved))
+		m.count(ctx, payment, protocol.CountVerdict(payment, moved))
 		switch {
 		case moved.State.Final():
 			return moved, nil
 		case !facts.Owner.IsZero(): // the rest is due within the life of a claim
-		case ask.once && (moved.State != flows.Intent || p.MissingSince.IsZero()): // else it only notes that the processor has it again
+		case ask.once && (moved.State != flows.Intent || payment.MissingSince.IsZero()): // else it only notes that the processor has it again
 			m.wake(ctx, moved.ID, moved)
 			return moved, nil
 		}
-		p = moved
+		payment = moved
 	}
-	return nil, tooManyTurns(p)
+	return nil, tooManyTurns(payment)
 }
 
 // answer is what the protocol says once it needs nothing more.
@@ -109,22 +109,22 @@ type answer struct {
 }
 
 // next asks the protocol, does what it says, and asks again, until it needs nothing more.
-func (m *Machine) next(ctx context.Context, p *flows.Payment, facts protocol.Facts) answer {
+func (m *Machine) next(ctx context.Context, payment *flows.Payment, facts protocol.Facts) answer {
 	for range maxTurns {
 		if facts.ID = uuid.NewString(); facts.Owner.IsZero() {
-			facts.Foreign = m.requireOwnOf(ctx, p)
+			facts.Foreign = m.requireOwnOf(ctx, payment)
 		}
 		now := m.cfg.Now()
-		action, change := protocol.Next(p, facts, now)
+		action, change := protocol.Next(payment, facts, now)
 		if change != nil || action.Kind == protocol.Wait || action.Kind == protocol.Refuse {
 			return answer{facts, change, action, now}
 		}
 		var err error
-		if facts, err = m.perform(steady(ctx, facts), p, facts, action); err != nil {
+		if facts, err = m.perform(steady(ctx, facts), payment, facts, action); err != nil {
 			return answer{facts: facts, Action: protocol.Action{Kind: protocol.Wait, For: protocol.PollEvery, Err: err}}
 		}
 	}
-	return answer{facts: facts, Action: protocol.Action{Kind: protocol.Wait, For: protocol.PollEvery, Err: tooManyTurns(p)}}
+	return answer{facts: facts, Action: protocol.Action{Kind: protocol.Wait, For: protocol.PollEvery, Err: tooManyTurns(payment)}}
 }
 
 // steady returns a context that no caller who leaves cancels, once this process owns the payment, because a POST that began must finish,
@@ -154,20 +154,20 @@ func (m *Machine) Verify(ctx context.Context, id flows.PaymentID) error {
 // Glance reads a payment that waits for its buyer, and takes one step, so that a returning visitor sees the result of
 // their action. The workers take the other steps. After a failure it returns the payment as it was, without its decline: the
 // buyer may have paid since.
-func (m *Machine) Glance(ctx context.Context, p *flows.Payment) *flows.Payment {
-	if p.State != flows.Intent || p.Schema > flows.PaymentSchema {
-		return p
+func (m *Machine) Glance(ctx context.Context, payment *flows.Payment) *flows.Payment {
+	if payment.State != flows.Intent || payment.Schema > flows.PaymentSchema {
+		return payment
 	}
-	seen, err := m.advance(ctx, p, ask{once: true})
-	if err == nil && seen.Version == p.Version && p.Declined() {
+	seen, err := m.advance(ctx, payment, ask{once: true})
+	if err == nil && seen.Version == payment.Version && payment.Declined() {
 		// Since the record was read, the buyer may have asked for another attempt.
-		seen, err = m.cfg.Store.Payment(ctx, p.ID)
+		seen, err = m.cfg.Store.Payment(ctx, payment.ID)
 	}
 	if err == nil {
 		return seen
 	}
-	m.cfg.Log.WarnContext(ctx, "payment not polled", "payment", p.ID, "error", err)
-	unread := *p
+	m.cfg.Log.WarnContext(ctx, "payment not polled", "payment", payment.ID, "error", err)
+	unread := *payment
 	unread.DeclineCode = ""
 	return &unread
 }
@@ -182,16 +182,16 @@ func (m *Machine) TryAgain(ctx context.Context, p *flows.Payment) (*flows.Paymen
 
 // Cancel gives up a payment that is not captured. The error is PaymentUnderWay once money may have moved.
 func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
-	p, err := m.advanceStored(ctx, id, ask{wish: protocol.GiveUp})
+	payment, err := m.advanceStored(ctx, id, ask{wish: protocol.GiveUp})
 	switch {
-	case err != nil && (p == nil || p.State == flows.Priced || p.State == flows.Intent || p.State == flows.Cancelling):
+	case err != nil && (payment == nil || payment.State == flows.Priced || payment.State == flows.Intent || payment.State == flows.Cancelling):
 		return nil, err
-	case p.State == flows.Cancelled:
-		return p, nil
-	case p.State == flows.Cancelling:
+	case payment.State == flows.Cancelled:
+		return payment, nil
+	case payment.State == flows.Cancelling:
 		return nil, &flows.Error{Code: flows.ProcessorUnavailable,
 			Detail: flows.DetailPaymentAtProcessor, RetryAfter: protocol.PollEvery}
-	case p.State == flows.Priced || p.State == flows.Intent && !p.MaybeCapturing(): // a newer gateway's
+	case payment.State == flows.Priced || payment.State == flows.Intent && !payment.MaybeCapturing(): // a newer gateway's
 		return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s could neither be cancelled nor moved", id)}
 	}
 	return nil, &flows.Error{Code: flows.PaymentUnderWay, Detail: flows.DetailPaymentNotCancellable}
@@ -199,40 +199,41 @@ func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Paymen
 
 // commit writes a change, and what the processor's journal must have before or after it. It is the only place that changes a
 // stored payment; a rebuild stores missing payments.
-func (m *Machine) commit(ctx context.Context, p *flows.Payment, c *protocol.Change) (*flows.Payment, error) {
-	if p.Schema > flows.PaymentSchema {
-		return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s was written by a newer version", p.ID)}
+func (m *Machine) commit(ctx context.Context, payment *flows.Payment, change *protocol.Change) (*flows.Payment, error) {
+	if payment.Schema > flows.PaymentSchema {
+		return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s was written by a newer version", payment.ID)}
 	}
-	if c.Record.State != p.State && !p.State.CanBecome(c.Record.State) {
-		return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s: no transition from %s to %s", p.ID, p.State, c.Record.State)}
+	if change.Record.State != payment.State && !payment.State.CanBecome(change.Record.State) {
+		return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s: no transition from %s to %s", payment.ID, payment.State,
+			change.Record.State)}
 	}
-	if c.First == protocol.Release { // it precedes the next claim; one that fails is owed, and the record says so
-		if err := m.release(ctx, p); err != nil {
-			c = c.Owed()
+	if change.First == protocol.Release { // it precedes the next claim; one that fails is owed, and the record says so
+		if err := m.release(ctx, payment); err != nil {
+			change = change.Owed()
 		}
 	}
-	next := c.Record
+	next := change.Record
 	move := flows.StateChange{
-		From:            p.State,
-		Version:         p.Version,
+		From:            payment.State,
+		Version:         payment.Version,
 		Next:            &next,
 		Operation:       uuid.NewString(),
-		Lease:           c.Lease,
-		LeaseExpiredFor: c.LeaseExpiredFor,
-		Silent:          p.Visible() == next.Visible(),
+		Lease:           change.Lease,
+		LeaseExpiredFor: change.LeaseExpiredFor,
+		Silent:          payment.Visible() == next.Visible(),
 	}
 	if next.State.Final() && next.Finding() == "" {
 		move.Keep = keepFinal // else until an operator has looked
 	}
 	// After the commit, so that the buyer does not wait. But an owner, who saw the acceptance, writes it before an unconfirmed
 	// commit is repeated and after a failed one, because the entry resolves the doubt that may follow.
-	owner := p.State == flows.Sending && c.LeaseExpiredFor == 0
+	owner := payment.State == flows.Sending && change.LeaseExpiredFor == 0
 	tries := protocol.TriesPerClaim
 	if owner { // the comparison with the processor finds what is missing, and a buyer waits
 		tries = 1
 	}
 	then := sync.OnceFunc(func() {
-		if c.Then == protocol.Acceptance {
+		if change.Then == protocol.Acceptance {
 			m.journalAcceptance(context.WithoutCancel(ctx), &next, tries)
 		}
 	})
@@ -245,32 +246,33 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, c *protocol.Chan
 	if next.State.Final() {
 		m.reschedule(ctx, &next, 0)
 	}
-	m.notice(ctx, p, &next)
+	m.notice(ctx, payment, &next)
 	then()
 	return &next, nil
 }
 
 // notice logs, counts and traces what was committed.
-func (m *Machine) notice(ctx context.Context, p, next *flows.Payment) {
-	if next.State != p.State {
-		trace.SpanFromContext(ctx).AddEvent("payment", trace.WithAttributes(attribute.String("from", string(p.State)),
+func (m *Machine) notice(ctx context.Context, payment, next *flows.Payment) {
+	if next.State != payment.State {
+		trace.SpanFromContext(ctx).AddEvent("payment", trace.WithAttributes(attribute.String("from", string(payment.State)),
 			attribute.String("to", string(next.State))))
 		if m.cfg.OnTransition != nil {
-			m.cfg.OnTransition(p.State, next.State)
+			m.cfg.OnTransition(payment.State, next.State)
 		}
 	}
 	level := slog.LevelInfo
-	if next.State == flows.InDoubt && p.State != flows.InDoubt {
+	if next.State == flows.InDoubt && payment.State != flows.InDoubt {
 		level = slog.LevelError // needs an operator unless evidence resolves it
 	}
-	if next.State == flows.Cancelling && next.UsedKeys > p.UsedKeys {
-		m.cfg.Log.WarnContext(ctx, "cancellation refused for now", "payment", p.ID)
+	if next.State == flows.Cancelling && next.UsedKeys > payment.UsedKeys {
+		m.cfg.Log.WarnContext(ctx, "cancellation refused for now", "payment", payment.ID)
 	}
-	if finding := next.Finding(); finding != "" && finding != p.Finding() {
-		m.cfg.Log.WarnContext(ctx, "recorded payment needs an operator", "payment", p.ID, "finding", string(finding),
+	if finding := next.Finding(); finding != "" && finding != payment.Finding() {
+		m.cfg.Log.WarnContext(ctx, "recorded payment needs an operator", "payment", payment.ID, "finding", string(finding),
 			"reason", protocol.FindingReason(next))
 	}
-	m.cfg.Log.Log(ctx, level, "payment moved", "registration", p.Registration, "payment", string(p.ID), "from", string(p.State),
+	m.cfg.Log.Log(ctx, level, "payment moved", "registration", payment.Registration, "payment", string(payment.ID), "from",
+		string(payment.State),
 		"to", string(next.State), "reason", next.Reason)
 }
 
@@ -324,18 +326,18 @@ func (m *Machine) wake(ctx context.Context, id flows.PaymentID, p *flows.Payment
 
 // reschedule sets when an open payment is advanced next, and finishes a final one. A failure is only logged, because the payment is then
 // still in the list of open ones.
-func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.Duration) {
+func (m *Machine) reschedule(ctx context.Context, payment *flows.Payment, after time.Duration) {
 	var err error
 	after = cmp.Or(after, protocol.DoubtPollEvery)
 	switch now := m.cfg.Now(); {
-	case p.State.Final():
-		err = m.finish(ctx, p)
-	case after >= protocol.PollEvery && now.Sub(p.CreatedAt) < firstPollGrace:
+	case payment.State.Final():
+		err = m.finish(ctx, payment)
+	case after >= protocol.PollEvery && now.Sub(payment.CreatedAt) < firstPollGrace:
 		// The start of the payment scheduled its first step, which is due by then.
 	default:
-		err = m.cfg.Store.Schedule(ctx, p, now.Add(flows.Jitter(after)))
+		err = m.cfg.Store.Schedule(ctx, payment, now.Add(flows.Jitter(after)))
 	}
 	if err != nil {
-		m.cfg.Log.WarnContext(ctx, "next poll not scheduled", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "next poll not scheduled", "payment", payment.ID, "error", err)
 	}
 }

@@ -11,16 +11,16 @@ import (
 // the alarm does not return because of that.
 func TestGoneSaleIsDecidedOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.recordedBy(g, flows.ByCard)
-	w.RemoveSale(p.Sale)
-	w.expectFindingAfter(31*time.Minute, g, p, flows.RecordedUnsettled)
-	w.confirmRecorded(g, p)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	p := world.recordedBy(gateway, flows.ByCard)
+	world.RemoveSale(p.Sale)
+	world.expectFindingAfter(31*time.Minute, gateway, p, flows.RecordedUnsettled)
+	world.confirmRecorded(gateway, p)
 	for range 9 {
-		w.expectFindingAfter(45*time.Minute, g, p, "")
+		world.expectFindingAfter(45*time.Minute, gateway, p, "")
 	}
-	if due := w.Redis.ZCard(t.Context(), unverifiedKey).Val(); due != 0 {
+	if due := world.Redis.ZCard(t.Context(), unverifiedKey).Val(); due != 0 {
 		t.Errorf("%d payments are still to be verified", due)
 	}
 }

@@ -29,18 +29,19 @@ func TestBlockedSettledByHand(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway()
-			p := w.Doubtful(g, "error_before")
-			w.tamper(p)
-			p = w.Advance(g, p)
-			test.settle(w, p)
-			command := func(words string) string { return strings.ReplaceAll(words, "ID", string(p.ID)) }
-			if shown := w.shown(g, p); p.State != flows.Blocked || !offers(shown, command(test.works)) || offers(shown, command(test.refused)) {
-				t.Errorf("%s (%s), offered: %v", p.State, p.Reason, shown.Commands)
+			paid := w.Doubtful(g, "error_before")
+			w.tamper(paid)
+			paid = w.Advance(g, paid)
+			test.settle(w, paid)
+			command := func(words string) string { return strings.ReplaceAll(words, "ID", string(paid.ID)) }
+			shown := w.shown(g, paid)
+			if paid.State != flows.Blocked || !offers(shown, command(test.works)) || offers(shown, command(test.refused)) {
+				t.Errorf("%s (%s), offered: %v", paid.State, paid.Reason, shown.Commands)
 			}
-			w.expectRefusal(g, p, test.wrong(g, p.ID), flows.NotDecidable, "")
-			err := test.right(g, p.ID)
-			if p = w.Stored(g, p.ID); err != nil || p.State != end || p.DecisionOperator() != "ada" || len(w.open()) != 0 {
-				t.Errorf("%v, %s (%s), still listed: %v", err, p.State, p.Reason, w.open())
+			w.expectRefusal(g, paid, test.wrong(g, paid.ID), flows.NotDecidable, "")
+			err := test.right(g, paid.ID)
+			if paid = w.Stored(g, paid.ID); err != nil || paid.State != end || paid.DecisionOperator() != "ada" || len(w.open()) != 0 {
+				t.Errorf("%v, %s (%s), still listed: %v", err, paid.State, paid.Reason, w.open())
 			}
 			if entries := w.Redis.XLen(t.Context(), "fd:audit").Val(); entries != 1 {
 				t.Errorf("%d entries in the audit stream", entries)

@@ -10,14 +10,14 @@ import (
 
 // askBrake returns how long the brake still holds a payment back; zero: its money may move. The payment that is let through although
 // the brake holds becomes its probe.
-func (m *Machine) askBrake(ctx context.Context, p *flows.Payment) (time.Duration, error) {
+func (m *Machine) askBrake(ctx context.Context, payment *flows.Payment) (time.Duration, error) {
 	request := flows.BrakeRequest{
-		Organisation: p.ClientToken,
-		Payment:      p.ID,
+		Organisation: payment.ClientToken,
+		Payment:      payment.ID,
 		Now:          m.cfg.Now(),
 		Lease:        protocol.ProbeLease,
 		Pause:        protocol.FirstProbePause,
-		MaxPause:     protocol.ProbePause(p),
+		MaxPause:     protocol.ProbePause(payment),
 		MaxWait:      protocol.MaxProbePause,
 	}
 	left, err := m.cfg.Store.AskBrake(ctx, request)
@@ -25,13 +25,13 @@ func (m *Machine) askBrake(ctx context.Context, p *flows.Payment) (time.Duration
 }
 
 // count has the brake count an outcome. A failure is only logged, because the outcome itself matters more.
-func (m *Machine) count(ctx context.Context, p *flows.Payment, counted protocol.BrakeCount) {
+func (m *Machine) count(ctx context.Context, payment *flows.Payment, counted protocol.BrakeCount) {
 	if counted.Result == "" {
 		return
 	}
 	change, failed := m.cfg.Store.CountOutcome(ctx, flows.BrakeOutcome{
-		Organisation: p.ClientToken,
-		Payment:      p.ID,
+		Organisation: payment.ClientToken,
+		Payment:      payment.ID,
 		Began:        counted.Began,
 		Now:          m.cfg.Now(),
 		Result:       counted.Result,
@@ -40,11 +40,11 @@ func (m *Machine) count(ctx context.Context, p *flows.Payment, counted protocol.
 	})
 	switch {
 	case failed != nil:
-		m.cfg.Log.WarnContext(ctx, "outcome not counted by the brake", "payment", p.ID, "error", failed)
+		m.cfg.Log.WarnContext(ctx, "outcome not counted by the brake", "payment", payment.ID, "error", failed)
 	case change == flows.BrakeEngaged:
-		m.cfg.Log.ErrorContext(ctx, "brake engaged: the club system records no payment", "payment", p.ID)
+		m.cfg.Log.ErrorContext(ctx, "brake engaged: the club system records no payment", "payment", payment.ID)
 	case change == flows.BrakeReleased:
-		m.cfg.Log.WarnContext(ctx, "brake released: the club system recorded a payment", "payment", p.ID)
+		m.cfg.Log.WarnContext(ctx, "brake released: the club system recorded a payment", "payment", payment.ID)
 	}
 }
 

@@ -73,35 +73,35 @@ func TestBrake(t *testing.T) {
 	for name, outage := range outages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			w.Fault(outage)
-			payments := w.buyers(g, 20)
-			if doubts, taken := in(flows.InDoubt, payments), w.taken(); doubts != 4 || taken != 4 || w.Posted() != 4 {
-				t.Fatalf("%d doubts, money of %d payments is taken, and %d requests were sent", doubts, taken, w.Posted())
+			world := newWorld(t)
+			gateway := world.Gateway()
+			world.Fault(outage)
+			payments := world.buyers(gateway, 20)
+			if doubts, taken := in(flows.InDoubt, payments), world.taken(); doubts != 4 || taken != 4 || world.Posted() != 4 {
+				t.Fatalf("%d doubts, money of %d payments is taken, and %d requests were sent", doubts, taken, world.Posted())
 			}
 			waiting := payments[4:]
-			for _, p := range w.advanceAll(g, waiting) {
-				w.expectView(p, "processing", "never")
-				if p.View().Message != flows.MessagePaymentOnHold || w.Held(p).State != cards.Authorised {
+			for _, p := range world.advanceAll(gateway, waiting) {
+				world.expectView(p, "processing", "never")
+				if p.View().Message != flows.MessagePaymentOnHold || world.Held(p).State != cards.Authorised {
 					t.Errorf("%s (%s): the buyer sees %+v", p.State, p.Reason, p.View())
 				}
 			}
-			w.Clock.Advance(61 * time.Second)
-			waiting = w.advanceAll(g, waiting)
-			if w.taken() != 5 || in(flows.Authorised, waiting) != 15 {
-				t.Fatalf("after the first pause, money of %d payments is taken and %d wait", w.taken(), in(flows.Authorised, waiting))
+			world.Clock.Advance(61 * time.Second)
+			waiting = world.advanceAll(gateway, waiting)
+			if world.taken() != 5 || in(flows.Authorised, waiting) != 15 {
+				t.Fatalf("after the first pause, money of %d payments is taken and %d wait", world.taken(), in(flows.Authorised, waiting))
 			}
-			w.Fault()
-			w.Clock.Advance(2 * time.Minute)
-			waiting = w.advanceAll(g, waiting)
+			world.Fault()
+			world.Clock.Advance(2 * time.Minute)
+			waiting = world.advanceAll(gateway, waiting)
 			if recorded := in(flows.Recorded, waiting); recorded != 15 {
 				t.Errorf("%d of 15 are recorded: %v", recorded, waiting)
 			}
 			for _, p := range waiting {
-				w.ExpectSound(p)
+				world.ExpectSound(p)
 			}
-			if brakes := must(w, func() ([]string, error) { return w.Redis.HKeys(t.Context(), "fd:brakes").Result() }); len(brakes) != 1 {
+			if brakes := must(world, func() ([]string, error) { return world.Redis.HKeys(t.Context(), "fd:brakes").Result() }); len(brakes) != 1 {
 				t.Errorf("the released brake keeps %v", brakes)
 			}
 		})
@@ -112,26 +112,26 @@ func TestBrake(t *testing.T) {
 // buyers learn why.
 func TestBrakeOfALongOutage(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	w.engaged(g)
-	waiting := w.buyers(g, 20)
+	world := newWorld(t)
+	g := world.Gateway()
+	world.engaged(g)
+	waiting := world.buyers(g, 20)
 	for range 125 {
-		w.Clock.Advance(30 * time.Second)
-		waiting = w.advanceAll(g, waiting)
+		world.Clock.Advance(30 * time.Second)
+		waiting = world.advanceAll(g, waiting)
 	}
 	doubts, cancelled := in(flows.InDoubt, waiting), in(flows.Cancelled, waiting)
-	if doubts > 7 || doubts+cancelled != 20 || w.taken() != 4+doubts {
-		t.Fatalf("%d doubts, %d cancelled, and money of %d payments is taken", doubts, cancelled, w.taken())
+	if doubts > 7 || doubts+cancelled != 20 || world.taken() != 4+doubts {
+		t.Fatalf("%d doubts, %d cancelled, and money of %d payments is taken", doubts, cancelled, world.taken())
 	}
-	for _, p := range waiting {
-		w.ExpectSound(p)
-		if p.State != flows.Cancelled {
+	for _, payment := range waiting {
+		world.ExpectSound(payment)
+		if payment.State != flows.Cancelled {
 			continue
 		}
-		w.expectView(p, "cancelled", "new")
-		if p.View().Message != flows.MessagePaymentNotConfirmed || w.Held(p).State != cards.Cancelled {
-			t.Errorf("the buyer of a cancelled payment sees %+v", p.View())
+		world.expectView(payment, "cancelled", "new")
+		if payment.View().Message != flows.MessagePaymentNotConfirmed || world.Held(payment).State != cards.Cancelled {
+			t.Errorf("the buyer of a cancelled payment sees %+v", payment.View())
 		}
 	}
 }
@@ -140,10 +140,10 @@ func TestBrakeOfALongOutage(t *testing.T) {
 // dies before it sends, another one probes when the lease is over.
 func TestOneProbeAtATime(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	gateways := []*gateway{w.Gateway(), w.Gateway()}
-	w.engaged(gateways[0])
-	waiting := w.buyers(gateways[0], 6)
+	world := newWorld(t)
+	gateways := []*gateway{world.Gateway(), world.Gateway()}
+	world.engaged(gateways[0])
+	waiting := world.buyers(gateways[0], 6)
 	all := func() {
 		var group sync.WaitGroup
 		for _, g := range gateways {
@@ -153,36 +153,36 @@ func TestOneProbeAtATime(t *testing.T) {
 		}
 		group.Wait()
 	}
-	w.Clock.Advance(61 * time.Second)
+	world.Clock.Advance(61 * time.Second)
 	all()
-	if w.taken() != 5 {
-		t.Fatalf("money of %d payments is taken", w.taken())
+	if world.taken() != 5 {
+		t.Fatalf("money of %d payments is taken", world.taken())
 	}
-	w.Fault()
-	w.Clock.Advance(2 * time.Minute)
-	w.FailCalls(captureCall, 100)
+	world.Fault()
+	world.Clock.Advance(2 * time.Minute)
+	world.FailCalls(captureCall, 100)
 	all() // the probe is stuck before its capture
-	w.Inject(callFault{})
-	probe := must(w, func() (string, error) { return w.Redis.HGet(t.Context(), "fd:brakes", "demo probe").Result() })
+	world.Inject(callFault{})
+	probe := must(world, func() (string, error) { return world.Redis.HGet(t.Context(), "fd:brakes", "demo probe").Result() })
 	for _, p := range waiting {
-		if string(p.ID) != probe && w.taken() == 5 {
-			w.Advance(gateways[1], p)
+		if string(p.ID) != probe && world.taken() == 5 {
+			world.Advance(gateways[1], p)
 		}
 	}
-	if w.taken() != 5 {
+	if world.taken() != 5 {
 		t.Fatal("another payment probes as well")
 	}
-	w.Clock.Advance(121 * time.Second)
+	world.Clock.Advance(121 * time.Second)
 	for _, p := range waiting {
 		if string(p.ID) != probe {
-			w.Advance(gateways[1], p)
+			world.Advance(gateways[1], p)
 		}
 	}
-	for _, p := range w.advanceAll(gateways[0], waiting) {
+	for _, p := range world.advanceAll(gateways[0], waiting) {
 		if p.State != flows.Recorded && p.State != flows.InDoubt {
 			t.Errorf("%s (%s)", p.State, p.Reason)
 		}
-		w.ExpectSound(p)
+		world.ExpectSound(p)
 	}
 }
 
@@ -190,34 +190,34 @@ func TestOneProbeAtATime(t *testing.T) {
 // all others. It probes in its turn, and is sent after half an hour at the latest.
 func TestBrakeHoldsCapturedPayments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401})
+	world := newWorld(t)
+	gateway := world.Gateway()
+	world.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401})
 	var captured []*flows.Payment
 	for range 5 {
-		captured = append(captured, w.buyers(g, 1)...)
-		w.ForgetKeys("fd:brakes") // as if others were recorded in between
+		captured = append(captured, world.buyers(gateway, 1)...)
+		world.ForgetKeys("fd:brakes") // as if others were recorded in between
 	}
 	if in(flows.Captured, captured) != 5 {
 		t.Fatalf("%v", captured)
 	}
-	w.engaged(g)
-	sent := w.Posted()
-	w.Clock.Advance(16 * time.Second) // the pause before their next claim
-	captured = w.advanceAll(g, captured)
-	if w.Posted() != sent || in(flows.Captured, captured) != 5 {
-		t.Fatalf("%d requests were sent into the outage", w.Posted()-sent)
+	world.engaged(gateway)
+	sent := world.Posted()
+	world.Clock.Advance(16 * time.Second) // the pause before their next claim
+	captured = world.advanceAll(gateway, captured)
+	if world.Posted() != sent || in(flows.Captured, captured) != 5 {
+		t.Fatalf("%d requests were sent into the outage", world.Posted()-sent)
 	}
-	w.Clock.Advance(45 * time.Second)
-	if captured = w.advanceAll(g, captured); w.Posted() != sent+1 || in(flows.InDoubt, captured) != 1 {
-		t.Fatalf("%d requests instead of a probe", w.Posted()-sent)
+	world.Clock.Advance(45 * time.Second)
+	if captured = world.advanceAll(gateway, captured); world.Posted() != sent+1 || in(flows.InDoubt, captured) != 1 {
+		t.Fatalf("%d requests instead of a probe", world.Posted()-sent)
 	}
-	w.Clock.Advance(29 * time.Minute)
-	if captured = w.advanceAll(g, captured); in(flows.InDoubt, captured) != 5 {
+	world.Clock.Advance(29 * time.Minute)
+	if captured = world.advanceAll(gateway, captured); in(flows.InDoubt, captured) != 5 {
 		t.Errorf("after half an hour %d are in doubt", in(flows.InDoubt, captured))
 	}
 	for _, p := range captured {
-		w.ExpectSound(p)
+		world.ExpectSound(p)
 	}
 }
 
@@ -236,16 +236,16 @@ func TestBrakeIsLost(t *testing.T) {
 // TestStuckProbe: the processor does not capture the probe. Its lease ends, and another payment probes and releases the brake.
 func TestStuckProbe(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	w.engaged(g)
-	w.Fault()
-	waiting := w.buyers(g, 4)
-	w.Clock.Advance(61 * time.Second)
-	w.FailCalls(captureCall.Of(waiting[0]), 1000)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	world.engaged(gateway)
+	world.Fault()
+	waiting := world.buyers(gateway, 4)
+	world.Clock.Advance(61 * time.Second)
+	world.FailCalls(captureCall.Of(waiting[0]), 1000)
 	for range 40 {
-		waiting = w.advanceAll(g, waiting)
-		w.Clock.Advance(15 * time.Second)
+		waiting = world.advanceAll(gateway, waiting)
+		world.Clock.Advance(15 * time.Second)
 	}
 	if recorded := in(flows.Recorded, waiting); recorded != 3 {
 		t.Errorf("%d of the 3 others are recorded", recorded)

@@ -67,19 +67,19 @@ func (m *Machine) Calibrate(ctx context.Context, by string) (Calibration, error)
 	if err != nil {
 		return Calibration{}, flows.StorageFailed(err)
 	}
-	c := Calibration{Recorded: len(recorded), Unpaid: len(unpaid), Failed: failed + alsoFailed}
-	if c.Recorded < minRecorded || c.Unpaid < minUnpaid {
-		c.Verdict = fmt.Sprintf("Too few known payments: %d recorded of at least %d, and %d never paid of at least %d; %d could not be read. "+
-			"Nothing was changed.",
-			c.Recorded, minRecorded, c.Unpaid, minUnpaid, c.Failed)
-		return c, nil
+	calibration := Calibration{Recorded: len(recorded), Unpaid: len(unpaid), Failed: failed + alsoFailed}
+	if calibration.Recorded < minRecorded || calibration.Unpaid < minUnpaid {
+		calibration.Verdict = fmt.Sprintf("Too few known payments: %d recorded of at least %d, and %d never paid of at least %d; "+
+			"%d could not be read. Nothing was changed.",
+			calibration.Recorded, minRecorded, calibration.Unpaid, minUnpaid, calibration.Failed)
+		return calibration, nil
 	}
-	rule := &flows.Rule{CalibratedAt: m.cfg.Now(), Recorded: c.Recorded, Unpaid: c.Unpaid}
+	rule := &flows.Rule{CalibratedAt: m.cfg.Now(), Recorded: calibration.Recorded, Unpaid: calibration.Unpaid}
 	for _, group := range [][]flows.Signal{flows.SaleSignals, flows.ContactSignals} {
 		separating := []flows.Condition{}
 		for _, signal := range group {
 			condition, finding := compareSamples(signal, recorded, unpaid)
-			c.Findings = append(c.Findings, finding)
+			calibration.Findings = append(calibration.Findings, finding)
 			if finding.Discriminates {
 				separating = append(separating, condition)
 			}
@@ -88,15 +88,16 @@ func (m *Machine) Calibrate(ctx context.Context, by string) (Calibration, error)
 			rule.Conditions = separating
 		}
 	}
-	c.Verdict = "Nothing separates them: no payment in doubt is resolved automatically, and an earlier rule is dropped."
+	calibration.Verdict = "Nothing separates them: no payment in doubt is resolved automatically, and an earlier rule is dropped."
 	if len(rule.Conditions) > 0 {
-		c.Rule = rule
-		c.Verdict = "From now on a payment in doubt counts as recorded when " + rule.String() + "."
+		calibration.Rule = rule
+		calibration.Verdict = "From now on a payment in doubt counts as recorded when " + rule.String() + "."
 	}
 	if err := m.cfg.Store.SaveRule(ctx, m.cfg.Environment, rule); err != nil {
 		return Calibration{}, flows.StorageFailed(err)
 	}
-	return c, flows.StorageFailed(m.cfg.Store.Audit(ctx, flows.AuditEntry{At: rule.CalibratedAt, Operator: by, Action: flows.AuditCalibrate}))
+	return calibration, flows.StorageFailed(m.cfg.Store.Audit(ctx,
+		flows.AuditEntry{At: rule.CalibratedAt, Operator: by, Action: flows.AuditCalibrate}))
 }
 
 // samples reads the sales of the latest payments that ended in a state, if their end is certain.
@@ -107,7 +108,7 @@ func (m *Machine) samples(ctx context.Context, state flows.PaymentState) (read [
 	}
 	var chosen []*flows.Payment
 	for _, id := range ids {
-		p, err := m.cfg.Store.Payment(ctx, id)
+		payment, err := m.cfg.Store.Payment(ctx, id)
 		if errors.Is(err, flows.ErrNotFound) {
 			continue // it expired
 		}
@@ -116,14 +117,14 @@ func (m *Machine) samples(ctx context.Context, state flows.PaymentState) (read [
 			continue
 		}
 		certain := false
-		if err == nil && p.State == state {
-			certain, err = m.endIsCertain(ctx, p)
+		if err == nil && payment.State == state {
+			certain, err = m.endIsCertain(ctx, payment)
 		}
 		if err != nil {
 			return nil, 0, err
 		}
 		if certain {
-			chosen = append(chosen, p)
+			chosen = append(chosen, payment)
 		}
 		if len(chosen) == maxSamples {
 			break
@@ -132,15 +133,15 @@ func (m *Machine) samples(ctx context.Context, state flows.PaymentState) (read [
 	var mu sync.Mutex
 	var group errgroup.Group
 	group.SetLimit(sampleConcurrency)
-	for _, p := range chosen {
+	for _, payment := range chosen {
 		group.Go(func() error {
-			_, _, seen, err := m.observe(ctx, m.cfg.BackgroundClub, p)
+			_, _, seen, err := m.observe(ctx, m.cfg.BackgroundClub, payment)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
 				failed++
 			} else {
-				read = append(read, sample{p, seen})
+				read = append(read, sample{payment, seen})
 			}
 			return nil
 		})
@@ -151,18 +152,18 @@ func (m *Machine) samples(ctx context.Context, state flows.PaymentState) (read [
 // endIsCertain reports whether the end of a payment proves something: the club system itself
 // accepted it, or nothing was ever sent and, as far as Frontdesk knows, the sale was not
 // paid in another way. What an operator or a rule decided proves nothing.
-func (m *Machine) endIsCertain(ctx context.Context, p *flows.Payment) (bool, error) {
+func (m *Machine) endIsCertain(ctx context.Context, payment *flows.Payment) (bool, error) {
 	switch {
-	case !p.HasProcessor() || p.DecisionOperator() != "":
+	case !payment.HasProcessor() || payment.DecisionOperator() != "":
 		return false, nil
-	case p.State == flows.Recorded:
-		return p.Snapshot != nil, nil
-	case p.State != flows.Cancelled || p.Claim > 0 || p.HasBeen(flows.Sending):
+	case payment.State == flows.Recorded:
+		return payment.Snapshot != nil, nil
+	case payment.State != flows.Cancelled || payment.Claim > 0 || payment.HasBeen(flows.Sending):
 		return false, nil
-	case p.Snapshot != nil && p.Snapshot.SaleState != nil && *p.Snapshot.SaleState != p.SaleState:
+	case payment.Snapshot != nil && payment.Snapshot.SaleState != nil && *payment.Snapshot.SaleState != payment.SaleState:
 		return false, nil // cancelled because the sale was settled
 	}
-	_, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(p.Registration, p.Generation+1))
+	_, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(payment.Registration, payment.Generation+1))
 	if errors.Is(err, flows.ErrNotFound) {
 		return true, nil
 	}

@@ -13,40 +13,44 @@ import (
 // processor. The buyer is not charged and not asked again.
 func TestSettledAtTheClub(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Started(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Started(gateway)
 	get := func() flows.View {
-		return must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), p.Registration, holderToken) })
+		return must(t, func() (flows.View, error) {
+			return gateway.Registrations.Get(t.Context(), payment.Registration, holderToken)
+		})
 	}
-	w.PayAtDesk(p)
-	w.Confirm(p, goodCard)
-	if p = w.Advance(g, p); p.State != flows.Cancelled || w.Held(p).Captured != 0 {
-		t.Fatalf("the payment is %s (%s)", p.State, p.Reason)
+	world.PayAtDesk(payment)
+	world.Confirm(payment, goodCard)
+	if payment = world.Advance(gateway, payment); payment.State != flows.Cancelled || world.Held(payment).Captured != 0 {
+		t.Fatalf("the payment is %s (%s)", payment.State, payment.Reason)
 	}
-	w.ExpectSettledCart(get())
-	ctx, id := t.Context(), p.Registration
+	world.ExpectSettledCart(get())
+	ctx, id := t.Context(), payment.Registration
 	for _, method := range []flows.Method{flows.ByCard, flows.Deferred} {
-		due := w.Clock.Now().AddDate(0, 0, 30).Format(time.DateOnly)
-		_, err := g.PayWith(ctx, id, holderToken, flows.StartPayment{Method: method, DueDate: due})
+		due := world.Clock.Now().AddDate(0, 0, 30).Format(time.DateOnly)
+		_, err := gateway.PayWith(ctx, id, holderToken, flows.StartPayment{Method: method, DueDate: due})
 		if flows.CodeOf(err) != flows.CartInvalid {
 			t.Errorf("paid by %s: %v", method, err)
 		}
 	}
 	for name, change := range map[string]func() (flows.View, error){
-		"an item": func() (flows.View, error) { return g.Registrations.AddItem(ctx, id, holderToken, badge) },
-		"clear":   func() (flows.View, error) { return g.Registrations.ClearItems(ctx, id, holderToken) },
-		"person":  func() (flows.View, error) { return g.Registrations.PutPerson(ctx, id, holderToken, flows.Person{}) },
+		"an item": func() (flows.View, error) { return gateway.Registrations.AddItem(ctx, id, holderToken, badge) },
+		"clear":   func() (flows.View, error) { return gateway.Registrations.ClearItems(ctx, id, holderToken) },
+		"person": func() (flows.View, error) {
+			return gateway.Registrations.PutPerson(ctx, id, holderToken, flows.Person{})
+		},
 	} {
 		if _, err := change(); flows.CodeOf(err) != flows.CartInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	w.ExpectSettledCart(get())
-	if view, err := g.Registrations.Abandon(ctx, id, holderToken); err != nil || view.Phase != flows.Abandoned {
+	world.ExpectSettledCart(get())
+	if view, err := gateway.Registrations.Abandon(ctx, id, holderToken); err != nil || view.Phase != flows.Abandoned {
 		t.Errorf("abandoned: %s, %v", view.Phase, err)
 	}
-	if lines := w.Lines(p); len(lines) != 1 {
+	if lines := world.Lines(payment); len(lines) != 1 {
 		t.Errorf("the ledger holds %+v", lines)
 	}
 }
@@ -67,14 +71,14 @@ func TestSettledAfterTheCapture(t *testing.T) {
 			return w.Advance(g, p)
 		},
 		"in doubt": func(w *world, g *gateway) *flows.Payment {
-			p := w.Doubtful(g, "error_before")
-			w.PayAtDesk(p)
+			paid := w.Doubtful(g, "error_before")
+			w.PayAtDesk(paid)
 			w.Clock.Advance(16 * time.Minute)
-			p = w.Advance(g, p)
+			paid = w.Advance(g, paid)
 			must(w, func() (payment.ResolutionResult, error) {
-				return g.ConfirmNotRecorded(w.Context(), p.ID, payment.Refund, override)
+				return g.ConfirmNotRecorded(w.Context(), paid.ID, payment.Refund, override)
 			})
-			return w.Advance(g, p)
+			return w.Advance(g, paid)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,25 +101,25 @@ func TestSettledAndRebuilt(t *testing.T) {
 	for name, want := range map[string]flows.PaymentState{"before the capture": flows.Cancelled, "after the capture": flows.InDoubt} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Authorised(g)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.Authorised(gateway)
 			if want == flows.InDoubt {
-				w.captureAtProcessor(p)
+				world.captureAtProcessor(payment)
 			}
-			w.PayAtDesk(p)
-			w.Wipe()
-			w.rebuild(g)
-			w.Clock.Advance(time.Minute)
-			p = w.Advance(g, p)
-			if view := p.View(); p.State != want || view.Message == flows.MessagePaymentCancelledRestart {
-				t.Errorf("%s (%s) is shown as %+v", p.State, p.Reason, view)
+			world.PayAtDesk(payment)
+			world.Wipe()
+			world.rebuild(gateway)
+			world.Clock.Advance(time.Minute)
+			payment = world.Advance(gateway, payment)
+			if view := payment.View(); payment.State != want || view.Message == flows.MessagePaymentCancelledRestart {
+				t.Errorf("%s (%s) is shown as %+v", payment.State, payment.Reason, view)
 			}
-			r, _, err := g.Store.Registration(t.Context(), p.Registration)
+			r, _, err := gateway.Store.Registration(t.Context(), payment.Registration)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if step := r.View(p, w.Clock.Now()).Step(); step != flows.StepWithStaff {
+			if step := r.View(payment, world.Clock.Now()).Step(); step != flows.StepWithStaff {
 				t.Errorf("the screen is %s", step)
 			}
 		})
@@ -165,19 +169,19 @@ func TestSettledBeforeThePayment(t *testing.T) {
 // reads it from Redis and does not ask the processor.
 func TestSettledMeanwhile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	slow, quick := w.Gateway(), w.Gateway()
-	later := w.settlementCases()[flows.Deferred].start
+	world := newWorld(t)
+	slow, quick := world.Gateway(), world.Gateway()
+	later := world.settlementCases()[flows.Deferred].start
 	for range 2 { // a second comparison with the processor would be refused
-		r := w.Registered(quick)
-		w.InjectFault("GET /sim/demo/sales/*", func() {
-			must(w, func() (*flows.Payment, error) { return quick.PayWith(w.Context(), r.ID, holderToken, later) })
+		r := world.Registered(quick)
+		world.InjectFault("GET /sim/demo/sales/*", func() {
+			must(world, func() (*flows.Payment, error) { return quick.PayWith(world.Context(), r.ID, holderToken, later) })
 		}, nil)
-		p := must(w, func() (*flows.Payment, error) { return slow.PayWith(w.Context(), r.ID, holderToken, later) })
-		if p.State != flows.Recorded || w.Listed() != 0 {
-			t.Errorf("%s (%s) after %d lists of the processor's payments", p.State, p.Reason, w.Listed())
+		p := must(world, func() (*flows.Payment, error) { return slow.PayWith(world.Context(), r.ID, holderToken, later) })
+		if p.State != flows.Recorded || world.Listed() != 0 {
+			t.Errorf("%s (%s) after %d lists of the processor's payments", p.State, p.Reason, world.Listed())
 		}
-		w.expectSettled(p)
+		world.expectSettled(p)
 	}
 }
 
@@ -187,13 +191,13 @@ func TestSettledUnseen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Mute = true
-	g := w.Gateway()
-	r := w.Registered(g)
-	cart := must(t, func() (flows.View, error) { return g.Registrations.Check(t.Context(), r.ID, holderToken) }).Cart
+	gateway := w.Gateway()
+	r := w.Registered(gateway)
+	cart := must(t, func() (flows.View, error) { return gateway.Registrations.Check(t.Context(), r.ID, holderToken) }).Cart
 	if !cart.Valid || len(cart.Problems) != 0 {
 		t.Errorf("the cart is %+v", cart)
 	}
-	if p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) }); p.State != flows.Intent {
+	if p := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), r.ID) }); p.State != flows.Intent {
 		t.Errorf("the payment is %s", p.State)
 	}
 }

@@ -92,13 +92,13 @@ func (w *world) redisAwayAt(plan frontdesktest.Fault, leaves bool) bool {
 		}
 	}
 	cut, direct := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire)}), w.Gateway()
-	p := w.Authorised(direct)
-	if _, err := cut.Advance(ctx, p.ID); err != nil {
+	payment := w.Authorised(direct)
+	if _, err := cut.Advance(ctx, payment.ID); err != nil {
 		w.Logf("advance: %v", err)
 	}
-	end := w.Settle(direct, p)
+	end := w.Settle(direct, payment)
 	if end.State != flows.Recorded || end.HasBeen(flows.InDoubt) || w.Posted() != 1 {
-		w.Errorf("%s (%s) after %d calls and %v", end.State, end.Reason, w.Posted(), w.Journal.MovesOf(p.ID))
+		w.Errorf("%s (%s) after %d calls and %v", end.State, end.Reason, w.Posted(), w.Journal.MovesOf(payment.ID))
 	}
 	w.ExpectSound(end)
 	return wire.Triggered()
@@ -111,20 +111,20 @@ func (w *world) breakAt(plan frontdesktest.Fault) (flows.PaymentState, *frontdes
 	doomed := w.Gateway(gatewayOptions{Outside: wire.Forward(w.Address), RedisURL: w.RedisOver(wire)})
 	survivor := w.Gateway()
 	versions := w.watchVersions(survivor)
-	r := w.Registered(survivor)
+	registration := w.Registered(survivor)
 
-	w.ask(doomed, r.ID)
-	p := w.ask(survivor, r.ID) // the visitor presses the button again
-	if p.State == flows.Intent {
-		w.Confirm(p, goodCard)
+	w.ask(doomed, registration.ID)
+	payment := w.ask(survivor, registration.ID) // the visitor presses the button again
+	if payment.State == flows.Intent {
+		w.Confirm(payment, goodCard)
 	}
-	w.ask(doomed, r.ID)
-	end := w.Settle(survivor, p)
+	w.ask(doomed, registration.ID)
+	end := w.Settle(survivor, payment)
 	if end.State == flows.Cancelled {
 		// Nothing was charged, so the visitor tries again.
-		p = w.ask(survivor, r.ID)
-		w.Confirm(p, goodCard)
-		end = w.Settle(survivor, p)
+		payment = w.ask(survivor, registration.ID)
+		w.Confirm(payment, goodCard)
+		end = w.Settle(survivor, payment)
 	}
 	w.ExpectSound(end)
 	versions.expectGrowth(w)
@@ -135,7 +135,7 @@ func (w *world) breakAt(plan frontdesktest.Fault) (flows.PaymentState, *frontdes
 // taken is never sent to pay.
 func (w *world) ask(g *gateway, registration string) *flows.Payment {
 	w.Helper()
-	p, err := g.Pay(w.Context(), registration)
+	payment, err := g.Pay(w.Context(), registration)
 	taken := false
 	for _, held := range w.HeldAll() {
 		taken = taken || held.State == cards.Captured
@@ -143,10 +143,10 @@ func (w *world) ask(g *gateway, registration string) *flows.Payment {
 	switch {
 	case err != nil && taken && flows.CodeOf(err) != flows.StorageUnavailable:
 		w.Errorf("the money is taken and the visitor got %v", err)
-	case err == nil && taken && p.View().Retry != "never":
-		w.Errorf("the money is taken and the visitor sees %+v", p.View())
+	case err == nil && taken && payment.View().Retry != "never":
+		w.Errorf("the money is taken and the visitor sees %+v", payment.View())
 	}
-	return p
+	return payment
 }
 
 // versions are the versions of each payment, in order.

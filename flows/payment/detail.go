@@ -54,7 +54,7 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	if registration, _ := id.Split(); registration == "" {
 		return m.showUnverifiable(ctx, id)
 	}
-	p, err := m.payment(ctx, id)
+	payment, err := m.payment(ctx, id)
 	if err != nil {
 		return Detail{}, err
 	}
@@ -62,59 +62,59 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	if err != nil {
 		return Detail{}, flows.StorageFailed(err)
 	}
-	d := Detail{
-		Summary:     summary(p),
-		Attribution: p.Attribution,
-		History:     p.History,
+	detail := Detail{
+		Summary:     summary(payment),
+		Attribution: payment.Attribution,
+		History:     payment.History,
 		Journal:     []JournalEntry{},
-		Snapshot:    p.Snapshot,
-		Readings:    p.Readings,
+		Snapshot:    payment.Snapshot,
+		Readings:    payment.Readings,
 		Notes:       notes,
 	}
-	if len(d.History) == 0 {
-		d.History = []flows.Transition{{State: p.State, At: p.UpdatedAt, Reason: p.Reason}}
+	if len(detail.History) == 0 {
+		detail.History = []flows.Transition{{State: payment.State, At: payment.UpdatedAt, Reason: payment.Reason}}
 	}
-	if d.Readings == nil {
-		d.Readings = []flows.Reading{}
+	if detail.Readings == nil {
+		detail.Readings = []flows.Reading{}
 	}
-	if due, more := protocol.NextReading(p); more && p.State == flows.InDoubt {
-		d.NextReading = &due
+	if due, more := protocol.NextReading(payment); more && payment.State == flows.InDoubt {
+		detail.NextReading = &due
 	}
 	now := m.cfg.Now()
 	facts := protocol.Facts{}
-	if p.ProcessorID != "" {
-		facts.Remote = m.readRemote(ctx, p, now)
-		switch r := facts.Remote; {
-		case r.Absent != "":
-			d.Problem = r.Absent
-		case r.Err != nil:
-			d.Problem = "the processor could not be asked"
+	if payment.ProcessorID != "" {
+		facts.Remote = m.readRemote(ctx, payment, now)
+		switch remote := facts.Remote; {
+		case remote.Absent != "":
+			detail.Problem = remote.Absent
+		case remote.Err != nil:
+			detail.Problem = "the processor could not be asked"
 		default:
-			d.Problem = protocol.Differs(p, r)
-			d.AtProcessor = &AtProcessor{
-				State:     r.State,
-				Captured:  r.Captured,
-				Refunded:  r.Refunded,
-				Refunding: r.Refunding,
-				Disputed:  r.Disputed,
+			detail.Problem = protocol.Differs(payment, remote)
+			detail.AtProcessor = &AtProcessor{
+				State:     remote.State,
+				Captured:  remote.Captured,
+				Refunded:  remote.Refunded,
+				Refunding: remote.Refunding,
+				Disputed:  remote.Disputed,
 			}
-			d.Journal = journalOf(r.Payment)
+			detail.Journal = journalOf(remote.Payment)
 		}
 	}
-	if p.State == flows.InDoubt {
-		if facts.Latest, err = m.latest(ctx, p); err != nil {
-			d.latestUnread = true
+	if payment.State == flows.InDoubt {
+		if facts.Latest, err = m.latest(ctx, payment); err != nil {
+			detail.latestUnread = true
 		}
 	}
-	d.offers = protocol.Allowed(p, facts, now)
-	d.advise(p, facts, now)
-	if n := len(p.Readings); p.State == flows.InDoubt && n > 0 {
-		if rule := m.rule(ctx); rule.Matches(p, p.Readings[n-1].Evidence) {
-			d.say("The latest reading matches recorded payments (%s), but it is too long after the attempt to decide: staff may have settled "+
+	detail.offers = protocol.Allowed(payment, facts, now)
+	detail.advise(payment, facts, now)
+	if n := len(payment.Readings); payment.State == flows.InDoubt && n > 0 {
+		if rule := m.rule(ctx); rule.Matches(payment, payment.Readings[n-1].Evidence) {
+			detail.say("The latest reading matches recorded payments (%s), but it is too long after the attempt to decide: staff may have settled "+
 				"the sale since.", rule)
 		}
 	}
-	return d, nil
+	return detail, nil
 }
 
 // journalOf lists what is journaled about claims and operators' decisions: by number, and under it as it happens. Number 0 has the
@@ -137,20 +137,20 @@ func journalOf(remote cards.Payment) []JournalEntry {
 }
 
 // advise adds what the state means to an operator, and the commands that are possible.
-func (d *Detail) advise(p *flows.Payment, f protocol.Facts, now time.Time) {
-	remote := f.Remote
+func (d *Detail) advise(payment *flows.Payment, facts protocol.Facts, now time.Time) {
+	remote := facts.Remote
 	if remote == nil || remote.Absent != "" {
 		remote = &protocol.Remote{}
 	}
-	switch p.State {
+	switch payment.State {
 	case flows.InDoubt:
-		d.adviseDoubt(p, f, remote, now)
+		d.adviseDoubt(payment, facts, remote, now)
 	case flows.Blocked:
-		d.adviseBlocked(p, remote)
+		d.adviseBlocked(payment, remote)
 	case flows.Recorded:
-		d.adviseRecorded(p)
+		d.adviseRecorded(payment)
 	case flows.Cancelled:
-		if p.Method == flows.InPerson {
+		if payment.Method == flows.InPerson {
 			d.say("It was given up, and the club system does not have it. The club must settle by hand what it took at the desk, or return it.")
 		} else {
 			d.say("Nothing was taken from the buyer. There is nothing to do.")
@@ -159,14 +159,14 @@ func (d *Detail) advise(p *flows.Payment, f protocol.Facts, now time.Time) {
 		d.say("The buyer was refunded. There is nothing to do.")
 	case flows.Refunding:
 		d.say("The refund was requested, and %s is pending at the processor. Frontdesk reads it every few minutes until "+
-			"it ends.", flows.Price(remote.Refunding, p.Currency))
+			"it ends.", flows.Price(remote.Refunding, payment.Currency))
 	case flows.Priced, flows.Authorised:
-		if p.OnHold && p.Method == flows.InPerson {
+		if payment.OnHold && payment.Method == flows.InPerson {
 			d.say("The club system records no payment at present. The payment waits for half an hour at most and is then sent, because staff " +
 				"have taken the money.")
 			break
 		}
-		if p.OnHold {
+		if payment.OnHold {
 			d.say("The club system records no payment at present, so nothing was taken. " +
 				"The payment continues when the club system records again. If it does not in time, the payment is cancelled.")
 			break
@@ -175,11 +175,11 @@ func (d *Detail) advise(p *flows.Payment, f protocol.Facts, now time.Time) {
 	default:
 		d.say("It is in progress and continues automatically; Frontdesk checks it again within minutes.")
 	}
-	for _, earlier := range p.Repeats {
+	for _, earlier := range payment.Repeats {
 		d.say("The same buyer, or a similar one, began to pay for the same offer within a day before: payment %s. "+
 			"If the buyer did not want both, undo one of them in the club system and return its money.", earlier)
 	}
-	if d.missing() && !p.State.Final() && p.State != flows.Blocked {
+	if d.missing() && !payment.State.Final() && payment.State != flows.Blocked {
 		d.say("At the processor: %s. Do the gateways have the key of the account in which it was made? "+
 			"After half an hour the payment is blocked, until the processor has it again.", d.Problem)
 	}
@@ -219,24 +219,24 @@ func (d *Detail) allow(command, argument string) {
 	d.Commands = append(d.Commands, strings.TrimSpace("frontdesk payments "+command+" "+string(d.ID)+" "+argument))
 }
 
-func (d *Detail) adviseRecorded(p *flows.Payment) {
-	switch p.Finding() {
+func (d *Detail) adviseRecorded(payment *flows.Payment) {
+	switch payment.Finding() {
 	case flows.Contradicted:
 		d.say("The club system accepted the payment, and the processor contradicts that: %s. Frontdesk refunds no recorded payment: "+
-			"a person refunded it there, or the buyer disputes it, or their bank returned a refund.", protocol.FindingReason(p))
+			"a person refunded it there, or the buyer disputes it, or their bank returned a refund.", protocol.FindingReason(payment))
 		d.say("In the club system, open %s. Make its books agree with the processor: undo the payment there if the money went back, "+
 			"and end the membership if the club wants that. A dispute is answered at the processor. "+
 			"Then confirm that the club system has it.", d.sale())
 	case flows.RecordedUnsettled:
 		d.say("The club system accepted the payment, but: %s. The response may have been another system's, or staff changed the sale. "+
-			"Nothing is sent again. Frontdesk reads the sale at least every hour, and this ends when the sale is settled.", p.SaleVerdict)
-		d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(p))
+			"Nothing is sent again. Frontdesk reads the sale at least every hour, and this ends when the sale is settled.", payment.SaleVerdict)
+		d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(payment))
 		d.say("If the payment is on the person's account, settle the sale with it. If it is nowhere, record it there by hand, " +
 			"or give the buyer the money back in the processor's pages; not both. Then confirm it here.")
 	case flows.PaidTwice:
 		d.say("The club system holds the payment, and something else seems to have paid the same sale: "+
 			"the contact owed %s before and %s afterwards.",
-			flows.Price(*p.Snapshot.Debt, p.Currency), flows.Price(*p.DebtAfter, p.Currency))
+			flows.Price(*payment.Snapshot.Debt, payment.Currency), flows.Price(*payment.DebtAfter, payment.Currency))
 		d.say("In the club system, open the account of the contact of %s. If a member of staff took money for this sale too, "+
 			"return one of the two payments, theirs at the desk or this one at the processor, and undo the same one in the club system. "+
 			"If the contact paid another debt, nothing is wrong.", d.sale())
@@ -245,93 +245,94 @@ func (d *Detail) adviseRecorded(p *flows.Payment) {
 	}
 }
 
-func (d *Detail) adviseDoubt(p *flows.Payment, f protocol.Facts, remote *protocol.Remote, now time.Time) {
+func (d *Detail) adviseDoubt(payment *flows.Payment, facts protocol.Facts, remote *protocol.Remote, now time.Time) {
 	taken := "The card payment was captured, but"
-	if !p.HasProcessor() {
+	if !payment.HasProcessor() {
 		taken = "The sale was being settled without a card, but"
 	}
 	d.say("%s Frontdesk cannot tell whether the club system holds the payment. The buyer was asked not to pay again. Nothing is sent "+
 		"again or refunded until you decide.", taken)
-	d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(p))
+	d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(payment))
 	if d.latestUnread {
 		d.say("It cannot be sent again: the registration cannot be read, so another payment may settle the same sale.")
-	} else if rival := protocol.Rival(p, f.Latest.Payment); rival != nil {
+	} else if rival := protocol.Rival(payment, facts.Latest.Payment); rival != nil {
 		d.say("%s", rival.Operator)
 	}
 	switch {
-	case p.HasProcessor() && d.AtProcessor == nil:
+	case payment.HasProcessor() && d.AtProcessor == nil:
 		d.say("Nothing can be decided now: %s.", d.Problem)
 		return
-	case p.HasProcessor() && protocol.Undecidable(p, remote) != nil:
-		d.say("%s", protocol.Undecidable(p, remote).Operator)
+	case payment.HasProcessor() && protocol.Undecidable(payment, remote) != nil:
+		d.say("%s", protocol.Undecidable(payment, remote).Operator)
 		return
 	case remote.State == cards.Refunded:
 		d.say("The payment was refunded in full at the processor. If the club system holds it, undo it there, then decide here; " +
 			"nothing more is refunded.")
 	}
-	if from := protocol.NotRecordedFrom(p, f.Remote); now.Before(from) {
+	if from := protocol.NotRecordedFrom(payment, facts.Remote); now.Before(from) {
 		d.say("\"Not recorded\" can be decided from %s: until then, the request may still arrive.", from.UTC().Format(protocol.TimeFormat))
 		return
 	}
-	if protocol.SeenSettled(p) {
+	if protocol.SeenSettled(payment) {
 		d.say("The sale is settled. Only if something else certainly settled it, such as cash at the desk, is the payment not recorded.")
 	}
 }
 
 // whatToLookFor describes what the club system shows of a recorded payment, since the payment was made:
 // the history of a rebuilt one begins only after what was sent.
-func whatToLookFor(p *flows.Payment) string {
-	price, from := flows.Price(p.Amount, p.Currency), p.CreatedAt.UTC().Format(protocol.TimeFormat)
-	switch p.Method {
+func whatToLookFor(payment *flows.Payment) string {
+	price, from := flows.Price(payment.Amount, payment.Currency), payment.CreatedAt.UTC().Format(protocol.TimeFormat)
+	switch payment.Method {
 	case flows.Deferred:
 		return fmt.Sprintf("see whether it was deferred to %s since %s, and whether the contact owes %s for it. A deferral makes no payment: "+
-			"do not look for one.", p.DueDate, from, price)
+			"do not look for one.", payment.DueDate, from, price)
 	case flows.Free:
 		return fmt.Sprintf("see whether it was validated since %s, and whether its products are with the contact. "+
 			"Nothing was due, so no payment exists.", from)
 	default:
 		return fmt.Sprintf("look for exactly one payment of %s %s, made since %s; one by any other means is not this payment. Look at the "+
-			"person's account as well: a payment can be there without settling the sale.", price, by(p), from)
+			"person's account as well: a payment can be there without settling the sale.", price, by(payment), from)
 	}
 }
 
 // by says how the club system shows that a payment was made.
-func by(p *flows.Payment) string {
+func by(payment *flows.Payment) string {
 	switch {
-	case p.HasProcessor():
+	case payment.HasProcessor():
 		return "by card online (" + club.MeanCBWeb + ")"
-	case p.Desk == nil:
+	case payment.Desk == nil:
 		return "at the desk"
 	default:
-		return "at the desk (" + p.Desk.Mean + ")"
+		return "at the desk (" + payment.Desk.Mean + ")"
 	}
 }
 
-func (d *Detail) adviseBlocked(p *flows.Payment, remote *protocol.Remote) {
-	d.say("Frontdesk has stopped working on this payment: %s. The buyer was asked not to pay again.", p.Reason)
+func (d *Detail) adviseBlocked(payment *flows.Payment, remote *protocol.Remote) {
+	d.say("Frontdesk has stopped working on this payment: %s. The buyer was asked not to pay again.", payment.Reason)
 	switch {
-	case !p.HasProcessor():
-		d.say("No card processor took part. In the club system, open %s and %s", d.sale(), whatToLookFor(p))
+	case !payment.HasProcessor():
+		d.say("No card processor took part. In the club system, open %s and %s", d.sale(), whatToLookFor(payment))
 		d.say("Something else may have settled the sale. If nothing has, settle it there by hand. Then tell the buyer, and end the payment here.")
 		d.adviseEnd()
 		return
-	case p.ProcessorID == "":
+	case payment.ProcessorID == "":
 		d.say("As far as Frontdesk knows, the payment was never created at the processor. Search there for registration %s in the metadata; "+
-			"if nothing is found, nothing was captured.", p.Registration)
+			"if nothing is found, nothing was captured.", payment.Registration)
 	case d.missing():
 		d.say("At the processor: %s. Do the gateways have the key of the account in which %s was made? frontdesk doctor shows the account. "+
-			"Once the processor has the payment again, Frontdesk continues it.", d.Problem, p.ProcessorID)
+			"Once the processor has the payment again, Frontdesk continues it.", d.Problem, payment.ProcessorID)
 	case d.AtProcessor == nil:
-		d.say("At the processor: %s. Find %s there, and check whether money was captured.", d.Problem, p.ProcessorID)
+		d.say("At the processor: %s. Find %s there, and check whether money was captured.", d.Problem, payment.ProcessorID)
 	default:
 		differs := ""
 		if d.Problem != "" {
 			differs = " Also now " + d.Problem + "."
 		}
-		d.say("At the processor, payment %s is %s: %s captured, %s refunded, where %s was agreed.%s", p.ProcessorID, remote.State,
-			flows.Price(remote.Captured, remote.Currency), flows.Price(remote.Refunded, remote.Currency), flows.Price(p.Amount, p.Currency), differs)
+		d.say("At the processor, payment %s is %s: %s captured, %s refunded, where %s was agreed.%s", payment.ProcessorID, remote.State,
+			flows.Price(remote.Captured, remote.Currency), flows.Price(remote.Refunded, remote.Currency),
+			flows.Price(payment.Amount, payment.Currency), differs)
 	}
-	if p.Reason == protocol.HeldAfterAll && remote.State == cards.Captured {
+	if payment.Reason == protocol.HeldAfterAll && remote.State == cards.Captured {
 		d.say("It was cancelled while the processor did not show it, such as with another account's key. " +
 			"The buyer has read that nothing was charged.")
 	}

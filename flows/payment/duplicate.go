@@ -54,15 +54,15 @@ func takesPrecedence(before []candidate, a candidate) string {
 
 // storeDuplicate stores a payment that does not count, under its own id if that is free.
 func (m *Machine) storeDuplicate(ctx context.Context, a candidate, by string) error {
-	p := protocol.Duplicate(a.derived, by, a.other)
-	if err := m.storeRebuilt(ctx, nil, p); !errors.Is(err, flows.ErrConflict) {
+	payment := protocol.Duplicate(a.derived, by, a.other)
+	if err := m.storeRebuilt(ctx, nil, payment); !errors.Is(err, flows.ErrConflict) {
 		return err
 	}
 	if found, err := m.findStored(ctx, a); err != nil || !found.lost() {
 		return err // another process stored it
 	}
-	p.ID = duplicateID(p.Registration, p.ProcessorID)
-	if err := m.storeRebuilt(ctx, nil, p); !errors.Is(err, flows.ErrConflict) {
+	payment.ID = duplicateID(payment.Registration, payment.ProcessorID)
+	if err := m.storeRebuilt(ctx, nil, payment); !errors.Is(err, flows.ErrConflict) {
 		return err
 	}
 	return nil // likewise

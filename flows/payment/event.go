@@ -39,16 +39,16 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	}
 	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID
 	id := flows.NewPaymentID(registration, generation)
-	p, seen, err := m.cfg.Store.PaymentUnlessSeen(ctx, id, name)
+	payment, seen, err := m.cfg.Store.PaymentUnlessSeen(ctx, id, name)
 	if seen {
 		return nil
 	}
-	if missing := errors.Is(err, flows.ErrNotFound); missing || err == nil && (p.ProcessorID == "" || !isOf(p, event.PaymentID)) {
+	if missing := errors.Is(err, flows.ErrNotFound); missing || err == nil && (payment.ProcessorID == "" || !isOf(payment, event.PaymentID)) {
 		// It may be of a payment whose number another one has, or had.
 		other := duplicateID(registration, event.PaymentID)
 		duplicate, notFound := m.cfg.Store.Payment(ctx, other)
-		if notFound == nil || !missing && !isOf(p, event.PaymentID) {
-			id, p, err = other, duplicate, notFound
+		if notFound == nil || !missing && !isOf(payment, event.PaymentID) {
+			id, payment, err = other, duplicate, notFound
 		}
 	}
 	missing := errors.Is(err, flows.ErrNotFound)
@@ -67,14 +67,14 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 		}
 	case err != nil:
 		err = flows.StorageFailed(err)
-	case p.Schema > flows.PaymentSchema && (p.State == flows.Refunded || p.State == flows.Recorded && event.Reversal):
-		err = flows.StorageFailed(fmt.Errorf("%w: payment %s", flows.ErrNewer, p.ID)) // the processor sends the event again
-	case p.State == flows.Recorded && event.Reversal:
-		_, err = m.advance(ctx, p, ask{wish: protocol.Reread})
-	case p.State == flows.Refunded:
-		_, err = m.AdvanceLoaded(ctx, p) // no sweep would repeat it; after an error, the processor sends the event again
-	case !p.State.Final():
-		err = m.cfg.Wake(ctx, id, p)
+	case payment.Schema > flows.PaymentSchema && (payment.State == flows.Refunded || payment.State == flows.Recorded && event.Reversal):
+		err = flows.StorageFailed(fmt.Errorf("%w: payment %s", flows.ErrNewer, payment.ID)) // the processor sends the event again
+	case payment.State == flows.Recorded && event.Reversal:
+		_, err = m.advance(ctx, payment, ask{wish: protocol.Reread})
+	case payment.State == flows.Refunded:
+		_, err = m.AdvanceLoaded(ctx, payment) // no sweep would repeat it; after an error, the processor sends the event again
+	case !payment.State.Final():
+		err = m.cfg.Wake(ctx, id, payment)
 	}
 	if err != nil {
 		return err

@@ -79,10 +79,10 @@ func TestStateByEvent(t *testing.T) {
 }
 
 func (w *world) walk(state flows.PaymentState, there string, bring func(*world, *flows.Payment)) {
-	g := w.Gateway()
-	p := w.Started(g)
-	bring(w, p)
-	p = w.Put(g, p.ID, state, func(next *flows.Payment) {
+	gateway := w.Gateway()
+	payment := w.Started(gateway)
+	bring(w, payment)
+	payment = w.Put(gateway, payment.ID, state, func(next *flows.Payment) {
 		claimed := []flows.PaymentState{flows.Sending, flows.Recorded, flows.RefundDue, flows.Refunding, flows.Refunded, flows.InDoubt}
 		if slices.Contains(claimed, state) || state == flows.Captured && there == "captured, released" {
 			next.Claim, next.AttemptID = 1, postOfTheTest
@@ -91,19 +91,19 @@ func (w *world) walk(state flows.PaymentState, there string, bring func(*world, 
 			next.Claim, next.AttemptID = 2, "the refund of the test" // a refund has its own claim
 		}
 	})
-	before := w.books(p)
+	before := w.books(payment)
 	w.Journal.Forget() // the walk checks only what follows
-	end := w.Settle(g, p)
-	after := w.books(p)
+	end := w.Settle(gateway, payment)
+	after := w.books(payment)
 
-	moves := w.Journal.MovesOf(p.ID)
+	moves := w.Journal.MovesOf(payment.ID)
 	for _, m := range moves {
 		if m.From != m.To && !m.From.CanBecome(m.To) {
 			w.Errorf("forbidden: %s → %s", m.From, m.To)
 		}
 	}
-	if want := p.Version + int64(len(moves)); end.Version != want {
-		w.Errorf("version %d became %d with %d changes", p.Version, end.Version, len(moves))
+	if want := payment.Version + int64(len(moves)); end.Version != want {
+		w.Errorf("version %d became %d with %d changes", payment.Version, end.Version, len(moves))
 	}
 	if !slices.Contains([]flows.PaymentState{flows.Recorded, flows.Cancelled, flows.Refunded, flows.InDoubt, flows.Blocked}, end.State) {
 		w.Errorf("it did not come to rest: %s (%s)", end.State, end.Reason)

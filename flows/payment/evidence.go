@@ -15,7 +15,7 @@ const backgroundTimeout = 2 * time.Second
 
 // observe reads the sale and its check, and at the same time the contact's status and debt.
 // The latter two are optional: a failure leaves them out.
-func (m *Machine) observe(ctx context.Context, from *club.Client, p *flows.Payment) (
+func (m *Machine) observe(ctx context.Context, from *club.Client, payment *flows.Payment) (
 	sale club.Sale, check club.SaleCheck, seen *flows.Evidence, err error) {
 	seen = &flows.Evidence{At: m.cfg.Now()}
 	optional, cancel := context.WithTimeout(ctx, backgroundTimeout)
@@ -23,21 +23,21 @@ func (m *Machine) observe(ctx context.Context, from *club.Client, p *flows.Payme
 	var background sync.WaitGroup
 	observeContact := func(contact club.IRI) {
 		background.Go(func() {
-			if got, err := m.cfg.BackgroundClub.GetContact(optional, p.Scope(), contact); err == nil && got.Status != "" {
+			if got, err := m.cfg.BackgroundClub.GetContact(optional, payment.Scope(), contact); err == nil && got.Status != "" {
 				seen.ContactStatus = &got.Status
 			}
 		})
 		background.Go(func() {
-			if got, err := m.cfg.BackgroundClub.GetAccountStatistics(optional, p.Scope(), contact); err == nil {
+			if got, err := m.cfg.BackgroundClub.GetAccountStatistics(optional, payment.Scope(), contact); err == nil {
 				seen.Debt = &got.TotalRealDebt
 			}
 		})
 	}
-	contact := p.Contact
+	contact := payment.Contact
 	if contact != "" {
 		observeContact(contact)
 	}
-	sale, check, err = from.GetCheckedSale(ctx, p.Scope(), p.Sale)
+	sale, check, err = from.GetCheckedSale(ctx, payment.Scope(), payment.Sale)
 	if err != nil {
 		cancel()
 		background.Wait()

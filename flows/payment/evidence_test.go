@@ -23,20 +23,20 @@ func TestSnapshotBeforeCapture(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.Gateway()
-	p := w.Advance(g, w.Authorised(g))
-	seen := p.Snapshot
+	payment := w.Advance(g, w.Authorised(g))
+	seen := payment.Snapshot
 	if seen == nil || !seen.At.Equal(w.Clock.Now()) {
 		t.Fatalf("the snapshot is %+v", seen)
 	}
 	if known(t, "the state", seen.SaleState) != "building" ||
-		known(t, "the total", seen.Total) != p.Amount ||
+		known(t, "the total", seen.Total) != payment.Amount ||
 		!known(t, "the check", seen.Valid) ||
 		known(t, "the status", seen.ContactStatus) != "temp" ||
 		known(t, "the debt", seen.Debt) != 0 {
 		t.Errorf("the snapshot is %+v", seen)
 	}
-	if p.Contact != "" || p.Payer != nil {
-		t.Errorf("of a payment that ended, %s is kept", p.Contact)
+	if payment.Contact != "" || payment.Payer != nil {
+		t.Errorf("of a payment that ended, %s is kept", payment.Contact)
 	}
 }
 
@@ -52,18 +52,18 @@ func TestSnapshotIsOptional(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Authorised(g)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			p := world.Authorised(gateway)
 			status, debt := fault, fault
 			status.Match = clubsim.FaultMatch{Method: "GET", Path: "/contacts/*"}
 			debt.Match = clubsim.FaultMatch{Method: "GET", Path: "/stats/accounts/contacts/*"}
-			w.Fault(status, debt)
-			end := w.Advance(g, p)
+			world.Fault(status, debt)
+			end := world.Advance(gateway, p)
 			if end.State != flows.Recorded || end.Snapshot == nil || end.Snapshot.ContactStatus != nil || end.Snapshot.Debt != nil {
 				t.Errorf("%s (%s) with snapshot %+v", end.State, end.Reason, end.Snapshot)
 			}
-			for _, f := range w.Sim.Faults() {
+			for _, f := range world.Sim.Faults() {
 				if f.Hits == 0 {
 					t.Errorf("%s did not happen", f.Match.Path)
 				}
@@ -88,34 +88,36 @@ func TestRule(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway(gatewayOptions{Rule: simulatorsRule()})
-			p := w.Doubtful(g, test.kind)
+			world := newWorld(t)
+			gateway := world.Gateway(gatewayOptions{Rule: simulatorsRule()})
+			payment := world.Doubtful(gateway, test.kind)
 			if test.unreadable {
-				w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
+				world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
 			}
-			w.Clock.Advance(31 * time.Second)
-			p = w.Advance(g, p)
-			w.Fault()
-			w.Clock.Advance(2 * time.Minute)
-			p = w.Advance(g, p)
-			if p.State != test.end || p.State == flows.Recorded && !strings.Contains(p.Reason, "sale_state went from building to settled") {
-				t.Errorf("%s (%s)", p.State, p.Reason)
+			world.Clock.Advance(31 * time.Second)
+			payment = world.Advance(gateway, payment)
+			world.Fault()
+			world.Clock.Advance(2 * time.Minute)
+			payment = world.Advance(gateway, payment)
+			if payment.State != test.end || payment.State == flows.Recorded &&
+				!strings.Contains(payment.Reason, "sale_state went from building to settled") {
+				t.Errorf("%s (%s)", payment.State, payment.Reason)
 			}
-			if journalled := w.Held(p).Metadata["fd_done_1"] != ""; journalled != (test.end == flows.Recorded) {
+			if journalled := world.Held(payment).Metadata["fd_done_1"] != ""; journalled != (test.end == flows.Recorded) {
 				t.Errorf("journalled: %t", journalled)
 			}
-			if len(p.Readings) != test.readings || (p.Readings[0].Failures > 0) != test.unreadable {
-				t.Fatalf("the readings are %+v", p.Readings)
+			if len(payment.Readings) != test.readings || (payment.Readings[0].Failures > 0) != test.unreadable {
+				t.Fatalf("the readings are %+v", payment.Readings)
 			}
-			last := p.Readings[test.readings-1]
+			last := payment.Readings[test.readings-1]
 			if settled := known(t, "the state", last.SaleState) == "settled"; settled != (test.kind == "drop_after") {
 				t.Errorf("the last reading is %+v", last)
 			}
-			if late := strings.Contains(strings.Join(w.shown(g, p).Advice, " "), "too long after the attempt"); late != test.unreadable {
-				t.Errorf("operators are advised: %s", w.shown(g, p).Advice)
+			late := strings.Contains(strings.Join(world.shown(gateway, payment).Advice, " "), "too long after the attempt")
+			if late != test.unreadable {
+				t.Errorf("operators are advised: %s", world.shown(gateway, payment).Advice)
 			}
-			w.ExpectSound(p)
+			world.ExpectSound(payment)
 		})
 	}
 }

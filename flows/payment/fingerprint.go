@@ -117,10 +117,10 @@ func (m *Machine) CheckFingerprint(ctx context.Context) error {
 
 // settleFingerprint compares own with Redis', and stores what Redis should hold. wrong is a FingerprintError.
 func (m *Machine) settleFingerprint(ctx context.Context, own flows.Fingerprint) (wrong, err error) {
-	f := &m.fingerprint
-	f.mu.Lock()
-	agreed := f.agreed
-	f.mu.Unlock()
+	print := &m.fingerprint
+	print.mu.Lock()
+	agreed := print.agreed
+	print.mu.Unlock()
 	for range 3 { // another gateway may store one at the same moment
 		held, err := m.cfg.Store.Fingerprint(ctx)
 		missing := errors.Is(err, flows.ErrNotFound)
@@ -156,9 +156,9 @@ func (m *Machine) settleFingerprint(ctx context.Context, own flows.Fingerprint) 
 				return nil, flows.StorageFailed(err)
 			}
 		}
-		f.mu.Lock()
-		f.agreed = &next
-		f.mu.Unlock()
+		print.mu.Lock()
+		print.agreed = &next
+		print.mu.Unlock()
 		return nil, nil
 	}
 	return nil, flows.StorageFailed(flows.ErrConflict)
@@ -166,10 +166,10 @@ func (m *Machine) settleFingerprint(ctx context.Context, own flows.Fingerprint) 
 
 // ownFingerprint returns this gateway's. The processor is asked once.
 func (m *Machine) ownFingerprint(ctx context.Context) (flows.Fingerprint, error) {
-	f := &m.fingerprint
-	f.mu.Lock()
-	account, known, payment := f.account, f.account != "" || f.denied, f.payment
-	f.mu.Unlock()
+	print := &m.fingerprint
+	print.mu.Lock()
+	account, known, payment := print.account, print.account != "" || print.denied, print.payment
+	print.mu.Unlock()
 	if !known {
 		id, err := m.cfg.Cards.AccountID(ctx)
 		denied := errors.Is(err, cards.ErrRefused)
@@ -179,9 +179,9 @@ func (m *Machine) ownFingerprint(ctx context.Context) (flows.Fingerprint, error)
 		if !denied {
 			account = m.cfg.Cards.Name() + " " + id
 		}
-		f.mu.Lock()
-		f.account, f.denied = account, denied
-		f.mu.Unlock()
+		print.mu.Lock()
+		print.account, print.denied = account, denied
+		print.mu.Unlock()
 	}
 	return flows.Fingerprint{
 		Account:      account,

@@ -45,26 +45,26 @@ func TestAnotherAccountsKey(t *testing.T) {
 			for _, deny := range denied {
 				deny(w)
 			}
-			g := w.Gateway()
-			recorded := w.Settle(g, w.Authorised(g))
-			authorised := w.Authorised(g)
-			captured := w.Put(g, w.Authorised(g).ID, flows.Captured)
-			doubt := w.Started(g)
-			doubt = w.Put(g, doubt.ID, flows.InDoubt)
-			refunding := w.Put(g, w.Started(g).ID, flows.Refunding)
-			if err := g.CheckFingerprint(t.Context()); err != nil { // as each heartbeat does
+			gateway := w.Gateway()
+			recorded := w.Settle(gateway, w.Authorised(gateway))
+			authorised := w.Authorised(gateway)
+			captured := w.Put(gateway, w.Authorised(gateway).ID, flows.Captured)
+			doubt := w.Started(gateway)
+			doubt = w.Put(gateway, doubt.ID, flows.InDoubt)
+			refunding := w.Put(gateway, w.Started(gateway).ID, flows.Refunding)
+			if err := gateway.CheckFingerprint(t.Context()); err != nil { // as each heartbeat does
 				t.Fatal(err)
 			}
 			w.FailCalls(createCall, 1)
-			unborn := w.Registered(g)
-			if _, err := g.Pay(t.Context(), unborn.ID); err == nil {
+			unborn := w.Registered(gateway)
+			if _, err := gateway.Pay(t.Context(), unborn.ID); err == nil {
 				t.Fatal("it was created")
 			}
 			wrong := w.stranger(denied...)
 			for _, later := range []time.Duration{0, 31 * time.Minute} { // what is not found blocks after half an hour
 				w.Clock.Advance(later)
 				for _, p := range []*flows.Payment{authorised, captured, doubt, refunding, recorded} {
-					before := w.Stored(g, p.ID)
+					before := w.Stored(gateway, p.ID)
 					after := w.Advance(wrong, p)
 					if err := wrong.Verify(t.Context(), p.ID); err == nil {
 						t.Errorf("it verified a payment that is %s", before.State)
@@ -88,7 +88,7 @@ func TestAnotherAccountsKey(t *testing.T) {
 			if flows.CodeOf(err) != flows.ProcessorUnavailable {
 				t.Errorf("a decision there: %v", err)
 			}
-			w.ExpectSound(w.Settle(g, authorised))
+			w.ExpectSound(w.Settle(gateway, authorised))
 		})
 	}
 }
@@ -108,8 +108,8 @@ func TestAnotherOrganisationOrMode(t *testing.T) {
 // stranger was faster; the stranger learns of it. An operator's decision stays.
 func TestFingerprintAfterALoss(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
+	world := newWorld(t)
+	g := world.Gateway()
 	check := func(g *gateway) {
 		t.Helper()
 		if err := g.CheckFingerprint(t.Context()); err != nil {
@@ -117,28 +117,28 @@ func TestFingerprintAfterALoss(t *testing.T) {
 		}
 	}
 	check(g)
-	wrong := w.stranger()
-	w.expectStranger(wrong, "account")
-	w.Clock.Advance(flows.FirstPoll)
-	w.Wipe()
+	wrong := world.stranger()
+	world.expectStranger(wrong, "account")
+	world.Clock.Advance(flows.FirstPoll)
+	world.Wipe()
 	check(wrong) // the first that finds Redis empty
-	w.Clock.Advance(flows.FirstPoll)
+	world.Clock.Advance(flows.FirstPoll)
 	check(g)
-	w.expectStranger(wrong, "account")
-	w.Wipe()
+	world.expectStranger(wrong, "account")
+	world.Wipe()
 	check(g)
-	w.expectStranger(wrong, "account")
+	world.expectStranger(wrong, "account")
 
 	if _, err := wrong.AdoptFingerprint(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	check(wrong)
-	w.expectStranger(g, "account")
-	w.Clock.Advance(flows.FirstPoll)
-	w.Wipe()
-	check(w.Gateway()) // a restart of the former one
+	world.expectStranger(g, "account")
+	world.Clock.Advance(flows.FirstPoll)
+	world.Wipe()
+	check(world.Gateway()) // a restart of the former one
 	check(wrong)
-	w.expectStranger(g, "account")
+	world.expectStranger(g, "account")
 }
 
 // TestSettledWithoutTheProcessor: the card processor is away when a gateway starts. What needs no processor is settled,
@@ -159,32 +159,32 @@ func TestSettledWithoutTheProcessor(t *testing.T) {
 			begin(w)
 			card := w.Registered(w.Gateway())
 			away := gatewayOptions{Processor: "127.0.0.1:1"} // nothing listens
-			g := w.Gateway(away)
+			gateway := w.Gateway(away)
 			for _, method := range withoutProcessor {
-				p := must(t, func() (*flows.Payment, error) { return w.settles(g, method) })
-				w.expectSettled(p)
-				if p.State != flows.Recorded {
-					t.Errorf("%s: %s (%s)", method, p.State, p.Reason)
+				paid := must(t, func() (*flows.Payment, error) { return w.settles(gateway, method) })
+				w.expectSettled(paid)
+				if paid.State != flows.Recorded {
+					t.Errorf("%s: %s (%s)", method, paid.State, paid.Reason)
 				}
 				w.Clock.Advance(2 * time.Minute)
-				w.verify(g, p)
-				if verified := w.Stored(g, p.ID); verified.SaleVerdict == "" {
+				w.verify(gateway, paid)
+				if verified := w.Stored(gateway, paid.ID); verified.SaleVerdict == "" {
 					t.Errorf("%s is not verified", method)
 				}
-				doubt := w.Put(g, w.priced(g, method).ID, flows.InDoubt, func(p *flows.Payment) { p.DoubtSince = w.Clock.Now() })
+				doubt := w.Put(gateway, w.priced(gateway, method).ID, flows.InDoubt, func(p *flows.Payment) { p.DoubtSince = w.Clock.Now() })
 				w.Clock.Advance(time.Hour)
-				ended, err := g.ConfirmNotRecorded(t.Context(), doubt.ID, payment.Cancel, flows.Decision{Operator: "ada"})
-				if err != nil || w.Stored(g, doubt.ID).State != flows.Cancelled {
+				ended, err := gateway.ConfirmNotRecorded(t.Context(), doubt.ID, payment.Cancel, flows.Decision{Operator: "ada"})
+				if err != nil || w.Stored(gateway, doubt.ID).State != flows.Cancelled {
 					t.Errorf("%s, a decision: %+v, %v", method, ended, err)
 				}
 			}
-			if _, err := g.Pay(t.Context(), card.ID); flows.CodeOf(err) != flows.ProcessorUnavailable || len(w.HeldAll()) != 0 {
+			if _, err := gateway.Pay(t.Context(), card.ID); flows.CodeOf(err) != flows.ProcessorUnavailable || len(w.HeldAll()) != 0 {
 				t.Errorf("a card: %v", err)
 			}
 			if name == "Redis has none yet" {
 				return
 			}
-			waiting, away := w.priced(g, flows.InPerson), gatewayOptions{Processor: away.Processor, Organisation: "other"}
+			waiting, away := w.priced(gateway, flows.InPerson), gatewayOptions{Processor: away.Processor, Organisation: "other"}
 			sent := w.Posted()
 			if p := w.Advance(w.Gateway(away), waiting); p.State != flows.Priced || w.Posted() != sent {
 				t.Errorf("another organisation's gateway made it %s (%s)", p.State, p.Reason)

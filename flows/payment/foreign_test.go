@@ -19,21 +19,21 @@ func TestForeignSuccessRecordsNothing(t *testing.T) {
 	for _, kind := range foreignKinds {
 		t.Run("card "+kind, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Authorised(g)
-			w.Fault(clubsim.Fault{Match: recording, Kind: kind, Times: new(1)})
-			p = w.Advance(g, p)
-			if p.State != flows.InDoubt || len(w.Sim.Ledger()) != 0 || w.Sim.Faults()[0].Hits != 1 {
-				t.Errorf("%s (%s), ledger %+v", p.State, p.Reason, w.Sim.Ledger())
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.Authorised(gateway)
+			world.Fault(clubsim.Fault{Match: recording, Kind: kind, Times: new(1)})
+			payment = world.Advance(gateway, payment)
+			if payment.State != flows.InDoubt || len(world.Sim.Ledger()) != 0 || world.Sim.Faults()[0].Hits != 1 {
+				t.Errorf("%s (%s), ledger %+v", payment.State, payment.Reason, world.Sim.Ledger())
 			}
-			w.expectView(p, "in_doubt", "never")
-			if !strings.Contains(p.Reason, ", status 200") {
-				t.Errorf("operators read %q, and not what came back", p.Reason)
+			world.expectView(payment, "in_doubt", "never")
+			if !strings.Contains(payment.Reason, ", status 200") {
+				t.Errorf("operators read %q, and not what came back", payment.Reason)
 			}
-			w.Clock.Advance(25 * time.Hour)
-			if p = w.Settle(g, p); p.State != flows.InDoubt || len(w.Sim.Ledger()) != 0 {
-				t.Errorf("a day later: %s (%s), ledger %+v", p.State, p.Reason, w.Sim.Ledger())
+			world.Clock.Advance(25 * time.Hour)
+			if payment = world.Settle(gateway, payment); payment.State != flows.InDoubt || len(world.Sim.Ledger()) != 0 {
+				t.Errorf("a day later: %s (%s), ledger %+v", payment.State, payment.Reason, world.Sim.Ledger())
 			}
 		})
 		for _, method := range withoutProcessor {
@@ -57,19 +57,19 @@ func TestForeignCheckIsNoValidity(t *testing.T) {
 	for _, kind := range append(foreignKinds, "empty_success") {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Authorised(g)
-			w.Clock.Advance(2 * time.Minute) // the last reading of the sale has expired
-			w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*/check"}, Kind: kind})
-			if p = w.Advance(g, p); p.State != flows.Cancelled {
+			world := newWorld(t)
+			gateway := world.Gateway()
+			p := world.Authorised(gateway)
+			world.Clock.Advance(2 * time.Minute) // the last reading of the sale has expired
+			world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*/check"}, Kind: kind})
+			if p = world.Advance(gateway, p); p.State != flows.Cancelled {
 				t.Errorf("%s (%s)", p.State, p.Reason)
 			}
-			r := w.Registered(g)
-			if _, err := g.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ClubSystemFailed {
+			r := world.Registered(gateway)
+			if _, err := gateway.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ClubSystemFailed {
 				t.Errorf("a payment is requested: %v", err)
 			}
-			if held := w.HeldAll(); len(held) != 1 || held[0].Captured != 0 {
+			if held := world.HeldAll(); len(held) != 1 || held[0].Captured != 0 {
 				t.Errorf("the processor holds %+v", held)
 			}
 		})
@@ -80,40 +80,40 @@ func TestForeignCheckIsNoValidity(t *testing.T) {
 // the reason names the quota.
 func TestQuota(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	w.Fault(clubsim.Fault{Match: recording, Kind: "too_many", Limit: "quota", DelayMs: 90_000})
-	p = w.Advance(g, p)
-	wait := p.NotBefore.Sub(w.Clock.Now()).Round(time.Second)
-	if p.State != flows.Captured || !strings.Contains(p.Reason, "quota") || wait != 90*time.Second {
-		t.Fatalf("%s (%s), to wait %s", p.State, p.Reason, wait)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
+	world.Fault(clubsim.Fault{Match: recording, Kind: "too_many", Limit: "quota", DelayMs: 90_000})
+	payment = world.Advance(gateway, payment)
+	wait := payment.NotBefore.Sub(world.Clock.Now()).Round(time.Second)
+	if payment.State != flows.Captured || !strings.Contains(payment.Reason, "quota") || wait != 90*time.Second {
+		t.Fatalf("%s (%s), to wait %s", payment.State, payment.Reason, wait)
 	}
-	w.expectView(p, "processing", "never")
-	w.Clock.Advance(80 * time.Second)
-	if p = w.Advance(g, p); p.State != flows.Captured || w.Sim.Faults()[0].Hits != 1 {
-		t.Errorf("before the reset: %s (%s), %d requests", p.State, p.Reason, w.Sim.Faults()[0].Hits)
+	world.expectView(payment, "processing", "never")
+	world.Clock.Advance(80 * time.Second)
+	if payment = world.Advance(gateway, payment); payment.State != flows.Captured || world.Sim.Faults()[0].Hits != 1 {
+		t.Errorf("before the reset: %s (%s), %d requests", payment.State, payment.Reason, world.Sim.Faults()[0].Hits)
 	}
-	w.Fault()
-	w.Clock.Advance(11 * time.Second)
-	p = w.Settle(g, p)
-	w.ExpectSound(p)
-	if p.State != flows.Recorded || p.Claim != 2 || len(w.Sim.Ledger()) != 1 {
-		t.Errorf("%s (%s), claim %d, ledger %+v", p.State, p.Reason, p.Claim, w.Sim.Ledger())
+	world.Fault()
+	world.Clock.Advance(11 * time.Second)
+	payment = world.Settle(gateway, payment)
+	world.ExpectSound(payment)
+	if payment.State != flows.Recorded || payment.Claim != 2 || len(world.Sim.Ledger()) != 1 {
+		t.Errorf("%s (%s), claim %d, ledger %+v", payment.State, payment.Reason, payment.Claim, world.Sim.Ledger())
 	}
 }
 
 // TestSpikeArrest: a limit that ends at once delays the recording by as much, within the same claim.
 func TestSpikeArrest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	w.Fault(clubsim.Fault{Match: recording, Kind: "too_many", Limit: "spike_arrest", DelayMs: 100, Times: new(1)})
-	p = w.Advance(g, p)
-	w.ExpectSound(p)
-	if p.State != flows.Recorded || p.Claim != 1 || len(w.Sim.Ledger()) != 1 {
-		t.Errorf("%s (%s), claim %d, ledger %+v", p.State, p.Reason, p.Claim, w.Sim.Ledger())
+	world := newWorld(t)
+	g := world.Gateway()
+	p := world.Authorised(g)
+	world.Fault(clubsim.Fault{Match: recording, Kind: "too_many", Limit: "spike_arrest", DelayMs: 100, Times: new(1)})
+	p = world.Advance(g, p)
+	world.ExpectSound(p)
+	if p.State != flows.Recorded || p.Claim != 1 || len(world.Sim.Ledger()) != 1 {
+		t.Errorf("%s (%s), claim %d, ledger %+v", p.State, p.Reason, p.Claim, world.Sim.Ledger())
 	}
 }
 
@@ -124,32 +124,32 @@ func TestRaisedQuota(t *testing.T) {
 	for _, method := range []flows.Method{flows.ByCard, flows.InPerson} {
 		t.Run(string(method), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			w.Fault(clubsim.Fault{Match: recording, Kind: "too_many", Limit: "quota", DelayMs: int((24 * time.Hour).Milliseconds())})
-			var p *flows.Payment
+			world := newWorld(t)
+			gateway := world.Gateway()
+			world.Fault(clubsim.Fault{Match: recording, Kind: "too_many", Limit: "quota", DelayMs: int((24 * time.Hour).Milliseconds())})
+			var payment *flows.Payment
 			if method == flows.ByCard {
-				p = w.buyers(g, 1)[0]
+				payment = world.buyers(gateway, 1)[0]
 			} else {
-				p = must(t, func() (*flows.Payment, error) { return w.settles(g, method) })
+				payment = must(t, func() (*flows.Payment, error) { return world.settles(gateway, method) })
 			}
 			for range 18 {
-				w.Clock.Advance(10 * time.Minute)
-				p = w.Advance(g, p)
+				world.Clock.Advance(10 * time.Minute)
+				payment = world.Advance(gateway, payment)
 			}
-			if p.Claim != 1 || p.State.Final() {
-				t.Errorf("while the quota lasts: %s (%s), %d claims", p.State, p.Reason, p.Claim)
+			if payment.Claim != 1 || payment.State.Final() {
+				t.Errorf("while the quota lasts: %s (%s), %d claims", payment.State, payment.Reason, payment.Claim)
 			}
-			w.Fault()
-			w.buyers(g, 1)
-			w.Clock.Advance(11 * time.Minute)
-			if p = w.Advance(g, p); p.State != flows.Recorded || p.Claim != 2 {
-				t.Errorf("%s (%s), %d claims", p.State, p.Reason, p.Claim)
+			world.Fault()
+			world.buyers(gateway, 1)
+			world.Clock.Advance(11 * time.Minute)
+			if payment = world.Advance(gateway, payment); payment.State != flows.Recorded || payment.Claim != 2 {
+				t.Errorf("%s (%s), %d claims", payment.State, payment.Reason, payment.Claim)
 			}
 			if method == flows.ByCard {
-				w.ExpectSound(p)
+				world.ExpectSound(payment)
 			} else {
-				w.expectSettled(p)
+				world.expectSettled(payment)
 			}
 		})
 	}

@@ -47,25 +47,25 @@ func TestWriteGate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Authorised(g)
+			gateway := w.Gateway()
+			payment := w.Authorised(gateway)
 			test.jump(w)
-			p = w.Advance(g, p)
+			payment = w.Advance(gateway, payment)
 			if test.open {
-				if p.State != flows.Recorded || w.Posted() != 1 {
-					t.Errorf("%s (%s) after %d calls", p.State, p.Reason, w.Posted())
+				if payment.State != flows.Recorded || w.Posted() != 1 {
+					t.Errorf("%s (%s) after %d calls", payment.State, payment.Reason, w.Posted())
 				}
 				return
 			}
-			if p.State != flows.Captured || w.Posted() != 0 {
-				t.Errorf("%s (%s) after %d calls", p.State, p.Reason, w.Posted())
+			if payment.State != flows.Captured || w.Posted() != 0 {
+				t.Errorf("%s (%s) after %d calls", payment.State, payment.Reason, w.Posted())
 			}
-			journal := w.Held(p).Metadata
-			if claimed := journal["fd_post_1"] != ""; claimed != test.claimed || journal["fd_release_1"] != p.AttemptID {
+			journal := w.Held(payment).Metadata
+			if claimed := journal["fd_post_1"] != ""; claimed != test.claimed || journal["fd_release_1"] != payment.AttemptID {
 				t.Errorf("the claim is not given up: %v", journal)
 			}
-			w.ExpectSound(w.Settle(g, p))
-			if end := w.Stored(g, p.ID); end.State != flows.Recorded || end.Claim != 2 || w.Posted() != 1 {
+			w.ExpectSound(w.Settle(gateway, payment))
+			if end := w.Stored(gateway, payment.ID); end.State != flows.Recorded || end.Claim != 2 || w.Posted() != 1 {
 				t.Errorf("%s (%s) under claim %d after %d calls", end.State, end.Reason, end.Claim, w.Posted())
 			}
 		})
@@ -85,18 +85,18 @@ func (w *world) shortTokens() {
 // not given up by a gateway that did not win it.
 func TestTamperedClaim(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	w.InjectFault(metadataCall, func() {
-		other := *w.Stored(g, p.ID)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
+	world.InjectFault(metadataCall, func() {
+		other := *world.Stored(gateway, payment.ID)
 		other.AttemptID = "another"
-		w.claim(&other)
+		world.claim(&other)
 	}, nil)
-	if p = w.Advance(g, p); p.State != flows.InDoubt || w.Posted() != 0 {
-		t.Errorf("%s (%s) after %d calls", p.State, p.Reason, w.Posted())
+	if payment = world.Advance(gateway, payment); payment.State != flows.InDoubt || world.Posted() != 0 {
+		t.Errorf("%s (%s) after %d calls", payment.State, payment.Reason, world.Posted())
 	}
-	if journal := w.Held(p).Metadata; journal["fd_post_1"] != "another" || journal["fd_release_1"] != "" {
+	if journal := world.Held(payment).Metadata; journal["fd_post_1"] != "another" || journal["fd_release_1"] != "" {
 		t.Errorf("the journal is %v", journal)
 	}
 }
@@ -111,18 +111,18 @@ func TestReleaseIsOwed(t *testing.T) {
 	}{"then recorded": {401, 2, flows.Recorded}, "then refunded": {422, 1, flows.Refunded}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Authorised(g)
-			w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: test.status, Times: new(test.times)})
-			w.InjectFault("POST /sim/demo/sales/*/payments", nil, func() { w.FailCalls(metadataCall, 1) })
-			p = w.Advance(g, p)
-			if test.end == flows.Recorded && !p.ReleasePending {
-				t.Errorf("no release is owed in %s (%s)", p.State, p.Reason)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.Authorised(gateway)
+			world.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: test.status, Times: new(test.times)})
+			world.InjectFault("POST /sim/demo/sales/*/payments", nil, func() { world.FailCalls(metadataCall, 1) })
+			payment = world.Advance(gateway, payment)
+			if test.end == flows.Recorded && !payment.ReleasePending {
+				t.Errorf("no release is owed in %s (%s)", payment.State, payment.Reason)
 			}
-			end := w.Settle(g, p)
-			w.ExpectSound(end)
-			if journal := w.Held(p).Metadata; end.State != test.end || journal["fd_release_1"] != journal["fd_post_1"] {
+			end := world.Settle(gateway, payment)
+			world.ExpectSound(end)
+			if journal := world.Held(payment).Metadata; end.State != test.end || journal["fd_release_1"] != journal["fd_post_1"] {
 				t.Errorf("%s (%s) with the journal %v", end.State, end.Reason, journal)
 			}
 		})
@@ -133,9 +133,9 @@ func TestReleaseIsOwed(t *testing.T) {
 // once.
 func TestConcurrentAdvance(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	gateways := []*gateway{w.Gateway(), w.Gateway()}
-	r := w.Registered(gateways[0])
+	world := newWorld(t)
+	gateways := []*gateway{world.Gateway(), world.Gateway()}
+	registration := world.Registered(gateways[0])
 	const callers = 12
 	all := func(look func(*gateway)) {
 		var group sync.WaitGroup
@@ -147,27 +147,27 @@ func TestConcurrentAdvance(t *testing.T) {
 		group.Wait()
 	}
 	all(func(g *gateway) {
-		if _, err := g.Pay(t.Context(), r.ID); err != nil {
+		if _, err := g.Pay(t.Context(), registration.ID); err != nil {
 			t.Errorf("asking for the payment: %v", err)
 		}
 	})
-	if held := w.HeldAll(); len(held) != 1 {
+	if held := world.HeldAll(); len(held) != 1 {
 		t.Fatalf("the processor holds %d payments", len(held))
 	}
-	p := w.Stored(gateways[0], flows.NewPaymentID(r.ID, 1))
-	w.Confirm(p, goodCard)
+	payment := world.Stored(gateways[0], flows.NewPaymentID(registration.ID, 1))
+	world.Confirm(payment, goodCard)
 	all(func(g *gateway) {
-		if _, err := g.Advance(t.Context(), p.ID); err != nil {
+		if _, err := g.Advance(t.Context(), payment.ID); err != nil {
 			t.Errorf("advance: %v", err)
 		}
 	})
-	end := w.Stored(gateways[0], p.ID)
-	if end.State != flows.Recorded || w.Posted() != 1 {
-		t.Errorf("%s (%s) after %d calls", end.State, end.Reason, w.Posted())
+	end := world.Stored(gateways[0], payment.ID)
+	if end.State != flows.Recorded || world.Posted() != 1 {
+		t.Errorf("%s (%s) after %d calls", end.State, end.Reason, world.Posted())
 	}
-	w.ExpectSound(end)
-	for _, m := range w.Journal.MovesOf(p.ID) {
-		if n := w.Journal.Counts(m); n != 1 {
+	world.ExpectSound(end)
+	for _, m := range world.Journal.MovesOf(payment.ID) {
+		if n := world.Journal.Counts(m); n != 1 {
 			t.Errorf("%s → %s happened %d times", m.From, m.To, n)
 		}
 	}
@@ -177,14 +177,14 @@ func TestConcurrentAdvance(t *testing.T) {
 // up, and sends under the next one. The claim arrives, and the money does not go back, because the payment may be recorded.
 func TestLateRefundClaim(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Doubtful(g, "error_before")
-	w.Clock.Advance(time.Hour)
-	w.mustDecide(g, p, payment.Refund)
-	w.InjectFault(metadataCall, func() { w.note(p, "fd_release_2", "another", "fd_post_3", "the next") }, nil)
-	p = w.Advance(g, p)
-	if held := w.Held(p); p.State != flows.Blocked || held.Refunded != 0 || held.Metadata["fd_post_2"] != p.AttemptID {
-		t.Errorf("%s (%s), %+v", p.State, p.Reason, held)
+	world := newWorld(t)
+	g := world.Gateway()
+	paid := world.Doubtful(g, "error_before")
+	world.Clock.Advance(time.Hour)
+	world.mustDecide(g, paid, payment.Refund)
+	world.InjectFault(metadataCall, func() { world.note(paid, "fd_release_2", "another", "fd_post_3", "the next") }, nil)
+	paid = world.Advance(g, paid)
+	if held := world.Held(paid); paid.State != flows.Blocked || held.Refunded != 0 || held.Metadata["fd_post_2"] != paid.AttemptID {
+		t.Errorf("%s (%s), %+v", paid.State, paid.Reason, held)
 	}
 }

@@ -10,15 +10,15 @@ import (
 )
 
 // blockedAsMissing has every gateway use another account's key until the payment is blocked.
-func (w *world) blockedAsMissing(g *gateway, p *flows.Payment) *flows.Payment {
+func (w *world) blockedAsMissing(g *gateway, payment *flows.Payment) *flows.Payment {
 	w.Helper()
 	wrong := w.lost()
-	w.Advance(wrong, p)
+	w.Advance(wrong, payment)
 	w.Clock.Advance(31 * time.Minute)
-	if p = w.Advance(wrong, p); p.State != flows.Blocked {
-		w.Fatalf("%s (%s)", p.State, p.Reason)
+	if payment = w.Advance(wrong, payment); payment.State != flows.Blocked {
+		w.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
-	return p
+	return payment
 }
 
 // TestLiftedBlockRefundsNothing: while a captured payment is blocked, staff settle its sale by hand, as the operators' page
@@ -38,17 +38,17 @@ func TestLiftedBlockRefundsNothing(t *testing.T) {
 	} {
 		t.Run(string(end), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.blockedAsMissing(g, missingStates[flows.Captured].bring(w, g))
-			w.PayAtDesk(p)
-			p = w.advanceFor(g, p, 16*time.Minute)
-			if held := w.Held(p); p.State != flows.InDoubt || held.State != cards.Captured || held.Refunding != 0 {
-				t.Fatalf("%s (%s), and %s at the processor", p.State, p.Reason, held.State)
+			world := newWorld(t)
+			g := world.Gateway()
+			paid := world.blockedAsMissing(g, missingStates[flows.Captured].bring(world, g))
+			world.PayAtDesk(paid)
+			paid = world.advanceFor(g, paid, 16*time.Minute)
+			if held := world.Held(paid); paid.State != flows.InDoubt || held.State != cards.Captured || held.Refunding != 0 {
+				t.Fatalf("%s (%s), and %s at the processor", paid.State, paid.Reason, held.State)
 			}
-			must(t, func() (payment.ResolutionResult, error) { return decide(g, p.ID) })
-			if p = w.Advance(g, p); p.State != end || w.Posted() != 1 {
-				t.Errorf("%s (%s) after %d requests", p.State, p.Reason, w.Posted())
+			must(t, func() (payment.ResolutionResult, error) { return decide(g, paid.ID) })
+			if paid = world.Advance(g, paid); paid.State != end || world.Posted() != 1 {
+				t.Errorf("%s (%s) after %d requests", paid.State, paid.Reason, world.Posted())
 			}
 		})
 	}

@@ -34,31 +34,31 @@ type Summary struct {
 	Repeats       []flows.PaymentID  `json:"repeats,omitempty"` // recent payments of the buyer, or of a similar one, for the same offer
 }
 
-func summary(p *flows.Payment) Summary {
+func summary(payment *flows.Payment) Summary {
 	s := Summary{
-		ID:          p.ID,
-		State:       p.State,
-		Reason:      p.Reason,
-		Since:       p.UpdatedAt,
-		Method:      p.Method,
-		Amount:      p.Amount,
-		Currency:    p.Currency,
-		Sale:        p.Sale,
-		Club:        p.Club,
-		Processor:   p.Processor,
-		ProcessorID: p.ProcessorID,
-		Claim:       p.Claim,
-		Version:     p.Version,
-		CreatedAt:   p.CreatedAt,
-		Repeats:     p.Repeats,
+		ID:          payment.ID,
+		State:       payment.State,
+		Reason:      payment.Reason,
+		Since:       payment.UpdatedAt,
+		Method:      payment.Method,
+		Amount:      payment.Amount,
+		Currency:    payment.Currency,
+		Sale:        payment.Sale,
+		Club:        payment.Club,
+		Processor:   payment.Processor,
+		ProcessorID: payment.ProcessorID,
+		Claim:       payment.Claim,
+		Version:     payment.Version,
+		CreatedAt:   payment.CreatedAt,
+		Repeats:     payment.Repeats,
 	}
-	if s.Finding = p.Finding(); s.Finding != "" {
-		s.Reason = protocol.FindingReason(p)
+	if s.Finding = payment.Finding(); s.Finding != "" {
+		s.Reason = protocol.FindingReason(payment)
 	}
-	if p.Payer != nil {
-		s.ContactNumber = p.Payer.Number
+	if payment.Payer != nil {
+		s.ContactNumber = payment.Payer.Number
 	}
-	if p.OnHold && !p.State.Final() {
+	if payment.OnHold && !payment.State.Final() {
 		s.Reason += "; held back while the club system records no payment"
 	}
 	return s
@@ -170,20 +170,20 @@ func (m *Machine) list(ctx context.Context, in ListOptions, states []flows.Payme
 				to.More = true
 				return nil
 			}
-			p, err := m.cfg.Store.Payment(ctx, id)
+			payment, err := m.cfg.Store.Payment(ctx, id)
 			switch {
 			case flows.Unreadable(err):
-				p = m.unreadable(id, err)
+				payment = m.unreadable(id, err)
 			case errors.Is(err, flows.ErrNotFound):
 				continue // it expired, or its start was not completed
 			case err != nil:
 				return err
-			case slices.Contains(flows.Findings, state) && p.Finding() != state:
+			case slices.Contains(flows.Findings, state) && payment.Finding() != state:
 				// It was settled, and the gateway ended before it left the list.
-				m.reschedule(ctx, p, 0)
+				m.reschedule(ctx, payment, 0)
 			}
-			if (in.matches(p.State) || in.matches(p.Listing())) && in.within(p) {
-				to.Items = append(to.Items, summary(p))
+			if (in.matches(payment.State) || in.matches(payment.Listing())) && in.within(payment) {
+				to.Items = append(to.Items, summary(payment))
 			}
 		}
 	}

@@ -332,27 +332,27 @@ func TestEveryTransition(t *testing.T) {
 
 func (s scenario) run(w *world) {
 	g := w.Gateway()
-	p := s.live(w, g)
-	if p.State != s.end {
-		w.Errorf("the payment ended %s (%s), not %s", p.State, p.Reason, s.end)
+	payment := s.live(w, g)
+	if payment.State != s.end {
+		w.Errorf("the payment ended %s (%s), not %s", payment.State, payment.Reason, s.end)
 	}
-	if lines := w.Lines(p); len(lines) != s.ledger {
+	if lines := w.Lines(payment); len(lines) != s.ledger {
 		w.Errorf("the ledger holds %+v, want %d payments", lines, s.ledger)
 	}
 	if n := len(w.HeldAll()); s.money == "" && n != 0 {
 		w.Errorf("the processor holds %d payments", n)
 	}
 	if s.money == "" {
-		w.expectSettled(p)
-	} else if got := w.Held(p).State; got != s.money {
+		w.expectSettled(payment)
+	} else if got := w.Held(payment).State; got != s.money {
 		w.Errorf("the processor says %s, want %s", got, s.money)
 	}
 	if audit := w.Sim.Audit(); !audit.OK {
 		w.Errorf("the audit finds %+v", audit)
 	}
-	again := w.Advance(w.Gateway(), p)
-	if again.State != p.State || again.Version != p.Version {
-		w.Errorf("another look made %s of %s", again.State, p.State)
+	again := w.Advance(w.Gateway(), payment)
+	if again.State != payment.State || again.Version != payment.Version {
+		w.Errorf("another look made %s of %s", again.State, payment.State)
 	}
 }
 

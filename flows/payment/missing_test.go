@@ -56,37 +56,39 @@ func withHistory(states ...flows.PaymentState) func(*flows.Payment) {
 // has the right key, the payment continues without an operator.
 func TestMissingAtTheProcessor(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	wrong := w.lost()
-	p := missingStates[flows.Captured].bring(w, g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	wrong := world.lost()
+	paid := missingStates[flows.Captured].bring(world, gateway)
 	for range 6 {
-		if p = w.Advance(wrong, p); p.State != flows.Captured {
-			t.Fatalf("%s (%s) at once", p.State, p.Reason)
+		if paid = world.Advance(wrong, paid); paid.State != flows.Captured {
+			t.Fatalf("%s (%s) at once", paid.State, paid.Reason)
 		}
-		w.Clock.Advance(4 * time.Minute)
+		world.Clock.Advance(4 * time.Minute)
 	}
-	if shown := w.shown(wrong, p); shown.Problem == "" || !strings.Contains(strings.Join(shown.Advice, " "), "key of the account") {
+	if shown := world.shown(wrong, paid); shown.Problem == "" || !strings.Contains(strings.Join(shown.Advice, " "), "key of the account") {
 		t.Errorf("shown: %q, %q", shown.Problem, shown.Advice)
 	}
-	w.Clock.Advance(10 * time.Minute)
-	if p = w.Advance(wrong, p); p.State != flows.Blocked {
-		t.Fatalf("after half an hour it is %s (%s)", p.State, p.Reason)
+	world.Clock.Advance(10 * time.Minute)
+	if paid = world.Advance(wrong, paid); paid.State != flows.Blocked {
+		t.Fatalf("after half an hour it is %s (%s)", paid.State, paid.Reason)
 	}
-	offered := strings.Join(w.shown(wrong, p).Commands, "; ")
+	offered := strings.Join(world.shown(wrong, paid).Commands, "; ")
 	if strings.Contains(offered, "--cancel") || !strings.Contains(offered, "--refund --override") {
 		t.Errorf("offered: %s", offered)
 	}
 	for _, resolution := range []payment.Resolution{payment.Cancel, payment.Refund} {
-		_, err := wrong.ConfirmNotRecorded(t.Context(), p.ID, resolution, ada)
-		w.expectRefusal(wrong, p, err, flows.NotDecidable, "")
+		_, err := wrong.ConfirmNotRecorded(t.Context(), paid.ID, resolution, ada)
+		world.expectRefusal(wrong, paid, err, flows.NotDecidable, "")
 	}
-	if p = w.Advance(wrong, p); p.State != flows.Blocked || strings.Count(w.Journal.String(), "payment missing at the processor") != 1 {
-		t.Errorf("read again it is %s (%s)", p.State, p.Reason)
+	if paid = world.Advance(wrong, paid); paid.State != flows.Blocked ||
+		strings.Count(world.Journal.String(), "payment missing at the processor") != 1 {
+		t.Errorf("read again it is %s (%s)", paid.State, paid.Reason)
 	}
-	p = w.advanceFor(g, p, 5*time.Minute)
-	if p.State != flows.Recorded || len(w.Lines(p)) != 1 || !p.MissingSince.IsZero() {
-		t.Errorf("with the right key: %s (%s), missing since %s, the ledger holds %+v", p.State, p.Reason, p.MissingSince, w.Lines(p))
+	paid = world.advanceFor(gateway, paid, 5*time.Minute)
+	if paid.State != flows.Recorded || len(world.Lines(paid)) != 1 || !paid.MissingSince.IsZero() {
+		t.Errorf("with the right key: %s (%s), missing since %s, the ledger holds %+v", paid.State, paid.Reason, paid.MissingSince,
+			world.Lines(paid))
 	}
 }
 
@@ -94,38 +96,39 @@ func TestMissingAtTheProcessor(t *testing.T) {
 // authorised. A reading that finds it again says what the buyer did since, not what was stored.
 func TestMissingIsPolledAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Advance(g, w.Started(g))
-	w.Confirm(p, declinedCard)
-	p = w.Advance(w.lost(), w.Advance(g, p))
-	if p.DeclineCode == "" || p.MissingSince.IsZero() {
-		t.Fatalf("%s (%s), declined %q, missing since %s", p.State, p.Reason, p.DeclineCode, p.MissingSince)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Advance(gateway, world.Started(gateway))
+	world.Confirm(payment, declinedCard)
+	payment = world.Advance(world.lost(), world.Advance(gateway, payment))
+	if payment.DeclineCode == "" || payment.MissingSince.IsZero() {
+		t.Fatalf("%s (%s), declined %q, missing since %s", payment.State, payment.Reason, payment.DeclineCode, payment.MissingSince)
 	}
-	w.Confirm(p, goodCard)
-	if p = g.Glance(t.Context(), p); p.State != flows.Authorised || p.View().State == "declined" {
-		t.Errorf("%s (%s), and the buyer sees %s", p.State, p.Reason, p.View().State)
+	world.Confirm(payment, goodCard)
+	if payment = gateway.Glance(t.Context(), payment); payment.State != flows.Authorised || payment.View().State == "declined" {
+		t.Errorf("%s (%s), and the buyer sees %s", payment.State, payment.Reason, payment.View().State)
 	}
 }
 
 // TestMissingForGood: the account at the processor is gone. An operator ends the payment once the buyer has the money back.
 func TestMissingForGood(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Doubtful(g, "error_before")
-	w.resetProcessor()
-	w.Advance(g, p)
-	w.Clock.Advance(31 * time.Minute)
-	if p = w.Advance(g, p); p.State != flows.Blocked {
-		t.Fatalf("%s (%s)", p.State, p.Reason)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	paid := world.Doubtful(gateway, "error_before")
+	world.resetProcessor()
+	world.Advance(gateway, paid)
+	world.Clock.Advance(31 * time.Minute)
+	if paid = world.Advance(gateway, paid); paid.State != flows.Blocked {
+		t.Fatalf("%s (%s)", paid.State, paid.Reason)
 	}
 	override := ada
 	override.Override = true
-	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Cancel, override)
-	w.expectRefusal(g, p, err, flows.NotDecidable, "--refund --override")
-	if _, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, override); err != nil || w.Stored(g, p.ID).State != flows.Refunded {
-		t.Errorf("%v, %s", err, w.Stored(g, p.ID).State)
+	_, err := gateway.ConfirmNotRecorded(t.Context(), paid.ID, payment.Cancel, override)
+	world.expectRefusal(gateway, paid, err, flows.NotDecidable, "--refund --override")
+	_, err = gateway.ConfirmNotRecorded(t.Context(), paid.ID, payment.Refund, override)
+	if err != nil || world.Stored(gateway, paid.ID).State != flows.Refunded {
+		t.Errorf("%v, %s", err, world.Stored(gateway, paid.ID).State)
 	}
 }
 
@@ -155,25 +158,25 @@ func init() { maps.Copy(scenarios, unavailable) }
 // processor does not have the payment cannot know that, and does not ask the buyer to pay again.
 func TestMissingIsNotDeclined(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	wrong := w.lost()
-	p := w.Advance(g, w.Started(g))
-	w.Confirm(p, declinedCard)
-	if p = w.Advance(g, p); !p.Declined() {
-		t.Fatalf("%s (%s)", p.State, p.Reason)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	wrong := world.lost()
+	payment := world.Advance(gateway, world.Started(gateway))
+	world.Confirm(payment, declinedCard)
+	if payment = world.Advance(gateway, payment); !payment.Declined() {
+		t.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
-	w.Confirm(p, goodCard)
+	world.Confirm(payment, goodCard)
 	for range 2 {
-		if view := wrong.Glance(t.Context(), p).View(); view.State == "declined" || view.Retry != "never" {
+		if view := wrong.Glance(t.Context(), payment).View(); view.State == "declined" || view.Retry != "never" {
 			t.Errorf("while the processor does not have it, the buyer sees %s, retry %s", view.State, view.Retry)
 		}
 		var err error
-		if p, err = g.Store.Payment(t.Context(), p.ID); err != nil || p.MissingSince.IsZero() {
-			t.Fatalf("%s (%s), missing since %s: %v", p.State, p.Reason, p.MissingSince, err)
+		if payment, err = gateway.Store.Payment(t.Context(), payment.ID); err != nil || payment.MissingSince.IsZero() {
+			t.Fatalf("%s (%s), missing since %s: %v", payment.State, payment.Reason, payment.MissingSince, err)
 		}
 	}
-	if p = w.Advance(g, p); p.State != flows.Recorded || !p.MissingSince.IsZero() {
-		t.Errorf("with the right key: %s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
+	if payment = world.Advance(gateway, payment); payment.State != flows.Recorded || !payment.MissingSince.IsZero() {
+		t.Errorf("with the right key: %s (%s), missing since %s", payment.State, payment.Reason, payment.MissingSince)
 	}
 }

@@ -36,13 +36,13 @@ type ResolutionResult struct {
 // ConfirmRecorded ends a doubt or a block: an operator has seen the payment in the club system. For a recorded payment with a finding,
 // the operator has settled that by hand. NotDecidable in other states, or if the processor contradicts it.
 func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decision flows.Decision) (ResolutionResult, error) {
-	p, err := m.decidable(ctx, id, decision)
+	payment, err := m.decidable(ctx, id, decision)
 	if err != nil {
 		return ResolutionResult{}, err
 	}
-	result, err := m.decide(ctx, p, protocol.ConfirmRecorded, decision)
-	if err == nil && p.State == flows.InDoubt {
-		result.Warnings = append(result.Warnings, m.unsettledSale(context.WithoutCancel(ctx), p)...)
+	result, err := m.decide(ctx, payment, protocol.ConfirmRecorded, decision)
+	if err == nil && payment.State == flows.InDoubt {
+		result.Warnings = append(result.Warnings, m.unsettledSale(context.WithoutCancel(ctx), payment)...)
 	}
 	return result, err
 }
@@ -53,25 +53,26 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decis
 // failed, can be refunded again; others can be ended, once an operator has settled them by hand.
 func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, resolution Resolution,
 	decision flows.Decision) (ResolutionResult, error) {
-	p, err := m.decidable(ctx, id, decision)
+	payment, err := m.decidable(ctx, id, decision)
 	if err == nil && resolution != SendAgain && resolution != Refund && resolution != Cancel {
 		err = flows.Invalid(flows.FieldProblem{Pointer: "/then", Message: "must be send_again, refund or cancel"})
 	}
 	if err != nil {
 		return ResolutionResult{}, err
 	}
-	return m.decide(ctx, p, resolution, decision)
+	return m.decide(ctx, payment, resolution, decision)
 }
 
 // decide has the protocol carry a decision out, or refuse it.
-func (m *Machine) decide(ctx context.Context, p *flows.Payment, choice protocol.Choice, decision flows.Decision) (ResolutionResult, error) {
+func (m *Machine) decide(ctx context.Context, payment *flows.Payment, choice protocol.Choice,
+	decision flows.Decision) (ResolutionResult, error) {
 	in := &protocol.Decision{Choice: choice, Decision: decision}
-	said := m.next(ctx, p, protocol.Facts{Decision: in})
+	said := m.next(ctx, payment, protocol.Facts{Decision: in})
 	if said.change != nil {
-		return m.carryOut(steady(ctx, said.facts), p, said.change, in)
+		return m.carryOut(steady(ctx, said.facts), payment, said.change, in)
 	}
 	if said.Kind == protocol.Refuse && sawAcceptance(said.facts) {
-		m.wake(ctx, p.ID, nil)
+		m.wake(ctx, payment.ID, nil)
 	}
 	return ResolutionResult{}, said.Err
 }
@@ -85,20 +86,20 @@ func sawAcceptance(f protocol.Facts) bool {
 // unsettledSale returns a warning if the sale of a card payment that an operator confirmed is not settled, or cannot
 // be read. The decision may have been about another payment, and it is final. The club system can be slow, so this
 // comes after everything that records the decision.
-func (m *Machine) unsettledSale(ctx context.Context, p *flows.Payment) []string {
-	if !p.HasProcessor() {
+func (m *Machine) unsettledSale(ctx context.Context, payment *flows.Payment) []string {
+	if !payment.HasProcessor() {
 		return nil
 	}
-	sale, _, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
+	sale, _, err := m.cfg.Club.GetCheckedSale(ctx, payment.Scope(), payment.Sale)
 	switch {
 	case err != nil:
-		return []string{fmt.Sprintf("Sale %s could not be read at the club system. Look there whether it is settled.", p.Sale)}
-	case sale.State != p.SaleState:
+		return []string{fmt.Sprintf("Sale %s could not be read at the club system. Look there whether it is settled.", payment.Sale)}
+	case sale.State != payment.SaleState:
 		return nil
 	}
 	return []string{fmt.Sprintf("The club system shows sale %s as not settled. If the payment is on the contact's account, settle the "+
 		"sale with it there. If it is not, the buyer has paid and is not a member: refund them in the processor's pages, and leave a "+
-		"note here.", p.Sale)}
+		"note here.", payment.Sale)}
 }
 
 // decidable reads a payment on which an operator can decide.
@@ -128,11 +129,11 @@ func (m *Machine) payment(ctx context.Context, id flows.PaymentID) (*flows.Payme
 // stream and to the processor, even if the caller has left. The result has a warning for each of these that fails, the
 // journal only after a doubt; the decision holds anyway.
 func (m *Machine) carryOut(
-	ctx context.Context, p *flows.Payment, change *protocol.Change, in *protocol.Decision,
+	ctx context.Context, payment *flows.Payment, change *protocol.Change, in *protocol.Decision,
 ) (ResolutionResult, error) {
 	written := *change
 	written.Then = "" // it is journaled below, for the warning
-	moved, err := m.commit(ctx, p, &written)
+	moved, err := m.commit(ctx, payment, &written)
 	switch {
 	case errors.Is(err, flows.ErrConflict):
 		return ResolutionResult{}, &flows.Error{Code: flows.Conflict,
@@ -142,17 +143,17 @@ func (m *Machine) carryOut(
 	}
 	ctx = context.WithoutCancel(ctx)
 	result := ResolutionResult{Payment: summary(moved)}
-	if change.Then == protocol.Acceptance && !m.journalAcceptance(ctx, moved, protocol.TriesPerClaim) && p.State == flows.InDoubt {
+	if change.Then == protocol.Acceptance && !m.journalAcceptance(ctx, moved, protocol.TriesPerClaim) && payment.State == flows.InDoubt {
 		result.Warnings = append(result.Warnings, "The decision could not be written to the processor's journal: "+
 			"if Redis loses its latest writes, the payment will be in doubt again.")
 	}
-	action, suffix := audited(p, moved, in)
+	action, suffix := audited(payment, moved, in)
 	entry := flows.AuditEntry{
 		At:       moved.UpdatedAt,
 		Operator: in.Operator,
 		Action:   action,
 		Payment:  moved.ID,
-		From:     p.State,
+		From:     payment.State,
 		To:       moved.State,
 	}
 	if err := m.cfg.Store.Audit(ctx, entry); err != nil {
@@ -190,9 +191,9 @@ func audited(p, moved *flows.Payment, in *protocol.Decision) (action flows.Audit
 }
 
 // writeToProcessor appends a decision to the processor's metadata, under the first unused number.
-func (m *Machine) writeToProcessor(ctx context.Context, p *flows.Payment, text string) error {
-	text = p.UpdatedAt.UTC().Format(time.RFC3339) + " " + text
-	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
+func (m *Machine) writeToProcessor(ctx context.Context, payment *flows.Payment, text string) error {
+	text = payment.UpdatedAt.UTC().Format(time.RFC3339) + " " + text
+	remote, err := m.cfg.Cards.Get(ctx, payment.ProcessorID)
 	if err != nil {
 		return err
 	}
@@ -202,7 +203,7 @@ func (m *Machine) writeToProcessor(ctx context.Context, p *flows.Payment, text s
 			continue
 		}
 		err = repeated(protocol.TriesPerClaim, func() error {
-			_, err := m.appendEntry(ctx, p, "op", n, text)
+			_, err := m.appendEntry(ctx, payment, "op", n, text)
 			return err
 		})
 		if !errors.Is(err, cards.ErrKeyReused) {
@@ -224,7 +225,7 @@ func (m *Machine) AddNote(ctx context.Context, id flows.PaymentID, by, text stri
 			Message: fmt.Sprintf("must be one line of 1 to %d bytes", flows.MaxReasonLength),
 		})
 	}
-	p, err := m.payment(ctx, id)
+	payment, err := m.payment(ctx, id)
 	if err != nil {
 		return flows.Note{}, err
 	}
@@ -237,8 +238,8 @@ func (m *Machine) AddNote(ctx context.Context, id flows.PaymentID, by, text stri
 		Operator: by,
 		Action:   flows.AuditNote,
 		Payment:  id,
-		From:     p.State,
-		To:       p.State,
+		From:     payment.State,
+		To:       payment.State,
 	})
 	return note, flows.StorageFailed(err)
 }

@@ -39,38 +39,38 @@ func (w *world) mustDecide(g *gateway, p *flows.Payment, then payment.Resolution
 }
 
 // expectRefusal checks that a decision was refused and changed nothing.
-func (w *world) expectRefusal(g *gateway, p *flows.Payment, err error, code flows.Code, detail string) {
+func (w *world) expectRefusal(g *gateway, payment *flows.Payment, err error, code flows.Code, detail string) {
 	w.Helper()
 	var failure *flows.Error
 	if !errors.As(err, &failure) || failure.Code != code || !strings.Contains(string(failure.Detail)+failure.Operator, detail) {
 		w.Errorf("refused with %v, want %s: %s", err, code, detail)
 	}
-	if now := w.Stored(g, p.ID); now.Version != p.Version {
+	if now := w.Stored(g, payment.ID); now.Version != payment.Version {
 		w.Errorf("%s (%s) after a decision that was refused", now.State, now.Reason)
 	}
 }
 
 func TestConfirmRecorded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Doubtful(g, "drop_after")
-	decided := w.confirmRecorded(g, p)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Doubtful(gateway, "drop_after")
+	decided := world.confirmRecorded(gateway, payment)
 	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 0 {
 		t.Errorf("decided: %+v", decided)
 	}
-	end := w.Stored(g, p.ID)
-	w.ExpectSound(end)
+	end := world.Stored(gateway, payment.ID)
+	world.ExpectSound(end)
 	last := end.History[len(end.History)-1]
 	if last.Operator != "ada" || last.OperatorReason != ada.Reason || last.State != flows.Recorded {
 		t.Errorf("the history ends with %+v", last)
 	}
-	metadata := w.Held(p).Metadata
-	if metadata["fd_done_1"] != p.AttemptID || !strings.HasSuffix(metadata["fd_op_1"], "confirm-recorded by ada") {
+	metadata := world.Held(payment).Metadata
+	if metadata["fd_done_1"] != payment.AttemptID || !strings.HasSuffix(metadata["fd_op_1"], "confirm-recorded by ada") {
 		t.Errorf("the journal is %v", metadata)
 	}
-	entries := w.Redis.XRange(t.Context(), "fd:audit", "-", "+").Val()
-	if len(entries) != 1 || entries[0].Values["what"] != "confirm-recorded" || entries[0].Values["payment"] != string(p.ID) ||
+	entries := world.Redis.XRange(t.Context(), "fd:audit", "-", "+").Val()
+	if len(entries) != 1 || entries[0].Values["what"] != "confirm-recorded" || entries[0].Values["payment"] != string(payment.ID) ||
 		entries[0].Values["from"] != "in_doubt" || entries[0].Values["to"] != "recorded" || strings.Contains(fmt.Sprint(entries), ada.Reason) {
 		t.Errorf("the audit stream holds %v", entries)
 	}
@@ -93,21 +93,21 @@ func TestConfirmRecordedOfAnUnsettledSale(t *testing.T) {
 // decision to the processor's journal and the audit stream, and an operator reads that the sale is unknown.
 func TestDecisionIsRecordedBeforeTheSaleIsRead(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Doubtful(g, "drop_after")
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Doubtful(gateway, "drop_after")
 	reads := 0
-	w.Inject(callFault{Call: "GET /sim/demo/sales/*", Fail: 100, Before: func() {
+	world.Inject(callFault{Call: "GET /sim/demo/sales/*", Fail: 100, Before: func() {
 		reads++
-		journal := w.Held(p).Metadata
-		if journal["fd_done_1"] != p.AttemptID || !strings.HasSuffix(journal["fd_op_1"], "confirm-recorded by ada") {
+		journal := world.Held(payment).Metadata
+		if journal["fd_done_1"] != payment.AttemptID || !strings.HasSuffix(journal["fd_op_1"], "confirm-recorded by ada") {
 			t.Errorf("the journal is %v when the sale is read", journal)
 		}
-		if n := w.Redis.XLen(t.Context(), "fd:audit").Val(); n != 1 {
+		if n := world.Redis.XLen(t.Context(), "fd:audit").Val(); n != 1 {
 			t.Errorf("the audit stream has %d entries when the sale is read", n)
 		}
 	}})
-	decided := w.confirmRecorded(g, p)
+	decided := world.confirmRecorded(gateway, payment)
 	if reads == 0 || decided.Payment.State != flows.Recorded || len(decided.Warnings) != 1 ||
 		!strings.Contains(decided.Warnings[0], "could not be read") {
 		t.Errorf("%d reads; decided: %+v", reads, decided)
@@ -206,30 +206,30 @@ func refundBegan(w *world, p *flows.Payment) {
 // and what does not exist, cannot be decided.
 func TestNotes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Started(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	paid := world.Started(gateway)
 	for _, state := range flows.PaymentStates {
-		now := w.Put(g, p.ID, state)
-		if _, err := g.AddNote(t.Context(), p.ID, "ada", "seen in "+string(state)); err != nil {
+		now := world.Put(gateway, paid.ID, state)
+		if _, err := gateway.AddNote(t.Context(), paid.ID, "ada", "seen in "+string(state)); err != nil {
 			t.Errorf("a note on a payment that is %s: %v", state, err)
 		}
-		if after := w.Stored(g, p.ID); after.Version != now.Version {
+		if after := world.Stored(gateway, paid.ID); after.Version != now.Version {
 			t.Errorf("the note changed the record of a payment that is %s", state)
 		}
 	}
-	newer := w.Put(g, p.ID, flows.InDoubt, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
-	_, err := g.ConfirmRecorded(t.Context(), p.ID, ada)
-	w.expectRefusal(g, newer, err, flows.NotDecidable, "newer version of Frontdesk")
-	d := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), p.ID) })
+	newer := world.Put(gateway, paid.ID, flows.InDoubt, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
+	_, err := gateway.ConfirmRecorded(t.Context(), paid.ID, ada)
+	world.expectRefusal(gateway, newer, err, flows.NotDecidable, "newer version of Frontdesk")
+	d := must(t, func() (payment.Detail, error) { return gateway.Show(t.Context(), paid.ID) })
 	if len(d.Notes) != len(flows.PaymentStates) || d.Notes[0].Operator != "ada" || d.Notes[0].Text != "seen in priced" {
 		t.Errorf("the notes are %+v", d.Notes)
 	}
 	for _, id := range []flows.PaymentID{"", "x", "none-1", "x-0"} {
-		if _, err := g.Show(t.Context(), id); flows.CodeOf(err) != flows.NotFound {
+		if _, err := gateway.Show(t.Context(), id); flows.CodeOf(err) != flows.NotFound {
 			t.Errorf("%q: %v", id, err)
 		}
-		if _, err := g.ConfirmRecorded(t.Context(), id, ada); flows.CodeOf(err) != flows.NotFound {
+		if _, err := gateway.ConfirmRecorded(t.Context(), id, ada); flows.CodeOf(err) != flows.NotFound {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
@@ -238,15 +238,15 @@ func TestNotes(t *testing.T) {
 // TestNoteWhileSending: an operator's note does not disturb the gateway that is recording the payment.
 func TestNoteWhileSending(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	w.InjectFault("POST /sim/demo/sales/*/payments", func() {
-		if _, err := w.Gateway().AddNote(t.Context(), p.ID, "ada", "what is taking so long?"); err != nil {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
+	world.InjectFault("POST /sim/demo/sales/*/payments", func() {
+		if _, err := world.Gateway().AddNote(t.Context(), payment.ID, "ada", "what is taking so long?"); err != nil {
 			t.Error(err)
 		}
 	}, nil)
-	if end := w.Advance(g, p); end.State != flows.Recorded {
+	if end := world.Advance(gateway, payment); end.State != flows.Recorded {
 		t.Errorf("%s (%s)", end.State, end.Reason)
 	}
 }
@@ -255,9 +255,9 @@ func TestNoteWhileSending(t *testing.T) {
 // a conflict.
 func TestTwoOperators(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	other := w.Gateway()
+	world := newWorld(t)
+	g := world.Gateway()
+	other := world.Gateway()
 	for name, test := range map[string]struct {
 		first, second payment.Resolution // empty: recorded
 		end           flows.PaymentState
@@ -271,17 +271,17 @@ func TestTwoOperators(t *testing.T) {
 		if test.end == flows.Recorded && test.second == "" {
 			kind = "drop_after"
 		}
-		p := w.Doubtful(g, kind)
-		w.Clock.Advance(16 * time.Minute)
+		paid := world.Doubtful(g, kind)
+		world.Clock.Advance(16 * time.Minute)
 		decide := func(g *gateway, then payment.Resolution) (err error) {
 			if then == "" {
-				_, err = g.ConfirmRecorded(t.Context(), p.ID, ada)
+				_, err = g.ConfirmRecorded(t.Context(), paid.ID, ada)
 			} else {
-				_, err = g.ConfirmNotRecorded(t.Context(), p.ID, then, ada)
+				_, err = g.ConfirmNotRecorded(t.Context(), paid.ID, then, ada)
 			}
 			return err
 		}
-		w.InjectFault(getCall, func() {
+		world.InjectFault(getCall, func() {
 			if err := decide(other, test.second); err != nil {
 				t.Errorf("%s: the first to decide got %v", name, err)
 			}
@@ -289,8 +289,8 @@ func TestTwoOperators(t *testing.T) {
 		if err := decide(g, test.first); flows.CodeOf(err) != test.loser {
 			t.Errorf("%s: the second one got %v", name, err)
 		}
-		end := w.Settle(g, p)
-		w.ExpectSound(end)
+		end := world.Settle(g, paid)
+		world.ExpectSound(end)
 		if end.State != test.end {
 			t.Errorf("%s: %s (%s)", name, end.State, end.Reason)
 		}
@@ -299,16 +299,16 @@ func TestTwoOperators(t *testing.T) {
 
 func TestManyOperators(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	gateways := []*gateway{w.Gateway(), w.Gateway()}
-	p := w.Doubtful(gateways[0], "error_before")
-	w.Clock.Advance(16 * time.Minute)
+	world := newWorld(t)
+	gateways := []*gateway{world.Gateway(), world.Gateway()}
+	paid := world.Doubtful(gateways[0], "error_before")
+	world.Clock.Advance(16 * time.Minute)
 	errs := make(chan error, 16)
 	var group sync.WaitGroup
 	for i := range cap(errs) {
 		group.Go(func() {
 			_, err := gateways[i%2].ConfirmNotRecorded(
-				t.Context(), p.ID, []payment.Resolution{payment.Refund, payment.SendAgain}[i/2%2],
+				t.Context(), paid.ID, []payment.Resolution{payment.Refund, payment.SendAgain}[i/2%2],
 				flows.Decision{Operator: fmt.Sprint("op", i)},
 			)
 			errs <- err
@@ -325,9 +325,9 @@ func TestManyOperators(t *testing.T) {
 			t.Errorf("an operator got %v", err)
 		}
 	}
-	end := w.Settle(gateways[1], p)
-	w.ExpectSound(end)
-	if entries := w.Redis.XLen(t.Context(), "fd:audit").Val(); won != 1 || entries != 1 || w.Held(p).Metadata["fd_op_2"] != "" {
+	end := world.Settle(gateways[1], paid)
+	world.ExpectSound(end)
+	if entries := world.Redis.XLen(t.Context(), "fd:audit").Val(); won != 1 || entries != 1 || world.Held(paid).Metadata["fd_op_2"] != "" {
 		t.Errorf("%d have decided, and the audit stream holds %d entries", won, entries)
 	}
 }
@@ -347,30 +347,30 @@ func TestRedisForgetsDecision(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Doubtful(g, test.kind)
-			doubt := w.dump(p.Registration)
-			w.Clock.Advance(16 * time.Minute)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			paid := world.Doubtful(gateway, test.kind)
+			doubt := world.dump(paid.Registration)
+			world.Clock.Advance(16 * time.Minute)
 			if test.then == "" {
-				w.confirmRecorded(g, p)
+				world.confirmRecorded(gateway, paid)
 			} else {
-				w.mustDecide(g, p, test.then)
+				world.mustDecide(gateway, paid, test.then)
 			}
-			w.ExpectSound(w.Settle(g, p))
-			before := w.Held(p)
-			w.restore(p.Registration, doubt)
-			w.Clock.Advance(time.Hour)
+			world.ExpectSound(world.Settle(gateway, paid))
+			before := world.Held(paid)
+			world.restore(paid.Registration, doubt)
+			world.Clock.Advance(time.Hour)
 			if before.Metadata["fd_op_1"] == "" {
 				t.Error("the decision is not mirrored")
 			}
-			_, err := w.Gateway().ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
+			_, err := world.Gateway().ConfirmNotRecorded(t.Context(), paid.ID, payment.Refund, ada)
 			if flows.CodeOf(err) != test.again {
 				t.Errorf("an operator got %v", err)
 			}
-			end := w.Settle(w.Gateway(), p)
-			w.ExpectSound(end)
-			if after := w.Held(p); end.State != test.end || after.Refunded != before.Refunded {
+			end := world.Settle(world.Gateway(), paid)
+			world.ExpectSound(end)
+			if after := world.Held(paid); end.State != test.end || after.Refunded != before.Refunded {
 				t.Errorf("%s (%s), refunded %d and then %d", end.State, end.Reason, before.Refunded, after.Refunded)
 			}
 		})
@@ -390,22 +390,22 @@ func TestRefundLostByRedis(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Doubtful(g, "error_before")
-			refundBegan(w, p)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			paid := world.Doubtful(gateway, "error_before")
+			refundBegan(world, paid)
 			if test.made {
-				w.refundAtProcessor(p, p.Amount)
+				world.refundAtProcessor(paid, paid.Amount)
 			}
 			if test.released { // a recording that Redis fell back to, and that could not be claimed
-				w.note(p, "fd_release_2", "another")
+				world.note(paid, "fd_release_2", "another")
 			}
-			if p = w.Advance(g, p); p.State != flows.Blocked {
-				t.Fatalf("%s (%s)", p.State, p.Reason)
+			if paid = world.Advance(gateway, paid); paid.State != flows.Blocked {
+				t.Fatalf("%s (%s)", paid.State, paid.Reason)
 			}
-			w.mustDecide(g, p, payment.Refund)
-			if p = w.Advance(g, p); p.State != flows.Refunded || w.Held(p).Refunded != p.Amount {
-				t.Errorf("%s (%s), refunded %d", p.State, p.Reason, w.Held(p).Refunded)
+			world.mustDecide(gateway, paid, payment.Refund)
+			if paid = world.Advance(gateway, paid); paid.State != flows.Refunded || world.Held(paid).Refunded != paid.Amount {
+				t.Errorf("%s (%s), refunded %d", paid.State, paid.Reason, world.Held(paid).Refunded)
 			}
 		})
 	}
@@ -444,22 +444,23 @@ func TestRefundedByHand(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway()
-			p := bring(w, g)
+			paid := bring(w, g)
 			w.Clock.Advance(16 * time.Minute)
-			if commands := w.shown(g, p).Commands; !slices.Contains(commands, "frontdesk payments confirm-not-recorded "+string(p.ID)+" --refund") {
-				t.Errorf("%s (%s): offered %v", p.State, p.Reason, commands)
+			if commands := w.shown(g, paid).Commands; !slices.Contains(commands,
+				"frontdesk payments confirm-not-recorded "+string(paid.ID)+" --refund") {
+				t.Errorf("%s (%s): offered %v", paid.State, paid.Reason, commands)
 			}
-			w.mustDecide(g, p, payment.Refund)
+			w.mustDecide(g, paid, payment.Refund)
 			w.takeDue(g)
-			p = w.Stored(g, p.ID)
-			if held := w.Held(p); p.State != flows.Refunded || held.Refunded != p.Amount || w.Posted() > 1 || len(w.Lines(p)) != 0 {
-				t.Errorf("%s (%s), refunded %d, the ledger holds %+v", p.State, p.Reason, held.Refunded, w.Lines(p))
+			paid = w.Stored(g, paid.ID)
+			if held := w.Held(paid); paid.State != flows.Refunded || held.Refunded != paid.Amount || w.Posted() > 1 || len(w.Lines(paid)) != 0 {
+				t.Errorf("%s (%s), refunded %d, the ledger holds %+v", paid.State, paid.Reason, held.Refunded, w.Lines(paid))
 			}
 			if open := w.open(); len(open) != 0 {
 				t.Errorf("still listed: %v", open)
 			}
-			w.bankReturns(p)
-			w.expectRefundedAgain(g, p.ID)
+			w.bankReturns(paid)
+			w.expectRefundedAgain(g, paid.ID)
 		})
 	}
 }
@@ -468,28 +469,28 @@ func TestRefundedByHand(t *testing.T) {
 // decision applies to the second claim.
 func TestDecisionAboutLatestClaim(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Doubtful(g, "error_before")
-	first := w.dump(p.Registration)
-	w.Clock.Advance(16 * time.Minute)
-	w.mustDecide(g, p, payment.SendAgain)
-	second := w.DoubtAgain(g, p, "error_before")
+	world := newWorld(t)
+	gateway := world.Gateway()
+	paid := world.Doubtful(gateway, "error_before")
+	first := world.dump(paid.Registration)
+	world.Clock.Advance(16 * time.Minute)
+	world.mustDecide(gateway, paid, payment.SendAgain)
+	second := world.DoubtAgain(gateway, paid, "error_before")
 	if second.Claim != 2 {
 		t.Fatalf("claim %d is in doubt", second.Claim)
 	}
-	w.restore(p.Registration, first)
-	p = w.Stored(g, p.ID)
-	w.Clock.Advance(14 * time.Minute)
-	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
-	w.expectRefusal(g, p, err, flows.TooEarly, "")
-	w.Clock.Advance(2 * time.Minute)
-	w.mustDecide(g, p, payment.SendAgain)
-	if got := w.Held(p).Metadata["fd_release_2"]; got != second.AttemptID {
+	world.restore(paid.Registration, first)
+	paid = world.Stored(gateway, paid.ID)
+	world.Clock.Advance(14 * time.Minute)
+	_, err := gateway.ConfirmNotRecorded(t.Context(), paid.ID, payment.Refund, ada)
+	world.expectRefusal(gateway, paid, err, flows.TooEarly, "")
+	world.Clock.Advance(2 * time.Minute)
+	world.mustDecide(gateway, paid, payment.SendAgain)
+	if got := world.Held(paid).Metadata["fd_release_2"]; got != second.AttemptID {
 		t.Errorf("the release of the second claim names %q", got)
 	}
-	end := w.Settle(g, p)
-	w.ExpectSound(end)
+	end := world.Settle(gateway, paid)
+	world.ExpectSound(end)
 	if end.State != flows.Recorded || end.Claim != 3 {
 		t.Errorf("%s (%s) under claim %d", end.State, end.Reason, end.Claim)
 	}
@@ -499,22 +500,22 @@ func TestDecisionAboutLatestClaim(t *testing.T) {
 // decide again.
 func TestDecisionWithoutCommit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Doubtful(g, "error_before")
-	w.Clock.Advance(16 * time.Minute)
-	w.InjectFault(metadataCall, nil, func() {
-		w.Put(g, p.ID, flows.InDoubt) // as another reading does
+	world := newWorld(t)
+	gateway := world.Gateway()
+	paid := world.Doubtful(gateway, "error_before")
+	world.Clock.Advance(16 * time.Minute)
+	world.InjectFault(metadataCall, nil, func() {
+		world.Put(gateway, paid.ID, flows.InDoubt) // as another reading does
 	})
-	if _, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada); flows.CodeOf(err) != flows.Conflict {
+	if _, err := gateway.ConfirmNotRecorded(t.Context(), paid.ID, payment.Refund, ada); flows.CodeOf(err) != flows.Conflict {
 		t.Fatalf("the operator got %v", err)
 	}
-	if held := w.Held(p); held.Metadata["fd_release_1"] != p.AttemptID || held.Metadata["fd_op_1"] != "" {
+	if held := world.Held(paid); held.Metadata["fd_release_1"] != paid.AttemptID || held.Metadata["fd_op_1"] != "" {
 		t.Errorf("the journal is %v", held.Metadata)
 	}
-	w.mustDecide(g, p, payment.Refund)
-	end := w.Settle(g, p)
-	w.ExpectSound(end)
+	world.mustDecide(gateway, paid, payment.Refund)
+	end := world.Settle(gateway, paid)
+	world.ExpectSound(end)
 	if end.State != flows.Refunded {
 		t.Errorf("%s (%s)", end.State, end.Reason)
 	}

@@ -9,24 +9,24 @@ import (
 // the environment. They leave our payments alone.
 func TestPaymentsOfAnotherOrganisation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ours, theirs := w.Gateway(), w.Gateway(gatewayOptions{Organisation: "other"})
-	p := w.Authorised(ours)
-	ev, before := event(p), w.Held(p)
-	w.Wipe()
-	w.rebuild(theirs)
+	world := newWorld(t)
+	ours, theirs := world.Gateway(), world.Gateway(gatewayOptions{Organisation: "other"})
+	payment := world.Authorised(ours)
+	ev, before := event(payment), world.Held(payment)
+	world.Wipe()
+	world.rebuild(theirs)
 	for _, metadata := range []map[string]string{before.Metadata, nil} {
 		ev.Metadata = metadata
 		if err := theirs.HandleEvent(t.Context(), ev); err != nil {
 			t.Error(err)
 		}
 	}
-	if keys := append(w.records(), w.Woken()...); len(keys) != 0 {
+	if keys := append(world.records(), world.Woken()...); len(keys) != 0 {
 		t.Errorf("Redis holds %v", keys)
 	}
-	if after := w.Held(p); after.State != before.State || !maps.Equal(after.Metadata, before.Metadata) {
+	if after := world.Held(payment); after.State != before.State || !maps.Equal(after.Metadata, before.Metadata) {
 		t.Errorf("the processor holds %+v", after)
 	}
-	w.rebuild(ours)
-	w.ExpectSound(w.Settle(ours, p))
+	world.rebuild(ours)
+	world.ExpectSound(world.Settle(ours, payment))
 }

@@ -15,26 +15,26 @@ func TestNewerDeclineStays(t *testing.T) {
 	for name, again := range map[string]bool{"the buyer tries again": true, "an earlier decline": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			late, g := w.Gateway(), w.Gateway()
-			p := w.Started(g)
-			w.Confirm(p, declinedCard)
+			world := newWorld(t)
+			late, gateway := world.Gateway(), world.Gateway()
+			payment := world.Started(gateway)
+			world.Confirm(payment, declinedCard)
 			if again {
-				p = w.Advance(g, p)
-				w.Confirm(p, bankAsks)
+				payment = world.Advance(gateway, payment)
+				world.Confirm(payment, bankAsks)
 			}
-			w.InjectFault(getCall, nil, func() { // while the first gateway waits for what it has read
+			world.InjectFault(getCall, nil, func() { // while the first gateway waits for what it has read
 				if again {
-					w.answerChallenge(p, false)
+					world.answerChallenge(payment, false)
 				} else {
-					w.Confirm(p, declinedCard)
+					world.Confirm(payment, declinedCard)
 				}
-				w.Advance(g, p)
+				world.Advance(gateway, payment)
 			})
-			w.Advance(late, p)
-			p = w.Advance(g, p)
-			if p.State != flows.Intent || !p.Declined() || p.Declines != 2 {
-				t.Errorf("%s (%s), declined: %t, %d counted", p.State, p.Reason, p.Declined(), p.Declines)
+			world.Advance(late, payment)
+			payment = world.Advance(gateway, payment)
+			if payment.State != flows.Intent || !payment.Declined() || payment.Declines != 2 {
+				t.Errorf("%s (%s), declined: %t, %d counted", payment.State, payment.Reason, payment.Declined(), payment.Declines)
 			}
 		})
 	}
@@ -46,31 +46,31 @@ func TestLateLookKeepsTheLists(t *testing.T) {
 	t.Parallel()
 	t.Run("a dispute", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		late, g := w.Gateway(), w.Gateway()
-		p := w.recordedBy(g, flows.ByCard)
-		w.expectFindingAfter(time.Minute, g, p, "")
-		early := w.byHand(p, 100)
-		w.SettleRefund(p, false)
-		w.InjectFault(getCall, nil, func() { w.Handle(g, w.dispute(p)) })
-		w.Handle(late, early)
-		w.expectFinding(g, p, flows.Contradicted)
-		w.Clock.Advance(2 * time.Hour)
-		w.verify(g, p)
-		w.expectFinding(g, p, flows.Contradicted)
+		world := newWorld(t)
+		late, gateway := world.Gateway(), world.Gateway()
+		paid := world.recordedBy(gateway, flows.ByCard)
+		world.expectFindingAfter(time.Minute, gateway, paid, "")
+		early := world.byHand(paid, 100)
+		world.SettleRefund(paid, false)
+		world.InjectFault(getCall, nil, func() { world.Handle(gateway, world.dispute(paid)) })
+		world.Handle(late, early)
+		world.expectFinding(gateway, paid, flows.Contradicted)
+		world.Clock.Advance(2 * time.Hour)
+		world.verify(gateway, paid)
+		world.expectFinding(gateway, paid, flows.Contradicted)
 	})
 	t.Run("a refund that failed", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		late, g := w.Gateway(), w.Gateway()
-		p := w.refunded(g)
-		w.Clock.Advance(time.Minute)
-		w.InjectFault(getCall, nil, func() { w.Handle(g, w.bankReturns(p)) })
-		w.Handle(late, w.EventOf(p, "charge.refunded"))
-		listed := must(w, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) })
-		if len(listed.Items) != 1 || listed.Items[0].State != flows.Blocked || len(w.open()) != 1 {
-			t.Errorf("operators are shown %+v, and %v is followed", listed.Items, w.open())
+		world := newWorld(t)
+		late, gateway := world.Gateway(), world.Gateway()
+		paid := world.refunded(gateway)
+		world.Clock.Advance(time.Minute)
+		world.InjectFault(getCall, nil, func() { world.Handle(gateway, world.bankReturns(paid)) })
+		world.Handle(late, world.EventOf(paid, "charge.refunded"))
+		listed := must(world, func() (payment.Page, error) { return gateway.List(t.Context(), payment.ListOptions{}) })
+		if len(listed.Items) != 1 || listed.Items[0].State != flows.Blocked || len(world.open()) != 1 {
+			t.Errorf("operators are shown %+v, and %v is followed", listed.Items, world.open())
 		}
-		w.expectRefundedAgain(g, p.ID)
+		world.expectRefundedAgain(gateway, paid.ID)
 	})
 }

@@ -32,18 +32,18 @@ func TestPayWhileCharged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Authorised(g)
-			w.captureAtProcessor(p)
-			w.Put(g, p.ID, flows.Capturing)
-			w.Put(g, p.ID, flows.Captured)
+			gateway := w.Gateway()
+			payment := w.Authorised(gateway)
+			w.captureAtProcessor(payment)
+			w.Put(gateway, payment.ID, flows.Capturing)
+			w.Put(gateway, payment.ID, flows.Captured)
 			down(w)
-			again, err := g.Pay(t.Context(), p.Registration)
+			again, err := gateway.Pay(t.Context(), payment.Registration)
 			if err != nil {
 				t.Fatalf("the visitor got %v", err)
 			}
 			w.expectView(again, "processing", "never")
-			if _, err := g.Registrations.Abandon(t.Context(), p.Registration, holderToken); flows.CodeOf(err) != flows.PaymentUnderWay {
+			if _, err := gateway.Registrations.Abandon(t.Context(), payment.Registration, holderToken); flows.CodeOf(err) != flows.PaymentUnderWay {
 				t.Errorf("giving it up is answered by %v", err)
 			}
 		})
@@ -53,33 +53,33 @@ func TestPayWhileCharged(t *testing.T) {
 // TestRedisDiesDuringThePayment: the response shows the last known state.
 func TestRedisDiesDuringThePayment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	world := newWorld(t)
 	wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{})
-	g := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire)})
-	p := w.Authorised(w.Gateway())
-	w.InjectFault(captureCall, nil, wire.Cut)
-	answer, err := g.Pay(t.Context(), p.Registration)
+	g := world.Gateway(gatewayOptions{RedisURL: world.RedisOver(wire)})
+	payment := world.Authorised(world.Gateway())
+	world.InjectFault(captureCall, nil, wire.Cut)
+	answer, err := g.Pay(t.Context(), payment.Registration)
 	if err != nil {
 		t.Fatalf("the money is taken and the visitor got %v", err)
 	}
-	w.expectView(answer, "processing", "never")
-	w.ExpectSound(w.Settle(w.Gateway(), p))
+	world.expectView(answer, "processing", "never")
+	world.ExpectSound(world.Settle(world.Gateway(), payment))
 }
 
 // TestPayBeforeThereIsAnything requests a payment that the processor fails to create: the next request creates
 // one, and only one.
 func TestPayBeforeThereIsAnything(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	w.FailCalls(createCall, 1)
-	if _, err := g.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	r := world.Registered(gateway)
+	world.FailCalls(createCall, 1)
+	if _, err := gateway.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
 		t.Errorf("the visitor got %v", err)
 	}
-	p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
-	w.expectView(p, "requires_action", "never")
-	if held := w.HeldAll(); len(held) != 1 || held[0].Amount != quarterPassPrice {
+	p := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), r.ID) })
+	world.expectView(p, "requires_action", "never")
+	if held := world.HeldAll(); len(held) != 1 || held[0].Amount != quarterPassPrice {
 		t.Errorf("the processor holds %+v", held)
 	}
 }
@@ -111,19 +111,19 @@ func TestAbandon(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway()
-			p := w.Started(g)
-			test.bring(w, g, p)
-			view, err := g.Registrations.Abandon(t.Context(), p.Registration, holderToken)
+			payment := w.Started(g)
+			test.bring(w, g, payment)
+			view, err := g.Registrations.Abandon(t.Context(), payment.Registration, holderToken)
 			if test.want == "" && (err != nil || view.Phase != flows.Abandoned) {
 				t.Errorf("%+v, %v", view, err)
 			}
 			if test.want != "" && flows.CodeOf(err) != test.want {
 				t.Errorf("answered by %v, want %s", err, test.want)
 			}
-			if held := w.Held(p); held.State != test.money {
+			if held := w.Held(payment); held.State != test.money {
 				t.Errorf("the processor says %s", held.State)
 			}
-			again, err := g.Registrations.Abandon(t.Context(), p.Registration, holderToken)
+			again, err := g.Registrations.Abandon(t.Context(), payment.Registration, holderToken)
 			if test.want == "" && (err != nil || again.Phase != flows.Abandoned) {
 				t.Errorf("the second time: %+v, %v", again, err)
 			}
@@ -134,19 +134,19 @@ func TestAbandon(t *testing.T) {
 // TestRecordOfANewerVersion: records that a newer Frontdesk wrote are read and never overwritten.
 func TestRecordOfANewerVersion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Started(g)
-	newer := w.Put(g, p.ID, flows.Intent, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
-	w.Confirm(p, goodCard)
-	w.Advance(g, p)
-	if _, err := g.Registrations.Get(t.Context(), p.Registration, holderToken); err != nil {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Started(gateway)
+	newer := world.Put(gateway, payment.ID, flows.Intent, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
+	world.Confirm(payment, goodCard)
+	world.Advance(gateway, payment)
+	if _, err := gateway.Registrations.Get(t.Context(), payment.Registration, holderToken); err != nil {
 		t.Error(err)
 	}
-	if _, err := g.Registrations.Abandon(t.Context(), p.Registration, holderToken); err == nil {
+	if _, err := gateway.Registrations.Abandon(t.Context(), payment.Registration, holderToken); err == nil {
 		t.Error("it was given up")
 	}
-	if got := w.Stored(g, p.ID); got.Version != newer.Version || got.State != flows.Intent {
+	if got := world.Stored(gateway, payment.ID); got.Version != newer.Version || got.State != flows.Intent {
 		t.Errorf("version %d in %s became version %d in %s", newer.Version, newer.State, got.Version, got.State)
 	}
 }
@@ -168,19 +168,19 @@ func TestEventDuringAnUpgrade(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway()
-			p := end.with(w, g)
+			payment := end.with(w, g)
 			w.Clock.Advance(time.Minute)
-			newer := w.Put(g, p.ID, p.State, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
-			told := end.event(w, p)
+			newer := w.Put(g, payment.ID, payment.State, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
+			told := end.event(w, payment)
 			if err := g.HandleEvent(t.Context(), told); flows.CodeOf(err) != flows.StorageUnavailable {
 				t.Errorf("the processor is answered with %v", err)
 			}
-			if got := w.Stored(g, p.ID); got.Version != newer.Version {
+			if got := w.Stored(g, payment.ID); got.Version != newer.Version {
 				t.Errorf("version %d became version %d", newer.Version, got.Version)
 			}
-			w.Put(g, p.ID, p.State, func(next *flows.Payment) { next.Schema = flows.PaymentSchema })
+			w.Put(g, payment.ID, payment.State, func(next *flows.Payment) { next.Schema = flows.PaymentSchema })
 			w.Handle(g, told)
-			if got := w.Stored(g, p.ID); got.Listing() != end.listed {
+			if got := w.Stored(g, payment.ID); got.Listing() != end.listed {
 				t.Errorf("%s (%s)", got.Listing(), got.Reason)
 			}
 		})
@@ -201,21 +201,22 @@ func TestPayerIsForgotten(t *testing.T) {
 // TestPoll takes one step for a returning visitor, and leaves the rest to the queue.
 func TestPoll(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Started(g)
-	if same := g.Glance(t.Context(), p); same.Version != p.Version {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Started(gateway)
+	if same := gateway.Glance(t.Context(), payment); same.Version != payment.Version {
 		t.Errorf("nothing happened, and it became %+v", same)
 	}
-	w.Confirm(p, goodCard)
-	if moved := g.Glance(t.Context(), p); moved.State != flows.Authorised {
+	world.Confirm(payment, goodCard)
+	if moved := gateway.Glance(t.Context(), payment); moved.State != flows.Authorised {
 		t.Errorf("after the buyer paid it is %s", moved.State)
 	}
-	if latest := g.Glance(t.Context(), p); latest.State != flows.Authorised {
+	if latest := gateway.Glance(t.Context(), payment); latest.State != flows.Authorised {
 		t.Errorf("a payment that another gateway moved became %s", latest.State)
 	}
-	captured := w.Put(g, p.ID, flows.Captured)
-	if same := g.Glance(t.Context(), captured); same.State != flows.Captured || w.Stored(g, p.ID).Version != captured.Version {
+	captured := world.Put(gateway, payment.ID, flows.Captured)
+	same := gateway.Glance(t.Context(), captured)
+	if same.State != flows.Captured || world.Stored(gateway, payment.ID).Version != captured.Version {
 		t.Errorf("a look moved a captured payment to %s", same.State)
 	}
 }
@@ -226,14 +227,14 @@ func TestPoll(t *testing.T) {
 func TestPollReadsAnOldDeclineAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g, late := w.Gateway(), w.Gateway()
-	p := w.Authorised(g)
+	gateway, late := w.Gateway(), w.Gateway()
+	payment := w.Authorised(gateway)
 	w.InjectFault(getCall, nil, func() {
-		w.Put(late, p.ID, flows.Intent, func(next *flows.Payment) {
+		w.Put(late, payment.ID, flows.Intent, func(next *flows.Payment) {
 			next.DeclineCode, next.Decline, next.Declines = "card_declined", "the first", 1
 		})
 	})
-	if seen := g.Glance(t.Context(), p); seen.State != flows.Authorised {
+	if seen := gateway.Glance(t.Context(), payment); seen.State != flows.Authorised {
 		t.Errorf("the buyer sees %s, declined: %t", seen.State, seen.Declined())
 	}
 }
@@ -250,22 +251,22 @@ func instantAndUUID(post string) bool {
 // read, because the buyer waits for each call.
 func TestPollConcurrently(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	notified, watched := w.Gateway(), w.Gateway()
-	p := w.Authorised(notified)
-	w.InjectFault(getCall, nil, func() {
-		if seen := watched.Glance(t.Context(), p); seen.State != flows.Authorised {
+	world := newWorld(t)
+	notified, watched := world.Gateway(), world.Gateway()
+	payment := world.Authorised(notified)
+	world.InjectFault(getCall, nil, func() {
+		if seen := watched.Glance(t.Context(), payment); seen.State != flows.Authorised {
 			t.Errorf("the buyer sees %s", seen.State)
 		}
 	})
-	before := w.Reads.Load()
-	if p = w.Advance(notified, p); p.State != flows.Recorded {
-		t.Errorf("the payment is %s (%s)", p.State, p.Reason)
+	before := world.Reads.Load()
+	if payment = world.Advance(notified, payment); payment.State != flows.Recorded {
+		t.Errorf("the payment is %s (%s)", payment.State, payment.Reason)
 	}
-	if n := w.Reads.Load() - before; n != 2 { // one read each
+	if n := world.Reads.Load() - before; n != 2 { // one read each
 		t.Errorf("the processor was asked for the payment %d times", n)
 	}
-	if lines := w.Lines(p); len(lines) != 1 {
+	if lines := world.Lines(payment); len(lines) != 1 {
 		t.Errorf("the ledger holds %+v", lines)
 	}
 }
@@ -292,15 +293,15 @@ func TestCaptureShowsTheClaims(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway()
-			p := w.Authorised(g)
-			test.before(w, p)
-			if p = w.Advance(g, p); p.State != flows.Recorded {
-				t.Errorf("the payment is %s (%s)", p.State, p.Reason)
+			payment := w.Authorised(g)
+			test.before(w, payment)
+			if payment = w.Advance(g, payment); payment.State != flows.Recorded {
+				t.Errorf("the payment is %s (%s)", payment.State, payment.Reason)
 			}
 			if n := w.Reads.Load(); n != test.reads {
 				t.Errorf("the processor was asked for the payment %d times", n)
 			}
-			w.ExpectSound(p)
+			w.ExpectSound(payment)
 		})
 	}
 }
@@ -308,16 +309,16 @@ func TestCaptureShowsTheClaims(t *testing.T) {
 // TestAgreedAmount: the amount, the payer and the register come from the club system and from no other source.
 func TestAgreedAmount(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Advance(g, w.Authorised(g))
-	line := w.Lines(p)[0]
+	world := newWorld(t)
+	g := world.Gateway()
+	payment := world.Advance(g, world.Authorised(g))
+	line := world.Lines(payment)[0]
 	if line.Amount != quarterPassPrice || line.Mean != "CBWeb" || line.Checkout != "/demo/checkouts/111" ||
 		line.ClubID != string(bastille.Club) ||
 		line.OnAccount != 0 {
 		t.Errorf("the ledger holds %+v", line)
 	}
-	metadata := w.Held(p).Metadata
+	metadata := world.Held(payment).Metadata
 	for _, value := range metadata {
 		for _, personal := range []string{"Ada", "Martin", "ada@example.com", "33612345678"} {
 			if strings.Contains(value, personal) {
@@ -325,7 +326,7 @@ func TestAgreedAmount(t *testing.T) {
 			}
 		}
 	}
-	if metadata["fd_done_1"] != p.AttemptID || metadata["fd_post_1"] != p.AttemptID || !instantAndUUID(p.AttemptID) {
+	if metadata["fd_done_1"] != payment.AttemptID || metadata["fd_post_1"] != payment.AttemptID || !instantAndUUID(payment.AttemptID) {
 		t.Errorf("the journal is %v", metadata)
 	}
 }
@@ -334,27 +335,28 @@ func TestAgreedAmount(t *testing.T) {
 // authorised payment.
 func TestOwnQueueCancelsNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g, crowded := w.Gateway(), w.Gateway(gatewayOptions{Limits: club.Limits{MaxAttempts: 1, MaxConcurrency: 1, QueueTimeout: time.Nanosecond}})
-	p := w.Started(g)
-	w.Confirm(p, goodCard)
+	world := newWorld(t)
+	gateway, crowded := world.Gateway(), world.Gateway(gatewayOptions{Limits: club.Limits{MaxAttempts: 1, MaxConcurrency: 1,
+		QueueTimeout: time.Nanosecond}})
+	payment := world.Started(gateway)
+	world.Confirm(payment, goodCard)
 	slow := func(path string) clubsim.Fault {
 		return clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: path}, Kind: "delay", DelayMs: 3000}
 	}
-	err := w.Sim.SetFaults([]clubsim.Fault{slow("/sales/*"), slow("/sales/*/check")})
+	err := world.Sim.SetFaults([]clubsim.Fault{slow("/sales/*"), slow("/sales/*/check")})
 	if err != nil { // both are read at once, with one permit
 		t.Fatal(err)
 	}
-	if _, err := crowded.Advance(t.Context(), p.ID); flows.CodeOf(err) != flows.ClubSystemUnavailable {
+	if _, err := crowded.Advance(t.Context(), payment.ID); flows.CodeOf(err) != flows.ClubSystemUnavailable {
 		t.Errorf("it was advanced: %v", err)
 	}
-	if kept := w.Stored(g, p.ID); kept.State != flows.Authorised {
+	if kept := world.Stored(gateway, payment.ID); kept.State != flows.Authorised {
 		t.Errorf("%s (%s)", kept.State, kept.Reason)
 	}
-	if err := w.Sim.SetFaults(nil); err != nil {
+	if err := world.Sim.SetFaults(nil); err != nil {
 		t.Fatal(err)
 	}
-	if end := w.Settle(g, p); end.State != flows.Recorded {
+	if end := world.Settle(gateway, payment); end.State != flows.Recorded {
 		t.Errorf("%s (%s)", end.State, end.Reason)
 	}
 }

@@ -14,104 +14,106 @@ import (
 
 // perform does what the protocol says, and adds its outcome to the facts. The error is of Redis, or of a caller who left: neither
 // says anything about the payment.
-func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Facts, a protocol.Action) (protocol.Facts, error) {
+func (m *Machine) perform(ctx context.Context, payment *flows.Payment, facts protocol.Facts,
+	action protocol.Action) (protocol.Facts, error) {
 	at := m.cfg.Now()
-	switch a.Kind {
+	switch action.Kind {
 	case protocol.Read:
-		f.Remote = m.readRemote(ctx, p, at)
-		if f.Decision == nil { // else the next Advance reports it
-			m.reportMissing(ctx, p, f.Remote)
+		facts.Remote = m.readRemote(ctx, payment, at)
+		if facts.Decision == nil { // else the next Advance reports it
+			m.reportMissing(ctx, payment, facts.Remote)
 		}
 	case protocol.Search:
-		f.Listed = m.search(ctx, p, a.Since, at)
+		facts.Listed = m.search(ctx, payment, action.Since, at)
 	case protocol.CheckSale, protocol.ReadEvidence:
-		if f.Decision != nil {
-			f.Sale = m.recheckSale(ctx, p, at)
-			return f, nil
+		if facts.Decision != nil {
+			facts.Sale = m.recheckSale(ctx, payment, at)
+			return facts, nil
 		}
-		f.Sale = m.checkSale(ctx, p, at)
-		if f.Sale.Err != nil && ctx.Err() != nil {
-			return f, f.Sale.Err
+		facts.Sale = m.checkSale(ctx, payment, at)
+		if facts.Sale.Err != nil && ctx.Err() != nil {
+			return facts, facts.Sale.Err
 		}
-		if a.Kind == protocol.ReadEvidence {
-			f.Sale.Rule = m.rule(ctx)
+		if action.Kind == protocol.ReadEvidence {
+			facts.Sale.Rule = m.rule(ctx)
 		}
 	case protocol.ReadSale:
-		sale, err := m.cfg.BackgroundClub.GetSale(ctx, p.Scope(), p.Sale)
-		f.Sale = &protocol.Sale{At: at, Err: flows.ClubFailed(err, flows.DetailSaleUnread), Gone: errors.Is(err, club.ErrNotFound),
+		sale, err := m.cfg.BackgroundClub.GetSale(ctx, payment.Scope(), payment.Sale)
+		facts.Sale = &protocol.Sale{At: at, Err: flows.ClubFailed(err, flows.DetailSaleUnread), Gone: errors.Is(err, club.ErrNotFound),
 			Sale: sale}
 		if err == nil {
-			f.Sale.Rule = m.rule(ctx)
+			facts.Sale.Rule = m.rule(ctx)
 		}
 	case protocol.ReadCheck:
-		check, err := m.cfg.BackgroundClub.CheckSale(ctx, p.Scope(), p.Sale)
-		f.Check = &protocol.Check{Valid: check.Valid, Err: flows.ClubFailed(err, flows.DetailSaleUnchecked)}
+		check, err := m.cfg.BackgroundClub.CheckSale(ctx, payment.Scope(), payment.Sale)
+		facts.Check = &protocol.Check{Valid: check.Valid, Err: flows.ClubFailed(err, flows.DetailSaleUnchecked)}
 	case protocol.ReadDebt:
-		account, err := m.cfg.BackgroundClub.GetAccountStatistics(ctx, p.Scope(), f.Sale.Sale.Contact)
-		f.Debt = &protocol.Debt{Total: account.TotalRealDebt, Err: flows.ClubFailed(err, flows.DetailDebtUnread)}
+		account, err := m.cfg.BackgroundClub.GetAccountStatistics(ctx, payment.Scope(), facts.Sale.Sale.Contact)
+		facts.Debt = &protocol.Debt{Total: account.TotalRealDebt, Err: flows.ClubFailed(err, flows.DetailDebtUnread)}
 	case protocol.ReadLatest:
-		latest, err := m.latest(ctx, p)
-		f.Latest = latest
-		return f, err
+		latest, err := m.latest(ctx, payment)
+		facts.Latest = latest
+		return facts, err
 	case protocol.Recheck:
-		f = f.Rechecked(m.recheckSale(ctx, p, at))
+		facts = facts.Rechecked(m.recheckSale(ctx, payment, at))
 	case protocol.AskAccepted:
-		accepted, err := m.cfg.Store.LastAccepted(ctx, p.ClientToken)
-		f.Accepted = &accepted
-		return f, flows.StorageFailed(err)
+		accepted, err := m.cfg.Store.LastAccepted(ctx, payment.ClientToken)
+		facts.Accepted = &accepted
+		return facts, flows.StorageFailed(err)
 	case protocol.AskBrake:
-		left, err := m.askBrake(ctx, p)
-		f.Brake = &protocol.Brake{Left: left}
-		return f, err
+		left, err := m.askBrake(ctx, payment)
+		facts.Brake = &protocol.Brake{Left: left}
+		return facts, err
 	case protocol.Create, protocol.Capture, protocol.Cancel, protocol.Refund:
-		f = f.Wrote(a.Kind, p, m.call(ctx, p, a.Kind, at))
+		facts = facts.Wrote(action.Kind, payment, m.call(ctx, payment, action.Kind, at))
 	case protocol.Claim:
-		paid, err := m.claim(ctx, p, m.gate(p, f))
-		f.Claim = m.ended(paid, at, err)
+		paid, err := m.claim(ctx, payment, m.gate(payment, facts))
+		facts.Claim = m.ended(paid, at, err)
 	case protocol.Post:
-		if a.For > 0 {
-			<-m.cfg.After(a.For)
+		if action.For > 0 {
+			<-m.cfg.After(action.For)
 		}
-		f = f.Sent(m.post(ctx, p, m.gate(p, f)))
+		facts = facts.Sent(m.post(ctx, payment, m.gate(payment, facts)))
 	case protocol.Release:
-		f.Release = &protocol.Call{Outcome: protocol.Done}
-		if err := m.release(ctx, p); err != nil {
-			f.Release = m.ended(cards.Payment{}, at, err)
+		facts.Release = &protocol.Call{Outcome: protocol.Done}
+		if err := m.release(ctx, payment); err != nil {
+			facts.Release = m.ended(cards.Payment{}, at, err)
 		}
 	case protocol.ReleaseByOperator:
-		paid, err := m.releaseByOperator(ctx, p, a.Number, a.Attempt)
-		f.Release = m.ended(paid, at, err)
+		paid, err := m.releaseByOperator(ctx, payment, action.Number, action.Attempt)
+		facts.Release = m.ended(paid, at, err)
 	}
-	return f, nil
+	return facts, nil
 }
 
 // reportMissing counts a payment that the processor does not have, and logs it once. One that is being sent is reported afterwards.
-func (m *Machine) reportMissing(ctx context.Context, p *flows.Payment, r *protocol.Remote) {
-	if r.Absent == "" || p.State.Final() || p.State == flows.Blocked || p.State == flows.Sending {
+func (m *Machine) reportMissing(ctx context.Context, payment *flows.Payment, remote *protocol.Remote) {
+	if remote.Absent == "" || payment.State.Final() || payment.State == flows.Blocked || payment.State == flows.Sending {
 		return
 	}
 	m.countProblem(ProblemMissing)
-	if p.MissingSince.IsZero() {
-		m.cfg.Log.ErrorContext(ctx, "payment missing at the processor", "payment", p.ID, "processorId", p.ProcessorID, "error", r.Absent)
+	if payment.MissingSince.IsZero() {
+		m.cfg.Log.ErrorContext(ctx, "payment missing at the processor", "payment", payment.ID, "processorId", payment.ProcessorID, "error",
+			remote.Absent)
 	}
 }
 
 // readRemote reads the processor's payment.
-func (m *Machine) readRemote(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Remote {
-	paid, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
-	r := m.remote(paid, at)
+func (m *Machine) readRemote(ctx context.Context, payment *flows.Payment, at time.Time) *protocol.Remote {
+	paid, err := m.cfg.Cards.Get(ctx, payment.ProcessorID)
+	remote := m.remote(paid, at)
 	switch {
 	case errors.Is(err, cards.ErrNotFound):
-		r.Absent = protocol.UnknownThere
+		remote.Absent = protocol.UnknownThere
 	case err != nil:
-		r.Err = processorFailed(err)
-	case !r.Names(p):
-		r.Absent = protocol.ForeignThere
+		remote.Err = processorFailed(err)
+	case !remote.Names(payment):
+		remote.Absent = protocol.ForeignThere
 	}
-	if r.Absent != "" {
-		r.Err = processorFailed(errors.New(r.Absent))
+	if remote.Absent != "" {
+		remote.Err = processorFailed(errors.New(remote.Absent))
 	}
-	return r
+	return remote
 }
 
 // find reads a payment at the processor, whatever it says; zero if the processor does not have it.
@@ -132,13 +134,13 @@ func processorFailed(err error) error {
 }
 
 // search looks in the processor's list for a payment of the record's registration and generation.
-func (m *Machine) search(ctx context.Context, p *flows.Payment, since, at time.Time) *protocol.Listed {
-	generation := strconv.Itoa(p.Generation)
+func (m *Machine) search(ctx context.Context, payment *flows.Payment, since, at time.Time) *protocol.Listed {
+	generation := strconv.Itoa(payment.Generation)
 	for each, err := range m.cfg.Cards.All(ctx, since) {
 		switch {
 		case err != nil:
 			return &protocol.Listed{Err: processorFailed(err)}
-		case each.Metadata["fd_registration"] != p.Registration || each.Metadata["fd_generation"] != generation:
+		case each.Metadata["fd_registration"] != payment.Registration || each.Metadata["fd_generation"] != generation:
 			continue
 		case each.Unreadable != nil:
 			return &protocol.Listed{Err: processorFailed(each.Unreadable)}
@@ -149,15 +151,15 @@ func (m *Machine) search(ctx context.Context, p *flows.Payment, since, at time.T
 }
 
 // checkSale reads the sale and its check, and the contact's status and debt.
-func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Sale {
-	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
+func (m *Machine) checkSale(ctx context.Context, payment *flows.Payment, at time.Time) *protocol.Sale {
+	sale, check, seen, err := m.observe(ctx, m.cfg.Club, payment)
 	if err == nil {
 		return &protocol.Sale{At: seen.At, Sale: sale, Check: check, Seen: seen}
 	}
 	s := &protocol.Sale{At: at, Err: flows.ClubFailed(err, flows.DetailSaleUnread),
 		Gone: errors.Is(err, club.ErrNotFound), Busy: errors.Is(err, club.ErrBusy)}
 	if !s.Busy {
-		m.cfg.Log.WarnContext(ctx, "sale not readable", "payment", p.ID, "state", string(p.State), "error", err)
+		m.cfg.Log.WarnContext(ctx, "sale not readable", "payment", payment.ID, "state", string(payment.State), "error", err)
 	}
 	return s
 }
@@ -188,20 +190,20 @@ func (m *Machine) latest(ctx context.Context, p *flows.Payment) (*protocol.Lates
 }
 
 // call makes one of the calls that move money at the processor, under its key.
-func (m *Machine) call(ctx context.Context, p *flows.Payment, kind protocol.Kind, at time.Time) *protocol.Call {
+func (m *Machine) call(ctx context.Context, payment *flows.Payment, kind protocol.Kind, at time.Time) *protocol.Call {
 	var paid cards.Payment
 	var err error
 	switch kind {
 	case protocol.Create:
-		paid, err = m.cfg.Cards.Create(ctx, creationKey(p), cards.NewPayment{
-			Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), Description: p.Description,
+		paid, err = m.cfg.Cards.Create(ctx, creationKey(payment), cards.NewPayment{
+			Amount: payment.Amount, Currency: payment.Currency, Metadata: m.metadata(payment), Description: payment.Description,
 		})
 	case protocol.Capture:
-		paid, err = m.cfg.Cards.Capture(ctx, captureKey(p), p.ProcessorID, p.Amount)
+		paid, err = m.cfg.Cards.Capture(ctx, captureKey(payment), payment.ProcessorID, payment.Amount)
 	case protocol.Cancel:
-		paid, err = m.cfg.Cards.Cancel(ctx, cancelKey(p), p.ProcessorID)
+		paid, err = m.cfg.Cards.Cancel(ctx, cancelKey(payment), payment.ProcessorID)
 	case protocol.Refund:
-		paid, err = m.cfg.Cards.Refund(ctx, refundKey(p), p.ProcessorID, p.Amount)
+		paid, err = m.cfg.Cards.Refund(ctx, refundKey(payment), payment.ProcessorID, payment.Amount)
 	}
 	call := m.ended(paid, at, err)
 	switch {
@@ -209,7 +211,7 @@ func (m *Machine) call(ctx context.Context, p *flows.Payment, kind protocol.Kind
 		m.fingerprint.saw(paid.ID)
 	case kind == protocol.Create && call.Outcome == protocol.Refused:
 		m.countProblem(ProblemCreationRefused)
-		m.cfg.Log.ErrorContext(ctx, "creation refused by the processor", "payment", p.ID, "error", err)
+		m.cfg.Log.ErrorContext(ctx, "creation refused by the processor", "payment", payment.ID, "error", err)
 	}
 	return call
 }

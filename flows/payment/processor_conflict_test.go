@@ -26,24 +26,24 @@ func (call onConflict) RoundTrip(r *http.Request) (*http.Response, error) {
 // the one payment.
 func TestTwoGatewaysCreateOnePayment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	first := w.Gateway()
+	world := newWorld(t)
+	first := world.Gateway()
 	hold := make(chan struct{})
 	release := sync.OnceFunc(func() { close(hold) })
-	second := w.Gateway(gatewayOptions{Cards: cards.Config{HTTPClient: &http.Client{Transport: onConflict(release)}}})
-	held := w.Sandbox.Inject(sandbox.Fault{Method: http.MethodPost, Path: "/v1/payment_intents", Stage: sandbox.During, Hold: hold})
-	r := w.Registered(first)
+	second := world.Gateway(gatewayOptions{Cards: cards.Config{HTTPClient: &http.Client{Transport: onConflict(release)}}})
+	held := world.Sandbox.Inject(sandbox.Fault{Method: http.MethodPost, Path: "/v1/payment_intents", Stage: sandbox.During, Hold: hold})
+	registration := world.Registered(first)
 	var slow sync.WaitGroup
 	slow.Go(func() {
-		if p, err := first.Pay(t.Context(), r.ID); err != nil || p.State != flows.Intent {
+		if p, err := first.Pay(t.Context(), registration.ID); err != nil || p.State != flows.Intent {
 			t.Errorf("the first gateway: %+v, %v", p, err)
 		}
 	})
 	<-held.Reached()
-	p, err := second.Pay(t.Context(), r.ID)
+	p, err := second.Pay(t.Context(), registration.ID)
 	release()
 	slow.Wait()
-	if all := w.HeldAll(); err != nil || p.State != flows.Intent || len(all) != 1 || p.ProcessorID != all[0].ID {
+	if all := world.HeldAll(); err != nil || p.State != flows.Intent || len(all) != 1 || p.ProcessorID != all[0].ID {
 		t.Errorf("the second gateway: %+v, %v; the processor has %+v", p, err, all)
 	}
 }

@@ -19,43 +19,43 @@ func TestRefundOfADisputedPayment(t *testing.T) {
 	for name, code := range map[string]string{"as the double says it": "", "of the processor's list": "refund_disputed_payment"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Authorised(g)
-			w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: new(1)})
-			w.Sandbox.Inject(sandbox.Fault{Path: "/v1/refunds", Status: http.StatusServiceUnavailable})
-			if p = w.Advance(g, p); p.State != flows.Refunding {
-				t.Fatalf("%s (%s)", p.State, p.Reason)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			paid := world.Authorised(gateway)
+			world.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: new(1)})
+			world.Sandbox.Inject(sandbox.Fault{Path: "/v1/refunds", Status: http.StatusServiceUnavailable})
+			if paid = world.Advance(gateway, paid); paid.State != flows.Refunding {
+				t.Fatalf("%s (%s)", paid.State, paid.Reason)
 			}
-			w.disputeAtProcessor(p)
+			world.disputeAtProcessor(paid)
 			if code != "" {
 				refusal := sandbox.Fault{Path: "/v1/refunds", Status: http.StatusBadRequest, Type: "invalid_request_error", Code: code, Times: -1}
-				w.Sandbox.Inject(refusal)
+				world.Sandbox.Inject(refusal)
 			}
-			if p = w.Advance(g, p); p.State != flows.Blocked || !strings.Contains(p.Reason, "disputes") {
-				t.Errorf("%s (%s)", p.State, p.Reason)
+			if paid = world.Advance(gateway, paid); paid.State != flows.Blocked || !strings.Contains(paid.Reason, "disputes") {
+				t.Errorf("%s (%s)", paid.State, paid.Reason)
 			}
-			again := w.Sandbox.Inject(sandbox.Fault{Method: http.MethodPost, Times: -1, Status: http.StatusServiceUnavailable})
-			w.rebuild(g)
-			p = w.advanceFor(g, p, time.Minute)
-			if p.State != flows.Blocked || again.Hits() != 0 {
-				t.Errorf("%s (%s), and the processor was asked %d times again", p.State, p.Reason, again.Hits())
+			again := world.Sandbox.Inject(sandbox.Fault{Method: http.MethodPost, Times: -1, Status: http.StatusServiceUnavailable})
+			world.rebuild(gateway)
+			paid = world.advanceFor(gateway, paid, time.Minute)
+			if paid.State != flows.Blocked || again.Hits() != 0 {
+				t.Errorf("%s (%s), and the processor was asked %d times again", paid.State, paid.Reason, again.Hits())
 			}
-			w.expectListed(g, string(p.ID)+" blocked")
-			detail := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), p.ID) })
+			world.expectListed(gateway, string(paid.ID)+" blocked")
+			detail := must(t, func() (payment.Detail, error) { return gateway.Show(t.Context(), paid.ID) })
 			if !detail.AtProcessor.Disputed || !strings.Contains(strings.Join(detail.Advice, " "), "Answer the dispute at the processor") {
 				t.Errorf("shown: %+v", detail)
 			}
 			lost := flows.Decision{Operator: "ada", Reason: "the bank gave the money back", Override: true}
 			must(t, func() (payment.ResolutionResult, error) {
-				return g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, lost)
+				return gateway.ConfirmNotRecorded(t.Context(), paid.ID, payment.Refund, lost)
 			})
-			w.Sandbox.ClearFaults()
-			w.rebuild(g)
-			if p = w.advanceFor(g, p, time.Minute); p.State != flows.Refunded {
-				t.Errorf("%s (%s)", p.State, p.Reason)
+			world.Sandbox.ClearFaults()
+			world.rebuild(gateway)
+			if paid = world.advanceFor(gateway, paid, time.Minute); paid.State != flows.Refunded {
+				t.Errorf("%s (%s)", paid.State, paid.Reason)
 			}
-			w.expectListed(g)
+			world.expectListed(gateway)
 		})
 	}
 }

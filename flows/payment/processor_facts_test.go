@@ -35,31 +35,31 @@ func TestOperatorWhileTheBankDecides(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway()
-			p := c.begin(w, g)
-			since := p.StateSince()
+			paid := c.begin(w, g)
+			since := paid.StateSince()
 			w.setProcessor(sandbox.Settings{})
 			decided := false
 			w.InjectFault(getCall, func() { // an operator decides while a gateway reads the payment
 				decided = true
 				refusal := "The payment is " + string(c.state)
-				w.expectRefusal(g, p, errorOf(g.ConfirmRecorded(t.Context(), p.ID, ada)), flows.NotDecidable, refusal)
+				w.expectRefusal(g, paid, errorOf(g.ConfirmRecorded(t.Context(), paid.ID, ada)), flows.NotDecidable, refusal)
 				for _, then := range []payment.Resolution{payment.SendAgain, payment.Refund, payment.Cancel} {
-					w.expectRefusal(g, p, errorOf(g.ConfirmNotRecorded(t.Context(), p.ID, then, ada)), flows.NotDecidable, refusal)
+					w.expectRefusal(g, paid, errorOf(g.ConfirmNotRecorded(t.Context(), paid.ID, then, ada)), flows.NotDecidable, refusal)
 				}
 			}, nil)
 			w.Clock.Advance(20 * time.Minute)
-			if p = w.Advance(g, p); !decided {
+			if paid = w.Advance(g, paid); !decided {
 				t.Error("no operator decided")
 			}
 			page := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{State: c.state}) })
 			counts := must(t, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(t.Context()) })
 			old := counts[c.state]
-			if len(page.Items) != 1 || page.Items[0].ID != p.ID || old.Payments != 1 || !old.Oldest.Equal(since.Truncate(time.Millisecond)) {
+			if len(page.Items) != 1 || page.Items[0].ID != paid.ID || old.Payments != 1 || !old.Oldest.Equal(since.Truncate(time.Millisecond)) {
 				t.Errorf("listed %+v, counted %+v, want since %s", page.Items, old, since)
 			}
-			w.settleConfirmation(p, true)
-			if p = w.advanceFor(g, p, time.Minute); p.State != flows.Recorded || len(w.Lines(p)) != 1 {
-				t.Errorf("%s (%s), the ledger holds %+v", p.State, p.Reason, w.Lines(p))
+			w.settleConfirmation(paid, true)
+			if paid = w.advanceFor(g, paid, time.Minute); paid.State != flows.Recorded || len(w.Lines(paid)) != 1 {
+				t.Errorf("%s (%s), the ledger holds %+v", paid.State, paid.Reason, w.Lines(paid))
 			}
 		})
 	}
@@ -69,20 +69,23 @@ func TestOperatorWhileTheBankDecides(t *testing.T) {
 // counted as old as it is, which an alert is about.
 func TestCaptureThatIsNeverDecided(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.beingCaptured(g)
-	since := p.StateSince()
+	world := newWorld(t)
+	gateway := world.Gateway()
+	paid := world.beingCaptured(gateway)
+	since := paid.StateSince()
 	for range 6 {
-		w.Clock.Advance(12 * time.Hour)
-		w.rebuild(g)
-		p = w.Advance(g, p)
+		world.Clock.Advance(12 * time.Hour)
+		world.rebuild(gateway)
+		paid = world.Advance(gateway, paid)
 	}
-	counts := must(t, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(t.Context()) })
-	page := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{State: flows.Capturing}) })
-	if old := counts[flows.Capturing]; p.State != flows.Capturing || w.captures(p) != 1 || len(page.Items) != 1 ||
+	counts := must(t, func() (map[flows.PaymentState]store.StateCount, error) { return gateway.Counts(t.Context()) })
+	page := must(t, func() (payment.Page, error) {
+		return gateway.List(t.Context(), payment.ListOptions{State: flows.Capturing})
+	})
+	if old := counts[flows.Capturing]; paid.State != flows.Capturing || world.captures(paid) != 1 || len(page.Items) != 1 ||
 		!old.Oldest.Equal(since.Truncate(time.Millisecond)) {
-		t.Errorf("%s (%s), %d captures, counted %+v, want since %s, listed %+v", p.State, p.Reason, w.captures(p), old, since, page.Items)
+		t.Errorf("%s (%s), %d captures, counted %+v, want since %s, listed %+v", paid.State, paid.Reason, world.captures(paid), old, since,
+			page.Items)
 	}
 }
 
@@ -120,30 +123,30 @@ func TestDisputeBeforeItIsRecorded(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway()
-			p := c.begin(w, g)
-			w.Handle(g, w.dispute(p))
+			paid := c.begin(w, g)
+			w.Handle(g, w.dispute(paid))
 			posted := w.Posted()
-			if p = w.Advance(g, p); p.State != c.state || w.Posted() != posted || w.Held(p).Refunded != 0 {
-				t.Fatalf("after the event: %s (%s), recorded %d times more", p.State, p.Reason, w.Posted()-posted)
+			if paid = w.Advance(g, paid); paid.State != c.state || w.Posted() != posted || w.Held(paid).Refunded != 0 {
+				t.Fatalf("after the event: %s (%s), recorded %d times more", paid.State, paid.Reason, w.Posted()-posted)
 			}
-			c.end(w, g, p)
-			p = w.advanceFor(g, p, time.Minute)
+			c.end(w, g, paid)
+			paid = w.advanceFor(g, paid, time.Minute)
 			if c.want == flows.Blocked {
-				if p.State != flows.Blocked || w.Held(p).Refunded != 0 || len(w.Lines(p)) != 0 {
-					t.Errorf("%s (%s), the ledger holds %+v", p.State, p.Reason, w.Lines(p))
+				if paid.State != flows.Blocked || w.Held(paid).Refunded != 0 || len(w.Lines(paid)) != 0 {
+					t.Errorf("%s (%s), the ledger holds %+v", paid.State, paid.Reason, w.Lines(paid))
 				}
-				w.expectListed(g, string(p.ID)+" blocked")
+				w.expectListed(g, string(paid.ID)+" blocked")
 				return
 			}
-			w.expectFindingAfter(2*time.Minute, g, p, flows.Contradicted)
+			w.expectFindingAfter(2*time.Minute, g, paid, flows.Contradicted)
 			w.Clock.Advance(time.Hour)
 			w.rebuild(g)
-			w.expectFindingAfter(2*time.Minute, g, p, flows.Contradicted)
-			if lines := w.Lines(p); len(lines) != 1 {
+			w.expectFindingAfter(2*time.Minute, g, paid, flows.Contradicted)
+			if lines := w.Lines(paid); len(lines) != 1 {
 				t.Errorf("the ledger holds %+v", lines)
 			}
-			w.confirmRecorded(g, p)
-			w.expectFinding(g, p, "")
+			w.confirmRecorded(g, paid)
+			w.expectFinding(g, paid, "")
 		})
 	}
 }
@@ -170,14 +173,15 @@ func TestCancelledByTheProcessor(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway()
-			p := w.Authorised(g)
-			end(w, g, p)
-			if p = w.advanceFor(g, p, time.Minute); p.State != flows.Cancelled || w.Posted() != 0 || w.Held(p).Captured != 0 {
-				t.Errorf("%s (%s), and %+v at the processor", p.State, p.Reason, w.Held(p))
+			payment := w.Authorised(g)
+			end(w, g, payment)
+			if payment = w.advanceFor(g, payment, time.Minute); payment.State != flows.Cancelled || w.Posted() != 0 ||
+				w.Held(payment).Captured != 0 {
+				t.Errorf("%s (%s), and %+v at the processor", payment.State, payment.Reason, w.Held(payment))
 			}
-			again := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), p.Registration) })
+			again := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), payment.Registration) })
 			w.Confirm(again, goodCard)
-			if again = w.advanceFor(g, again, time.Minute); again.State != flows.Recorded || again.ID == p.ID {
+			if again = w.advanceFor(g, again, time.Minute); again.State != flows.Recorded || again.ID == payment.ID {
 				t.Errorf("paid again: %s %s (%s)", again.ID, again.State, again.Reason)
 			}
 		})
@@ -188,23 +192,26 @@ func TestCancelledByTheProcessor(t *testing.T) {
 // used. Nothing is sent under it; the next one records the payment once.
 func TestClaimMeetsAnotherCall(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	world := newWorld(t)
 	now := make(chan time.Time)
 	close(now)
-	g := w.Gateway(gatewayOptions{Cards: cards.Config{After: func(time.Duration) <-chan time.Time {
-		w.Clock.Advance(time.Second)
+	gateway := world.Gateway(gatewayOptions{Cards: cards.Config{After: func(time.Duration) <-chan time.Time {
+		world.Clock.Advance(time.Second)
 		return now
 	}}})
-	p := w.Authorised(g)
+	payment := world.Authorised(gateway)
 	conflict := sandbox.Fault{Method: http.MethodPost, Path: "/v1/payment_intents/*", Param: "metadata", Status: http.StatusConflict}
 	conflict.Times = 12
-	locked := w.Sandbox.Inject(conflict)
-	p = w.Advance(g, p)
-	if p.State != flows.Captured || w.Posted() != 0 || locked.Hits() != 12 || w.Held(p).Metadata["fd_release_1"] != p.AttemptID {
-		t.Errorf("%s (%s), recorded %d times, %d refusals, journal %+v", p.State, p.Reason, w.Posted(), locked.Hits(), w.Held(p).Metadata)
+	locked := world.Sandbox.Inject(conflict)
+	payment = world.Advance(gateway, payment)
+	if payment.State != flows.Captured || world.Posted() != 0 || locked.Hits() != 12 ||
+		world.Held(payment).Metadata["fd_release_1"] != payment.AttemptID {
+		t.Errorf("%s (%s), recorded %d times, %d refusals, journal %+v", payment.State, payment.Reason, world.Posted(), locked.Hits(),
+			world.Held(payment).Metadata)
 	}
-	if p = w.advanceFor(g, p, 2*time.Minute); p.State != flows.Recorded || p.Claim != 2 || w.Posted() != 1 || len(w.Lines(p)) != 1 {
-		t.Errorf("%s (%s) with claim %d, recorded %d times", p.State, p.Reason, p.Claim, w.Posted())
+	if payment = world.advanceFor(gateway, payment, 2*time.Minute); payment.State != flows.Recorded || payment.Claim != 2 ||
+		world.Posted() != 1 || len(world.Lines(payment)) != 1 {
+		t.Errorf("%s (%s) with claim %d, recorded %d times", payment.State, payment.Reason, payment.Claim, world.Posted())
 	}
 }
 
@@ -236,24 +243,24 @@ func (s *staleReads) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestStaleReadAfterACapture(t *testing.T) {
 	t.Parallel()
 	for stale, want := range []flows.PaymentState{flows.Recorded, flows.Recorded, flows.Blocked} {
-		w := newWorld(t)
+		world := newWorld(t)
 		wire := &staleReads{}
-		g := w.Gateway(gatewayOptions{Cards: cards.Config{HTTPClient: &http.Client{Transport: wire}}})
-		p := w.beingCaptured(g)
-		w.settleConfirmation(p, true)
-		w.setProcessor(sandbox.Settings{})
+		gateway := world.Gateway(gatewayOptions{Cards: cards.Config{HTTPClient: &http.Client{Transport: wire}}})
+		paid := world.beingCaptured(gateway)
+		world.settleConfirmation(paid, true)
+		world.setProcessor(sandbox.Settings{})
 		wire.left = stale
-		p = w.advanceFor(g, p, 2*time.Minute)
-		if held := w.Held(p); p.State != want || held.State != cards.Captured || held.Captured != p.Amount || wire.left != 0 {
-			t.Errorf("%d stale: %s (%s), %s at the processor, %d stale readings left", stale, p.State, p.Reason, held.State, wire.left)
+		paid = world.advanceFor(gateway, paid, 2*time.Minute)
+		if held := world.Held(paid); paid.State != want || held.State != cards.Captured || held.Captured != paid.Amount || wire.left != 0 {
+			t.Errorf("%d stale: %s (%s), %s at the processor, %d stale readings left", stale, paid.State, paid.Reason, held.State, wire.left)
 		}
 		if want == flows.Blocked {
-			w.expectListed(g, string(p.ID)+" blocked")
-			w.Clock.Advance(16 * time.Minute)
-			w.mustDecide(g, p, payment.Refund)
-			p = w.advanceFor(g, p, time.Minute)
-			if p.State != flows.Refunded || len(w.Lines(p)) != 0 {
-				t.Errorf("%s (%s), the ledger holds %+v", p.State, p.Reason, w.Lines(p))
+			world.expectListed(gateway, string(paid.ID)+" blocked")
+			world.Clock.Advance(16 * time.Minute)
+			world.mustDecide(gateway, paid, payment.Refund)
+			paid = world.advanceFor(gateway, paid, time.Minute)
+			if paid.State != flows.Refunded || len(world.Lines(paid)) != 0 {
+				t.Errorf("%s (%s), the ledger holds %+v", paid.State, paid.Reason, world.Lines(paid))
 			}
 		}
 	}

@@ -103,13 +103,13 @@ func (w *world) tamper(p *flows.Payment) {
 }
 
 // note writes entries to the processor's metadata of a payment, which holds its journal.
-func (w *world) note(p *flows.Payment, entries ...string) {
+func (w *world) note(payment *flows.Payment, entries ...string) {
 	w.Helper()
 	metadata := map[string]string{}
 	for i := 0; i < len(entries); i += 2 {
 		metadata[entries[i]] = entries[i+1]
 	}
 	must(w, func() (cards.Payment, error) {
-		return w.Processor.UpdateMetadata(w.Context(), uuid.NewString(), p.ProcessorID, metadata)
+		return w.Processor.UpdateMetadata(w.Context(), uuid.NewString(), payment.ProcessorID, metadata)
 	})
 }

@@ -36,7 +36,7 @@ func (w *world) beingCaptured(g *gateway) *flows.Payment {
 func TestCaptureBeingProcessed(t *testing.T) {
 	t.Parallel()
 	minutes := func(w *world, g *gateway, p *flows.Payment) *flows.Payment { return w.advanceFor(g, p, 5*time.Minute) }
-	for name, c := range map[string]processedCapture{
+	for name, capture := range map[string]processedCapture{
 		"taken":   {minutes, true, flows.Recorded},
 		"refused": {minutes, false, flows.Cancelled},
 		"taken after hours": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
@@ -65,14 +65,14 @@ func TestCaptureBeingProcessed(t *testing.T) {
 			w.rebuild(g)
 			return w.Advance(g, p)
 		}, true, flows.Recorded},
-		"lost in Redis, and the buyer gives up": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+		"lost in Redis, and the buyer gives up": {func(w *world, g *gateway, payment *flows.Payment) *flows.Payment {
 			w.Wipe()
 			w.rebuild(g)
-			p = w.Advance(g, p)
-			if _, err := g.Cancel(w.Context(), p.ID); flows.CodeOf(err) != flows.PaymentUnderWay {
+			payment = w.Advance(g, payment)
+			if _, err := g.Cancel(w.Context(), payment.ID); flows.CodeOf(err) != flows.PaymentUnderWay {
 				w.Errorf("cancelled: %v", err)
 			}
-			return p
+			return payment
 		}, true, flows.Recorded},
 		"back before the card, and decided after an hour": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
 			w.Put(g, p.ID, flows.Intent, func(p *flows.Payment) { p.Processing = false })
@@ -95,9 +95,9 @@ func TestCaptureBeingProcessed(t *testing.T) {
 			return w.Advance(g, p)
 		}, true, flows.Recorded},
 	} {
-		t.Run(name, func(t *testing.T) { c.test(t, true) })
+		t.Run(name, func(t *testing.T) { capture.test(t, true) })
 		if !strings.HasPrefix(name, "back") { // what only the charge shows
-			t.Run(name+", and no charge shows it", func(t *testing.T) { c.test(t, false) })
+			t.Run(name+", and no charge shows it", func(t *testing.T) { capture.test(t, false) })
 		}
 	}
 }
@@ -112,25 +112,25 @@ type processedCapture struct {
 // test runs the case. charge: the processor shows the payment's charge meanwhile.
 func (c processedCapture) test(t *testing.T, charge bool) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.beingCaptured(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.beingCaptured(gateway)
 	if !charge {
-		w.Sandbox.Distort(p.ProcessorID, "latest_charge", nil)
+		world.Sandbox.Distort(payment.ProcessorID, "latest_charge", nil)
 	}
-	p = c.meanwhile(w, g, p)
-	if view := p.View(); view.State != "processing" || view.ClientSecret != "" || w.Posted() != 0 {
-		t.Errorf("%s (%s), shown as %+v, and recorded %d times", p.State, p.Reason, view, w.Posted())
+	payment = c.meanwhile(world, gateway, payment)
+	if view := payment.View(); view.State != "processing" || view.ClientSecret != "" || world.Posted() != 0 {
+		t.Errorf("%s (%s), shown as %+v, and recorded %d times", payment.State, payment.Reason, view, world.Posted())
 	}
-	if n := w.captures(p); n != 1 {
+	if n := world.captures(payment); n != 1 {
 		t.Errorf("%d captures", n)
 	}
-	w.settleConfirmation(p, c.approved)
-	w.setProcessor(sandbox.Settings{})
-	p = w.advanceFor(g, p, time.Minute)
+	world.settleConfirmation(payment, c.approved)
+	world.setProcessor(sandbox.Settings{})
+	payment = world.advanceFor(gateway, payment, time.Minute)
 	lines := map[flows.PaymentState]int{flows.Recorded: 1}[c.want]
-	if p.State != c.want || len(w.Lines(p)) != lines || p.Processing || w.captures(p) > 2 {
-		t.Errorf("%s (%s), %d captures, the ledger holds %+v", p.State, p.Reason, w.captures(p), w.Lines(p))
+	if payment.State != c.want || len(world.Lines(payment)) != lines || payment.Processing || world.captures(payment) > 2 {
+		t.Errorf("%s (%s), %d captures, the ledger holds %+v", payment.State, payment.Reason, world.captures(payment), world.Lines(payment))
 	}
 }
 
@@ -139,18 +139,18 @@ func (c processedCapture) test(t *testing.T, charge bool) {
 func TestCapturedTooEarly(t *testing.T) {
 	t.Parallel()
 	for want, approved := range map[flows.PaymentState]bool{flows.Recorded: true, flows.Blocked: false} {
-		w := newWorld(t)
-		g := w.Gateway()
-		p := w.beingCaptured(g)
-		w.Put(g, p.ID, flows.Captured, func(p *flows.Payment) { p.Processing = false })
-		p = w.advanceFor(g, p, 5*time.Minute)
-		if p.State != flows.Captured || p.Claim != 0 || w.Posted() != 0 {
-			t.Fatalf("while the bank decides: %s (%s) with %d claims", p.State, p.Reason, p.Claim)
+		world := newWorld(t)
+		gateway := world.Gateway()
+		payment := world.beingCaptured(gateway)
+		world.Put(gateway, payment.ID, flows.Captured, func(p *flows.Payment) { p.Processing = false })
+		payment = world.advanceFor(gateway, payment, 5*time.Minute)
+		if payment.State != flows.Captured || payment.Claim != 0 || world.Posted() != 0 {
+			t.Fatalf("while the bank decides: %s (%s) with %d claims", payment.State, payment.Reason, payment.Claim)
 		}
-		w.settleConfirmation(p, approved)
+		world.settleConfirmation(payment, approved)
 		lines := map[flows.PaymentState]int{flows.Recorded: 1}[want]
-		if p = w.advanceFor(g, p, time.Minute); p.State != want || len(w.Lines(p)) != lines {
-			t.Errorf("%s (%s), the ledger holds %+v", p.State, p.Reason, w.Lines(p))
+		if payment = world.advanceFor(gateway, payment, time.Minute); payment.State != want || len(world.Lines(payment)) != lines {
+			t.Errorf("%s (%s), the ledger holds %+v", payment.State, payment.Reason, world.Lines(payment))
 		}
 	}
 }
@@ -158,20 +158,20 @@ func TestCapturedTooEarly(t *testing.T) {
 // TestBrakeWhileACaptureIsProcessed: a payment that only waits for its bank does not take the place of the probe.
 func TestBrakeWhileACaptureIsProcessed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.beingCaptured(g)
-	w.setProcessor(sandbox.Settings{})
-	w.engaged(g)
-	probe := w.Authorised(g)
-	if probe = w.Advance(g, probe); !probe.OnHold {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.beingCaptured(gateway)
+	world.setProcessor(sandbox.Settings{})
+	world.engaged(gateway)
+	probe := world.Authorised(gateway)
+	if probe = world.Advance(gateway, probe); !probe.OnHold {
 		t.Fatalf("%s (%s)", probe.State, probe.Reason)
 	}
-	w.Clock.Advance(61 * time.Second)
-	if p = w.Advance(g, p); p.State != flows.Capturing {
-		t.Errorf("%s (%s)", p.State, p.Reason)
+	world.Clock.Advance(61 * time.Second)
+	if payment = world.Advance(gateway, payment); payment.State != flows.Capturing {
+		t.Errorf("%s (%s)", payment.State, payment.Reason)
 	}
-	if probe = w.Advance(g, probe); probe.State != flows.InDoubt {
+	if probe = world.Advance(gateway, probe); probe.State != flows.InDoubt {
 		t.Errorf("the probe: %s (%s)", probe.State, probe.Reason)
 	}
 }
@@ -182,24 +182,26 @@ func TestConfirmationBeingProcessed(t *testing.T) {
 	for name, approved := range map[string]bool{"authorised": true, "declined": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Started(g)
-			w.Confirm(p, declinedCard)
-			if p = w.Advance(g, p); p.View().State != "declined" {
-				t.Fatalf("shown as %+v", p.View())
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.Started(gateway)
+			world.Confirm(payment, declinedCard)
+			if payment = world.Advance(gateway, payment); payment.View().State != "declined" {
+				t.Fatalf("shown as %+v", payment.View())
 			}
-			w.setProcessor(sandbox.Settings{Confirmations: "processing"})
-			w.Confirm(p, goodCard)
-			p = g.Glance(t.Context(), p)
-			view := p.View()
-			if p.State != flows.Intent || view.State != "processing" || view.Retry != "never" || view.ClientSecret != "" || view.DeclineCode != "" {
-				t.Errorf("%s (%s), shown as %+v", p.State, p.Reason, view)
+			world.setProcessor(sandbox.Settings{Confirmations: "processing"})
+			world.Confirm(payment, goodCard)
+			payment = gateway.Glance(t.Context(), payment)
+			view := payment.View()
+			if payment.State != flows.Intent || view.State != "processing" || view.Retry != "never" || view.ClientSecret != "" ||
+				view.DeclineCode != "" {
+				t.Errorf("%s (%s), shown as %+v", payment.State, payment.Reason, view)
 			}
-			w.settleConfirmation(p, approved)
-			p = w.Advance(g, p)
-			if view = p.View(); approved && p.State != flows.Recorded || !approved && (view.State != "declined" || view.ClientSecret == "") {
-				t.Errorf("%s (%s), shown as %+v", p.State, p.Reason, view)
+			world.settleConfirmation(payment, approved)
+			payment = world.Advance(gateway, payment)
+			if view = payment.View(); approved && payment.State != flows.Recorded ||
+				!approved && (view.State != "declined" || view.ClientSecret == "") {
+				t.Errorf("%s (%s), shown as %+v", payment.State, payment.Reason, view)
 			}
 		})
 	}

@@ -20,18 +20,19 @@ func TestAuthorisationThatEndsEarlier(t *testing.T) {
 	for before, waits := range map[string]time.Duration{"10m": 8 * time.Minute, "2h": 59 * time.Minute, "none": 59 * time.Minute, "-1m": 0} {
 		t.Run(before, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			w.setProcessor(sandbox.Settings{CaptureBefore: before})
-			p := w.Authorised(g)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			world.setProcessor(sandbox.Settings{CaptureBefore: before})
+			payment := world.Authorised(gateway)
 			if waits > 0 {
-				w.FailCalls(captureCall, 1000)
+				world.FailCalls(captureCall, 1000)
 			}
-			if p = w.advanceFor(g, p, waits); p.State.Final() {
-				t.Fatalf("after less than %s: %s (%s)", waits, p.State, p.Reason)
+			if payment = world.advanceFor(gateway, payment, waits); payment.State.Final() {
+				t.Fatalf("after less than %s: %s (%s)", waits, payment.State, payment.Reason)
 			}
-			if p = w.advanceFor(g, p, 3*time.Minute); p.State != flows.Cancelled || w.Held(p).State != cards.Cancelled {
-				t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, w.Held(p).State)
+			if payment = world.advanceFor(gateway, payment, 3*time.Minute); payment.State != flows.Cancelled ||
+				world.Held(payment).State != cards.Cancelled {
+				t.Errorf("%s (%s), and %s at the processor", payment.State, payment.Reason, world.Held(payment).State)
 			}
 		})
 	}
@@ -41,40 +42,42 @@ func TestAuthorisationThatEndsEarlier(t *testing.T) {
 // buyer no longer reads that the money is reserved.
 func TestAuthorisationEndsBehindTheBrake(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	w.engaged(g)
-	w.setProcessor(sandbox.Settings{CaptureBefore: "10m"})
-	p := w.Authorised(g)
-	if p = w.Advance(g, p); !p.OnHold {
-		t.Fatalf("%s (%s)", p.State, p.Reason)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	world.engaged(gateway)
+	world.setProcessor(sandbox.Settings{CaptureBefore: "10m"})
+	payment := world.Authorised(gateway)
+	if payment = world.Advance(gateway, payment); !payment.OnHold {
+		t.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
-	w.Clock.Advance(9*time.Minute + time.Second) // and the brake lets a payment pass
-	p = w.Advance(g, p)
-	if p.State != flows.Cancelled || p.View().Message != flows.MessagePaymentNotConfirmed || w.Held(p).State != cards.Cancelled {
-		t.Errorf("%s (%s), shown as %+v, and %s at the processor", p.State, p.Reason, p.View(), w.Held(p).State)
+	world.Clock.Advance(9*time.Minute + time.Second) // and the brake lets a payment pass
+	payment = world.Advance(gateway, payment)
+	if payment.State != flows.Cancelled || payment.View().Message != flows.MessagePaymentNotConfirmed ||
+		world.Held(payment).State != cards.Cancelled {
+		t.Errorf("%s (%s), shown as %+v, and %s at the processor", payment.State, payment.Reason, payment.View(), world.Held(payment).State)
 	}
 }
 
 // TestCancelWhileProcessing: the processor refuses to cancel while it processes the buyer's confirmation.
 func TestCancelWhileProcessing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Started(g)
-	w.setProcessor(sandbox.Settings{Confirmations: "processing"})
-	w.Confirm(p, goodCard)
-	p = w.Advance(g, p)
-	w.Clock.Advance(31 * time.Minute)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Started(gateway)
+	world.setProcessor(sandbox.Settings{Confirmations: "processing"})
+	world.Confirm(payment, goodCard)
+	payment = world.Advance(gateway, payment)
+	world.Clock.Advance(31 * time.Minute)
 	for range 8 {
-		if p = w.Advance(g, p); p.State != flows.Cancelling {
-			t.Fatalf("%s (%s)", p.State, p.Reason)
+		if payment = world.Advance(gateway, payment); payment.State != flows.Cancelling {
+			t.Fatalf("%s (%s)", payment.State, payment.Reason)
 		}
-		w.Clock.Advance(20 * time.Second)
+		world.Clock.Advance(20 * time.Second)
 	}
-	w.settleConfirmation(p, true)
-	if p = w.advanceFor(g, p, 2*time.Minute); p.State != flows.Cancelled || w.Held(p).State != cards.Cancelled {
-		t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, w.Held(p).State)
+	world.settleConfirmation(payment, true)
+	if payment = world.advanceFor(gateway, payment, 2*time.Minute); payment.State != flows.Cancelled ||
+		world.Held(payment).State != cards.Cancelled {
+		t.Errorf("%s (%s), and %s at the processor", payment.State, payment.Reason, world.Held(payment).State)
 	}
 }
 
@@ -102,19 +105,19 @@ func TestNeverCreatedBlocksNothing(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway()
-			r := w.Registered(g)
+			registration := w.Registered(g)
 			w.FailCalls(createCall, 1000)
-			if _, err := g.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
+			if _, err := g.Pay(t.Context(), registration.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
 				t.Fatalf("started: %v", err)
 			}
-			view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
+			view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), registration.ID, holderToken) })
 			if !slices.Contains(view.Methods, flows.ByCard) || !slices.Contains(view.Methods, flows.Deferred) {
 				t.Errorf("methods: %v", view.Methods)
 			}
-			if err := act(w, g, r); err != nil {
+			if err := act(w, g, registration); err != nil {
 				t.Error(err)
 			}
-			if p := w.Stored(g, flows.NewPaymentID(r.ID, 1)); p.State != flows.Cancelled || len(w.HeldAll()) != 0 {
+			if p := w.Stored(g, flows.NewPaymentID(registration.ID, 1)); p.State != flows.Cancelled || len(w.HeldAll()) != 0 {
 				t.Errorf("%s (%s), and the processor holds %+v", p.State, p.Reason, w.HeldAll())
 			}
 		})
@@ -124,17 +127,17 @@ func TestNeverCreatedBlocksNothing(t *testing.T) {
 // TestCreatedAfterAll: the response to the creation was lost. The payment is cancelled at the processor, too.
 func TestCreatedAfterAll(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	w.storeError(createCall, "after")
-	if _, err := g.Pay(t.Context(), r.ID); err == nil {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	r := world.Registered(gateway)
+	world.storeError(createCall, "after")
+	if _, err := gateway.Pay(t.Context(), r.ID); err == nil {
 		t.Fatal("it was started")
 	}
-	if _, err := g.Registrations.CancelPayment(t.Context(), r.ID, holderToken); err != nil {
+	if _, err := gateway.Registrations.CancelPayment(t.Context(), r.ID, holderToken); err != nil {
 		t.Error(err)
 	}
-	if all := w.HeldAll(); len(all) != 1 || all[0].State != cards.Cancelled {
+	if all := world.HeldAll(); len(all) != 1 || all[0].State != cards.Cancelled {
 		t.Errorf("the processor holds %+v", all)
 	}
 }
@@ -142,24 +145,26 @@ func TestCreatedAfterAll(t *testing.T) {
 // TestCreationRefused: the processor refuses the amount for good. The buyer reads so, and pays in another way.
 func TestCreationRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	world := newWorld(t)
 	problems := 0
-	g := w.Gateway(gatewayOptions{OnProblem: func(problem string) {
+	gateway := world.Gateway(gatewayOptions{OnProblem: func(problem string) {
 		if problem == payment.ProblemCreationRefused {
 			problems++
 		}
 	}})
-	r := w.Registered(g)
-	w.Inject(callFault{Call: createCall, Fail: 1, Status: http.StatusBadRequest})
-	p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
+	registration := world.Registered(gateway)
+	world.Inject(callFault{Call: createCall, Fail: 1, Status: http.StatusBadRequest})
+	p := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
 	if p.State != flows.Cancelled || p.View().Message != flows.MessagePaymentCardRefused || problems != 1 {
 		t.Errorf("%s (%s), %s, counted %d times", p.State, p.Reason, p.View().Message, problems)
 	}
-	view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
+	view := must(t, func() (flows.View, error) {
+		return gateway.Registrations.Get(t.Context(), registration.ID, holderToken)
+	})
 	if slices.Contains(view.Methods, flows.ByCard) || len(view.Methods) == 0 {
 		t.Errorf("methods: %v", view.Methods)
 	}
-	if _, err := g.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.MethodNotOffered || len(w.HeldAll()) != 0 {
+	if _, err := gateway.Pay(t.Context(), registration.ID); flows.CodeOf(err) != flows.MethodNotOffered || len(world.HeldAll()) != 0 {
 		t.Errorf("again by card: %v", err)
 	}
 }
@@ -168,41 +173,41 @@ func TestCreationRefused(t *testing.T) {
 // it, also if the permission is taken away later, and what was reserved before continues when it is back.
 func TestKeyWithoutCharges(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	world := newWorld(t)
 	refusals := 0
-	g := w.Gateway(gatewayOptions{OnProblem: func(problem string) {
+	gateway := world.Gateway(gatewayOptions{OnProblem: func(problem string) {
 		if problem == payment.ProblemCreationRefused {
 			refusals++
 		}
 	}})
 	refused := func(made int) {
 		t.Helper()
-		r := w.Registered(g)
-		if _, err := g.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
+		registration := world.Registered(gateway)
+		if _, err := gateway.Pay(t.Context(), registration.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
 			t.Errorf("payment by card: %v", err)
 		}
-		if all := w.HeldAll(); len(all) != made {
+		if all := world.HeldAll(); len(all) != made {
 			t.Errorf("the processor has %+v", all)
 		}
-		if p := w.Stored(g, flows.NewPaymentID(r.ID, 1)); p.State != flows.Priced || p.ClientSecret != "" {
+		if p := world.Stored(gateway, flows.NewPaymentID(registration.ID, 1)); p.State != flows.Priced || p.ClientSecret != "" {
 			t.Errorf("%s (%s), and the buyer can pay: %t", p.State, p.Reason, p.ClientSecret != "")
 		}
 	}
-	w.Sandbox.ForbidCharges(true)
+	world.Sandbox.ForbidCharges(true)
 	refused(0)
-	w.Sandbox.ForbidCharges(false)
-	p := w.Started(g)
-	w.Confirm(p, goodCard)
-	w.Sandbox.ForbidCharges(true)
+	world.Sandbox.ForbidCharges(false)
+	paid := world.Started(gateway)
+	world.Confirm(paid, goodCard)
+	world.Sandbox.ForbidCharges(true)
 	if refused(2); refusals != 1 { // no buyer has the secret of the second one
 		t.Errorf("the refused creation is counted %d times", refusals)
 	}
-	if _, err := g.Advance(t.Context(), p.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
+	if _, err := gateway.Advance(t.Context(), paid.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
 		t.Errorf("the reserved one without the permission: %v", err)
 	}
-	w.Sandbox.ForbidCharges(false)
-	if p = w.Advance(g, p); p.State != flows.Recorded {
-		t.Errorf("the reserved one: %s (%s)", p.State, p.Reason)
+	world.Sandbox.ForbidCharges(false)
+	if paid = world.Advance(gateway, paid); paid.State != flows.Recorded {
+		t.Errorf("the reserved one: %s (%s)", paid.State, paid.Reason)
 	}
 }
 
@@ -213,27 +218,27 @@ func TestEveryDeclineCounts(t *testing.T) {
 	for name, unlisted := range map[string]bool{"failed challenges": false, "charges cannot be listed": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Started(g)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.Started(gateway)
 			if unlisted {
-				w.FailCalls("GET /sandbox/v1/charges", 1000)
+				world.FailCalls("GET /sandbox/v1/charges", 1000)
 			}
 			for n := range flows.MaxDeclines {
 				card := declinedCard
 				if !unlisted {
 					card = bankAsks
 				}
-				w.Confirm(p, card)
+				world.Confirm(payment, card)
 				if !unlisted {
-					w.answerChallenge(p, false)
+					world.answerChallenge(payment, false)
 				}
-				if p = w.Advance(g, p); n+1 < flows.MaxDeclines && (!p.Declined() || p.Declines != n+1) {
-					t.Fatalf("after %d declines: %s (%s), %d counted", n+1, p.State, p.Reason, p.Declines)
+				if payment = world.Advance(gateway, payment); n+1 < flows.MaxDeclines && (!payment.Declined() || payment.Declines != n+1) {
+					t.Fatalf("after %d declines: %s (%s), %d counted", n+1, payment.State, payment.Reason, payment.Declines)
 				}
 			}
-			if held, _ := w.Sandbox.Payment(p.ProcessorID); p.State != flows.Cancelled || held.Status != "canceled" {
-				t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, held.Status)
+			if held, _ := world.Sandbox.Payment(payment.ProcessorID); payment.State != flows.Cancelled || held.Status != "canceled" {
+				t.Errorf("%s (%s), and %s at the processor", payment.State, payment.Reason, held.Status)
 			}
 		})
 	}
@@ -243,27 +248,27 @@ func TestEveryDeclineCounts(t *testing.T) {
 // another type. The lost payment behind it in the list is rebuilt, and each such record is counted once.
 func TestUnreadableRecordEndsNoList(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	world := newWorld(t)
 	problems := 0
-	g := w.Gateway(gatewayOptions{OnProblem: func(problem string) {
+	gateway := world.Gateway(gatewayOptions{OnProblem: func(problem string) {
 		if problem == payment.ProblemUnreadable {
 			problems++
 		}
 	}})
-	p := w.Started(g)
-	w.Confirm(p, goodCard)
-	w.Clock.Advance(time.Second)
+	paid := world.Started(gateway)
+	world.Confirm(paid, goodCard)
+	world.Clock.Advance(time.Second)
 	for field, value := range map[string]any{"status": "requires_reconciliation", "amount": map[string]any{"value": "4990"}} {
 		foreign := must(t, func() (cards.Payment, error) {
-			return w.Processor.Create(t.Context(), field, cards.NewPayment{Amount: 4990, Currency: "EUR"})
+			return world.Processor.Create(t.Context(), field, cards.NewPayment{Amount: 4990, Currency: "EUR"})
 		})
-		w.Sandbox.Distort(foreign.ID, field, value)
+		world.Sandbox.Distort(foreign.ID, field, value)
 	}
-	w.Wipe()
-	w.rebuild(g)
-	w.rebuild(g)
-	if p = w.Advance(g, p); p.State != flows.Recorded || len(w.Lines(p)) != 1 || problems != 2 {
-		t.Errorf("%s (%s), the ledger holds %+v; counted %d times", p.State, p.Reason, w.Lines(p), problems)
+	world.Wipe()
+	world.rebuild(gateway)
+	world.rebuild(gateway)
+	if paid = world.Advance(gateway, paid); paid.State != flows.Recorded || len(world.Lines(paid)) != 1 || problems != 2 {
+		t.Errorf("%s (%s), the ledger holds %+v; counted %d times", paid.State, paid.Reason, world.Lines(paid), problems)
 	}
 }
 
@@ -274,43 +279,43 @@ func TestUnreadableRecordOfOurs(t *testing.T) {
 	for name, ends := range map[string]bool{"readable again": false, "ended": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Started(g)
-			w.Confirm(p, goodCard)
-			w.Sandbox.Distort(p.ProcessorID, "last_payment_error", "never")
-			w.rebuild(g)
-			w.expectListed(g) // Redis has it
-			w.Wipe()
-			w.rebuild(g)
-			w.expectListed(g, p.ProcessorID+" unverifiable")
-			detail := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), flows.PaymentID(p.ProcessorID)) })
-			if detail.AtProcessor != nil || detail.Amount != p.Amount || !strings.Contains(detail.Reason, "cannot be read") ||
+			world := newWorld(t)
+			gateway := world.Gateway()
+			paid := world.Started(gateway)
+			world.Confirm(paid, goodCard)
+			world.Sandbox.Distort(paid.ProcessorID, "last_payment_error", "never")
+			world.rebuild(gateway)
+			world.expectListed(gateway) // Redis has it
+			world.Wipe()
+			world.rebuild(gateway)
+			world.expectListed(gateway, paid.ProcessorID+" unverifiable")
+			detail := must(t, func() (payment.Detail, error) { return gateway.Show(t.Context(), flows.PaymentID(paid.ProcessorID)) })
+			if detail.AtProcessor != nil || detail.Amount != paid.Amount || !strings.Contains(detail.Reason, "cannot be read") ||
 				strings.Contains(strings.Join(detail.Advice, " "), "seal key") ||
-				!slices.Equal(detail.Commands, []string{"frontdesk payments end " + p.ProcessorID}) {
+				!slices.Equal(detail.Commands, []string{"frontdesk payments end " + paid.ProcessorID}) {
 				t.Errorf("shown: %+v", detail)
 			}
 			if ends {
 				result := must(t, func() (payment.ResolutionResult, error) {
-					return g.EndUnverifiable(t.Context(), flows.PaymentID(p.ProcessorID), "ada")
+					return gateway.EndUnverifiable(t.Context(), flows.PaymentID(paid.ProcessorID), "ada")
 				})
 				if len(result.Warnings) != 1 {
 					t.Errorf("%+v", result)
 				}
-				w.expectListed(g)
+				world.expectListed(gateway)
 			}
-			w.Sandbox.Distort(p.ProcessorID, "last_payment_error", nil)
-			w.rebuild(g)
-			w.expectListed(g)
+			world.Sandbox.Distort(paid.ProcessorID, "last_payment_error", nil)
+			world.rebuild(gateway)
+			world.expectListed(gateway)
 			if ends {
-				w.settleAll(g)
-				if held, _ := w.Sandbox.Payment(p.ProcessorID); held.Status != "requires_capture" || w.Posted() != 0 {
-					t.Errorf("an ended payment is %s, and was recorded %d times", held.Status, w.Posted())
+				world.settleAll(gateway)
+				if held, _ := world.Sandbox.Payment(paid.ProcessorID); held.Status != "requires_capture" || world.Posted() != 0 {
+					t.Errorf("an ended payment is %s, and was recorded %d times", held.Status, world.Posted())
 				}
 				return
 			}
-			if p = w.Advance(g, p); p.State != flows.Recorded || len(w.Lines(p)) != 1 {
-				t.Errorf("%s (%s), the ledger holds %+v", p.State, p.Reason, w.Lines(p))
+			if paid = world.Advance(gateway, paid); paid.State != flows.Recorded || len(world.Lines(paid)) != 1 {
+				t.Errorf("%s (%s), the ledger holds %+v", paid.State, paid.Reason, world.Lines(paid))
 			}
 		})
 	}

@@ -200,16 +200,16 @@ func (m *Machine) groups(ctx context.Context, since time.Time, found map[string]
 				yield(nil, err)
 				return
 			}
-			p := a.derived
-			for len(order) > 0 && open[order[0]][0].derived.CreatedAt.Sub(p.CreatedAt) > protocol.GroupSpan {
+			payment := a.derived
+			for len(order) > 0 && open[order[0]][0].derived.CreatedAt.Sub(payment.CreatedAt) > protocol.GroupSpan {
 				if !next() {
 					return
 				}
 			}
-			if open[p.Registration] == nil {
-				order = append(order, p.Registration)
+			if open[payment.Registration] == nil {
+				order = append(order, payment.Registration)
 			}
-			open[p.Registration] = append(open[p.Registration], a)
+			open[payment.Registration] = append(open[payment.Registration], a)
 		}
 		for len(order) > 0 && next() {
 		}
@@ -268,21 +268,22 @@ func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 // none). behind is a stored payment of a later generation than the registration knows; nil
 // without one, if another payment counts instead, or if it ended so long ago that its
 // registration has expired.
-func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *flows.Registration, latest, behind *flows.Payment, err error) {
-	r, latest, err = m.cfg.Store.Registration(ctx, group[0].derived.Registration)
+func (m *Machine) registrationOf(ctx context.Context,
+	group []candidate) (registration *flows.Registration, latest, behind *flows.Payment, err error) {
+	registration, latest, err = m.cfg.Store.Registration(ctx, group[0].derived.Registration)
 	if err != nil && !errors.Is(err, flows.ErrNotFound) {
 		return nil, nil, nil, flows.StorageFailed(err)
 	}
 	for _, a := range group {
 		switch {
 		case a.lost() || a.duplicate() || a.outranked(group):
-		case r == nil && a.stored.State.Final() && m.cfg.Now().Sub(a.stored.UpdatedAt) > flows.KeepRegistration:
-		case r != nil && r.Generation >= a.stored.Generation:
+		case registration == nil && a.stored.State.Final() && m.cfg.Now().Sub(a.stored.UpdatedAt) > flows.KeepRegistration:
+		case registration != nil && registration.Generation >= a.stored.Generation:
 		case behind == nil || behind.Generation < a.stored.Generation:
 			behind = a.stored
 		}
 	}
-	return r, latest, behind, nil
+	return registration, latest, behind, nil
 }
 
 // reconcile returns the group with each payment's record in Redis, and has done what such a record waits for.
@@ -383,14 +384,14 @@ func (m *Machine) restoreOnce(ctx context.Context, group []candidate) error {
 	if err != nil {
 		return err
 	}
-	r, latest, behind, err := m.registrationOf(ctx, group)
+	registration, latest, behind, err := m.registrationOf(ctx, group)
 	switch {
 	case err != nil:
 		return err
 	case behind != nil:
 		// Redis lost the registration's latest write.
 		m.cfg.Log.WarnContext(ctx, "registration rebuilt", "payment", behind.ID)
-		return flows.StorageFailed(m.cfg.Store.SaveRegistration(ctx, registrationAt(r, behind)))
+		return flows.StorageFailed(m.cfg.Store.SaveRegistration(ctx, registrationAt(registration, behind)))
 	case len(group) == 1 && !group[0].lost() && (latest != nil || !group[0].duplicate()):
 		return nil
 	}
@@ -403,11 +404,12 @@ func (m *Machine) restoreOnce(ctx context.Context, group []candidate) error {
 		if a.duplicate() && latest == nil {
 			a.stored = nil // Redis lost the payment that counted, so this one does
 		}
-		newest := r == nil || a.derived.Generation > r.Generation || a.derived.Generation == r.Generation && latest == nil
+		newest := registration == nil || a.derived.Generation > registration.Generation ||
+			a.derived.Generation == registration.Generation && latest == nil
 		if !a.lost() || !newest || a.other != nil || a.outranked(group) {
 			continue
 		}
-		err := m.storeRebuilt(ctx, registrationAt(r, a.derived), a.derived)
+		err := m.storeRebuilt(ctx, registrationAt(registration, a.derived), a.derived)
 		if errors.Is(err, flows.ErrConflict) {
 			if found, failed := m.findStored(ctx, a); failed != nil || !found.lost() {
 				return failed // another gateway was first and does the rest
@@ -442,45 +444,45 @@ func (a candidate) rank() protocol.Rank { return protocol.RankOf(a.derived, a.re
 // registrationAt returns the registration of a payment, as known to Redis or else with what
 // the payment proves. It is visible and accepts no other payment: the processor has neither
 // buyer nor cart, and Redis' record may be older than the payment.
-func registrationAt(known *flows.Registration, p *flows.Payment) *flows.Registration {
-	r := &flows.Registration{
-		ID:          p.Registration,
+func registrationAt(known *flows.Registration, payment *flows.Payment) *flows.Registration {
+	registration := &flows.Registration{
+		ID:          payment.Registration,
 		State:       flows.Open,
-		ClientToken: p.ClientToken,
-		ClubID:      p.Club.ID(),
+		ClientToken: payment.ClientToken,
+		ClubID:      payment.Club.ID(),
 		Channel:     "web",
-		Sale:        p.Sale,
-		SaleState:   p.SaleState,
-		Cart:        flows.Cart{Total: p.Amount, Currency: p.Currency, Valid: true},
-		CreatedAt:   p.CreatedAt,
-		ExpiresAt:   p.CreatedAt.Add(flows.PayableFor),
+		Sale:        payment.Sale,
+		SaleState:   payment.SaleState,
+		Cart:        flows.Cart{Total: payment.Amount, Currency: payment.Currency, Valid: true},
+		CreatedAt:   payment.CreatedAt,
+		ExpiresAt:   payment.CreatedAt.Add(flows.PayableFor),
 	}
 	if known != nil {
-		*r = *known
+		*registration = *known
 	}
-	r.Generation, r.Rebuilt = p.Generation, true
-	return r
+	registration.Generation, registration.Rebuilt = payment.Generation, true
+	return registration
 }
 
 // storeRebuilt stores a payment that Redis lacks, and its registration unless nil. ErrConflict if Redis has the payment
 // by now, or another version of the registration.
-func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *flows.Payment) error {
+func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, payment *flows.Payment) error {
 	keep := time.Duration(0)
-	if p.State.Final() {
+	if payment.State.Final() {
 		keep = keepFinal
 	}
-	switch err := m.cfg.Store.Rebuild(ctx, r, p, keep); {
+	switch err := m.cfg.Store.Rebuild(ctx, r, payment, keep); {
 	case errors.Is(err, flows.ErrNotFound):
 		return flows.StorageFailed(errLostAgain)
 	case err != nil:
 		return flows.StorageFailed(err)
 	}
-	m.cfg.Log.WarnContext(ctx, "payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
-	switch at := protocol.VerifyAt(p, m.cfg.Now()); {
-	case !p.State.Final():
-		m.wake(ctx, p.ID, nil)
+	m.cfg.Log.WarnContext(ctx, "payment rebuilt", "payment", payment.ID, "state", payment.State, "reason", payment.Reason)
+	switch at := protocol.VerifyAt(payment, m.cfg.Now()); {
+	case !payment.State.Final():
+		m.wake(ctx, payment.ID, nil)
 	case !at.IsZero():
-		return flows.StorageFailed(m.cfg.Store.EnsureScheduled(ctx, p, at))
+		return flows.StorageFailed(m.cfg.Store.EnsureScheduled(ctx, payment, at))
 	}
 	return nil
 }

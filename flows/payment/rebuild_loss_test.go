@@ -43,33 +43,33 @@ func (w *world) wipeAt(plan frontdesktest.Fault, faults []clubsim.Fault, later t
 	r := w.Registered(survivor)
 	w.Fault(faults...)
 	doomed.Pay(w.Context(), r.ID)
-	p := &flows.Payment{ID: flows.NewPaymentID(r.ID, 1)}
+	payment := &flows.Payment{ID: flows.NewPaymentID(r.ID, 1)}
 	for _, held := range w.HeldAll() {
-		p.ProcessorID = held.ID
-		w.Confirm(p, goodCard)
+		payment.ProcessorID = held.ID
+		w.Confirm(payment, goodCard)
 	}
 	for range 3 { // the rejected, refused and doubtful payments need further steps
-		doomed.Advance(w.Context(), p.ID)
+		doomed.Advance(w.Context(), payment.ID)
 		w.Clock.Advance(time.Minute)
 	}
 	w.Wipe()
 	w.Fault()
 	w.Clock.Advance(later)
 	w.rebuild(survivor)
-	if p.ProcessorID == "" {
+	if payment.ProcessorID == "" {
 		if keys := w.records(); len(keys) != 0 {
 			w.Errorf("Redis holds %v", keys)
 		}
 		return wire.Triggered()
 	}
-	before := w.Held(p)
-	end := w.Settle(survivor, p)
+	before := w.Held(payment)
+	end := w.Settle(survivor, payment)
 	w.ExpectSound(end)
 	if before.State == cards.Captured && end.State != flows.Recorded && end.State != flows.InDoubt && end.State != flows.Refunded {
 		w.Errorf("the money was taken, and the payment is %s (%s)", end.State, end.Reason)
 	}
 	w.rebuild(survivor)
-	if again := w.Stored(survivor, p.ID); again.Version != end.Version {
+	if again := w.Stored(survivor, payment.ID); again.Version != end.Version {
 		w.Errorf("another rebuild made %s of %s", again.State, end.State)
 	}
 	return wire.Triggered()
@@ -79,16 +79,16 @@ func (w *world) wipeAt(plan frontdesktest.Fault, faults []clubsim.Fault, later t
 // sees its payment, and no other caller does.
 func TestHolderAfterWipe(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r, token := w.Visited(g)
-	other, otherToken := w.Visited(g)
-	p := must(t, func() (*flows.Payment, error) {
-		return g.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+	world := newWorld(t)
+	gateway := world.Gateway()
+	r, token := world.Visited(gateway)
+	other, otherToken := world.Visited(gateway)
+	payment := must(t, func() (*flows.Payment, error) {
+		return gateway.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
 	})
-	w.Confirm(p, goodCard)
-	w.Advance(g, p)
-	w.Wipe()
+	world.Confirm(payment, goodCard)
+	world.Advance(gateway, payment)
+	world.Wipe()
 	altered := "A"
 	if token[0] == 'A' {
 		altered = "B"
@@ -101,29 +101,31 @@ func TestHolderAfterWipe(t *testing.T) {
 		"longer":     token + "AAAA",
 		"not base64": "!" + token[1:],
 	} {
-		if _, err := g.Registrations.Get(t.Context(), r.ID, wrong); flows.CodeOf(err) != flows.RegistrationNotFound {
+		if _, err := gateway.Registrations.Get(t.Context(), r.ID, wrong); flows.CodeOf(err) != flows.RegistrationNotFound {
 			t.Errorf("a token that is %s gets %v", what, err)
 		}
 	}
-	if n := w.Listed(); n != 0 {
+	if n := world.Listed(); n != 0 {
 		t.Errorf("wrong tokens made the gateway list the payments %d times", n)
 	}
-	view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, token) })
-	if view.Phase != flows.Completed || view.Payment.ID != p.ID || view.Contact != nil || view.Cart.Total != quarterPassPrice {
+	view := must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), r.ID, token) })
+	if view.Phase != flows.Completed || view.Payment.ID != payment.ID || view.Contact != nil || view.Cart.Total != quarterPassPrice {
 		t.Errorf("the holder sees %s, %+v", view.Phase, view.Registration)
 	}
-	if _, err := g.Registrations.Get(t.Context(), r.ID, otherToken); flows.CodeOf(err) != flows.RegistrationNotFound {
+	if _, err := gateway.Registrations.Get(t.Context(), r.ID, otherToken); flows.CodeOf(err) != flows.RegistrationNotFound {
 		t.Errorf("another token got %v", err)
 	}
-	if _, err := g.Registrations.Get(t.Context(), other.ID, otherToken); flows.CodeOf(err) != flows.StorageUnavailable || w.Listed() != 1 {
-		t.Errorf("within a minute of a look: %v after %d lists", err, w.Listed())
+	_, err := gateway.Registrations.Get(t.Context(), other.ID, otherToken)
+	if flows.CodeOf(err) != flows.StorageUnavailable || world.Listed() != 1 {
+		t.Errorf("within a minute of a look: %v after %d lists", err, world.Listed())
 	}
-	w.Clock.Advance(time.Minute)
-	if _, err := g.Registrations.Get(t.Context(), other.ID, otherToken); flows.CodeOf(err) != flows.RegistrationNotFound || w.Listed() != 2 {
-		t.Errorf("what the processor does not know either: %v after %d lists", err, w.Listed())
+	world.Clock.Advance(time.Minute)
+	_, err = gateway.Registrations.Get(t.Context(), other.ID, otherToken)
+	if flows.CodeOf(err) != flows.RegistrationNotFound || world.Listed() != 2 {
+		t.Errorf("what the processor does not know either: %v after %d lists", err, world.Listed())
 	}
-	w.Advance(g, p)
-	w.ExpectSound(w.Stored(g, p.ID))
+	world.Advance(gateway, payment)
+	world.ExpectSound(world.Stored(gateway, payment.ID))
 }
 
 // TestLossInsideARebuild: while a rebuilding gateway sleeps, Redis gets all its data back and loses it again,
@@ -149,7 +151,7 @@ func TestLossInsideARebuild(t *testing.T) {
 
 // loseInside returns false if the rebuild ends before the last of the two messages.
 func (w *world) loseInside(back, wiped int, bringBack func(*world, *gateway, *flows.Payment, dump)) bool {
-	p, dumps, _ := w.live(nil)
+	payment, dumps, _ := w.live(nil)
 	wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
 	slow, other := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire)}), w.Gateway()
 	w.Wipe()
@@ -163,7 +165,7 @@ func (w *world) loseInside(back, wiped int, bringBack func(*world, *gateway, *fl
 		}
 		switch messages++; messages {
 		case back:
-			bringBack(w, other, p, dumps[0])
+			bringBack(w, other, payment, dumps[0])
 		case wiped:
 			w.Wipe()
 			w.Clock.Advance(25 * time.Hour)
@@ -177,8 +179,8 @@ func (w *world) loseInside(back, wiped int, bringBack func(*world, *gateway, *fl
 		return false
 	}
 	w.rebuild(other)
-	_, latest, err := other.Store.Registration(w.Context(), p.Registration)
-	if err != nil || latest == nil || latest.ID != p.ID || latest.State != flows.Recorded {
+	_, latest, err := other.Store.Registration(w.Context(), payment.Registration)
+	if err != nil || latest == nil || latest.ID != payment.ID || latest.State != flows.Recorded {
 		w.Errorf("the registration has %+v, %v", latest, err)
 	}
 	return true
@@ -190,33 +192,33 @@ func TestSaveInsideARebuild(t *testing.T) {
 	t.Parallel()
 	for at, reached := 1, true; reached; at++ {
 		t.Run(fmt.Sprintf("before message %d", at), func(t *testing.T) {
-			w := newWorld(t)
-			wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
-			slow, other := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire)}), w.Gateway()
-			r := w.Registered(other)
-			priced := w.Redis.Dump(w.Context(), "fd:{"+r.ID+"}:registration").Val()
-			p := must(t, func() (*flows.Payment, error) { return other.Pay(w.Context(), r.ID) })
-			w.Confirm(p, goodCard)
-			p = w.DoubtAgain(other, p, "drop_after")
-			w.Wipe()
-			w.Redis.Restore(w.Context(), "fd:{"+r.ID+"}:registration", 0, priced)
+			world := newWorld(t)
+			wire := frontdesktest.NewMessageProxy(world, frontdesktest.Fault{})
+			slow, other := world.Gateway(gatewayOptions{RedisURL: world.RedisOver(wire)}), world.Gateway()
+			registration := world.Registered(other)
+			priced := world.Redis.Dump(world.Context(), "fd:{"+registration.ID+"}:registration").Val()
+			payment := must(t, func() (*flows.Payment, error) { return other.Pay(world.Context(), registration.ID) })
+			world.Confirm(payment, goodCard)
+			payment = world.DoubtAgain(other, payment, "drop_after")
+			world.Wipe()
+			world.Redis.Restore(world.Context(), "fd:{"+registration.ID+"}:registration", 0, priced)
 			var messages atomic.Int32
 			wire.OnMessage = func([]byte) {
 				if messages.Add(1) != int32(at) {
 					return
 				}
-				saved, _, err := other.Store.Registration(w.Context(), r.ID)
+				saved, _, err := other.Store.Registration(world.Context(), registration.ID)
 				if err == nil {
-					err = other.Store.SaveRegistration(w.Context(), saved)
+					err = other.Store.SaveRegistration(world.Context(), saved)
 				}
 				if err != nil {
 					t.Errorf("not saved: %v", err)
 				}
 			}
-			w.rebuild(slow)
+			world.rebuild(slow)
 			reached = messages.Load() >= int32(at)
-			stored, latest, err := other.Store.Registration(w.Context(), r.ID)
-			if err != nil || !stored.Rebuilt || latest == nil || latest.ID != p.ID {
+			stored, latest, err := other.Store.Registration(world.Context(), registration.ID)
+			if err != nil || !stored.Rebuilt || latest == nil || latest.ID != payment.ID {
 				t.Errorf("Redis has %+v, %+v, %v", stored, latest, err)
 			}
 		})
@@ -226,17 +228,17 @@ func TestSaveInsideARebuild(t *testing.T) {
 // TestLossWithAPricedPayment: Redis lost an earlier payment, and the latest one is not yet at the processor.
 func TestLossWithAPricedPayment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	first := w.Abandoned(g)
-	w.FailCalls(createCall, 1)
-	_, _ = g.Pay(t.Context(), first.Registration) // fails at the processor
-	if second := w.Stored(g, flows.NewPaymentID(first.Registration, 2)); second.State != flows.Priced {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	first := world.Abandoned(gateway)
+	world.FailCalls(createCall, 1)
+	_, _ = gateway.Pay(t.Context(), first.Registration) // fails at the processor
+	if second := world.Stored(gateway, flows.NewPaymentID(first.Registration, 2)); second.State != flows.Priced {
 		t.Fatalf("%s (%s)", second.State, second.Reason)
 	}
-	w.Redis.Del(t.Context(), redisKey(first))
-	w.rebuild(g)
-	if p := w.Stored(g, first.ID); p.State != flows.Cancelled {
+	world.Redis.Del(t.Context(), redisKey(first))
+	world.rebuild(gateway)
+	if p := world.Stored(gateway, first.ID); p.State != flows.Cancelled {
 		t.Errorf("%s (%s)", p.State, p.Reason)
 	}
 }
@@ -244,23 +246,23 @@ func TestLossWithAPricedPayment(t *testing.T) {
 // TestOwedRebuildEndsAComparison: a comparison of many payments that rests makes way when everything must be compared.
 func TestOwedRebuildEndsAComparison(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	lost := w.Started(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	lost := world.Started(gateway)
 	for range 100 {
-		w.Started(g)
+		world.Started(gateway)
 	}
-	w.Redis.Del(t.Context(), redisKey(lost))
+	world.Redis.Del(t.Context(), redisKey(lost))
 	isLost := func() bool {
-		_, err := g.Store.Payment(t.Context(), lost.ID)
+		_, err := gateway.Store.Payment(t.Context(), lost.ID)
 		return errors.Is(err, flows.ErrNotFound)
 	}
-	g.OweRebuild()
-	must(t, func() (bool, error) { return true, g.Rebuild(t.Context(), payment.RecentWindow) })
-	if !isLost() || !g.TakeOwedRebuild() {
+	gateway.OweRebuild()
+	must(t, func() (bool, error) { return true, gateway.Rebuild(t.Context(), payment.RecentWindow) })
+	if !isLost() || !gateway.TakeOwedRebuild() {
 		t.Error("the comparison did not make way")
 	}
-	must(t, func() (bool, error) { return true, g.Rebuild(t.Context(), payment.RecentWindow) })
+	must(t, func() (bool, error) { return true, gateway.Rebuild(t.Context(), payment.RecentWindow) })
 	if isLost() {
 		t.Error("the comparison did not find the oldest payment after its rest")
 	}
@@ -270,17 +272,17 @@ func TestOwedRebuildEndsAComparison(t *testing.T) {
 // latest payment is damaged.
 func TestDamagedPaymentHidesNoLoss(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	lost := w.Started(g)
-	w.Clock.Advance(time.Second)
-	first := w.Abandoned(g)
-	w.Clock.Advance(time.Minute)
-	second := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), first.Registration) })
-	w.Redis.HSet(t.Context(), redisKey(second), "state", "priced")
-	w.ForgetKeys("fd:{" + lost.Registration + "}*")
-	if err := g.Rebuild(t.Context(), payment.RecentWindow); err != nil || !w.Knows(lost) {
-		t.Errorf("known %t, %v", w.Knows(lost), err)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	lost := world.Started(gateway)
+	world.Clock.Advance(time.Second)
+	first := world.Abandoned(gateway)
+	world.Clock.Advance(time.Minute)
+	second := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), first.Registration) })
+	world.Redis.HSet(t.Context(), redisKey(second), "state", "priced")
+	world.ForgetKeys("fd:{" + lost.Registration + "}*")
+	if err := gateway.Rebuild(t.Context(), payment.RecentWindow); err != nil || !world.Knows(lost) {
+		t.Errorf("known %t, %v", world.Knows(lost), err)
 	}
 }
 
@@ -288,32 +290,32 @@ func TestDamagedPaymentHidesNoLoss(t *testing.T) {
 // request, and again within a minute without another comparison.
 func TestLookupsAfterALoss(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	first, firstToken := w.Visited(g)
-	second, secondToken := w.Visited(g)
-	third, thirdToken := w.Visited(g)
-	w.Wipe()
+	world := newWorld(t)
+	gateway := world.Gateway()
+	first, firstToken := world.Visited(gateway)
+	second, secondToken := world.Visited(gateway)
+	third, thirdToken := world.Visited(gateway)
+	world.Wipe()
 	expect := func(view flows.View, token string, code flows.Code, lists int) {
 		t.Helper()
-		if _, err := g.Registrations.Get(t.Context(), view.ID, token); flows.CodeOf(err) != code || w.Listed() != lists {
-			t.Errorf("%v after %d lists, not %s after %d", err, w.Listed(), code, lists)
+		if _, err := gateway.Registrations.Get(t.Context(), view.ID, token); flows.CodeOf(err) != code || world.Listed() != lists {
+			t.Errorf("%v after %d lists, not %s after %d", err, world.Listed(), code, lists)
 		}
 	}
-	w.FailCalls(listCall, 1)
+	world.FailCalls(listCall, 1)
 	expect(first, firstToken, flows.ProcessorUnavailable, 1)
 	expect(first, firstToken, flows.StorageUnavailable, 1)
-	w.Clock.Advance(time.Minute)
+	world.Clock.Advance(time.Minute)
 	expect(first, firstToken, flows.RegistrationNotFound, 2)
-	w.Clock.Advance(time.Second)
+	world.Clock.Advance(time.Second)
 	expect(second, secondToken, flows.StorageUnavailable, 2)
 	expect(first, firstToken, flows.RegistrationNotFound, 2)
-	w.Clock.Advance(time.Minute - time.Second)
+	world.Clock.Advance(time.Minute - time.Second)
 	expect(first, firstToken, flows.RegistrationNotFound, 3)
-	w.Clock.Advance(time.Second)
+	world.Clock.Advance(time.Second)
 	expect(second, secondToken, flows.RegistrationNotFound, 3)
 	expect(third, thirdToken, flows.StorageUnavailable, 3)
-	w.Clock.Advance(time.Hour)
+	world.Clock.Advance(time.Hour)
 	expect(second, secondToken, flows.RegistrationNotFound, 4)
 	expect(third, thirdToken, flows.RegistrationNotFound, 4)
 }
@@ -322,21 +324,21 @@ func TestLookupsAfterALoss(t *testing.T) {
 // 404; a minute later, the payment is found.
 func TestLookupFindsALatePayment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r, token := w.Visited(g)
-	get := func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, token) }
-	w.InjectFault(createCall, func() {
-		w.Wipe()
+	world := newWorld(t)
+	gateway := world.Gateway()
+	r, token := world.Visited(gateway)
+	get := func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), r.ID, token) }
+	world.InjectFault(createCall, func() {
+		world.Wipe()
 		if _, err := get(); flows.CodeOf(err) != flows.RegistrationNotFound {
 			t.Errorf("before the creation: %v", err)
 		}
 	}, nil)
-	if _, err := g.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"}); err == nil {
+	if _, err := gateway.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"}); err == nil {
 		t.Error("the buyer was given a payment that Redis had lost")
 	}
-	w.Clock.Advance(time.Minute)
-	if view := must(t, get); view.Payment == nil || view.Payment.ProcessorID != w.HeldAll()[0].ID {
+	world.Clock.Advance(time.Minute)
+	if view := must(t, get); view.Payment == nil || view.Payment.ProcessorID != world.HeldAll()[0].ID {
 		t.Errorf("after the creation: %+v", view.Payment)
 	}
 }
@@ -344,37 +346,37 @@ func TestLookupFindsALatePayment(t *testing.T) {
 // TestLookupAfterASecondLoss: a registration that a rebuild has restored is looked up again if Redis loses it again at once.
 func TestLookupAfterASecondLoss(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r, token := w.Visited(g)
+	world := newWorld(t)
+	g := world.Gateway()
+	r, token := world.Visited(g)
 	get := func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, token) }
 	must(t, func() (*flows.Payment, error) {
 		return g.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
 	})
-	w.Wipe()
+	world.Wipe()
 	must(t, get)
-	w.Clock.Advance(time.Second)
-	w.Wipe()
+	world.Clock.Advance(time.Second)
+	world.Wipe()
 	if _, err := get(); flows.CodeOf(err) != flows.StorageUnavailable {
 		t.Errorf("within a minute: %v", err)
 	}
-	w.Clock.Advance(time.Minute)
+	world.Clock.Advance(time.Minute)
 	must(t, get)
 }
 
 // TestSlowLookup: the worker's rebuild, which has no time limit, answers visitors whose own rebuild failed.
 func TestSlowLookup(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r, token := w.Visited(g)
-	w.Wipe()
-	w.FailCalls(listCall, 1)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	r, token := world.Visited(gateway)
+	world.Wipe()
+	world.FailCalls(listCall, 1)
 	for _, code := range []flows.Code{flows.ProcessorUnavailable, flows.RegistrationNotFound} {
-		if _, err := g.Registrations.Get(t.Context(), r.ID, token); flows.CodeOf(err) != code {
+		if _, err := gateway.Registrations.Get(t.Context(), r.ID, token); flows.CodeOf(err) != code {
 			t.Errorf("%v, not %s", err, code)
 		}
-		w.rebuild(g)
+		world.rebuild(gateway)
 	}
 }
 
@@ -382,8 +384,8 @@ func TestSlowLookup(t *testing.T) {
 // the list before their payment was on it.
 func TestLookupDuringAnother(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
+	world := newWorld(t)
+	wire := frontdesktest.NewMessageProxy(world, frontdesktest.Fault{})
 	var lost atomic.Bool
 	reading := make(chan struct{})
 	wire.OnMessage = func([]byte) {
@@ -391,26 +393,26 @@ func TestLookupDuringAnother(t *testing.T) {
 			close(reading)
 		}
 	}
-	g := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire)})
-	first, firstToken := w.Visited(g)
-	paid, paidToken := w.Visited(g)
-	w.ForgetKeys("fd:{" + first.ID + "}*")
+	gateway := world.Gateway(gatewayOptions{RedisURL: world.RedisOver(wire)})
+	first, firstToken := world.Visited(gateway)
+	paid, paidToken := world.Visited(gateway)
+	world.ForgetKeys("fd:{" + first.ID + "}*")
 	asked := make(chan error, 1)
-	w.InjectFault(listCall, nil, func() { // the list is made, and on its way
-		w.Clock.Advance(time.Second)
-		_, err := g.PayWith(t.Context(), paid.ID, paidToken, flows.StartPayment{Method: "card"})
+	world.InjectFault(listCall, nil, func() { // the list is made, and on its way
+		world.Clock.Advance(time.Second)
+		_, err := gateway.PayWith(t.Context(), paid.ID, paidToken, flows.StartPayment{Method: "card"})
 		if err != nil {
 			t.Error(err)
 		}
-		w.Wipe()
+		world.Wipe()
 		lost.Store(true)
 		go func() {
-			_, err := g.Registrations.Get(t.Context(), paid.ID, paidToken)
+			_, err := gateway.Registrations.Get(t.Context(), paid.ID, paidToken)
 			asked <- err
 		}()
 		<-reading
 	})
-	if _, err := g.Registrations.Get(t.Context(), first.ID, firstToken); flows.CodeOf(err) != flows.RegistrationNotFound {
+	if _, err := gateway.Registrations.Get(t.Context(), first.ID, firstToken); flows.CodeOf(err) != flows.RegistrationNotFound {
 		t.Errorf("the visitor before the rebuild: %v", err)
 	}
 	if err := <-asked; flows.CodeOf(err) != flows.StorageUnavailable {

@@ -21,33 +21,33 @@ import (
 // the payments of others from being rebuilt.
 func TestChangingRegistrationDelaysNoOther(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
-	slow, other := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire)}), w.Gateway()
-	innocent := w.Authorised(other)
-	r := w.Registered(other)
-	hot := "fd:{" + r.ID + "}:registration"
-	priced := w.Redis.Dump(w.Context(), hot).Val()
-	if _, err := other.Pay(w.Context(), r.ID); err != nil {
+	world := newWorld(t)
+	wire := frontdesktest.NewMessageProxy(world, frontdesktest.Fault{})
+	slow, other := world.Gateway(gatewayOptions{RedisURL: world.RedisOver(wire)}), world.Gateway()
+	innocent := world.Authorised(other)
+	registration := world.Registered(other)
+	hot := "fd:{" + registration.ID + "}:registration"
+	priced := world.Redis.Dump(world.Context(), hot).Val()
+	if _, err := other.Pay(world.Context(), registration.ID); err != nil {
 		t.Fatal(err)
 	}
-	w.Wipe()
-	w.Redis.Restore(w.Context(), hot, 0, priced)
+	world.Wipe()
+	world.Redis.Restore(world.Context(), hot, 0, priced)
 	saves := 0
 	wire.OnMessage = func(message []byte) {
 		if !bytes.Contains(message, []byte(hot)) || !bytes.Contains(message, []byte("}:payment:1\r\n")) {
 			return
 		}
-		saved, _, err := other.Store.Registration(w.Context(), r.ID)
+		saved, _, err := other.Store.Registration(world.Context(), registration.ID)
 		if err == nil {
-			err = other.Store.SaveRegistration(w.Context(), saved)
+			err = other.Store.SaveRegistration(world.Context(), saved)
 		}
 		if saves++; err != nil {
 			t.Errorf("not saved: %v", err)
 		}
 	}
-	err := slow.Rebuild(w.Context(), wholeWindow)
-	if !w.Knows(innocent) {
+	err := slow.Rebuild(world.Context(), wholeWindow)
+	if !world.Knows(innocent) {
 		t.Errorf("after %d saves of another registration, the payment is still missing: %v", saves, err)
 	}
 }
@@ -58,22 +58,23 @@ func TestLoserOfARebuild(t *testing.T) {
 	t.Parallel()
 	for at, reached := 1, true; reached && at < 30; at++ {
 		t.Run(fmt.Sprintf("the winner sleeps before message %d", at), func(t *testing.T) {
-			w := newWorld(t)
-			g := w.Gateway()
-			first := w.Abandoned(g)
-			second := must(t, func() (*flows.Payment, error) { return g.Pay(w.Context(), first.Registration) })
+			world := newWorld(t)
+			gateway := world.Gateway()
+			first := world.Abandoned(gateway)
+			second := must(t, func() (*flows.Payment, error) { return gateway.Pay(world.Context(), first.Registration) })
 			if second.Generation != 2 {
 				t.Fatalf("%+v", second)
 			}
-			twin := w.Duplicate(first)
-			w.Confirm(twin, goodCard)
-			w.captureAtProcessor(twin)
-			w.Wipe()
-			loserWire, winnerWire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{}), frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
-			loser, winner := w.Gateway(
-				gatewayOptions{RedisURL: w.RedisOver(loserWire)},
-			), w.Gateway(
-				gatewayOptions{RedisURL: w.RedisOver(winnerWire)},
+			twin := world.Duplicate(first)
+			world.Confirm(twin, goodCard)
+			world.captureAtProcessor(twin)
+			world.Wipe()
+			loserWire, winnerWire := frontdesktest.NewMessageProxy(world, frontdesktest.Fault{}),
+				frontdesktest.NewMessageProxy(world, frontdesktest.Fault{})
+			loser, winner := world.Gateway(
+				gatewayOptions{RedisURL: world.RedisOver(loserWire)},
+			), world.Gateway(
+				gatewayOptions{RedisURL: world.RedisOver(winnerWire)},
 			)
 			stores := func(message []byte) bool {
 				return bytes.Contains(message, []byte("}:registration")) && bytes.Contains(message, []byte("}:payment:1\r\n"))
@@ -98,18 +99,18 @@ func TestLoserOfARebuild(t *testing.T) {
 					return
 				}
 				begin.Do(func() {
-					go func() { defer close(winnerDone); w.rebuild(winner) }()
+					go func() { defer close(winnerDone); world.rebuild(winner) }()
 					select {
 					case <-sleeps:
 					case <-winnerDone:
 					}
 				})
 			}
-			w.rebuild(loser)
+			world.rebuild(loser)
 			close(loserDone)
 			<-winnerDone
 			reached = n.Load() >= int32(at)
-			r, latest, err := g.Store.Registration(w.Context(), first.Registration)
+			r, latest, err := gateway.Store.Registration(world.Context(), first.Registration)
 			if err != nil || latest == nil || latest.ProcessorID != twin.ProcessorID {
 				t.Errorf("the registration has %+v, the latest payment is %+v, %v", r, latest, err)
 			}
@@ -130,24 +131,24 @@ func TestOvertakenPaymentStaysADuplicate(t *testing.T) {
 	} {
 		t.Run("Redis loses "+name, func(t *testing.T) {
 			w := newWorld(t)
-			g := w.Gateway()
-			first := w.Abandoned(g)
-			second := must(t, func() (*flows.Payment, error) { return g.Pay(w.Context(), first.Registration) })
+			gateway := w.Gateway()
+			first := w.Abandoned(gateway)
+			second := must(t, func() (*flows.Payment, error) { return gateway.Pay(w.Context(), first.Registration) })
 			twin := w.Duplicate(first)
 			w.Confirm(twin, goodCard)
 			w.captureAtProcessor(twin)
 			w.Wipe()
-			w.rebuild(g)
+			w.rebuild(gateway)
 			lose(w, second)
 			for range 2 {
-				w.rebuild(g)
-				r, latest, err := g.Store.Registration(w.Context(), first.Registration)
+				w.rebuild(gateway)
+				r, latest, err := gateway.Store.Registration(w.Context(), first.Registration)
 				if err != nil || latest == nil || latest.ProcessorID != twin.ProcessorID {
 					t.Fatalf("the registration has %+v, the latest payment is %+v, %v", r, latest, err)
 				}
-				w.settleAll(g)
+				w.settleAll(gateway)
 			}
-			p := w.Stored(g, first.ID)
+			p := w.Stored(gateway, first.ID)
 			if p.State != flows.Recorded || len(w.Lines(p)) != 1 || w.Held(second).State != cards.Cancelled {
 				t.Errorf("%s, %d lines, the other is %s", p.State, len(w.Lines(p)), w.Held(second).State)
 			}
@@ -170,10 +171,10 @@ func (w *world) rebuildAtOnce(gateways []*gateway, twins bool) {
 	t := w.T
 	t.Helper()
 	posted := w.Posted()
-	p := w.Authorised(gateways[0])
-	all := []*flows.Payment{p}
+	payment := w.Authorised(gateways[0])
+	all := []*flows.Payment{payment}
 	if twins {
-		all = append(all, w.Duplicate(p))
+		all = append(all, w.Duplicate(payment))
 	}
 	w.Wipe()
 	var group sync.WaitGroup
@@ -183,14 +184,14 @@ func (w *world) rebuildAtOnce(gateways []*gateway, twins bool) {
 				if err := g.Rebuild(t.Context(), wholeWindow); err != nil {
 					t.Errorf("rebuild: %v", err)
 				}
-				g.Advance(t.Context(), p.ID)
+				g.Advance(t.Context(), payment.ID)
 			})
 		}
 	}
 	group.Wait()
 	w.rebuild(gateways[0])
 	w.settleAll(gateways[0])
-	if keys := w.Redis.Keys(t.Context(), "fd:{"+p.Registration+"}:payment:*").Val(); len(keys) != len(all) {
+	if keys := w.Redis.Keys(t.Context(), "fd:{"+payment.Registration+"}:payment:*").Val(); len(keys) != len(all) {
 		t.Errorf("Redis holds %v for %d payments", keys, len(all))
 	}
 	for _, each := range all {
@@ -198,8 +199,8 @@ func (w *world) rebuildAtOnce(gateways []*gateway, twins bool) {
 			t.Errorf("a payment is %s", held.State)
 		}
 	}
-	end := w.Stored(gateways[0], p.ID)
-	if n := strings.Count(w.Journal.String(), `msg="payment rebuilt" payment=`+string(p.ID)+" "); n != 1 || w.Posted() != posted+1 {
+	end := w.Stored(gateways[0], payment.ID)
+	if n := strings.Count(w.Journal.String(), `msg="payment rebuilt" payment=`+string(payment.ID)+" "); n != 1 || w.Posted() != posted+1 {
 		t.Errorf("rebuilt %d times, and %s after %d calls", n, end.State, w.Posted()-posted)
 	}
 	w.ExpectSound(end)
@@ -208,29 +209,29 @@ func (w *world) rebuildAtOnce(gateways []*gateway, twins bool) {
 // TestManyPayments rebuilds a thousand payments, then finds nothing to do.
 func TestManyPayments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
+	world := newWorld(t)
+	gateway := world.Gateway()
 	const many = 1000
 	var group sync.WaitGroup
 	for part := range 8 {
 		group.Go(func() {
 			for i := part; i < many; i += 8 {
-				metadata := w.signed("2", uuid.NewString(), i)
+				metadata := world.signed("2", uuid.NewString(), i)
 				in := cards.NewPayment{Amount: 100, Currency: "EUR", Metadata: metadata}
-				if _, err := w.Processor.Create(t.Context(), fmt.Sprint(i), in); err != nil {
+				if _, err := world.Processor.Create(t.Context(), fmt.Sprint(i), in); err != nil {
 					t.Errorf("create: %v", err)
 				}
 			}
 		})
 	}
 	group.Wait()
-	w.rebuild(g)
-	if n := len(w.open()); n != many {
+	world.rebuild(gateway)
+	if n := len(world.open()); n != many {
 		t.Errorf("%d of %d are open", n, many)
 	}
-	logged := strings.Count(w.Journal.String(), "payment rebuilt")
-	w.rebuild(g)
-	if again := strings.Count(w.Journal.String(), "payment rebuilt"); logged != many || again != logged {
+	logged := strings.Count(world.Journal.String(), "payment rebuilt")
+	world.rebuild(gateway)
+	if again := strings.Count(world.Journal.String(), "payment rebuilt"); logged != many || again != logged {
 		t.Errorf("%d rebuilt, and then %d", logged, again-logged)
 	}
 }

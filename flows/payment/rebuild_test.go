@@ -49,22 +49,22 @@ func TestOldToken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			r, token := w.Visited(g)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			view, token := world.Visited(gateway)
 			p := must(t, func() (*flows.Payment, error) {
-				return g.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+				return gateway.PayWith(t.Context(), view.ID, token, flows.StartPayment{Method: "card"})
 			})
-			w.Confirm(p, goodCard)
-			w.Advance(g, p)
-			w.Clock.Advance(test.age)
-			w.Wipe()
-			_, err := g.Registrations.Get(t.Context(), r.ID, token)
-			if lists := w.Listed(); (lists > 0) != test.recall || (err == nil) != test.recall {
+			world.Confirm(p, goodCard)
+			world.Advance(gateway, p)
+			world.Clock.Advance(test.age)
+			world.Wipe()
+			_, err := gateway.Registrations.Get(t.Context(), view.ID, token)
+			if lists := world.Listed(); (lists > 0) != test.recall || (err == nil) != test.recall {
 				t.Errorf("the gateway listed the payments %d times: %v", lists, err)
 			}
-			w.rebuild(g)
-			if _, err := g.Registrations.Get(t.Context(), r.ID, token); err != nil {
+			world.rebuild(gateway)
+			if _, err := gateway.Registrations.Get(t.Context(), view.ID, token); err != nil {
 				t.Errorf("what Redis holds: %v", err)
 			}
 		})
@@ -91,15 +91,15 @@ func TestRebuiltRegistration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g := w.Gateway()
-			r, token := w.Visited(g)
-			p := must(t, func() (*flows.Payment, error) {
-				return g.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+			gateway := w.Gateway()
+			r, token := w.Visited(gateway)
+			payment := must(t, func() (*flows.Payment, error) {
+				return gateway.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
 			})
-			test.bring(w, p)
+			test.bring(w, payment)
 			w.Wipe()
-			w.rebuild(g)
-			view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, token) })
+			w.rebuild(gateway)
+			view := must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), r.ID, token) })
 			if view.Phase != test.phase || view.Payment.State != test.state || view.Message == "" {
 				t.Errorf("%s with a payment that is %s: %q", view.Phase, view.Payment.State, view.Message)
 			}
@@ -107,26 +107,27 @@ func TestRebuiltRegistration(t *testing.T) {
 				t.Errorf("the visitor is asked to pay again, and cannot")
 			}
 			for what, ask := range map[string]func() error{
-				"person": func() error { _, err := g.Registrations.PutPerson(t.Context(), r.ID, token, visitor); return err },
-				"item":   func() error { _, err := g.Registrations.AddItem(t.Context(), r.ID, token, badge); return err },
-				"clear":  func() error { _, err := g.Registrations.ClearItems(t.Context(), r.ID, token); return err },
+				"person": func() error { _, err := gateway.Registrations.PutPerson(t.Context(), r.ID, token, visitor); return err },
+				"item":   func() error { _, err := gateway.Registrations.AddItem(t.Context(), r.ID, token, badge); return err },
+				"clear":  func() error { _, err := gateway.Registrations.ClearItems(t.Context(), r.ID, token); return err },
 			} {
 				if code := flows.CodeOf(ask()); code != flows.CartFrozen && code != flows.RegistrationClosed {
 					t.Errorf("%s: %s", what, code)
 				}
 			}
-			if _, err := g.Registrations.Check(t.Context(), r.ID, token); err != nil {
+			if _, err := gateway.Registrations.Check(t.Context(), r.ID, token); err != nil {
 				t.Errorf("check: %v", err)
 			}
-			again, err := g.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
-			if live := view.Payment.Live(); live && (err != nil || again.ID != p.ID) || !live && flows.CodeOf(err) != flows.RegistrationClosed {
+			again, err := gateway.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+			live := view.Payment.Live()
+			if live && (err != nil || again.ID != payment.ID) || !live && flows.CodeOf(err) != flows.RegistrationClosed {
 				t.Errorf("asking for the payment: %+v, %v", again, err)
 			}
-			g.Registrations.Abandon(t.Context(), r.ID, token)
+			gateway.Registrations.Abandon(t.Context(), r.ID, token)
 			if n := len(w.HeldAll()); n != 1 {
 				t.Errorf("the processor holds %d payments", n)
 			}
-			if end := w.Settle(g, p); name != "captured, accepted" { // not captured by the gateway
+			if end := w.Settle(gateway, payment); name != "captured, accepted" { // not captured by the gateway
 				w.ExpectSound(end)
 			}
 		})
@@ -142,39 +143,41 @@ func TestRollback(t *testing.T) {
 			t.Parallel()
 			for i, state := range newWorld(t).statesOf(faults) {
 				t.Run(fmt.Sprintf("%d %s", i, state), func(t *testing.T) {
-					w := newWorld(t)
-					p, dumps, _ := w.live(faults)
-					w.restore(p.Registration, dumps[i])
-					w.Redis.Del(t.Context(), "fd:payments:open") // as it was before the payment
-					g := w.Gateway()
-					w.rebuild(g)
-					end := w.Settle(g, p)
-					if open := w.open(); !end.State.Final() && len(open) != 1 {
+					world := newWorld(t)
+					payment, dumps, _ := world.live(faults)
+					world.restore(payment.Registration, dumps[i])
+					world.Redis.Del(t.Context(), "fd:payments:open") // as it was before the payment
+					g := world.Gateway()
+					world.rebuild(g)
+					end := world.Settle(g, payment)
+					if open := world.open(); !end.State.Final() && len(open) != 1 {
 						t.Errorf("%s, and the open payments are %v", end.State, open)
 					}
-					end.ProcessorID = p.ProcessorID
-					w.ExpectSound(end)
+					end.ProcessorID = payment.ProcessorID
+					world.ExpectSound(end)
 				})
 			}
 			t.Run("before the payment", func(t *testing.T) {
-				w := newWorld(t)
-				g := w.Gateway()
-				r := w.Registered(g)
-				old := w.dump(r.ID)
-				p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
-				w.Confirm(p, goodCard)
-				w.Fault(faults...)
-				w.Settle(g, p)
-				w.Fault()
-				w.restore(r.ID, old)
-				w.rebuild(g)
-				view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
-				if view.Payment == nil || view.Payment.ID != p.ID || view.Contact == nil || view.Phase == flows.Open {
+				world := newWorld(t)
+				gateway := world.Gateway()
+				registration := world.Registered(gateway)
+				old := world.dump(registration.ID)
+				payment := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
+				world.Confirm(payment, goodCard)
+				world.Fault(faults...)
+				world.Settle(gateway, payment)
+				world.Fault()
+				world.restore(registration.ID, old)
+				world.rebuild(gateway)
+				view := must(t, func() (flows.View, error) {
+					return gateway.Registrations.Get(t.Context(), registration.ID, holderToken)
+				})
+				if view.Payment == nil || view.Payment.ID != payment.ID || view.Contact == nil || view.Phase == flows.Open {
 					t.Errorf("the holder sees %s, %+v", view.Phase, view.Registration)
 				}
-				w.ExpectSound(w.Settle(g, p))
-				g.Pay(t.Context(), r.ID)
-				if n := len(w.HeldAll()); n != 1 {
+				world.ExpectSound(world.Settle(gateway, payment))
+				gateway.Pay(t.Context(), registration.ID)
+				if n := len(world.HeldAll()); n != 1 {
 					t.Errorf("the processor holds %d payments of one sale", n)
 				}
 			})
@@ -190,46 +193,46 @@ func (w *world) open() []string {
 // TestRollbackToAnEarlierPayment: Redis shows the cancelled payment, and the processor has the next one.
 func TestRollbackToAnEarlierPayment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	first := w.Abandoned(g)
-	old := w.dump(first.Registration)
-	second := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), first.Registration) })
-	w.Confirm(second, goodCard)
-	w.restore(first.Registration, old)
-	p, err := g.Registrations.PaymentByID(t.Context(), first.Registration, holderToken, second.ID)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	first := world.Abandoned(gateway)
+	old := world.dump(first.Registration)
+	second := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), first.Registration) })
+	world.Confirm(second, goodCard)
+	world.restore(first.Registration, old)
+	p, err := gateway.Registrations.PaymentByID(t.Context(), first.Registration, holderToken, second.ID)
 	if err != nil || p.ProcessorID != second.ProcessorID {
 		t.Errorf("a payment that is newer than Redis: %+v, %v", p, err)
 	}
-	end := w.Settle(g, second)
-	if end.State != flows.Recorded || w.Stored(g, first.ID).State != flows.Cancelled {
+	end := world.Settle(gateway, second)
+	if end.State != flows.Recorded || world.Stored(gateway, first.ID).State != flows.Cancelled {
 		t.Errorf("%s (%s)", end.State, end.Reason)
 	}
-	w.ExpectSound(end)
+	world.ExpectSound(end)
 }
 
 // TestPayAfterARollback: Redis shows the first payment as it was being cancelled, while the second one is
 // paid. A visitor who then presses "pay" is not asked to pay again.
 func TestPayAfterARollback(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	first := w.Started(g)
-	w.Put(g, first.ID, flows.Cancelling)
-	old := w.dump(first.Registration)
-	w.Advance(g, first)
-	second := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), first.Registration) })
-	w.Confirm(second, goodCard)
-	if p := w.Advance(g, second); p.State != flows.Recorded {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	first := world.Started(gateway)
+	world.Put(gateway, first.ID, flows.Cancelling)
+	old := world.dump(first.Registration)
+	world.Advance(gateway, first)
+	second := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), first.Registration) })
+	world.Confirm(second, goodCard)
+	if p := world.Advance(gateway, second); p.State != flows.Recorded {
 		t.Fatalf("%s (%s)", p.State, p.Reason)
 	}
-	w.restore(first.Registration, old)
-	p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), first.Registration) })
+	world.restore(first.Registration, old)
+	p := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), first.Registration) })
 	if view := p.View(); view.Retry != "never" || p.ProcessorID != second.ProcessorID && p.ID != second.ID {
 		t.Errorf("the buyer sees %s, retry %s, of %s", view.State, view.Retry, p.ID)
 	}
-	if held := w.HeldAll(); len(held) != 2 || len(w.Lines(p)) != 1 {
-		t.Errorf("the processor holds %+v, the ledger %+v", held, w.Lines(p))
+	if held := world.HeldAll(); len(held) != 2 || len(world.Lines(p)) != 1 {
+		t.Errorf("the processor holds %+v, the ledger %+v", held, world.Lines(p))
 	}
 }
 
@@ -241,31 +244,31 @@ func TestRegistrationBehindItsPayment(t *testing.T) {
 		for _, gone := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, gone: %t", name, gone), func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
-				g := w.Gateway()
-				r := w.Registered(g)
-				key := "fd:{" + r.ID + "}:registration"
-				old := w.Redis.Dump(t.Context(), key).Val()
-				p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
-				w.Confirm(p, goodCard)
-				p = w.DoubtAgain(g, p, "drop_after")
+				world := newWorld(t)
+				gateway := world.Gateway()
+				registration := world.Registered(gateway)
+				key := "fd:{" + registration.ID + "}:registration"
+				old := world.Redis.Dump(t.Context(), key).Val()
+				payment := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
+				world.Confirm(payment, goodCard)
+				payment = world.DoubtAgain(gateway, payment, "drop_after")
 				if gone {
-					w.Redis.Del(t.Context(), key)
+					world.Redis.Del(t.Context(), key)
 				} else {
-					w.Redis.RestoreReplace(t.Context(), key, 0, old)
+					world.Redis.RestoreReplace(t.Context(), key, 0, old)
 				}
 				window := 3 * time.Hour
 				if whole {
 					window = 8 * 24 * time.Hour
 				}
-				if err := g.Rebuild(t.Context(), window); err != nil {
+				if err := gateway.Rebuild(t.Context(), window); err != nil {
 					t.Fatal(err)
 				}
-				stored, latest, err := g.Store.Registration(t.Context(), r.ID)
-				if err != nil || !stored.Rebuilt || latest == nil || latest.ID != p.ID {
+				stored, latest, err := gateway.Store.Registration(t.Context(), registration.ID)
+				if err != nil || !stored.Rebuilt || latest == nil || latest.ID != payment.ID {
 					t.Errorf("Redis has %+v, %+v, %v", stored, latest, err)
 				}
-				if again, err := g.Pay(t.Context(), r.ID); err == nil && again.ID != p.ID || len(w.HeldAll()) != 1 {
+				if again, err := gateway.Pay(t.Context(), registration.ID); err == nil && again.ID != payment.ID || len(world.HeldAll()) != 1 {
 					t.Errorf("paid again: %+v, %v", again, err)
 				}
 			})
@@ -296,40 +299,40 @@ func TestDuplicates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Authorised(g)
-			w.Clock.Advance(time.Second)
-			twin := w.Duplicate(p)
-			w.Confirm(twin, goodCard)
-			both := []*flows.Payment{p, twin}
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.Authorised(gateway)
+			world.Clock.Advance(time.Second)
+			twin := world.Duplicate(payment)
+			world.Confirm(twin, goodCard)
+			both := []*flows.Payment{payment, twin}
 			for i, journal := range [][]string{test.first, test.second} {
-				w.captureAtProcessor(both[i])
+				world.captureAtProcessor(both[i])
 				if journal != nil {
-					w.note(both[i], journal...)
+					world.note(both[i], journal...)
 				}
 			}
-			w.Put(g, p.ID, flows.Captured, func(next *flows.Payment) {
+			world.Put(gateway, payment.ID, flows.Captured, func(next *flows.Payment) {
 				if test.first != nil {
 					next.Claim, next.AttemptID = 1, "one"
 				}
 			})
 			if test.wipe {
-				w.Wipe()
+				world.Wipe()
 			}
 			for range 3 { // everything settles, and another rebuild changes nothing
-				w.rebuild(g)
-				w.settleAll(g)
+				world.rebuild(gateway)
+				world.settleAll(gateway)
 			}
 			for i, want := range test.refunded {
-				if held := w.Held(both[i]); held.Refunded > 0 != want {
+				if held := world.Held(both[i]); held.Refunded > 0 != want {
 					t.Errorf("payment %d is %s, its journal %v", i+1, held.State, held.Metadata)
 				}
 			}
-			if posted := w.Posted(); posted > 1 || posted == 1 && (test.first != nil || test.second != nil) {
+			if posted := world.Posted(); posted > 1 || posted == 1 && (test.first != nil || test.second != nil) {
 				t.Errorf("%d calls to record it", posted)
 			}
-			if audit := w.Sim.Audit(); !audit.OK {
+			if audit := world.Sim.Audit(); !audit.OK {
 				t.Errorf("the audit finds %+v", audit)
 			}
 		})
@@ -351,30 +354,30 @@ func (w *world) settleAll(g *gateway) {
 // cancelled, so that it cannot be paid.
 func TestDuplicateOfALivePayment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	twin := w.Duplicate(p)
-	w.Advance(g, p)
-	w.rebuild(g)
-	w.settleAll(g)
-	if held := w.Held(twin); held.State != cards.Cancelled {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
+	twin := world.Duplicate(payment)
+	world.Advance(gateway, payment)
+	world.rebuild(gateway)
+	world.settleAll(gateway)
+	if held := world.Held(twin); held.State != cards.Cancelled {
 		t.Errorf("the second payment is %s", held.State)
 	}
-	w.ExpectSound(w.Stored(g, p.ID))
+	world.ExpectSound(world.Stored(gateway, payment.ID))
 }
 
 // TestForeignPayments are ignored: Redis has no record of them afterwards. Those that name this organisation and mode
 // are listed for operators.
 func TestForeignPayments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	signed := w.Held(p).Metadata
-	w.cancelAtProcessor(p)
-	w.resetProcessor()
-	w.Wipe()
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
+	signed := world.Held(payment).Metadata
+	world.cancelAtProcessor(payment)
+	world.resetProcessor()
+	world.Wipe()
 	for name, change := range map[string]func(map[string]string){
 		"no metadata":             func(m map[string]string) { clear(m) },
 		"no signature":            func(m map[string]string) { delete(m, "fd_mac") },
@@ -385,18 +388,19 @@ func TestForeignPayments(t *testing.T) {
 		"another cart":            func(m map[string]string) { m["fd_cart"] = strings.Repeat("0", 64) },
 		"another state of a sale": func(m map[string]string) { m["fd_sale_state"] = "settled" },
 		"another environment":     func(m map[string]string) { m["fd_environment"] = "live" },
-		"an older version":        func(m map[string]string) { maps.Copy(m, w.signed("1", uuid.NewString(), 1)) },
-		"a newer version":         func(m map[string]string) { maps.Copy(m, w.signed("3", uuid.NewString(), 2)) },
+		"an older version":        func(m map[string]string) { maps.Copy(m, world.signed("1", uuid.NewString(), 1)) },
+		"a newer version":         func(m map[string]string) { maps.Copy(m, world.signed("3", uuid.NewString(), 2)) },
 	} {
 		metadata := maps.Clone(signed)
 		change(metadata)
 		must(t, func() (cards.Payment, error) {
-			return w.Processor.Create(t.Context(), name, cards.NewPayment{Amount: p.Amount, Currency: p.Currency, Metadata: metadata})
+			return world.Processor.Create(t.Context(), name,
+				cards.NewPayment{Amount: payment.Amount, Currency: payment.Currency, Metadata: metadata})
 		})
 	}
-	w.rebuild(g)
-	w.rebuild(w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")}))
-	if keys := w.records(); !slices.Equal(keys, []string{"fd:unverifiable"}) {
+	world.rebuild(gateway)
+	world.rebuild(world.Gateway(gatewayOptions{Keys: newKeyring(t, "two")}))
+	if keys := world.records(); !slices.Equal(keys, []string{"fd:unverifiable"}) {
 		t.Errorf("Redis holds %v", keys)
 	}
 }
@@ -408,30 +412,31 @@ func TestOldDoubt(t *testing.T) {
 	for _, age := range []time.Duration{9 * 24 * time.Hour, 400 * 24 * time.Hour} {
 		t.Run(fmt.Sprint(age), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			doubt := w.Doubtful(g, "drop_after")
-			settled := w.Authorised(g)
-			w.Advance(g, settled)
-			w.Clock.Advance(age)
-			w.Advance(g, w.Authorised(g)) // a recent one
-			w.Wipe()
-			w.rebuild(g)
-			if p := w.Stored(g, doubt.ID); p.State != flows.InDoubt || !slices.Contains(w.open(), string(p.ID)) {
+			world := newWorld(t)
+			gateway := world.Gateway()
+			doubt := world.Doubtful(gateway, "drop_after")
+			settled := world.Authorised(gateway)
+			world.Advance(gateway, settled)
+			world.Clock.Advance(age)
+			world.Advance(gateway, world.Authorised(gateway)) // a recent one
+			world.Wipe()
+			world.rebuild(gateway)
+			if p := world.Stored(gateway, doubt.ID); p.State != flows.InDoubt || !slices.Contains(world.open(), string(p.ID)) {
 				t.Errorf("%s (%s)", p.State, p.Reason)
 			}
-			if _, err := g.Store.Payment(t.Context(), settled.ID); !errors.Is(err, flows.ErrNotFound) {
+			if _, err := gateway.Store.Payment(t.Context(), settled.ID); !errors.Is(err, flows.ErrNotFound) {
 				t.Errorf("what was settled long ago: %v", err)
 			}
-			last := must(t, func() (store.Comparison, error) { return g.Store.Comparison(t.Context(), "stripe") })
-			if !last.Oldest.Equal(w.Held(doubt).CreatedAt.Truncate(time.Millisecond)) || !last.At.Equal(w.Clock.Now().Truncate(time.Millisecond)) {
+			last := must(t, func() (store.Comparison, error) { return gateway.Store.Comparison(t.Context(), "stripe") })
+			if !last.Oldest.Equal(world.Held(doubt).CreatedAt.Truncate(time.Millisecond)) ||
+				!last.At.Equal(world.Clock.Now().Truncate(time.Millisecond)) {
 				t.Errorf("remembered: %+v", last)
 			}
-			w.Redis.Del(t.Context(), redisKey(doubt), "fd:payments:open")
-			if err := g.Rebuild(t.Context(), payment.Everything); err != nil {
+			world.Redis.Del(t.Context(), redisKey(doubt), "fd:payments:open")
+			if err := gateway.Rebuild(t.Context(), payment.Everything); err != nil {
 				t.Fatal(err)
 			}
-			w.ExpectSound(w.Settle(g, w.Stored(g, doubt.ID)))
+			world.ExpectSound(world.Settle(gateway, world.Stored(gateway, doubt.ID)))
 		})
 	}
 }

@@ -34,14 +34,14 @@ func (m *Machine) gate(p *flows.Payment, f protocol.Facts) club.Gate {
 
 // claim writes our attempt's id under the claim's number while the gate is open. The key makes one winner: our own repetition replays
 // the success, another process gets ErrKeyReused.
-func (m *Machine) claim(ctx context.Context, p *flows.Payment, gate club.Gate) (remote cards.Payment, err error) {
-	key := journalKey("claim", p, p.Claim)
-	entry := map[string]string{protocol.EntryName("post", p.Claim): p.AttemptID}
+func (m *Machine) claim(ctx context.Context, payment *flows.Payment, gate club.Gate) (remote cards.Payment, err error) {
+	key := journalKey("claim", payment, payment.Claim)
+	entry := map[string]string{protocol.EntryName("post", payment.Claim): payment.AttemptID}
 	for range protocol.TriesPerClaim {
 		if closed := gate(); closed != nil {
 			return remote, errors.Join(err, closed)
 		}
-		remote, err = m.cfg.Cards.UpdateMetadata(ctx, key, p.ProcessorID, entry)
+		remote, err = m.cfg.Cards.UpdateMetadata(ctx, key, payment.ProcessorID, entry)
 		if err == nil || errors.Is(err, cards.ErrKeyReused) || errors.Is(err, cards.ErrKeyUsedUp) {
 			break
 		}
@@ -50,10 +50,10 @@ func (m *Machine) claim(ctx context.Context, p *flows.Payment, gate club.Gate) (
 }
 
 // post sends the one request that settles the sale at the club system, and has the brake count how it ended.
-func (m *Machine) post(ctx context.Context, p *flows.Payment, gate club.Gate) protocol.Posted {
-	err := m.settle(ctx, p, gate)
+func (m *Machine) post(ctx context.Context, payment *flows.Payment, gate club.Gate) protocol.Posted {
+	err := m.settle(ctx, payment, gate)
 	if err != nil {
-		m.cfg.Log.WarnContext(ctx, "payment not recorded", "payment", p.ID, "outcome", club.OutcomeOf(err), "error", err)
+		m.cfg.Log.WarnContext(ctx, "payment not recorded", "payment", payment.ID, "outcome", club.OutcomeOf(err), "error", err)
 	}
 	posted := protocol.Posted{Outcome: club.OutcomeOf(err)}
 	if failed, ok := errors.AsType[*club.Error](err); ok {
@@ -62,50 +62,50 @@ func (m *Machine) post(ctx context.Context, p *flows.Payment, gate club.Gate) pr
 			posted.Limit = failed.RetryAfter
 		}
 	}
-	m.count(ctx, p, protocol.CountPost(p, posted, m.cfg.Now()))
+	m.count(ctx, payment, protocol.CountPost(payment, posted, m.cfg.Now()))
 	return posted
 }
 
-func (m *Machine) settle(ctx context.Context, p *flows.Payment, gate club.Gate) error {
-	switch p.Method {
+func (m *Machine) settle(ctx context.Context, paid *flows.Payment, gate club.Gate) error {
+	switch paid.Method {
 	case flows.Deferred:
-		return m.cfg.Club.PostponeDue(ctx, p.Scope(), p.Sale, p.DueDate, gate)
+		return m.cfg.Club.PostponeDue(ctx, paid.Scope(), paid.Sale, paid.DueDate, gate)
 	case flows.Free:
-		return m.cfg.Club.ValidateSale(ctx, p.Scope(), p.Sale, gate)
+		return m.cfg.Club.ValidateSale(ctx, paid.Scope(), paid.Sale, gate)
 	}
 	payment := club.NewPayment{
-		Contact:    p.Payer.Contact,
-		FamilyName: p.Payer.FamilyName,
-		GivenName:  p.Payer.GivenName,
-		Number:     p.Payer.Number,
-		Amount:     p.Amount,
+		Contact:    paid.Payer.Contact,
+		FamilyName: paid.Payer.FamilyName,
+		GivenName:  paid.Payer.GivenName,
+		Number:     paid.Payer.Number,
+		Amount:     paid.Amount,
 		Mean:       club.MeanCBWeb,
-		Club:       p.Club,
-		ClubCode:   p.Payer.ClubCode,
-		Checkout:   p.Payer.Checkout,
+		Club:       paid.Club,
+		ClubCode:   paid.Payer.ClubCode,
+		Checkout:   paid.Payer.Checkout,
 	}
-	if p.Desk != nil {
-		payment.Mean = p.Desk.Mean
-		for _, card := range p.Desk.Cards {
+	if paid.Desk != nil {
+		payment.Mean = paid.Desk.Mean
+		for _, card := range paid.Desk.Cards {
 			payment.Cards = append(payment.Cards, club.PaymentCard(card))
 		}
-		for _, cheque := range p.Desk.Cheques {
+		for _, cheque := range paid.Desk.Cheques {
 			payment.Cheques = append(payment.Cheques, club.Cheque(cheque))
 		}
 	}
-	_, err := m.cfg.Club.CreatePayment(ctx, p.Scope(), p.Sale, payment, gate)
+	_, err := m.cfg.Club.CreatePayment(ctx, paid.Scope(), paid.Sale, payment, gate)
 	return err
 }
 
 // journalAcceptance journals that a payment is recorded, so that this outlives a loss in Redis, and reports whether it is written. It
 // must follow the commit, so that only what was committed is written; see commit for an owner.
-func (m *Machine) journalAcceptance(ctx context.Context, p *flows.Payment, tries int) bool {
+func (m *Machine) journalAcceptance(ctx context.Context, payment *flows.Payment, tries int) bool {
 	err := repeated(tries, func() error {
-		_, err := m.appendEntry(ctx, p, "done", p.Claim, p.AttemptID)
+		_, err := m.appendEntry(ctx, payment, "done", payment.Claim, payment.AttemptID)
 		return err
 	})
 	if err != nil {
-		m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", payment.ID, "error", err)
 	}
 	return err == nil
 }
@@ -128,13 +128,13 @@ func (m *Machine) appendEntry(ctx context.Context, p *flows.Payment, kind string
 
 // writeEntry writes an entry of the processor's metadata under a key. After a key that is used up it reads the
 // metadata, and continues with the next key, which only the first user of the previous one can reach.
-func (m *Machine) writeEntry(ctx context.Context, p *flows.Payment, key, name, text string) (remote cards.Payment, err error) {
+func (m *Machine) writeEntry(ctx context.Context, payment *flows.Payment, key, name, text string) (remote cards.Payment, err error) {
 	for used := 0; ; used++ {
-		remote, err = m.cfg.Cards.UpdateMetadata(ctx, numbered(key, used), p.ProcessorID, map[string]string{name: text})
+		remote, err = m.cfg.Cards.UpdateMetadata(ctx, numbered(key, used), payment.ProcessorID, map[string]string{name: text})
 		if !errors.Is(err, cards.ErrKeyUsedUp) {
 			return remote, err
 		}
-		remote, err = m.cfg.Cards.Get(ctx, p.ProcessorID)
+		remote, err = m.cfg.Cards.Get(ctx, payment.ProcessorID)
 		switch present := remote.Metadata[name]; {
 		case err != nil || present == text:
 			return remote, err

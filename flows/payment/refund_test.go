@@ -32,48 +32,48 @@ func (w *world) bankReturns(p *flows.Payment) cards.Event {
 // expectRefundedAgain expects a payment that waits for an operator, who then has it refunded.
 func (w *world) expectRefundedAgain(g *gateway, id flows.PaymentID) {
 	w.Helper()
-	p, err := g.Advance(w.Context(), id)
-	if err != nil || p.State != flows.Blocked || w.Held(p).State != cards.Captured {
-		w.Fatalf("after the bank returned the money: %v, %+v", err, p)
+	paid, err := g.Advance(w.Context(), id)
+	if err != nil || paid.State != flows.Blocked || w.Held(paid).State != cards.Captured {
+		w.Fatalf("after the bank returned the money: %v, %+v", err, paid)
 	}
 	listed := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) })
 	if len(listed.Items) != 1 || listed.Items[0].ID != id {
 		w.Errorf("operators are shown %+v", listed.Items)
 	}
-	w.mustDecide(g, p, payment.Refund)
-	if p = w.Advance(g, p); p.State != flows.Refunded || w.Held(p).State != cards.Refunded {
-		w.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, w.Held(p).State)
+	w.mustDecide(g, paid, payment.Refund)
+	if paid = w.Advance(g, paid); paid.State != flows.Refunded || w.Held(paid).State != cards.Refunded {
+		w.Errorf("%s (%s), and %s at the processor", paid.State, paid.Reason, w.Held(paid).State)
 	}
 }
 
 // TestRefundFailsAfterItsRecordIsGone: a bank returns the money after Redis has forgotten the payment.
 func TestRefundFailsAfterItsRecordIsGone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.refunded(g)
-	w.rebuild(g)
-	w.Clock.Advance(40 * 24 * time.Hour)
-	w.ForgetKeys("fd:{*}*", "fd:payments:*") // as when their time to live ends
-	w.rebuild(g)
-	w.Handle(g, w.bankReturns(p))
-	w.expectRefundedAgain(g, p.ID)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.refunded(gateway)
+	world.rebuild(gateway)
+	world.Clock.Advance(40 * 24 * time.Hour)
+	world.ForgetKeys("fd:{*}*", "fd:payments:*") // as when their time to live ends
+	world.rebuild(gateway)
+	world.Handle(gateway, world.bankReturns(payment))
+	world.expectRefundedAgain(gateway, payment.ID)
 }
 
 // TestRefundFailsWhileTheProcessorIsAway: the event is refused, so that the processor sends it again.
 func TestRefundFailsWhileTheProcessorIsAway(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.refunded(g)
-	ev := w.bankReturns(p)
-	w.FailCalls(getCall, 1)
-	if err := g.HandleEvent(t.Context(), ev); flows.CodeOf(err) != flows.ProcessorUnavailable {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.refunded(gateway)
+	ev := world.bankReturns(payment)
+	world.FailCalls(getCall, 1)
+	if err := gateway.HandleEvent(t.Context(), ev); flows.CodeOf(err) != flows.ProcessorUnavailable {
 		t.Errorf("the processor is answered with %v", err)
 	}
-	w.Handle(g, ev)
-	if p = w.Stored(g, p.ID); p.State != flows.Blocked {
-		t.Errorf("%s (%s)", p.State, p.Reason)
+	world.Handle(gateway, ev)
+	if payment = world.Stored(gateway, payment.ID); payment.State != flows.Blocked {
+		t.Errorf("%s (%s)", payment.State, payment.Reason)
 	}
 }
 
@@ -93,24 +93,24 @@ func TestRefundOfADuplicateFails(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway()
-			p := w.Authorised(g)
+			payment := w.Authorised(g)
 			w.Clock.Advance(time.Second)
-			twin := w.Duplicate(p)
+			twin := w.Duplicate(payment)
 			w.Confirm(twin, goodCard)
-			w.captureAtProcessor(p)
+			w.captureAtProcessor(payment)
 			w.captureAtProcessor(twin)
-			w.Put(g, p.ID, flows.Captured)
+			w.Put(g, payment.ID, flows.Captured)
 			w.rebuild(g)
 			w.settleAll(g)
-			for _, key := range w.Redis.Keys(t.Context(), "fd:{"+p.Registration+"}:payment:*").Val() {
-				if key != redisKey(p) {
-					twin = w.Stored(g, flows.PaymentID(p.Registration+"-"+key[strings.LastIndexByte(key, ':')+1:]))
+			for _, key := range w.Redis.Keys(t.Context(), "fd:{"+payment.Registration+"}:payment:*").Val() {
+				if key != redisKey(payment) {
+					twin = w.Stored(g, flows.PaymentID(payment.Registration+"-"+key[strings.LastIndexByte(key, ':')+1:]))
 				}
 			}
-			if twin.State != flows.Refunded || twin.ID == p.ID {
+			if twin.State != flows.Refunded || twin.ID == payment.ID {
 				t.Fatalf("%s is %s (%s)", twin.ID, twin.State, twin.Reason)
 			}
-			numbered(w, g, p)
+			numbered(w, g, payment)
 			w.Handle(g, w.bankReturns(twin))
 			if now := w.Stored(g, twin.ID); now.State != flows.Blocked {
 				t.Errorf("after the event it is %s (%s)", now.State, now.Reason)

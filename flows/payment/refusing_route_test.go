@@ -23,29 +23,29 @@ func TestRefusingRoute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			w.Fault(refusal)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			world.Fault(refusal)
 			var payments []*flows.Payment
 			for range 20 {
-				payments = append(payments, w.buyers(g, 1)...)
-				w.Clock.Advance(2 * time.Minute)
-				payments = w.advanceAll(g, payments)
+				payments = append(payments, world.buyers(gateway, 1)...)
+				world.Clock.Advance(2 * time.Minute)
+				payments = world.advanceAll(gateway, payments)
 			}
-			if taken := w.taken(); taken > 9 {
+			if taken := world.taken(); taken > 9 {
 				t.Errorf("money of %d payments was taken", taken)
 			}
 			waiting := in(flows.Authorised, payments) + in(flows.Captured, payments)
-			w.Fault()
+			world.Fault()
 			for range 16 * 3 { // the longest pause of a probe
-				w.Clock.Advance(20 * time.Second)
-				payments = w.advanceAll(g, payments)
+				world.Clock.Advance(20 * time.Second)
+				payments = world.advanceAll(gateway, payments)
 			}
 			if recorded := in(flows.Recorded, payments); recorded != waiting || waiting < 11 {
 				t.Errorf("%d of %d that waited are recorded", recorded, waiting)
 			}
 			for _, p := range payments {
-				w.ExpectSound(p)
+				world.ExpectSound(p)
 			}
 		})
 	}
@@ -55,55 +55,55 @@ func TestRefusingRoute(t *testing.T) {
 // success. Once three sales in a row stayed open, no further card is charged until a probe has settled its sale.
 func TestEmptySuccesses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	first := w.recordedBy(g, flows.ByCard)
-	w.Clock.Advance(time.Minute)
-	w.verify(g, first)
-	w.Fault(clubsim.Fault{Match: recording, Kind: "empty_success"})
+	world := newWorld(t)
+	gateway := world.Gateway()
+	first := world.recordedBy(gateway, flows.ByCard)
+	world.Clock.Advance(time.Minute)
+	world.verify(gateway, first)
+	world.Fault(clubsim.Fault{Match: recording, Kind: "empty_success"})
 	var payments []*flows.Payment
 	sweep := func() {
-		w.Clock.Advance(time.Minute)
-		payments = w.advanceAll(g, payments)
-		w.verify(g, first)
+		world.Clock.Advance(time.Minute)
+		payments = world.advanceAll(gateway, payments)
+		world.verify(gateway, first)
 	}
 	for range 20 {
-		payments = append(payments, w.buyers(g, 1)...)
+		payments = append(payments, world.buyers(gateway, 1)...)
 		sweep()
 	}
 	charged := in(flows.Recorded, payments)
-	if charged > 8 || in(flows.Authorised, payments) != 20-charged || w.taken() != 1+charged {
-		t.Errorf("money of %d payments was taken, %d buyers wait", w.taken()-1, in(flows.Authorised, payments))
+	if charged > 8 || in(flows.Authorised, payments) != 20-charged || world.taken() != 1+charged {
+		t.Errorf("money of %d payments was taken, %d buyers wait", world.taken()-1, in(flows.Authorised, payments))
 	}
 	for _, p := range payments {
-		if p.State == flows.Recorded && w.listedAs(g, p) != flows.RecordedUnsettled {
+		if p.State == flows.Recorded && world.listedAs(gateway, p) != flows.RecordedUnsettled {
 			t.Errorf("a payment that settled nothing is not on the list")
 		}
 	}
-	w.Fault()
+	world.Fault()
 	for range 16 {
 		sweep()
 	}
 	for _, p := range payments[charged:] {
-		if p.State == flows.Recorded && w.Stored(g, p.ID).Finding() == "" {
-			w.ExpectSound(p)
+		if p.State == flows.Recorded && world.Stored(gateway, p.ID).Finding() == "" {
+			world.ExpectSound(p)
 		}
 	}
-	if recorded := in(flows.Recorded, payments); recorded != 20 || len(w.Sim.Ledger()) != 1+20-charged {
-		t.Errorf("%d of 20 are recorded, and the ledger has %d lines", recorded, len(w.Sim.Ledger()))
+	if recorded := in(flows.Recorded, payments); recorded != 20 || len(world.Sim.Ledger()) != 1+20-charged {
+		t.Errorf("%d of 20 are recorded, and the ledger has %d lines", recorded, len(world.Sim.Ledger()))
 	}
 }
 
 // TestSalesThatNeverShowThatTheyAreSettled: where no sale was ever seen as settled, an open one says nothing, and no payment waits.
 func TestSalesThatNeverShowThatTheyAreSettled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	w.Fault(clubsim.Fault{Match: recording, Kind: "empty_success"})
+	world := newWorld(t)
+	g := world.Gateway()
+	world.Fault(clubsim.Fault{Match: recording, Kind: "empty_success"})
 	for range 6 {
-		p := w.buyers(g, 1)[0]
-		w.Clock.Advance(time.Minute)
-		w.verify(g, p)
+		p := world.buyers(g, 1)[0]
+		world.Clock.Advance(time.Minute)
+		world.verify(g, p)
 		if p.State != flows.Recorded {
 			t.Errorf("%s (%s)", p.State, p.Reason)
 		}

@@ -70,9 +70,9 @@ func TestRedisForgets(t *testing.T) {
 }
 
 // live runs a payment to its end under faults, and returns what Redis held after each step.
-func (w *world) live(faults []clubsim.Fault) (p *flows.Payment, dumps []dump, states []flows.PaymentState) {
+func (w *world) live(faults []clubsim.Fault) (payment *flows.Payment, dumps []dump, states []flows.PaymentState) {
 	w.Helper()
-	g := w.Gateway()
+	gateway := w.Gateway()
 	keep := func(registration string, state flows.PaymentState) {
 		dumps, states = append(dumps, w.dump(registration)), append(states, state)
 	}
@@ -80,15 +80,15 @@ func (w *world) live(faults []clubsim.Fault) (p *flows.Payment, dumps []dump, st
 		registration, _ := id.Split()
 		keep(registration, m.To)
 	})
-	r := w.Registered(g)
+	r := w.Registered(gateway)
 	w.InjectFault(createCall, func() { keep(r.ID, flows.Priced) }, nil)
-	p = must(w, func() (*flows.Payment, error) { return g.Pay(w.Context(), r.ID) })
-	w.Confirm(p, goodCard)
+	payment = must(w, func() (*flows.Payment, error) { return gateway.Pay(w.Context(), r.ID) })
+	w.Confirm(payment, goodCard)
 	w.Fault(faults...)
-	w.Settle(g, p)
+	w.Settle(gateway, payment)
 	w.Journal.Listen(nil)
 	w.Fault()
-	return p, dumps, states
+	return payment, dumps, states
 }
 
 func (w *world) statesOf(faults []clubsim.Fault) []flows.PaymentState {
@@ -98,20 +98,20 @@ func (w *world) statesOf(faults []clubsim.Fault) []flows.PaymentState {
 
 // forget runs a payment, restores Redis to its state after a step, and continues with another gateway.
 func (w *world) forget(faults []clubsim.Fault, step int, later time.Duration) {
-	p, dumps, _ := w.live(faults)
-	before := w.Held(p)
+	payment, dumps, _ := w.live(faults)
+	before := w.Held(payment)
 	w.Clock.Advance(later)
-	w.restore(p.Registration, dumps[step])
-	end := w.Settle(w.Gateway(), p)
-	end.ProcessorID = p.ProcessorID // even if Redis has forgotten it
+	w.restore(payment.Registration, dumps[step])
+	end := w.Settle(w.Gateway(), payment)
+	end.ProcessorID = payment.ProcessorID // even if Redis has forgotten it
 	w.ExpectSound(end)
-	if after := w.Held(p); before.State == cards.Refunded && after.State != cards.Refunded {
+	if after := w.Held(payment); before.State == cards.Refunded && after.State != cards.Refunded {
 		w.Errorf("the processor went from %s to %s", before.State, after.State)
 	}
 	if n := len(w.HeldAll()); n != 1 {
 		w.Errorf("the processor holds %d payments of one sale", n)
 	}
-	if len(w.Lines(p)) == 1 && w.Held(p).Refunded > 0 {
+	if len(w.Lines(payment)) == 1 && w.Held(payment).Refunded > 0 {
 		w.Error("the money went back for a payment that is recorded")
 	}
 }
@@ -123,25 +123,25 @@ func TestForgottenRegistration(t *testing.T) {
 	for name, faults := range outcomes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			r := w.Registered(g)
-			old := w.dump(r.ID)
-			first := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
-			w.Confirm(first, goodCard)
-			w.Fault(faults...)
-			ended := w.Settle(g, first)
-			w.Fault()
-			w.restore(r.ID, old)
-			second, err := w.Gateway().Pay(t.Context(), r.ID)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			registration := world.Registered(gateway)
+			old := world.dump(registration.ID)
+			first := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
+			world.Confirm(first, goodCard)
+			world.Fault(faults...)
+			ended := world.Settle(gateway, first)
+			world.Fault()
+			world.restore(registration.ID, old)
+			second, err := world.Gateway().Pay(t.Context(), registration.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if second.ProcessorID != first.ProcessorID {
 				t.Errorf("payment %s besides %s", second.ProcessorID, first.ProcessorID)
 			}
-			end := w.Settle(w.Gateway(), second)
-			w.ExpectSound(end)
+			end := world.Settle(world.Gateway(), second)
+			world.ExpectSound(end)
 			if ended.State == flows.Recorded && end.State != flows.Recorded {
 				t.Errorf("%s (%s) after it had been recorded", end.State, end.Reason)
 			}
@@ -182,21 +182,21 @@ func TestTwoHistoriesClaim(t *testing.T) {
 					captured = w.dump(registration)
 				}
 			})
-			p := w.Authorised(first)
+			payment := w.Authorised(first)
 			w.Fault(test.faults...)
 			w.InjectFault(metadataCall, func() {
-				sending, claim := w.dump(p.Registration), w.Stored(first, p.ID)
-				w.restore(p.Registration, captured)
+				sending, claim := w.dump(payment.Registration), w.Stored(first, payment.ID)
+				w.restore(payment.Registration, captured)
 				arrives := func() { w.claim(claim) }
 				w.Inject(callFault{Call: metadataCall, Before: arrives, Fail: 3})
-				w.Advance(second, p)
-				test.meanwhile(w, second, p, sending)
+				w.Advance(second, payment)
+				test.meanwhile(w, second, payment, sending)
 			}, nil)
-			w.Advance(first, p)
-			if journal := w.Held(p).Metadata; journal["fd_release_1"] == "" || journal["fd_release_1"] == journal["fd_post_1"] {
+			w.Advance(first, payment)
+			if journal := w.Held(payment).Metadata; journal["fd_release_1"] == "" || journal["fd_release_1"] == journal["fd_post_1"] {
 				t.Fatalf("the second gateway did not release another's claim: %v", journal)
 			}
-			end := w.Settle(w.Gateway(), p)
+			end := w.Settle(w.Gateway(), payment)
 			w.ExpectSound(end)
 			if end.State != test.end || w.Posted() != test.posts {
 				t.Errorf("%s (%s) after %d calls", end.State, end.Reason, w.Posted())
@@ -210,23 +210,23 @@ func TestTwoHistoriesClaim(t *testing.T) {
 // processor's journal stops the first gateway from recording again.
 func TestCaptureOfADayAgo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	sleeper, other := w.Gateway(), w.Gateway()
-	p := w.Authorised(sleeper)
-	w.InjectFault(captureCall, nil, func() {
-		capturing := w.dump(p.Registration)
-		w.InjectFault(metadataCall, nil, func() { w.FailCalls(metadataCall, 1) }) // the acceptance is not journalled
-		if p := w.Advance(other, p); p.State != flows.Recorded {
+	world := newWorld(t)
+	sleeper, other := world.Gateway(), world.Gateway()
+	payment := world.Authorised(sleeper)
+	world.InjectFault(captureCall, nil, func() {
+		capturing := world.dump(payment.Registration)
+		world.InjectFault(metadataCall, nil, func() { world.FailCalls(metadataCall, 1) }) // the acceptance is not journalled
+		if p := world.Advance(other, payment); p.State != flows.Recorded {
 			t.Errorf("the other gateway left it %s (%s)", p.State, p.Reason)
 		}
-		w.restore(p.Registration, capturing)
-		w.Clock.Advance(25 * time.Hour)
+		world.restore(payment.Registration, capturing)
+		world.Clock.Advance(25 * time.Hour)
 	})
-	end := w.Advance(sleeper, p)
-	if end.State != flows.InDoubt || w.Posted() != 1 {
-		t.Errorf("%s (%s) after %d calls", end.State, end.Reason, w.Posted())
+	end := world.Advance(sleeper, payment)
+	if end.State != flows.InDoubt || world.Posted() != 1 {
+		t.Errorf("%s (%s) after %d calls", end.State, end.Reason, world.Posted())
 	}
-	w.ExpectSound(end)
+	world.ExpectSound(end)
 }
 
 // claim makes a gateway's claim arrive at the processor.
@@ -245,15 +245,15 @@ func TestCapturedInAnotherHistory(t *testing.T) {
 	for name, state := range map[string]flows.PaymentState{"intent": flows.Intent, "authorised": flows.Authorised} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Authorised(g)
-			w.captureAtProcessor(p)
-			w.Put(g, p.ID, state)
-			w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
-			w.Advance(g, p)
-			w.Fault()
-			if end := w.Settle(g, p); end.State != flows.Recorded {
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.Authorised(gateway)
+			world.captureAtProcessor(payment)
+			world.Put(gateway, payment.ID, state)
+			world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
+			world.Advance(gateway, payment)
+			world.Fault()
+			if end := world.Settle(gateway, payment); end.State != flows.Recorded {
 				t.Errorf("%s (%s)", end.State, end.Reason)
 			}
 		})
@@ -264,19 +264,19 @@ func TestCapturedInAnotherHistory(t *testing.T) {
 // Whichever calls the processor sends the same request.
 func TestGatewaysThatDiffer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	old := w.Gateway(gatewayOptions{Cards: cards.Config{WebhookURL: "https://old.club.example/v1/webhooks/card"}})
-	p := w.Started(old)
-	w.Put(old, p.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID = "" })
-	released := w.Gateway(
+	world := newWorld(t)
+	old := world.Gateway(gatewayOptions{Cards: cards.Config{WebhookURL: "https://old.club.example/v1/webhooks/card"}})
+	payment := world.Started(old)
+	world.Put(old, payment.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID = "" })
+	released := world.Gateway(
 		gatewayOptions{Cards: cards.Config{WebhookURL: "https://club.example/v1/webhooks/card"}, Keys: newKeyring(t, "two", "one")},
 	)
-	again := w.Advance(released, p)
-	if again.State != flows.Intent || again.ProcessorID != p.ProcessorID {
-		t.Fatalf("%s (%s) with payment %s besides %s", again.State, again.Reason, again.ProcessorID, p.ProcessorID)
+	again := world.Advance(released, payment)
+	if again.State != flows.Intent || again.ProcessorID != payment.ProcessorID {
+		t.Fatalf("%s (%s) with payment %s besides %s", again.State, again.Reason, again.ProcessorID, payment.ProcessorID)
 	}
-	w.Confirm(p, goodCard)
-	if end := w.Advance(released, p); end.State != flows.Recorded {
+	world.Confirm(payment, goodCard)
+	if end := world.Advance(released, payment); end.State != flows.Recorded {
 		t.Errorf("%s (%s)", end.State, end.Reason)
 	}
 }
@@ -285,26 +285,26 @@ func TestGatewaysThatDiffer(t *testing.T) {
 // continues finds the refund's claim and records nothing.
 func TestRefundUnderWay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g, other := w.Gateway(), w.Gateway()
-	p := w.Authorised(g)
+	world := newWorld(t)
+	gateway, other := world.Gateway(), world.Gateway()
+	payment := world.Authorised(gateway)
 	var before dump
-	w.Journal.Listen(func(_ flows.PaymentID, m move) {
+	world.Journal.Listen(func(_ flows.PaymentID, m move) {
 		if m.To == flows.Captured && before == nil {
-			before = w.dump(p.Registration)
+			before = world.dump(payment.Registration)
 		}
 	})
-	w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: new(1)})
-	w.InjectFault(refundCall, func() {
-		w.restore(p.Registration, before)
-		w.FailCalls(getCall, 1)
-		w.Advance(other, p)
-		w.Clock.Advance(time.Minute)
-		w.Advance(other, p)
+	world.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: new(1)})
+	world.InjectFault(refundCall, func() {
+		world.restore(payment.Registration, before)
+		world.FailCalls(getCall, 1)
+		world.Advance(other, payment)
+		world.Clock.Advance(time.Minute)
+		world.Advance(other, payment)
 	}, nil)
-	w.Advance(g, p)
-	if held := w.Held(p); held.Refunded != quarterPassPrice || len(w.Lines(p)) != 0 {
-		t.Errorf("refunded %d, and the ledger holds %+v", held.Refunded, w.Lines(p))
+	world.Advance(gateway, payment)
+	if held := world.Held(payment); held.Refunded != quarterPassPrice || len(world.Lines(payment)) != 0 {
+		t.Errorf("refunded %d, and the ledger holds %+v", held.Refunded, world.Lines(payment))
 	}
 }
 
@@ -312,21 +312,21 @@ func TestRefundUnderWay(t *testing.T) {
 // The next comparison writes it, so that the payment is not in doubt once Redis has forgotten it.
 func TestAcceptanceJournaledLate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	w.InjectFault("POST /sim/demo/sales/*/payments", nil, func() { w.FailCalls(metadataCall, 1) })
-	if p = w.Advance(g, p); p.State != flows.Recorded || w.Held(p).Metadata["fd_done_1"] != "" {
-		t.Fatalf("%s (%s), and the journal holds %v", p.State, p.Reason, w.Held(p).Metadata)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	paid := world.Authorised(gateway)
+	world.InjectFault("POST /sim/demo/sales/*/payments", nil, func() { world.FailCalls(metadataCall, 1) })
+	if paid = world.Advance(gateway, paid); paid.State != flows.Recorded || world.Held(paid).Metadata["fd_done_1"] != "" {
+		t.Fatalf("%s (%s), and the journal holds %v", paid.State, paid.Reason, world.Held(paid).Metadata)
 	}
-	w.rebuild(g)
-	w.Clock.Advance(31 * 24 * time.Hour) // a final record is kept for 30 days
-	w.Wipe()
-	w.rebuild(g)
-	if now, err := g.Store.Payment(t.Context(), p.ID); err == nil && now.State != flows.Recorded {
+	world.rebuild(gateway)
+	world.Clock.Advance(31 * 24 * time.Hour) // a final record is kept for 30 days
+	world.Wipe()
+	world.rebuild(gateway)
+	if now, err := gateway.Store.Payment(t.Context(), paid.ID); err == nil && now.State != flows.Recorded {
 		t.Errorf("it came back as %s (%s)", now.State, now.Reason)
 	}
-	listed := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) })
+	listed := must(t, func() (payment.Page, error) { return gateway.List(t.Context(), payment.ListOptions{}) })
 	if len(listed.Items) != 0 {
 		t.Errorf("operators are shown %+v", listed.Items)
 	}
@@ -336,20 +336,20 @@ func TestAcceptanceJournaledLate(t *testing.T) {
 // parameters. The payment that it already holds continues as agreed.
 func TestCreatedBefore(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	before := w.dump(r.ID)
-	first := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
-	w.restore(r.ID, before)
-	w.Clock.Advance(time.Hour)
-	another := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two", "one")}) // its signature is another
-	p := must(t, func() (*flows.Payment, error) { return another.Pay(t.Context(), r.ID) })
+	world := newWorld(t)
+	g := world.Gateway()
+	registration := world.Registered(g)
+	before := world.dump(registration.ID)
+	first := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), registration.ID) })
+	world.restore(registration.ID, before)
+	world.Clock.Advance(time.Hour)
+	another := world.Gateway(gatewayOptions{Keys: newKeyring(t, "two", "one")}) // its signature is another
+	p := must(t, func() (*flows.Payment, error) { return another.Pay(t.Context(), registration.ID) })
 	if p.State != flows.Intent || p.ProcessorID != first.ProcessorID || p.ClientSecret != first.ClientSecret {
 		t.Fatalf("%s (%s), %s at the processor and not %s", p.State, p.Reason, p.ProcessorID, first.ProcessorID)
 	}
-	w.Confirm(p, goodCard)
-	w.ExpectSound(w.Advance(another, p))
+	world.Confirm(p, goodCard)
+	world.ExpectSound(world.Advance(another, p))
 }
 
 // TestTooOldToBeCreated: the processor is down for hours. If the payment was created after all, it continues;
@@ -357,29 +357,29 @@ func TestCreatedBefore(t *testing.T) {
 func TestTooOldToBeCreated(t *testing.T) {
 	t.Parallel()
 	for created, want := range map[bool]flows.PaymentState{true: flows.Intent, false: flows.Cancelled} {
-		w := newWorld(t)
-		g := w.Gateway()
-		r := w.Registered(g)
+		world := newWorld(t)
+		gateway := world.Gateway()
+		registration := world.Registered(gateway)
 		if created {
 			var abort func()
 			abort = func() { // also the repetition by the client of net/http, which knows the connection
-				w.InjectFault(createCall, nil, abort)
+				world.InjectFault(createCall, nil, abort)
 				panic(http.ErrAbortHandler)
 			}
-			w.InjectFault(createCall, nil, abort)
+			world.InjectFault(createCall, nil, abort)
 		} else {
-			w.FailCalls(createCall, 9)
+			world.FailCalls(createCall, 9)
 		}
-		if _, err := g.Pay(t.Context(), r.ID); err == nil {
+		if _, err := gateway.Pay(t.Context(), registration.ID); err == nil {
 			t.Fatal("the processor answered")
 		}
-		p := w.Stored(g, flows.NewPaymentID(r.ID, 1))
-		if p.State != flows.Priced || p.Schema != flows.PaymentSchema {
-			t.Fatalf("%s (%s) of layout %d", p.State, p.Reason, p.Schema)
+		payment := world.Stored(gateway, flows.NewPaymentID(registration.ID, 1))
+		if payment.State != flows.Priced || payment.Schema != flows.PaymentSchema {
+			t.Fatalf("%s (%s) of layout %d", payment.State, payment.Reason, payment.Schema)
 		}
-		w.Clock.Advance(3*time.Hour + time.Minute)
-		if p = w.Advance(g, p); !p.HasBeen(want) || p.State == flows.Blocked {
-			t.Errorf("created: %t; %s (%s)", created, p.State, p.Reason)
+		world.Clock.Advance(3*time.Hour + time.Minute)
+		if payment = world.Advance(gateway, payment); !payment.HasBeen(want) || payment.State == flows.Blocked {
+			t.Errorf("created: %t; %s (%s)", created, payment.State, payment.Reason)
 		}
 	}
 }
@@ -389,27 +389,27 @@ func TestTooOldToBeCreated(t *testing.T) {
 // it again.
 func TestBlockedIsListed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	before := w.dump(r.ID)
-	if _, err := g.Pay(t.Context(), r.ID); err != nil {
+	world := newWorld(t)
+	g := world.Gateway()
+	registration := world.Registered(g)
+	before := world.dump(registration.ID)
+	if _, err := g.Pay(t.Context(), registration.ID); err != nil {
 		t.Fatal(err)
 	}
-	w.restore(r.ID, before)
-	w.addArticle(&flows.Payment{Sale: r.Sale})
-	another := w.Gateway()
-	if _, err := another.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.CartChanged {
+	world.restore(registration.ID, before)
+	world.addArticle(&flows.Payment{Sale: registration.Sale})
+	another := world.Gateway()
+	if _, err := another.Pay(t.Context(), registration.ID); flows.CodeOf(err) != flows.CartChanged {
 		t.Fatal(err)
 	}
-	p := must(t, func() (*flows.Payment, error) { return another.Pay(t.Context(), r.ID) })
-	if p.State != flows.Blocked {
-		t.Fatalf("%s (%s)", p.State, p.Reason)
+	paid := must(t, func() (*flows.Payment, error) { return another.Pay(t.Context(), registration.ID) })
+	if paid.State != flows.Blocked {
+		t.Fatalf("%s (%s)", paid.State, paid.Reason)
 	}
-	w.Redis.Del(t.Context(), "fd:payments:open", "fd:{fd:payments:open}:states") // as when the earlier payment ends late
-	w.rebuild(another)
+	world.Redis.Del(t.Context(), "fd:payments:open", "fd:{fd:payments:open}:states") // as when the earlier payment ends late
+	world.rebuild(another)
 	listed := must(t, func() (payment.Page, error) { return another.List(t.Context(), payment.ListOptions{}) })
-	if !slices.ContainsFunc(listed.Items, func(s payment.Summary) bool { return s.ID == p.ID }) {
+	if !slices.ContainsFunc(listed.Items, func(s payment.Summary) bool { return s.ID == paid.ID }) {
 		t.Errorf("the list for operators holds %+v", listed.Items)
 	}
 }
@@ -426,52 +426,52 @@ func TestGivenUpAndCaptured(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			r := w.Registered(g)
-			w.FailCalls(createCall, 1000)
-			if _, err := g.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
+			world := newWorld(t)
+			gateway := world.Gateway()
+			registration := world.Registered(gateway)
+			world.FailCalls(createCall, 1000)
+			if _, err := gateway.Pay(t.Context(), registration.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
 				t.Fatalf("started: %v", err)
 			}
-			before := w.dump(r.ID)
-			if _, err := g.Registrations.CancelPayment(t.Context(), r.ID, holderToken); err != nil {
+			before := world.dump(registration.ID)
+			if _, err := gateway.Registrations.CancelPayment(t.Context(), registration.ID, holderToken); err != nil {
 				t.Fatal(err)
 			}
-			givenUp := w.dump(r.ID)
-			w.restore(r.ID, before)
-			w.Inject(callFault{})
-			p := w.Advance(g, &flows.Payment{ID: flows.NewPaymentID(r.ID, 1)})
-			w.Confirm(p, goodCard)
-			w.Fault(outcomes[name]...)
-			p = w.Advance(g, p)
-			w.restore(r.ID, givenUp)
-			if shown := w.Stored(g, p.ID); p.ProcessorID == "" || shown.State != flows.Cancelled || shown.ProcessorID != "" {
-				t.Fatalf("paid as %q, and Redis shows %s %q", p.ProcessorID, shown.State, shown.ProcessorID)
+			givenUp := world.dump(registration.ID)
+			world.restore(registration.ID, before)
+			world.Inject(callFault{})
+			payment := world.Advance(gateway, &flows.Payment{ID: flows.NewPaymentID(registration.ID, 1)})
+			world.Confirm(payment, goodCard)
+			world.Fault(outcomes[name]...)
+			payment = world.Advance(gateway, payment)
+			world.restore(registration.ID, givenUp)
+			if shown := world.Stored(gateway, payment.ID); payment.ProcessorID == "" || shown.State != flows.Cancelled || shown.ProcessorID != "" {
+				t.Fatalf("paid as %q, and Redis shows %s %q", payment.ProcessorID, shown.State, shown.ProcessorID)
 			}
-			w.rebuild(g)
-			w.settleAll(g)
-			found := w.paidWith(g, p)
+			world.rebuild(gateway)
+			world.settleAll(gateway)
+			found := world.paidWith(gateway, payment)
 			if found.State != want {
 				t.Errorf("%s (%s), want %s", found.State, found.Reason, want)
 			}
-			w.ExpectSound(found)
+			world.ExpectSound(found)
 		})
 	}
 }
 
 // paidWith finds the record of a registration that has the processor's payment of another.
-func (w *world) paidWith(g *gateway, p *flows.Payment) *flows.Payment {
+func (w *world) paidWith(g *gateway, payment *flows.Payment) *flows.Payment {
 	w.Helper()
-	for key := range w.dump(p.Registration) {
+	for key := range w.dump(payment.Registration) {
 		_, number, isPayment := strings.Cut(key, ":payment:")
 		generation, err := strconv.Atoi(number)
 		if !isPayment || err != nil {
 			continue
 		}
-		if found := w.Stored(g, flows.NewPaymentID(p.Registration, generation)); found.ProcessorID == p.ProcessorID {
+		if found := w.Stored(g, flows.NewPaymentID(payment.Registration, generation)); found.ProcessorID == payment.ProcessorID {
 			return found
 		}
 	}
-	w.Fatalf("Redis has no record of %s", p.ProcessorID)
+	w.Fatalf("Redis has no record of %s", payment.ProcessorID)
 	return nil
 }

@@ -78,14 +78,14 @@ func (how settlementCase) request() clubsim.FaultMatch {
 }
 
 // expectSettled compares the club system's own view of the sale with the payment.
-func (w *world) expectSettled(p *flows.Payment) {
+func (w *world) expectSettled(payment *flows.Payment) {
 	w.Helper()
-	how := w.settlementCases()[p.Method]
-	sale := must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), bastille, p.Sale) })
-	lines := w.Lines(p)
-	switch p.State {
+	how := w.settlementCases()[payment.Method]
+	sale := must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), bastille, payment.Sale) })
+	lines := w.Lines(payment)
+	switch payment.State {
 	case flows.Recorded:
-		if sale.State != how.state || len(lines) != how.ledger || p.Desk != nil || p.Payer != nil {
+		if sale.State != how.state || len(lines) != how.ledger || payment.Desk != nil || payment.Payer != nil {
 			w.Errorf("recorded, and the sale is %s with the ledger %+v", sale.State, lines)
 		}
 	case flows.Cancelled:
@@ -93,11 +93,11 @@ func (w *world) expectSettled(p *flows.Payment) {
 			w.Errorf("cancelled, and the sale is %s with the ledger %+v", sale.State, lines)
 		}
 	case flows.InDoubt, flows.Blocked:
-		if view := p.View(); view.Retry != "never" {
-			w.Errorf("%s, and the buyer sees %+v", p.State, view)
+		if view := payment.View(); view.Retry != "never" {
+			w.Errorf("%s, and the buyer sees %+v", payment.State, view)
 		}
 	default:
-		w.Errorf("it did not come to rest: %s (%s)", p.State, p.Reason)
+		w.Errorf("it did not come to rest: %s (%s)", payment.State, payment.Reason)
 	}
 	if audit := w.Sim.Audit(); !audit.OK {
 		w.Errorf("the audit finds %+v", audit)
@@ -189,23 +189,23 @@ var settlements = func() map[string]scenario {
 func (w *world) priced(g *gateway, method flows.Method) *flows.Payment {
 	w.Helper()
 	w.Fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 401, Times: new(2)})
-	p := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
-	if p.State != flows.Priced {
-		w.Fatalf("the payment is %s", p.State)
+	payment := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
+	if payment.State != flows.Priced {
+		w.Fatalf("the payment is %s", payment.State)
 	}
 	w.Fault()
 	w.Clock.Advance(time.Minute)
-	return p
+	return payment
 }
 
 // settleElsewhere settles a sale as staff do in the club system's own screens.
-func (w *world) settleElsewhere(p *flows.Payment) {
+func (w *world) settleElsewhere(payment *flows.Payment) {
 	w.Helper()
 	var err error
-	if p.Method == flows.Free {
-		err = w.Club.ValidateSale(w.Context(), bastille, p.Sale, nil)
+	if payment.Method == flows.Free {
+		err = w.Club.ValidateSale(w.Context(), bastille, payment.Sale, nil)
 	} else {
-		err = w.Club.PostponeDue(w.Context(), bastille, p.Sale, "2031-01-31", nil)
+		err = w.Club.PostponeDue(w.Context(), bastille, payment.Sale, "2031-01-31", nil)
 	}
 	if err != nil {
 		w.Error(err)
@@ -272,15 +272,15 @@ func (w *world) settleAt(method flows.Method, plan frontdesktest.Fault) (flows.P
 // TestConcurrentSettlement: of concurrent requests and polls, by any method, exactly one settles.
 func TestConcurrentSettlement(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	gateways := []*gateway{w.Gateway(), w.Gateway()}
-	r := w.Registered(gateways[0])
-	ways := []flows.StartPayment{w.settlementCases()[flows.Deferred].start, w.settlementCases()[flows.InPerson].start}
+	world := newWorld(t)
+	gateways := []*gateway{world.Gateway(), world.Gateway()}
+	registration := world.Registered(gateways[0])
+	ways := []flows.StartPayment{world.settlementCases()[flows.Deferred].start, world.settlementCases()[flows.InPerson].start}
 	var group sync.WaitGroup
 	for range 8 {
 		for i, g := range gateways {
 			group.Go(func() {
-				_, err := g.PayWith(w.Context(), r.ID, holderToken, ways[i])
+				_, err := g.PayWith(world.Context(), registration.ID, holderToken, ways[i])
 				if code := flows.CodeOf(err); err != nil && code != flows.PaymentExists && code != flows.Conflict && code != flows.RegistrationClosed {
 					t.Errorf("asking for the payment: %v", err)
 				}
@@ -288,25 +288,25 @@ func TestConcurrentSettlement(t *testing.T) {
 		}
 	}
 	group.Wait()
-	p := w.Stored(gateways[0], flows.NewPaymentID(r.ID, 1))
-	if n := w.sent(w.settlementCases()[flows.Deferred]) + w.Posted(); n != 1 || p.State != flows.Recorded {
+	p := world.Stored(gateways[0], flows.NewPaymentID(registration.ID, 1))
+	if n := world.sent(world.settlementCases()[flows.Deferred]) + world.Posted(); n != 1 || p.State != flows.Recorded {
 		t.Errorf("%s (%s) after %d calls", p.State, p.Reason, n)
 	}
-	w.expectSettled(p)
+	world.expectSettled(p)
 }
 
 // TestPayable: an amount of zero settles only by the free method.
 func TestPayable(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	due, nothing := w.Registered(g), w.RegisteredFor(g, trial, 0)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	due, nothing := world.Registered(gateway), world.RegisteredFor(gateway, trial, 0)
 	sum := flows.StartPayment{
 		Method: flows.InPerson,
 		Staff:  true,
 		Desk:   &flows.Desk{Mean: "card", Cards: []flows.DeskCard{{Amount: quarterPassPrice - 1, Network: "CBGroup"}}},
 	}
-	stranger := w.settlementCases()[flows.InPerson].start
+	stranger := world.settlementCases()[flows.InPerson].start
 	stranger.Staff = false
 	for name, test := range map[string]struct {
 		r    *flows.Registration
@@ -314,19 +314,19 @@ func TestPayable(t *testing.T) {
 		want flows.Code
 	}{
 		"card, nothing due":      {nothing, flows.StartPayment{Method: flows.ByCard}, flows.NothingDue},
-		"later, nothing due":     {nothing, w.settlementCases()[flows.Deferred].start, flows.NothingDue},
-		"desk, nothing due":      {nothing, w.settlementCases()[flows.InPerson].start, flows.NothingDue},
+		"later, nothing due":     {nothing, world.settlementCases()[flows.Deferred].start, flows.NothingDue},
+		"desk, nothing due":      {nothing, world.settlementCases()[flows.InPerson].start, flows.NothingDue},
 		"free, an amount due":    {due, flows.StartPayment{Method: flows.Free}, flows.AmountDue},
 		"desk, another sum":      {due, sum, flows.InvalidRequest},
 		"desk, by the buyer":     {due, stranger, flows.StaffOnly},
 		"desk, nothing, a buyer": {nothing, stranger, flows.StaffOnly},
 	} {
-		if _, err := g.PayWith(t.Context(), test.r.ID, holderToken, test.in); flows.CodeOf(err) != test.want {
+		if _, err := gateway.PayWith(t.Context(), test.r.ID, holderToken, test.in); flows.CodeOf(err) != test.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for r, want := range map[*flows.Registration][]flows.Method{due: {flows.ByCard, flows.Deferred, flows.InPerson}, nothing: {flows.Free}} {
-		view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
+		view := must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), r.ID, holderToken) })
 		if view.Phase != flows.Open || !slices.Equal(view.Methods, want) || view.Actions[0] != "pay" {
 			t.Errorf("%s, to be settled by %v, with %v", view.Phase, view.Methods, view.Actions)
 		}
@@ -336,12 +336,12 @@ func TestPayable(t *testing.T) {
 // TestOneWayAtATime: while a payment is in progress, the same request returns it and any other is refused.
 func TestOneWayAtATime(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Started(g) // by card
-	later := w.settlementCases()[flows.Deferred].start
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Started(gateway) // by card
+	later := world.settlementCases()[flows.Deferred].start
 	ask := func(in flows.StartPayment) error {
-		return errorOf(g.PayWith(t.Context(), p.Registration, holderToken, in))
+		return errorOf(gateway.PayWith(t.Context(), payment.Registration, holderToken, in))
 	}
 	if err := ask(later); flows.CodeOf(err) != flows.PaymentExists {
 		t.Errorf("in addition to a card: %v", err)
@@ -349,7 +349,7 @@ func TestOneWayAtATime(t *testing.T) {
 	if err := ask(flows.StartPayment{Method: flows.ByCard, ReturnURL: "https://club.example/else"}); err != nil {
 		t.Errorf("the card again, to return elsewhere: %v", err)
 	}
-	if _, err := g.Cancel(t.Context(), p.ID); err != nil {
+	if _, err := gateway.Cancel(t.Context(), payment.ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := ask(later); err != nil {
@@ -359,17 +359,17 @@ func TestOneWayAtATime(t *testing.T) {
 		t.Errorf("the same again: %v", err)
 	}
 	other := later
-	other.DueDate = w.Clock.Now().AddDate(0, 2, 0).Format(time.DateOnly)
+	other.DueDate = world.Clock.Now().AddDate(0, 2, 0).Format(time.DateOnly)
 	for name, in := range map[string]flows.StartPayment{
 		"another day": other,
 		"a card":      {Method: flows.ByCard},
-		"the desk":    w.settlementCases()[flows.InPerson].start,
+		"the desk":    world.settlementCases()[flows.InPerson].start,
 	} {
 		if err := ask(in); flows.CodeOf(err) != flows.PaymentExists {
 			t.Errorf("%s in addition to a deferral: %v", name, err)
 		}
 	}
-	w.expectSettled(w.Stored(g, flows.NewPaymentID(p.Registration, 2)))
+	world.expectSettled(world.Stored(gateway, flows.NewPaymentID(payment.Registration, 2)))
 }
 
 // TestWithdraw cancels a settlement that was requested but not sent; nothing is sent.
@@ -378,29 +378,31 @@ func TestWithdraw(t *testing.T) {
 	for _, method := range withoutProcessor {
 		t.Run(string(method), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.priced(g, method)
-			view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), p.Registration, holderToken) })
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.priced(gateway, method)
+			view := must(t, func() (flows.View, error) {
+				return gateway.Registrations.Get(t.Context(), payment.Registration, holderToken)
+			})
 			if view.Phase != flows.Paying || !slices.Equal(view.Methods, []flows.Method{method}) {
 				t.Errorf("%s, to be settled by %v", view.Phase, view.Methods)
 			}
-			before := w.sent(w.settlementCases()[method])
-			view, err := g.Registrations.Abandon(t.Context(), p.Registration, holderToken)
+			before := world.sent(world.settlementCases()[method])
+			view, err := gateway.Registrations.Abandon(t.Context(), payment.Registration, holderToken)
 			if err != nil || view.Phase != flows.Abandoned || view.Payment.State != flows.Cancelled {
 				t.Errorf("%+v, %v", view, err)
 			}
-			w.expectSettled(w.Stored(g, p.ID))
-			if n := w.sent(w.settlementCases()[method]); n != before {
+			world.expectSettled(world.Stored(gateway, payment.ID))
+			if n := world.sent(world.settlementCases()[method]); n != before {
 				t.Errorf("%d requests were sent after %d", n, before)
 			}
 
-			sending := w.priced(g, method)
-			w.Put(g, sending.ID, flows.Sending)
+			sending := world.priced(gateway, method)
+			world.Put(gateway, sending.ID, flows.Sending)
 			must(t, func() (int64, error) {
-				return w.Redis.HSet(t.Context(), redisKey(sending), "lease", w.Clock.Now().Add(time.Hour).UnixMilli()).Result()
+				return world.Redis.HSet(t.Context(), redisKey(sending), "lease", world.Clock.Now().Add(time.Hour).UnixMilli()).Result()
 			})
-			if _, err := g.Registrations.Abandon(t.Context(), sending.Registration, holderToken); flows.CodeOf(err) != flows.PaymentUnderWay {
+			if _, err := gateway.Registrations.Abandon(t.Context(), sending.Registration, holderToken); flows.CodeOf(err) != flows.PaymentUnderWay {
 				t.Errorf("while it is being sent: %v", err)
 			}
 		})
@@ -413,22 +415,22 @@ func TestAsleepBeforeSettling(t *testing.T) {
 	for _, method := range withoutProcessor {
 		t.Run(string(method), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			w.Journal.Listen(func(_ flows.PaymentID, m move) {
-				if m.To == flows.Sending && w.Journal.Counts(m) == 1 {
-					w.Clock.Advance(11 * time.Second)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			world.Journal.Listen(func(_ flows.PaymentID, m move) {
+				if m.To == flows.Sending && world.Journal.Counts(m) == 1 {
+					world.Clock.Advance(11 * time.Second)
 				}
 			})
-			p := must(t, func() (*flows.Payment, error) { return w.settles(g, method) })
-			if p.State != flows.Priced || w.sent(w.settlementCases()[method]) != 0 {
+			p := must(t, func() (*flows.Payment, error) { return world.settles(gateway, method) })
+			if p.State != flows.Priced || world.sent(world.settlementCases()[method]) != 0 {
 				t.Errorf("%s (%s) after a sleep", p.State, p.Reason)
 			}
-			end := w.Settle(g, p)
+			end := world.Settle(gateway, p)
 			if end.State != flows.Recorded {
 				t.Errorf("%s (%s)", end.State, end.Reason)
 			}
-			w.expectSettled(end)
+			world.expectSettled(end)
 		})
 	}
 }
@@ -439,17 +441,17 @@ func TestAsleepAfterReadingTheSale(t *testing.T) {
 	for _, method := range withoutProcessor {
 		t.Run(string(method), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p, how := w.priced(g, method), w.settlementCases()[method]
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment, how := world.priced(gateway, method), world.settlementCases()[method]
 			sent := 0
-			w.InjectFault("GET /sim/demo/sales/*", nil, func() {
-				w.settleElsewhere(p)
-				sent = w.sent(how)
-				w.Clock.Advance(2 * time.Minute)
+			world.InjectFault("GET /sim/demo/sales/*", nil, func() {
+				world.settleElsewhere(payment)
+				sent = world.sent(how)
+				world.Clock.Advance(2 * time.Minute)
 			})
-			if end := w.Advance(g, p); end.State != flows.InDoubt || w.sent(how) != sent {
-				t.Errorf("%s (%s), and %d requests followed", end.State, end.Reason, w.sent(how)-sent)
+			if end := world.Advance(gateway, payment); end.State != flows.InDoubt || world.sent(how) != sent {
+				t.Errorf("%s (%s), and %d requests followed", end.State, end.Reason, world.sent(how)-sent)
 			}
 		})
 	}
@@ -479,19 +481,21 @@ func TestSettlementView(t *testing.T) {
 // changed again. Another amount can be paid by card.
 func TestRefusedByTheProcessor(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	w.Inject(callFault{Call: createCall, Fail: 1, Status: http.StatusBadRequest})
-	p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
-	w.expectView(p, "cancelled", "new")
-	view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
-	if view.Phase != flows.Open || len(w.HeldAll()) != 0 {
-		t.Errorf("%s with %d payments at the processor", view.Phase, len(w.HeldAll()))
+	world := newWorld(t)
+	gateway := world.Gateway()
+	registration := world.Registered(gateway)
+	world.Inject(callFault{Call: createCall, Fail: 1, Status: http.StatusBadRequest})
+	payment := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
+	world.expectView(payment, "cancelled", "new")
+	view := must(t, func() (flows.View, error) {
+		return gateway.Registrations.Get(t.Context(), registration.ID, holderToken)
+	})
+	if view.Phase != flows.Open || len(world.HeldAll()) != 0 {
+		t.Errorf("%s with %d payments at the processor", view.Phase, len(world.HeldAll()))
 	}
-	must(t, func() (flows.View, error) { return w.AddItem(g, r, badge) })
-	again := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
-	if again.State != flows.Intent || again.Amount == p.Amount {
-		t.Errorf("asked again, for %d after %d, it is %s", again.Amount, p.Amount, again.State)
+	must(t, func() (flows.View, error) { return world.AddItem(gateway, registration, badge) })
+	again := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
+	if again.State != flows.Intent || again.Amount == payment.Amount {
+		t.Errorf("asked again, for %d after %d, it is %s", again.Amount, payment.Amount, again.State)
 	}
 }

@@ -157,24 +157,24 @@ func TestRefundOfASettledSale(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Doubtful(g, settle.fault)
-			settle.by(w, p)
+			gateway := w.Gateway()
+			paid := w.Doubtful(gateway, settle.fault)
+			settle.by(w, paid)
 			w.Clock.Advance(16 * time.Minute)
-			_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
-			w.expectRefusal(g, p, err, flows.NotDecidable, "The sale has been settled.")
-			if held := w.Held(p); held.Refunded != 0 || held.Metadata["fd_release_1"] != "" {
+			_, err := gateway.ConfirmNotRecorded(t.Context(), paid.ID, payment.Refund, ada)
+			w.expectRefusal(gateway, paid, err, flows.NotDecidable, "The sale has been settled.")
+			if held := w.Held(paid); held.Refunded != 0 || held.Metadata["fd_release_1"] != "" {
 				t.Errorf("after the refusal the processor holds %+v", held)
 			}
 			override := ada
 			override.Override = true
 			must(t, func() (payment.ResolutionResult, error) {
-				return g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, override)
+				return gateway.ConfirmNotRecorded(t.Context(), paid.ID, payment.Refund, override)
 			})
-			if p = w.Advance(g, p); p.State != flows.Refunded {
-				t.Errorf("%s (%s)", p.State, p.Reason)
+			if paid = w.Advance(gateway, paid); paid.State != flows.Refunded {
+				t.Errorf("%s (%s)", paid.State, paid.Reason)
 			}
-			if note := w.Held(p).Metadata["fd_op_1"]; !strings.Contains(note, "confirm-not-recorded-override refund by ada") {
+			if note := w.Held(paid).Metadata["fd_op_1"]; !strings.Contains(note, "confirm-not-recorded-override refund by ada") {
 				t.Errorf("the processor's metadata says %q", note)
 			}
 		})
@@ -196,24 +196,24 @@ func TestCancelOfASettledSale(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway(gatewayOptions{Rule: simulatorsRule()})
-			p := bring(w, g)
-			w.PayAtDesk(p)
+			paid := bring(w, g)
+			w.PayAtDesk(paid)
 			for _, pause := range []time.Duration{20 * time.Second, 31 * time.Second, 16 * time.Minute} {
 				w.Clock.Advance(pause)
-				p = w.Advance(g, p)
+				paid = w.Advance(g, paid)
 			}
-			if p.State != flows.InDoubt {
-				t.Fatalf("%s (%s)", p.State, p.Reason)
+			if paid.State != flows.InDoubt {
+				t.Fatalf("%s (%s)", paid.State, paid.Reason)
 			}
-			_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Cancel, ada)
-			w.expectRefusal(g, p, err, flows.NotDecidable, "The sale has been settled.")
+			_, err := g.ConfirmNotRecorded(t.Context(), paid.ID, payment.Cancel, ada)
+			w.expectRefusal(g, paid, err, flows.NotDecidable, "The sale has been settled.")
 			override := ada
 			override.Override = true
 			must(t, func() (payment.ResolutionResult, error) {
-				return g.ConfirmNotRecorded(t.Context(), p.ID, payment.Cancel, override)
+				return g.ConfirmNotRecorded(t.Context(), paid.ID, payment.Cancel, override)
 			})
-			if p = w.Stored(g, p.ID); p.State != flows.Cancelled || len(w.Lines(p)) != 1 {
-				t.Errorf("%s (%s), and the ledger holds %+v", p.State, p.Reason, w.Lines(p))
+			if paid = w.Stored(g, paid.ID); paid.State != flows.Cancelled || len(w.Lines(paid)) != 1 {
+				t.Errorf("%s (%s), and the ledger holds %+v", paid.State, paid.Reason, w.Lines(paid))
 			}
 		})
 	}
@@ -239,36 +239,36 @@ func TestPaidTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Authorised(g)
-			w.sellOnCredit(p)
-			w.InjectFault("POST /sim/demo/sales/*/payments", func() { staff.before(w, p) }, func() { staff.after(w, p) })
-			if p = w.Advance(g, p); p.State != flows.Recorded {
-				t.Fatalf("%s (%s)", p.State, p.Reason)
+			gateway := w.Gateway()
+			payment := w.Authorised(gateway)
+			w.sellOnCredit(payment)
+			w.InjectFault("POST /sim/demo/sales/*/payments", func() { staff.before(w, payment) }, func() { staff.after(w, payment) })
+			if payment = w.Advance(gateway, payment); payment.State != flows.Recorded {
+				t.Fatalf("%s (%s)", payment.State, payment.Reason)
 			}
-			if lines := w.Lines(p); len(lines) != staff.ledger {
+			if lines := w.Lines(payment); len(lines) != staff.ledger {
 				t.Fatalf("the ledger holds %+v", lines)
 			}
 			w.Clock.Advance(time.Minute)
-			w.rebuild(g)
-			w.rebuild(g)
-			if due := w.due(g); len(due) != 1 || due[0] != p.ID {
+			w.rebuild(gateway)
+			w.rebuild(gateway)
+			if due := w.due(gateway); len(due) != 1 || due[0] != payment.ID {
 				t.Fatalf("two comparisons list %s", due)
 			}
 			w.Clock.Advance(10*time.Minute + staff.away)
-			p = w.verify(g, p)
-			w.expectPaidTwice(g, p, staff.twice)
+			payment = w.verify(gateway, payment)
+			w.expectPaidTwice(gateway, payment, staff.twice)
 			if staff.twice {
 				w.ForgetKeys("fd:{fd:payments:open}:*") // as if the gateway had died before it listed the payment
-				w.rebuild(g)
+				w.rebuild(gateway)
 				w.Clock.Advance(2 * time.Hour)
-				p = w.verify(g, p)
-				w.expectPaidTwice(g, p, true)
-				w.confirmRecorded(g, p)
+				payment = w.verify(gateway, payment)
+				w.expectPaidTwice(gateway, payment, true)
+				w.confirmRecorded(gateway, payment)
 				w.Clock.Advance(time.Hour)
-				w.rebuild(g)
-				p = w.verify(g, p)
-				w.expectPaidTwice(g, p, false)
+				w.rebuild(gateway)
+				payment = w.verify(gateway, payment)
+				w.expectPaidTwice(gateway, payment, false)
 			}
 		})
 	}
@@ -294,52 +294,52 @@ func (w *world) compareAgain(g *gateway) {
 // The POST arrives later: as long as it still may, the debt is not compared.
 func TestPaidTwiceLate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway(gatewayOptions{Rule: simulatorsRule()})
-	p := w.Authorised(g)
-	w.sellOnCredit(p)
-	p = w.DoubtAgain(g, p, "error_before")
-	w.PayAtDesk(p)
-	w.Clock.Advance(30 * time.Second)
-	if p = w.Advance(g, p); p.State != flows.Recorded {
-		t.Fatalf("%s (%s)", p.State, p.Reason)
+	world := newWorld(t)
+	gateway := world.Gateway(gatewayOptions{Rule: simulatorsRule()})
+	payment := world.Authorised(gateway)
+	world.sellOnCredit(payment)
+	payment = world.DoubtAgain(gateway, payment, "error_before")
+	world.PayAtDesk(payment)
+	world.Clock.Advance(30 * time.Second)
+	if payment = world.Advance(gateway, payment); payment.State != flows.Recorded {
+		t.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
 	compare := func() {
-		w.rebuild(g)
-		p = w.verify(g, p)
+		world.rebuild(gateway)
+		payment = world.verify(gateway, payment)
 	}
-	w.Clock.Advance(5 * time.Minute)
+	world.Clock.Advance(5 * time.Minute)
 	compare()
-	w.PayAtDesk(p) // has the effect of the late POST: a second payment of the settled sale
-	w.Clock.Advance(10 * time.Minute)
+	world.PayAtDesk(payment) // has the effect of the late POST: a second payment of the settled sale
+	world.Clock.Advance(10 * time.Minute)
 	compare()
-	w.expectPaidTwice(g, p, true)
+	world.expectPaidTwice(gateway, payment, true)
 }
 
 // TestUnreadableDebt: an account that cannot be read for six hours may be gone, and is not read for ever.
 func TestUnreadableDebt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	w.sellOnCredit(p)
-	if p = w.Advance(g, p); p.State != flows.Recorded {
-		t.Fatalf("%s (%s)", p.State, p.Reason)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
+	world.sellOnCredit(payment)
+	if payment = world.Advance(gateway, payment); payment.State != flows.Recorded {
+		t.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
-	w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/stats/accounts/contacts/*"}, Kind: "error_before", Status: 404})
-	w.Clock.Advance(5 * time.Hour)
-	w.verify(g, p)
-	w.Clock.Advance(30 * time.Minute)
-	if due := w.due(g); len(due) != 1 {
+	world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/stats/accounts/contacts/*"}, Kind: "error_before", Status: 404})
+	world.Clock.Advance(5 * time.Hour)
+	world.verify(gateway, payment)
+	world.Clock.Advance(30 * time.Minute)
+	if due := world.due(gateway); len(due) != 1 {
 		t.Errorf("after five hours, %s are due", due)
 	}
-	w.Clock.Advance(time.Hour)
-	w.verify(g, p)
-	w.Clock.Advance(time.Hour)
-	if due := w.due(g); len(due) != 0 {
+	world.Clock.Advance(time.Hour)
+	world.verify(gateway, payment)
+	world.Clock.Advance(time.Hour)
+	if due := world.due(gateway); len(due) != 0 {
 		t.Errorf("after six hours, %s are still due", due)
 	}
-	w.expectPaidTwice(g, w.Stored(g, p.ID), false)
+	world.expectPaidTwice(gateway, world.Stored(gateway, payment.ID), false)
 }
 
 // expectPaidTwice compares everything that operators see with what happened.

@@ -13,36 +13,36 @@ import (
 // unclaimed makes a card payment in doubt that was never sent: its sale could not be read for a day after the capture.
 func (w *world) unclaimed(g *gateway) *flows.Payment {
 	w.Helper()
-	p := w.Authorised(g)
+	payment := w.Authorised(g)
 	w.InjectFault(captureCall, nil, func() {
 		w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
 		w.Clock.Advance(time.Minute)
 	})
-	p = w.Advance(g, p)
+	payment = w.Advance(g, payment)
 	w.Clock.Advance(25 * time.Hour)
-	p = w.Advance(g, p)
+	payment = w.Advance(g, payment)
 	w.Fault()
-	if p.State != flows.InDoubt || p.Claim != 0 {
-		w.Fatalf("%s (%s) after claim %d", p.State, p.Reason, p.Claim)
+	if payment.State != flows.InDoubt || payment.Claim != 0 {
+		w.Fatalf("%s (%s) after claim %d", payment.State, payment.Reason, payment.Claim)
 	}
-	return p
+	return payment
 }
 
 // TestRecordedBeforeItsFirstClaim: staff enter a payment by hand that no gateway sent, on the person's account, and an operator confirms
 // that. Redis then loses it. The processor's journal has the decision, so that no gateway sends the payment, and operators see it there.
 func TestRecordedBeforeItsFirstClaim(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.unclaimed(g)
-	w.confirmRecorded(g, p)
-	w.Wipe()
-	w.rebuild(g)
-	p = w.Advance(g, p)
-	if n := w.Posted(); p.State != flows.Recorded || n != 0 {
-		t.Errorf("%s (%s) after %d requests: %v", p.State, p.Reason, n, w.Held(p).Metadata)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.unclaimed(gateway)
+	world.confirmRecorded(gateway, payment)
+	world.Wipe()
+	world.rebuild(gateway)
+	payment = world.Advance(gateway, payment)
+	if n := world.Posted(); payment.State != flows.Recorded || n != 0 {
+		t.Errorf("%s (%s) after %d requests: %v", payment.State, payment.Reason, n, world.Held(payment).Metadata)
 	}
-	if journal := w.shown(g, p).Journal; len(journal) != 2 || journal[0].Key != "fd_done_0" || journal[1].Key != "fd_op_1" {
+	if journal := world.shown(gateway, payment).Journal; len(journal) != 2 || journal[0].Key != "fd_done_0" || journal[1].Key != "fd_op_1" {
 		t.Errorf("the journal is %+v", journal)
 	}
 }
@@ -51,20 +51,20 @@ func TestRecordedBeforeItsFirstClaim(t *testing.T) {
 // decision is.
 func TestNoClaimToRelease(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.unclaimed(g)
-	w.Clock.Advance(16 * time.Minute)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.unclaimed(gateway)
+	world.Clock.Advance(16 * time.Minute)
 	writes := 0
 	var count func()
-	count = func() { writes++; w.InjectFault(metadataCall, count, nil) }
-	w.InjectFault(metadataCall, count, nil)
-	w.mustDecide(g, p, protocol.GiveBack)
-	if writes != 2 || w.Held(p).Metadata["fd_released_by"] == "" || w.Held(p).Metadata["fd_op_1"] == "" {
-		t.Errorf("%d entries were written: %v", writes, w.Held(p).Metadata)
+	count = func() { writes++; world.InjectFault(metadataCall, count, nil) }
+	world.InjectFault(metadataCall, count, nil)
+	world.mustDecide(gateway, payment, protocol.GiveBack)
+	if writes != 2 || world.Held(payment).Metadata["fd_released_by"] == "" || world.Held(payment).Metadata["fd_op_1"] == "" {
+		t.Errorf("%d entries were written: %v", writes, world.Held(payment).Metadata)
 	}
-	w.Inject(callFault{})
-	if p = w.Advance(g, p); p.State != flows.Refunded || w.Held(p).State != cards.Refunded {
-		t.Errorf("%s (%s)", p.State, p.Reason)
+	world.Inject(callFault{})
+	if payment = world.Advance(gateway, payment); payment.State != flows.Refunded || world.Held(payment).State != cards.Refunded {
+		t.Errorf("%s (%s)", payment.State, payment.Reason)
 	}
 }

@@ -25,14 +25,14 @@ func TestEventAboutAnUnreadableRecord(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g, without := w.Gateway(), w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
-			p := end.with(w, g)
+			payment := end.with(w, g)
 			w.Clock.Advance(time.Minute)
-			told := end.event(w, p)
+			told := end.event(w, payment)
 			if err := without.HandleEvent(t.Context(), told); flows.CodeOf(err) != flows.StorageUnavailable {
 				t.Errorf("the processor is answered with %v", err)
 			}
 			w.Handle(g, told)
-			if got := w.Stored(g, p.ID); got.Listing() != end.listed {
+			if got := w.Stored(g, payment.ID); got.Listing() != end.listed {
 				t.Errorf("%s (%s)", got.Listing(), got.Reason)
 			}
 		})

@@ -19,12 +19,12 @@ import (
 const endedEntry = "fd_ended"
 
 // unverifiable returns the processor's payment if it is unverifiable.
-func (m *Machine) unverifiable(remote cards.Payment) (u flows.UnverifiablePayment, is bool) {
+func (m *Machine) unverifiable(remote cards.Payment) (unverifiable flows.UnverifiablePayment, is bool) {
 	if !protocol.Unverifiable(m.remote(remote, m.cfg.Now())) {
-		return u, false
+		return unverifiable, false
 	}
 	entries := remote.Metadata
-	u = flows.UnverifiablePayment{
+	unverifiable = flows.UnverifiablePayment{
 		ID:           remote.ID,
 		State:        string(remote.State),
 		Registration: entries["fd_registration"],
@@ -35,37 +35,37 @@ func (m *Machine) unverifiable(remote cards.Payment) (u flows.UnverifiablePaymen
 		CreatedAt:    remote.CreatedAt,
 	}
 	if remote.Unreadable != nil {
-		u.Amount, _ = strconv.ParseInt(entries["fd_amount"], 10, 64)
-		u.Currency = entries["fd_currency"]
+		unverifiable.Amount, _ = strconv.ParseInt(entries["fd_amount"], 10, 64)
+		unverifiable.Currency = entries["fd_currency"]
 	}
-	return u, true
+	return unverifiable, true
 }
 
 // unverifiableSummary is the line of an unverifiable payment of a processor.
-func unverifiableSummary(u flows.UnverifiablePayment, processor string) Summary {
-	reason := "signed with a key that is not configured; at the processor it is " + u.State
-	if u.Unreadable() {
+func unverifiableSummary(unverifiable flows.UnverifiablePayment, processor string) Summary {
+	reason := "signed with a key that is not configured; at the processor it is " + unverifiable.State
+	if unverifiable.Unreadable() {
 		reason = "lost in Redis, and the processor's record of it cannot be read"
 	}
 	return Summary{
-		ID:          flows.PaymentID(u.ID),
+		ID:          flows.PaymentID(unverifiable.ID),
 		State:       flows.Unverifiable,
 		Reason:      reason,
-		Since:       u.CreatedAt,
+		Since:       unverifiable.CreatedAt,
 		Method:      flows.ByCard,
-		Amount:      u.Amount,
-		Currency:    u.Currency,
-		Sale:        u.Sale,
-		Club:        u.Club,
+		Amount:      unverifiable.Amount,
+		Currency:    unverifiable.Currency,
+		Sale:        unverifiable.Sale,
+		Club:        unverifiable.Club,
 		Processor:   processor,
-		ProcessorID: u.ID,
-		CreatedAt:   u.CreatedAt,
+		ProcessorID: unverifiable.ID,
+		CreatedAt:   unverifiable.CreatedAt,
 	}
 }
 
 // noteUnverifiable lists a payment that a comparison reads, if it is unverifiable, and adds its id to found unless nil.
 func (m *Machine) noteUnverifiable(ctx context.Context, remote cards.Payment, found map[string]bool) error {
-	u, is := m.unverifiable(remote)
+	unverifiable, is := m.unverifiable(remote)
 	if !is {
 		return nil
 	}
@@ -77,9 +77,9 @@ func (m *Machine) noteUnverifiable(ctx context.Context, remote cards.Payment, fo
 		}
 	}
 	if found != nil {
-		found[u.ID] = true
+		found[unverifiable.ID] = true
 	}
-	return flows.StorageFailed(m.cfg.Store.SaveUnverifiable(ctx, u))
+	return flows.StorageFailed(m.cfg.Store.SaveUnverifiable(ctx, unverifiable))
 }
 
 // keepUnverifiable drops from the list what no longer is unverifiable after a comparison since an instant: its key is
@@ -89,18 +89,18 @@ func (m *Machine) keepUnverifiable(ctx context.Context, since time.Time, found m
 	if err != nil {
 		return flows.StorageFailed(err)
 	}
-	for _, u := range listed {
-		keep := found[u.ID]
-		if !keep && u.CreatedAt.Before(since) {
-			if keep, err = m.rereadUnverifiable(ctx, u.ID); err != nil { // it must not end the comparison
-				m.cfg.Log.WarnContext(ctx, "unverifiable payment not read", "processorId", u.ID, "error", err)
+	for _, unverifiable := range listed {
+		keep := found[unverifiable.ID]
+		if !keep && unverifiable.CreatedAt.Before(since) {
+			if keep, err = m.rereadUnverifiable(ctx, unverifiable.ID); err != nil { // it must not end the comparison
+				m.cfg.Log.WarnContext(ctx, "unverifiable payment not read", "processorId", unverifiable.ID, "error", err)
 				keep = true
 			}
 		}
 		if keep {
 			continue
 		}
-		if err := m.cfg.Store.DropUnverifiable(ctx, u.ID); err != nil {
+		if err := m.cfg.Store.DropUnverifiable(ctx, unverifiable.ID); err != nil {
 			return flows.StorageFailed(err)
 		}
 	}
@@ -143,9 +143,10 @@ func (m *Machine) listUnverifiable(ctx context.Context, in ListOptions, to *Page
 
 // readUnverifiable reads an unverifiable payment at the processor, or in the list if its record cannot be read. NotFound if
 // the id is of no such payment.
-func (m *Machine) readUnverifiable(ctx context.Context, id flows.PaymentID) (u flows.UnverifiablePayment, remote cards.Payment, err error) {
+func (m *Machine) readUnverifiable(ctx context.Context,
+	id flows.PaymentID) (unverifiable flows.UnverifiablePayment, remote cards.Payment, err error) {
 	if err := m.requireOwn(ctx); err != nil {
-		return u, remote, err
+		return unverifiable, remote, err
 	}
 	remote, err = m.cfg.Cards.Get(ctx, string(id))
 	if err != nil && !errors.Is(err, cards.ErrNotFound) {
@@ -155,50 +156,52 @@ func (m *Machine) readUnverifiable(ctx context.Context, id flows.PaymentID) (u f
 				return u, cards.Payment{ID: u.ID}, nil
 			}
 		}
-		return u, remote, cmp.Or(flows.StorageFailed(failed), processorFailed(err))
+		return unverifiable, remote, cmp.Or(flows.StorageFailed(failed), processorFailed(err))
 	}
-	u, is := m.unverifiable(remote)
+	unverifiable, is := m.unverifiable(remote)
 	if err != nil || !is {
-		return u, remote, &flows.Error{Code: flows.NotFound, Operator: "Invalid payment id. frontdesk payments list shows the ids."}
+		return unverifiable, remote, &flows.Error{Code: flows.NotFound, Operator: "Invalid payment id. frontdesk payments list shows the ids."}
 	}
-	return u, remote, nil
+	return unverifiable, remote, nil
 }
 
 // showUnverifiable is Show for an unverifiable payment.
 func (m *Machine) showUnverifiable(ctx context.Context, id flows.PaymentID) (Detail, error) {
-	u, remote, err := m.readUnverifiable(ctx, id)
+	unverifiable, remote, err := m.readUnverifiable(ctx, id)
 	if err != nil {
 		return Detail{}, err
 	}
-	d := Detail{
-		Summary:  unverifiableSummary(u, m.cfg.Cards.Name()),
+	detail := Detail{
+		Summary:  unverifiableSummary(unverifiable, m.cfg.Cards.Name()),
 		Journal:  journalOf(remote),
 		Readings: []flows.Reading{},
 		Notes:    []flows.Note{},
 	}
-	d.History = []flows.Transition{{State: d.State, At: d.Since, Reason: d.Reason}}
-	if u.Unreadable() {
-		d.say("The card processor holds this payment for registration %s. Frontdesk cannot read the record there, and Redis has lost its own.",
-			u.Registration)
-		d.say("If a newer version of Frontdesk reads the record, install it: the payment then continues.")
-		d.say("Otherwise look at the payment at the processor. In the club system, check whether %s is settled, and by what. Record the "+
-			"payment there by hand, or cancel or refund it at the processor; not both. Then tell the buyer, and end the payment here.", d.sale())
-		d.allow("end", "")
-		return d, nil
+	detail.History = []flows.Transition{{State: detail.State, At: detail.Since, Reason: detail.Reason}}
+	if unverifiable.Unreadable() {
+		detail.say("The card processor holds this payment for registration %s. "+
+			"Frontdesk cannot read the record there, and Redis has lost its own.",
+			unverifiable.Registration)
+		detail.say("If a newer version of Frontdesk reads the record, install it: the payment then continues.")
+		detail.say("Otherwise look at the payment at the processor. In the club system, check whether %s is settled, and by what. Record the "+
+			"payment there by hand, or cancel or refund it at the processor; not both. Then tell the buyer, and end the payment here.",
+			detail.sale())
+		detail.allow("end", "")
+		return detail, nil
 	}
-	d.AtProcessor = &AtProcessor{State: remote.State, Captured: remote.Captured, Refunded: remote.Refunded, Refunding: remote.Refunding}
-	d.say("The card processor holds this payment for this organisation. No configured seal key signed it, "+
-		"so Frontdesk does not touch it. It names registration %s.", u.Registration)
-	d.say("If the former key still exists, add it to FRONTDESK_SEAL_KEYS after the current one and restart the gateways: " +
+	detail.AtProcessor = &AtProcessor{State: remote.State, Captured: remote.Captured, Refunded: remote.Refunded, Refunding: remote.Refunding}
+	detail.say("The card processor holds this payment for this organisation. No configured seal key signed it, "+
+		"so Frontdesk does not touch it. It names registration %s.", unverifiable.Registration)
+	detail.say("If the former key still exists, add it to FRONTDESK_SEAL_KEYS after the current one and restart the gateways: " +
 		"the payment then continues. Do that first.")
 	if protocol.Endable(remote.State) {
-		d.say("If the key is lost: in the club system, check whether %s is settled, and by what. Record the payment there by hand, "+
-			"or refund it at the processor; not both. Then tell the buyer, and end the payment here.", d.sale())
-		d.allow("end", "")
+		detail.say("If the key is lost: in the club system, check whether %s is settled, and by what. Record the payment there by hand, "+
+			"or refund it at the processor; not both. Then tell the buyer, and end the payment here.", detail.sale())
+		detail.allow("end", "")
 	} else {
-		d.say("If the key is lost: nothing was captured. Cancel the payment at the processor; it then leaves this list.")
+		detail.say("If the key is lost: nothing was captured. Cancel the payment at the processor; it then leaves this list.")
 	}
-	return d, nil
+	return detail, nil
 }
 
 // EndUnverifiable ends an unverifiable payment as the processor shows it, on an operator's decision: a person has
@@ -211,11 +214,11 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 		return ResolutionResult{}, protocol.NotDecidable(
 			"Only unverifiable payments can be ended so. Use confirm-recorded or confirm-not-recorded.")
 	}
-	u, remote, err := m.readUnverifiable(ctx, id)
+	unverifiable, remote, err := m.readUnverifiable(ctx, id)
 	switch {
 	case err != nil:
 		return ResolutionResult{}, err
-	case !u.Unreadable() && !protocol.Endable(remote.State):
+	case !unverifiable.Unreadable() && !protocol.Endable(remote.State):
 		return ResolutionResult{}, protocol.NotDecidable(
 			"At the processor the payment is %s. Cancel it there; it then leaves the list.", remote.State)
 	}
@@ -232,12 +235,12 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 	}
 	text := fmt.Sprintf("%s by %s: %s", now.UTC().Format(time.RFC3339), operator, remote.State)
 	_, err = m.cfg.Cards.UpdateMetadata(ctx, "end:"+remote.ID, remote.ID, map[string]string{endedEntry: text})
-	result := ResolutionResult{Payment: unverifiableSummary(u, m.cfg.Cards.Name())}
+	result := ResolutionResult{Payment: unverifiableSummary(unverifiable, m.cfg.Cards.Name())}
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
 		return ResolutionResult{},
 			&flows.Error{Code: flows.Conflict, Operator: "Another operator ended it at the same moment. Look at the list again.", Err: err}
-	case err != nil && (!u.Unreadable() || errors.Is(err, cards.ErrRefused)):
+	case err != nil && (!unverifiable.Unreadable() || errors.Is(err, cards.ErrRefused)):
 		return ResolutionResult{}, processorFailed(err)
 	case err != nil:
 		result.Warnings = append(result.Warnings, "The processor's response cannot be read. If the payment is listed again after an hour, "+
@@ -245,7 +248,7 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 	}
 	m.cfg.Log.InfoContext(ctx, "unverifiable payment ended", "payment", id)
 	result.Payment.Reason = "ended by " + operator + "; at the processor it is " + cmp.Or(string(remote.State), "unreadable")
-	if err := m.cfg.Store.DropUnverifiable(ctx, u.ID); err != nil {
+	if err := m.cfg.Store.DropUnverifiable(ctx, unverifiable.ID); err != nil {
 		result.Warnings = append(result.Warnings, "It could not be removed from the list in Redis. The next comparison removes it.")
 	}
 	return result, nil

@@ -45,37 +45,37 @@ func (w *world) expectListed(g *gateway, want ...string) []payment.Summary {
 // and can end it by the processor's id. It stays ended, whatever Redis loses and whichever key comes back.
 func TestUnverifiablePayment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.capturedAndLost(w.Gateway())
-	id := flows.PaymentID(p.ProcessorID)
-	g := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
-	w.rebuild(g)
-	w.expectListed(g, p.ProcessorID+" unverifiable")
-	detail := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), id) })
+	world := newWorld(t)
+	paid := world.capturedAndLost(world.Gateway())
+	id := flows.PaymentID(paid.ProcessorID)
+	gateway := world.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
+	world.rebuild(gateway)
+	world.expectListed(gateway, paid.ProcessorID+" unverifiable")
+	detail := must(t, func() (payment.Detail, error) { return gateway.Show(t.Context(), id) })
 	if detail.AtProcessor.State != cards.Captured || len(detail.Commands) != 1 ||
-		detail.Commands[0] != "frontdesk payments end "+p.ProcessorID {
+		detail.Commands[0] != "frontdesk payments end "+paid.ProcessorID {
 		t.Errorf("shown: %+v", detail)
 	}
-	ended := must(t, func() (payment.ResolutionResult, error) { return g.EndUnverifiable(t.Context(), id, "ada") })
+	ended := must(t, func() (payment.ResolutionResult, error) { return gateway.EndUnverifiable(t.Context(), id, "ada") })
 	if len(ended.Warnings) > 0 || !strings.Contains(ended.Payment.Reason, "ada") {
 		t.Errorf("%+v", ended)
 	}
-	entries := w.Redis.XRevRangeN(t.Context(), "fd:audit", "+", "-", 1).Val()
-	if len(entries) != 1 || entries[0].Values["what"] != "end" || entries[0].Values["payment"] != p.ProcessorID {
+	entries := world.Redis.XRevRangeN(t.Context(), "fd:audit", "+", "-", 1).Val()
+	if len(entries) != 1 || entries[0].Values["what"] != "end" || entries[0].Values["payment"] != paid.ProcessorID {
 		t.Errorf("audit: %+v", entries)
 	}
-	w.expectListed(g)
+	world.expectListed(gateway)
 	for _, keys := range [][]string{{"two"}, {"two", "one"}} {
-		w.Wipe()
-		again := w.Gateway(gatewayOptions{Keys: newKeyring(t, keys...)})
-		w.rebuild(again)
-		w.settleAll(again)
-		w.expectListed(again)
+		world.Wipe()
+		again := world.Gateway(gatewayOptions{Keys: newKeyring(t, keys...)})
+		world.rebuild(again)
+		world.settleAll(again)
+		world.expectListed(again)
 	}
-	if w.Posted() != 0 || w.Held(p).State != cards.Captured {
-		t.Errorf("an ended payment was recorded %d times, and is %s", w.Posted(), w.Held(p).State)
+	if world.Posted() != 0 || world.Held(paid).State != cards.Captured {
+		t.Errorf("an ended payment was recorded %d times, and is %s", world.Posted(), world.Held(paid).State)
 	}
-	if _, err := g.EndUnverifiable(t.Context(), id, "bob"); flows.CodeOf(err) != flows.NotFound {
+	if _, err := gateway.EndUnverifiable(t.Context(), id, "bob"); flows.CodeOf(err) != flows.NotFound {
 		t.Errorf("ended twice: %v", err)
 	}
 }
@@ -83,63 +83,63 @@ func TestUnverifiablePayment(t *testing.T) {
 // TestKeyReturns: once the key is configured again, the payment continues and leaves the list.
 func TestKeyReturns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.capturedAndLost(w.Gateway())
-	w.rebuild(w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")}))
-	g := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two", "one")})
-	w.rebuild(g)
-	w.expectListed(g)
-	w.ExpectSound(w.Settle(g, p))
+	world := newWorld(t)
+	p := world.capturedAndLost(world.Gateway())
+	world.rebuild(world.Gateway(gatewayOptions{Keys: newKeyring(t, "two")}))
+	g := world.Gateway(gatewayOptions{Keys: newKeyring(t, "two", "one")})
+	world.rebuild(g)
+	world.expectListed(g)
+	world.ExpectSound(world.Settle(g, p))
 }
 
 // TestNotUnverifiable: what another organisation's gateways left in the same account, or what was refunded by hand, needs no
 // operator.
 func TestNotUnverifiable(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.capturedAndLost(w.Gateway())
-	others := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two"), Organisation: "other"})
-	w.rebuild(others)
-	w.expectListed(others)
-	w.Wipe()
-	if _, err := w.Processor.Refund(t.Context(), "by hand", p.ProcessorID, p.Amount); err != nil {
+	world := newWorld(t)
+	p := world.capturedAndLost(world.Gateway())
+	others := world.Gateway(gatewayOptions{Keys: newKeyring(t, "two"), Organisation: "other"})
+	world.rebuild(others)
+	world.expectListed(others)
+	world.Wipe()
+	if _, err := world.Processor.Refund(t.Context(), "by hand", p.ProcessorID, p.Amount); err != nil {
 		t.Fatal(err)
 	}
-	g := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
-	w.rebuild(g)
-	w.expectListed(g)
+	g := world.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
+	world.rebuild(g)
+	world.expectListed(g)
 }
 
 // TestUnverifiableAndOpen: a payment that its buyer can still pay is ended by cancelling it at the processor. What was
 // settled long ago, under keys of then, is not listed.
 func TestUnverifiableAndOpen(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	first := w.Gateway()
-	w.ExpectSound(w.Settle(first, w.Authorised(first)))
-	w.Abandoned(first)
-	open := w.Authorised(first)
-	w.Wipe()
-	g := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
-	w.rebuild(g)
-	w.expectListed(g, open.ProcessorID+" unverifiable")
-	if _, err := g.EndUnverifiable(t.Context(), flows.PaymentID(open.ProcessorID), "ada"); flows.CodeOf(err) != flows.NotDecidable {
+	world := newWorld(t)
+	first := world.Gateway()
+	world.ExpectSound(world.Settle(first, world.Authorised(first)))
+	world.Abandoned(first)
+	open := world.Authorised(first)
+	world.Wipe()
+	gateway := world.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
+	world.rebuild(gateway)
+	world.expectListed(gateway, open.ProcessorID+" unverifiable")
+	if _, err := gateway.EndUnverifiable(t.Context(), flows.PaymentID(open.ProcessorID), "ada"); flows.CodeOf(err) != flows.NotDecidable {
 		t.Errorf("ended: %v", err)
 	}
 	must(t, func() (cards.Payment, error) {
-		return w.Processor.Cancel(t.Context(), "the dashboard's", open.ProcessorID)
+		return world.Processor.Cancel(t.Context(), "the dashboard's", open.ProcessorID)
 	})
-	w.rebuild(g)
-	w.expectListed(g)
+	world.rebuild(gateway)
+	world.expectListed(gateway)
 }
 
 // TestMissingSealKey: a seal key is removed while Redis holds what it sealed. Every list and command works, and names the
 // key.
 func TestMissingSealKey(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	first := w.Gateway()
-	if err := first.Store.NoteSealKeys(t.Context(), w.Clock.Now()); err != nil {
+	world := newWorld(t)
+	first := world.Gateway()
+	if err := first.Store.NoteSealKeys(t.Context(), world.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	id := newKeyring(t, "one").IDs()[0]
@@ -149,27 +149,29 @@ func TestMissingSealKey(t *testing.T) {
 			t.Errorf("%s: %s", what, text)
 		}
 	}
-	recorded := w.Settle(first, w.Authorised(first))
-	p := w.Put(first, w.Started(first).ID, flows.InDoubt)
-	g := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
-	if _, err := g.Advance(t.Context(), p.ID); err == nil {
+	recorded := world.Settle(first, world.Authorised(first))
+	paid := world.Put(first, world.Started(first).ID, flows.InDoubt)
+	gateway := world.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
+	if _, err := gateway.Advance(t.Context(), paid.ID); err == nil {
 		t.Error("a payment was advanced without its record")
 	}
-	items := w.expectListed(g, string(p.ID)+" blocked")
+	items := world.expectListed(gateway, string(paid.ID)+" blocked")
 	names("the list", items[0].Reason)
-	_, err := g.Show(t.Context(), p.ID)
+	_, err := gateway.Show(t.Context(), paid.ID)
 	known, _ := errors.AsType[*flows.Error](err)
 	names("what operators are shown", known.Operator)
 	if known.Detail != "" {
 		t.Errorf("visitors read %q", known.Detail)
 	}
-	w.rebuild(g)
-	if c := must(t, func() (payment.Calibration, error) { return g.Calibrate(t.Context(), "ada") }); c.Failed != 1 {
+	world.rebuild(gateway)
+	if c := must(t, func() (payment.Calibration, error) { return gateway.Calibrate(t.Context(), "ada") }); c.Failed != 1 {
 		t.Errorf("calibrated: %+v", c)
 	}
 	erase := func(request registration.ErasureRequest) registration.ErasureReport {
 		request.ClientToken = "demo"
-		return must(t, func() (registration.ErasureReport, error) { return g.Registrations.Erase(t.Context(), request, "ada") })
+		return must(t, func() (registration.ErasureReport, error) {
+			return gateway.Registrations.Erase(t.Context(), request, "ada")
+		})
 	}
 	if report := erase(registration.ErasureRequest{Registration: recorded.Registration}); len(report.Unread) != 1 {
 		t.Errorf("erased: %+v", report)
@@ -201,18 +203,18 @@ func TestUnverifiableForLong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			p := w.capturedAndLost(w.Gateway())
+			payment := w.capturedAndLost(w.Gateway())
 			for range 9 {
 				w.rebuild(w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")}))
 				w.Clock.Advance(24 * time.Hour)
 			}
-			test.end(w, p)
+			test.end(w, payment)
 			g := w.Gateway(gatewayOptions{Keys: newKeyring(t, test.keys...)})
 			w.rebuild(g)
 			w.expectListed(g)
 			if test.state != "" {
-				if p = w.Advance(g, p); p.State != test.state || w.Posted() != 1 {
-					t.Errorf("%s (%s) after %d requests", p.State, p.Reason, w.Posted())
+				if payment = w.Advance(g, payment); payment.State != test.state || w.Posted() != 1 {
+					t.Errorf("%s (%s) after %d requests", payment.State, payment.Reason, w.Posted())
 				}
 			}
 		})

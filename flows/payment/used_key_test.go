@@ -10,24 +10,24 @@ import (
 )
 
 // advanceFor lets a gateway advance a payment each time it is due within a period, as its worker does.
-func (w *world) advanceFor(g *gateway, p *flows.Payment, period time.Duration) *flows.Payment {
+func (w *world) advanceFor(g *gateway, payment *flows.Payment, period time.Duration) *flows.Payment {
 	w.Helper()
 	const sweep = 15 * time.Second
 	for range period / sweep {
-		if p = w.Advance(g, p); p.State.Final() {
+		if payment = w.Advance(g, payment); payment.State.Final() {
 			break
 		}
 		w.Clock.Advance(sweep)
 	}
-	return p
+	return payment
 }
 
 // TestServerErrorUnderAKey: the processor stores a server error under a key and replays it for a day. The payment is
 // completed within minutes under another key, and nothing is done twice, whether or not the first call had its effect.
 func TestServerErrorUnderAKey(t *testing.T) {
 	t.Parallel()
-	rejected := clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: new(1)}
-	unauthorised := clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: new(2)}
+	rejected := []clubsim.Fault{{Match: recording, Kind: "error_before", Status: 422, Times: new(1)}}
+	unauthorised := []clubsim.Fault{{Match: recording, Kind: "error_before", Status: 401, Times: new(2)}}
 	for name, test := range map[string]struct {
 		fails  call
 		skip   int // so many of these calls succeed before
@@ -36,70 +36,66 @@ func TestServerErrorUnderAKey(t *testing.T) {
 		end    flows.PaymentState
 		money  cards.State
 	}{
-		"create":         {fails: createCall, end: flows.Recorded, money: cards.Captured},
-		"capture":        {fails: captureCall, end: flows.Recorded, money: cards.Captured},
-		"the claim":      {fails: metadataCall, end: flows.Recorded, money: cards.Captured},
-		"the acceptance": {fails: metadataCall, skip: 1, end: flows.Recorded, money: cards.Captured},
-		"the release": {
-			fails: metadataCall,
-			skip:  1,
-			club:  []clubsim.Fault{unauthorised},
-			end:   flows.Recorded,
-			money: cards.Captured,
-		},
+		"create":                   {fails: createCall, end: flows.Recorded, money: cards.Captured},
+		"capture":                  {fails: captureCall, end: flows.Recorded, money: cards.Captured},
+		"the claim":                {fails: metadataCall, end: flows.Recorded, money: cards.Captured},
+		"the acceptance":           {fails: metadataCall, skip: 1, end: flows.Recorded, money: cards.Captured},
+		"the release":              {fails: metadataCall, skip: 1, club: unauthorised, end: flows.Recorded, money: cards.Captured},
 		"cancel":                   {fails: cancelCall, leaves: true, end: flows.Cancelled, money: cards.Cancelled},
-		"refund":                   {fails: refundCall, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
-		"the release for a refund": {fails: metadataCall, skip: 1, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
-		"the claim for a refund":   {fails: metadataCall, skip: 2, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
+		"refund":                   {fails: refundCall, club: rejected, end: flows.Refunded, money: cards.Refunded},
+		"the release for a refund": {fails: metadataCall, skip: 1, club: rejected, end: flows.Refunded, money: cards.Refunded},
+		"the claim for a refund":   {fails: metadataCall, skip: 2, club: rejected, end: flows.Refunded, money: cards.Refunded},
 	} {
 		for _, mode := range []string{"before", "after"} {
 			t.Run(name+", "+mode+" its effect", func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
-				g, other := w.Gateway(), w.Gateway()
-				r := w.Registered(g)
-				w.Fault(test.club...)
-				fail := func() { w.storeError(test.fails, mode) }
+				world := newWorld(t)
+				gateway, other := world.Gateway(), world.Gateway()
+				registration := world.Registered(gateway)
+				world.Fault(test.club...)
+				fail := func() { world.storeError(test.fails, mode) }
 				for range test.skip {
 					then := fail
-					fail = func() { w.InjectFault(test.fails, nil, then) }
+					fail = func() { world.InjectFault(test.fails, nil, then) }
 				}
 				fail()
-				_, err := g.Pay(t.Context(), r.ID)
+				_, err := gateway.Pay(t.Context(), registration.ID)
 				if created := test.fails != createCall; created != (err == nil) {
 					t.Fatalf("started: %v", err)
 				}
-				id := flows.NewPaymentID(r.ID, 1)
-				p := w.Stored(g, id)
+				id := flows.NewPaymentID(registration.ID, 1)
+				payment := world.Stored(gateway, id)
 				for range 4 { // both gateways, so that the first error is replayed for either
-					if p.ProcessorID != "" {
+					if payment.ProcessorID != "" {
 						break
 					}
-					w.Advance(g, p)
-					p = w.Advance(other, p)
+					world.Advance(gateway, payment)
+					payment = world.Advance(other, payment)
 				}
-				if p.State != flows.Intent || len(w.HeldAll()) != 1 {
-					t.Fatalf("%s (%s), and the processor holds %d payments", p.State, p.Reason, len(w.HeldAll()))
+				if payment.State != flows.Intent || len(world.HeldAll()) != 1 {
+					t.Fatalf("%s (%s), and the processor holds %d payments", payment.State, payment.Reason, len(world.HeldAll()))
 				}
 				if test.leaves {
-					w.Clock.Advance(31 * time.Minute)
+					world.Clock.Advance(31 * time.Minute)
 				} else {
-					w.Confirm(p, goodCard)
+					world.Confirm(payment, goodCard)
 				}
-				p = w.advanceFor(g, w.Advance(other, p), 20*time.Minute)
+				payment = world.advanceFor(gateway, world.Advance(other, payment), 20*time.Minute)
 				booked := 0
 				if test.end == flows.Recorded {
 					booked = 1
 				}
-				if lines := w.Lines(p); p.State != test.end || len(lines) != booked {
-					t.Errorf("%s (%s), and the ledger holds %+v", p.State, p.Reason, lines)
+				if lines := world.Lines(payment); payment.State != test.end || len(lines) != booked {
+					t.Errorf("%s (%s), and the ledger holds %+v", payment.State, payment.Reason, lines)
 				}
-				held := w.Held(p)
-				if held.State != test.money || len(w.HeldAll()) != 1 || held.Refunded > held.Captured {
-					t.Errorf("the processor holds %+v", w.HeldAll())
+				held := world.Held(payment)
+				if held.State != test.money || len(world.HeldAll()) != 1 || held.Refunded > held.Captured {
+					t.Errorf("the processor holds %+v", world.HeldAll())
 				}
-				if w.rebuild(g); test.end == flows.Recorded && w.Held(p).Metadata["fd_done_1"]+w.Held(p).Metadata["fd_done_2"] == "" {
-					t.Errorf("the journal is %v", w.Held(p).Metadata)
+				world.rebuild(gateway)
+				journal := world.Held(payment).Metadata
+				if test.end == flows.Recorded && journal["fd_done_1"]+journal["fd_done_2"] == "" {
+					t.Errorf("the journal is %v", journal)
 				}
 			})
 		}
@@ -110,22 +106,23 @@ func TestServerErrorUnderAKey(t *testing.T) {
 // next one. The processor's list leads to it.
 func TestCreationAfterALossOfRedis(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	w.storeError(createCall, "before")
-	if _, err := g.Pay(t.Context(), r.ID); err == nil {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	r := world.Registered(gateway)
+	world.storeError(createCall, "before")
+	if _, err := gateway.Pay(t.Context(), r.ID); err == nil {
 		t.Fatal("the creation succeeded")
 	}
-	p := w.Advance(g, w.Stored(g, flows.NewPaymentID(r.ID, 1)))
-	if p.State != flows.Intent || p.UsedKeys != 1 {
-		t.Fatalf("%s (%s), %d keys used up", p.State, p.Reason, p.UsedKeys)
+	payment := world.Advance(gateway, world.Stored(gateway, flows.NewPaymentID(r.ID, 1)))
+	if payment.State != flows.Intent || payment.UsedKeys != 1 {
+		t.Fatalf("%s (%s), %d keys used up", payment.State, payment.Reason, payment.UsedKeys)
 	}
-	created := p.ProcessorID
-	w.Put(g, p.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID, next.UsedKeys = "", 0 })
-	w.Clock.Advance(15 * time.Minute)
-	if p = w.Advance(g, p); p.State != flows.Intent || p.ProcessorID != created || len(w.HeldAll()) != 1 {
-		t.Errorf("%s (%s) with %s, and the processor holds %+v", p.State, p.Reason, p.ProcessorID, w.HeldAll())
+	created := payment.ProcessorID
+	world.Put(gateway, payment.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID, next.UsedKeys = "", 0 })
+	world.Clock.Advance(15 * time.Minute)
+	if payment = world.Advance(gateway, payment); payment.State != flows.Intent || payment.ProcessorID != created ||
+		len(world.HeldAll()) != 1 {
+		t.Errorf("%s (%s) with %s, and the processor holds %+v", payment.State, payment.Reason, payment.ProcessorID, world.HeldAll())
 	}
 }
 
@@ -144,23 +141,23 @@ func TestKeysNameTheProcessorsPayment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			w.Fault(rejected)
-			p := w.Started(g)
-			twin := w.Duplicate(p)
-			for _, id := range []string{p.ProcessorID, twin.ProcessorID} {
-				p = w.Put(g, p.ID, flows.Intent, func(next *flows.Payment) {
+			world := newWorld(t)
+			gateway := world.Gateway()
+			world.Fault(rejected)
+			payment := world.Started(gateway)
+			twin := world.Duplicate(payment)
+			for _, id := range []string{payment.ProcessorID, twin.ProcessorID} {
+				payment = world.Put(gateway, payment.ID, flows.Intent, func(next *flows.Payment) {
 					next.ProcessorID, next.Claim, next.AttemptID, next.Payer = id, 0, "", nil
 				})
 				if test.leaves {
-					w.Clock.Advance(31 * time.Minute)
+					world.Clock.Advance(31 * time.Minute)
 				} else {
-					w.Confirm(p, goodCard)
+					world.Confirm(payment, goodCard)
 				}
-				p = w.advanceFor(g, p, 10*time.Minute)
-				if held := w.Held(p); p.State != test.end || held.State != test.money {
-					t.Errorf("%s: %s (%s), and %s at the processor", id, p.State, p.Reason, held.State)
+				payment = world.advanceFor(gateway, payment, 10*time.Minute)
+				if held := world.Held(payment); payment.State != test.end || held.State != test.money {
+					t.Errorf("%s: %s (%s), and %s at the processor", id, payment.State, payment.Reason, held.State)
 				}
 			}
 		})

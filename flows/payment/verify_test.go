@@ -21,14 +21,14 @@ import (
 const unverifiedKey = "fd:{fd:payments:open}:unverified"
 
 // verify lets a gateway verify what is due, and returns the payment as stored afterwards.
-func (w *world) verify(g *gateway, p *flows.Payment) *flows.Payment {
+func (w *world) verify(g *gateway, payment *flows.Payment) *flows.Payment {
 	w.Helper()
 	for _, id := range w.due(g) {
 		if err := g.Verify(w.Context(), id); err != nil {
 			w.Logf("verify: %v", err)
 		}
 	}
-	return w.Stored(g, p.ID)
+	return w.Stored(g, payment.ID)
 }
 
 // due takes the payments that a gateway verifies now.
@@ -42,16 +42,16 @@ func (w *world) due(g *gateway) []flows.PaymentID {
 // recordedBy makes a payment by a method that is recorded.
 func (w *world) recordedBy(g *gateway, method flows.Method) *flows.Payment {
 	w.Helper()
-	var p *flows.Payment
+	var payment *flows.Payment
 	if method == flows.ByCard {
-		p = w.Advance(g, w.Authorised(g))
+		payment = w.Advance(g, w.Authorised(g))
 	} else {
-		p = must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
+		payment = must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 	}
-	if p.State != flows.Recorded {
-		w.Fatalf("%s (%s)", p.State, p.Reason)
+	if payment.State != flows.Recorded {
+		w.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
-	return p
+	return payment
 }
 
 // unbooked makes a recorded payment of which the club system knows nothing: something in front of it answered.
@@ -94,11 +94,11 @@ func (w *world) expectFindingAfter(pause time.Duration, g *gateway, p *flows.Pay
 }
 
 // expectFinding compares the record, the operators' list and the metric with what happened; empty: no finding.
-func (w *world) expectFinding(g *gateway, p *flows.Payment, want flows.PaymentState) {
+func (w *world) expectFinding(g *gateway, payment *flows.Payment, want flows.PaymentState) {
 	w.Helper()
-	p = w.Stored(g, p.ID)
-	if listed := w.listedAs(g, p); p.State != flows.Recorded || p.Finding() != want || listed != want {
-		w.Errorf("%s with the finding %q (%s), listed as %q, want %q", p.State, p.Finding(), p.Reason, listed, want)
+	payment = w.Stored(g, payment.ID)
+	if listed := w.listedAs(g, payment); payment.State != flows.Recorded || payment.Finding() != want || listed != want {
+		w.Errorf("%s with the finding %q (%s), listed as %q, want %q", payment.State, payment.Finding(), payment.Reason, listed, want)
 	}
 	counts := must(w, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(w.Context()) })
 	for _, finding := range flows.Findings {
@@ -106,7 +106,7 @@ func (w *world) expectFinding(g *gateway, p *flows.Payment, want flows.PaymentSt
 			w.Errorf("%d counted as %s, want the finding %q", n, finding, want)
 		}
 	}
-	if ttl := w.Redis.TTL(w.Context(), redisKey(p)).Val(); (ttl < 0) != (want != "") {
+	if ttl := w.Redis.TTL(w.Context(), redisKey(payment)).Val(); (ttl < 0) != (want != "") {
 		w.Errorf("with the finding %q the record lives for %s", want, ttl)
 	}
 }
@@ -119,36 +119,36 @@ func TestRecordedUnsettled(t *testing.T) {
 	for _, method := range append([]flows.Method{flows.ByCard}, withoutProcessor...) {
 		t.Run(string(method), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			settled := w.unbooked(g, method)
-			sweeps := w.RunBackground(w.Background(g))
-			sweeps <- w.Clock.Now()
-			w.expectFinding(g, settled, "")
-			sent := len(w.Sim.Requests())
+			world := newWorld(t)
+			gateway := world.Gateway()
+			settled := world.unbooked(gateway, method)
+			sweeps := world.RunBackground(world.Background(gateway))
+			sweeps <- world.Clock.Now()
+			world.expectFinding(gateway, settled, "")
+			sent := len(world.Sim.Requests())
 			listed := func(want flows.PaymentState, pause time.Duration) {
 				frontdesktest.Eventually(t, "listed as "+string(want), func() bool {
-					w.Clock.Advance(pause) // each time: the next reading is due a pause after the end of the one before
+					world.Clock.Advance(pause) // each time: the next reading is due a pause after the end of the one before
 					select {
-					case sweeps <- w.Clock.Now():
+					case sweeps <- world.Clock.Now():
 					default:
 					}
-					return w.listedAs(g, settled) == want && w.Stored(g, settled.ID).Finding() == want
+					return world.listedAs(gateway, settled) == want && world.Stored(gateway, settled.ID).Finding() == want
 				})
 			}
-			w.Clock.Advance(time.Minute)
+			world.Clock.Advance(time.Minute)
 			listed(flows.RecordedUnsettled, 0)
-			w.expectFinding(g, settled, flows.RecordedUnsettled)
-			for _, request := range w.Sim.Requests()[sent:] {
+			world.expectFinding(gateway, settled, flows.RecordedUnsettled)
+			for _, request := range world.Sim.Requests()[sent:] {
 				if request.Method == http.MethodPost {
 					t.Errorf("after it was recorded: %s %s", request.Method, request.Path)
 				}
 			}
-			w.settleByStaff(settled)
+			world.settleByStaff(settled)
 			listed("", 3*time.Minute)
-			w.expectFinding(g, settled, "")
+			world.expectFinding(gateway, settled, "")
 			frontdesktest.Eventually(t, "nothing is left to verify", func() bool {
-				due, err := w.Redis.ZCard(t.Context(), unverifiedKey).Result()
+				due, err := world.Redis.ZCard(t.Context(), unverifiedKey).Result()
 				return err == nil && due == 0
 			})
 		})
@@ -156,35 +156,35 @@ func TestRecordedUnsettled(t *testing.T) {
 }
 
 // settleByStaff settles a sale in the club system's own screens.
-func (w *world) settleByStaff(p *flows.Payment) {
+func (w *world) settleByStaff(payment *flows.Payment) {
 	w.Helper()
-	if p.Method == flows.Free {
-		if err := w.Club.ValidateSale(w.Context(), bastille, p.Sale, nil); err != nil {
+	if payment.Method == flows.Free {
+		if err := w.Club.ValidateSale(w.Context(), bastille, payment.Sale, nil); err != nil {
 			w.Fatal(err)
 		}
 		return
 	}
-	w.PayAtDesk(p)
+	w.PayAtDesk(payment)
 }
 
 // TestUnsettledIsDecided: an operator confirms what they settled by hand, and no later reading or comparison finds
 // it again.
 func TestUnsettledIsDecided(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.unbooked(g, flows.ByCard)
-	w.Clock.Advance(time.Minute)
-	p = w.verify(g, p)
-	w.expectFinding(g, p, flows.RecordedUnsettled)
-	w.confirmRecorded(g, p)
-	w.expectFinding(g, p, "")
-	w.Clock.Advance(2 * time.Hour)
-	w.rebuild(g)
-	p = w.verify(g, p)
-	w.expectFinding(g, p, "")
-	if w.Posted() != 1 {
-		t.Errorf("%d requests to record it", w.Posted())
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.unbooked(gateway, flows.ByCard)
+	world.Clock.Advance(time.Minute)
+	payment = world.verify(gateway, payment)
+	world.expectFinding(gateway, payment, flows.RecordedUnsettled)
+	world.confirmRecorded(gateway, payment)
+	world.expectFinding(gateway, payment, "")
+	world.Clock.Advance(2 * time.Hour)
+	world.rebuild(gateway)
+	payment = world.verify(gateway, payment)
+	world.expectFinding(gateway, payment, "")
+	if world.Posted() != 1 {
+		t.Errorf("%d requests to record it", world.Posted())
 	}
 }
 
@@ -234,13 +234,13 @@ func TestVerificationContinues(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g, other := w.Gateway(), w.Gateway()
-			p := w.unbooked(g, flows.ByCard)
+			payment := w.unbooked(g, flows.ByCard)
 			w.Clock.Advance(time.Minute)
-			prevent(w, g, p)
+			prevent(w, g, payment)
 			w.Fault()
 			w.Clock.Advance(6 * time.Minute)
-			w.verify(other, p)
-			w.expectFinding(other, p, flows.RecordedUnsettled)
+			w.verify(other, payment)
+			w.expectFinding(other, payment, flows.RecordedUnsettled)
 		})
 	}
 }
@@ -248,31 +248,31 @@ func TestVerificationContinues(t *testing.T) {
 // TestFindingIsFoundAgain: Redis loses the lists, and the next comparison restores them.
 func TestFindingIsFoundAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.unbooked(g, flows.ByCard)
-	w.Clock.Advance(time.Minute)
-	w.verify(g, p)
-	w.ForgetKeys("fd:{fd:payments:open}:*", "fd:payments:*")
-	w.rebuild(g)
-	w.expectFindingAfter(2*time.Hour, g, p, flows.RecordedUnsettled)
-	w.confirmRecorded(g, p)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.unbooked(gateway, flows.ByCard)
+	world.Clock.Advance(time.Minute)
+	world.verify(gateway, payment)
+	world.ForgetKeys("fd:{fd:payments:open}:*", "fd:payments:*")
+	world.rebuild(gateway)
+	world.expectFindingAfter(2*time.Hour, gateway, payment, flows.RecordedUnsettled)
+	world.confirmRecorded(gateway, payment)
 	// As if the gateway had died after the decision.
-	w.Redis.ZAdd(t.Context(), "fd:{fd:payments:open}:states", redis.Z{Score: 101e13, Member: string(p.ID)})
-	w.expectFinding(g, p, "")
+	world.Redis.ZAdd(t.Context(), "fd:{fd:payments:open}:states", redis.Z{Score: 101e13, Member: string(payment.ID)})
+	world.expectFinding(gateway, payment, "")
 }
 
 // TestUnsettledWithoutState: where sales show no state, their check refuses a settled one.
 func TestUnsettledWithoutState(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.Mute = true
-	g := w.Gateway()
-	p := w.unbooked(g, flows.ByCard)
-	w.expectFindingAfter(time.Minute, g, p, flows.RecordedUnsettled)
+	world := newWorld(t)
+	world.Mute = true
+	g := world.Gateway()
+	p := world.unbooked(g, flows.ByCard)
+	world.expectFindingAfter(time.Minute, g, p, flows.RecordedUnsettled)
 	// As for a settled sale.
-	w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/*/check"}, Kind: "error_before", Status: http.StatusBadRequest})
-	w.expectFindingAfter(3*time.Minute, g, p, "")
+	world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/*/check"}, Kind: "error_before", Status: http.StatusBadRequest})
+	world.expectFindingAfter(3*time.Minute, g, p, "")
 }
 
 // TestDecisionDuringVerification: an operator decides while a gateway reads the sale. The decision holds.
@@ -281,22 +281,22 @@ func TestDecisionDuringVerification(t *testing.T) {
 	for name, settled := range map[string]bool{"the sale is still open": false, "the sale is settled": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g, other := w.Gateway(), w.Gateway()
-			p := w.unbooked(g, flows.ByCard)
-			w.Clock.Advance(time.Minute)
-			p = w.verify(g, p)
+			world := newWorld(t)
+			gateway, other := world.Gateway(), world.Gateway()
+			payment := world.unbooked(gateway, flows.ByCard)
+			world.Clock.Advance(time.Minute)
+			payment = world.verify(gateway, payment)
 			if settled {
-				w.PayAtDesk(p)
+				world.PayAtDesk(payment)
 			}
-			w.InjectFault("GET /sim/demo/sales/*", nil, func() {
-				w.confirmRecorded(other, p)
+			world.InjectFault("GET /sim/demo/sales/*", nil, func() {
+				world.confirmRecorded(other, payment)
 			})
-			w.Clock.Advance(3 * time.Minute)
-			p = w.verify(g, p)
-			w.expectFinding(g, p, "")
-			if p.DecisionOperator() != ada.Operator {
-				t.Errorf("the last word is %+v", p.History[len(p.History)-1])
+			world.Clock.Advance(3 * time.Minute)
+			payment = world.verify(gateway, payment)
+			world.expectFinding(gateway, payment, "")
+			if payment.DecisionOperator() != ada.Operator {
+				t.Errorf("the last word is %+v", payment.History[len(payment.History)-1])
 			}
 		})
 	}
@@ -305,17 +305,17 @@ func TestDecisionDuringVerification(t *testing.T) {
 // TestVerificationsAreShared: gateways share what is due, the longest due first.
 func TestVerificationsAreShared(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g, other := w.Gateway(), w.Gateway()
+	world := newWorld(t)
+	gateway, other := world.Gateway(), world.Gateway()
 	const crowd = 400
 	for i := range crowd {
 		id := flows.NewPaymentID("crowd", i+1)
-		due := w.Clock.Now().Add(-time.Duration(i) * time.Second)
-		if err := g.Store.EnsureScheduled(t.Context(), &flows.Payment{ID: id, State: flows.Recorded}, due); err != nil {
+		due := world.Clock.Now().Add(-time.Duration(i) * time.Second)
+		if err := gateway.Store.EnsureScheduled(t.Context(), &flows.Payment{ID: id, State: flows.Recorded}, due); err != nil {
 			t.Fatal(err)
 		}
 	}
-	first, second := w.due(g), w.due(other)
+	first, second := world.due(gateway), world.due(other)
 	shared := slices.ContainsFunc(first, func(id flows.PaymentID) bool { return slices.Contains(second, id) })
 	if len(first) == 0 || len(first) >= crowd/2 || len(second) == 0 || shared {
 		t.Errorf("one takes %d, the other %d", len(first), len(second))
@@ -375,18 +375,18 @@ func TestContradicted(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
 				g := w.Gateway()
-				p := w.recordedBy(g, flows.ByCard)
-				w.expectFindingAfter(time.Minute, g, p, "")
-				tell(w, g, p, happens(w, p))
-				w.expectFinding(g, p, flows.Contradicted)
-				w.confirmRecorded(g, p)
-				w.expectFinding(g, p, "")
+				payment := w.recordedBy(g, flows.ByCard)
+				w.expectFindingAfter(time.Minute, g, payment, "")
+				tell(w, g, payment, happens(w, payment))
+				w.expectFinding(g, payment, flows.Contradicted)
+				w.confirmRecorded(g, payment)
+				w.expectFinding(g, payment, "")
 				w.rebuild(g)
-				w.verify(g, p)
-				w.expectFinding(g, p, "")
-				if held := w.Held(p); held.Refunded < p.Amount && !held.Disputed { // the processor gives nothing back that is disputed
-					w.Handle(g, w.byHand(p, 200))
-					w.expectFinding(g, p, flows.Contradicted)
+				w.verify(g, payment)
+				w.expectFinding(g, payment, "")
+				if held := w.Held(payment); held.Refunded < payment.Amount && !held.Disputed { // the processor gives nothing back that is disputed
+					w.Handle(g, w.byHand(payment, 200))
+					w.expectFinding(g, payment, flows.Contradicted)
 				}
 			})
 		}
@@ -418,29 +418,29 @@ func TestCancelledButCaptured(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway()
-			p := w.Authorised(g)
-			w.captureAtProcessor(p)
-			w.Put(g, p.ID, flows.Cancelled)
+			paid := w.Authorised(g)
+			w.captureAtProcessor(paid)
+			w.Put(g, paid.ID, flows.Cancelled)
 			w.ForgetKeys("fd:payments:open", "fd:{fd:payments:open}:*")
 			w.compareAgain(g)
-			p = w.Advance(g, p)
+			paid = w.Advance(g, paid)
 			listed := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) })
-			if p.State != flows.Blocked || len(listed.Items) != 1 || w.Posted() != 0 {
-				t.Fatalf("%s (%s), listed are %+v", p.State, p.Reason, listed.Items)
+			if paid.State != flows.Blocked || len(listed.Items) != 1 || w.Posted() != 0 {
+				t.Fatalf("%s (%s), listed are %+v", paid.State, paid.Reason, listed.Items)
 			}
-			commands := w.shown(g, p).Commands
-			if !slices.Contains(commands, "frontdesk payments confirm-recorded "+string(p.ID)) ||
-				!slices.Contains(commands, "frontdesk payments confirm-not-recorded "+string(p.ID)+" --refund") {
+			commands := w.shown(g, paid).Commands
+			if !slices.Contains(commands, "frontdesk payments confirm-recorded "+string(paid.ID)) ||
+				!slices.Contains(commands, "frontdesk payments confirm-not-recorded "+string(paid.ID)+" --refund") {
 				t.Errorf("offered are %q", commands)
 			}
-			test.settle(w, g, p)
-			p = w.Advance(g, p)
-			if held := w.Held(p).State; p.State != test.end || held != test.held {
-				t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, held)
+			test.settle(w, g, paid)
+			paid = w.Advance(g, paid)
+			if held := w.Held(paid).State; paid.State != test.end || held != test.held {
+				t.Errorf("%s (%s), and %s at the processor", paid.State, paid.Reason, held)
 			}
 			w.Clock.Advance(2 * time.Minute)
 			w.rebuild(g)
-			w.verify(g, p)
+			w.verify(g, paid)
 			if listed := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) }); len(listed.Items) != 0 {
 				t.Errorf("still listed: %+v", listed.Items)
 			}

@@ -30,36 +30,36 @@ func (s *Service) CardPage(ctx context.Context, id flows.PaymentID, proof string
 		return flows.ShownPayment{}, &flows.Error{Code: flows.NotFound, Err: err}
 	}
 	registration, _ := id.Split()
-	r, latest, err := s.cfg.Store.Registration(ctx, registration)
+	record, latest, err := s.cfg.Store.Registration(ctx, registration)
 	if errors.Is(err, flows.ErrNotFound) {
 		if err := s.cfg.Payments.LookUp(ctx, registration); err != nil {
 			return flows.ShownPayment{}, err
 		}
-		r, latest, err = s.cfg.Store.Registration(ctx, registration)
+		record, latest, err = s.cfg.Store.Registration(ctx, registration)
 	}
 	switch {
 	case err != nil:
 		return flows.ShownPayment{}, flows.StorageFailed(err)
-	case r.Erased:
+	case record.Erased:
 		return flows.ShownPayment{}, &flows.Error{Code: flows.NotFound}
 	}
-	p := latest
-	if p == nil || p.ID != id {
-		p, err = s.paymentOf(ctx, r, id)
+	payment := latest
+	if payment == nil || payment.ID != id {
+		payment, err = s.paymentOf(ctx, record, id)
 	} else {
-		latest = s.refreshPayment(ctx, r, s.verifyDecline(ctx, p))
-		p = latest
+		latest = s.refreshPayment(ctx, record, s.verifyDecline(ctx, payment))
+		payment = latest
 	}
 	if err != nil {
 		return flows.ShownPayment{}, err
 	}
-	if p.ReturnURL == "" { // as Description, of a rebuilt payment
-		p.ReturnURL = s.sitePage(r.ID)
-		if at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
-			p.Description = at.Name
+	if payment.ReturnURL == "" { // as Description, of a rebuilt payment
+		payment.ReturnURL = s.sitePage(record.ID)
+		if at, err := s.cfg.Catalogue.Club(ctx, record.ClientToken, record.ClubID); err == nil {
+			payment.Description = at.Name
 		}
 	}
-	return r.Shown(p, latest, s.cfg.Now()), nil
+	return record.Shown(payment, latest, s.cfg.Now()), nil
 }
 
 // sitePage is the address of a registration on the signup site.

@@ -27,40 +27,41 @@ func (w *world) cardPage(g *gateway, id flows.PaymentID, proof string) flows.Sho
 // TestCardPageNeedsItsProof: each payment has an address of its own, which only a configured seal key makes.
 func TestCardPageNeedsItsProof(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p, other := w.Started(g), w.Started(g)
-	proof := w.proofOf(g, p.ID)
-	if shown := w.cardPage(g, p.ID, proof); shown.ID != p.ID || shown.ReturnURL != "https://club.example/?registration="+p.Registration {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment, other := world.Started(gateway), world.Started(gateway)
+	proof := world.proofOf(gateway, payment.ID)
+	shown := world.cardPage(gateway, payment.ID, proof)
+	if shown.ID != payment.ID || shown.ReturnURL != "https://club.example/?registration="+payment.Registration {
 		t.Errorf("the page shows %+v", shown)
 	}
 	flipped := "A" + proof[1:]
 	if flipped == proof {
 		flipped = "B" + proof[1:]
 	}
-	reads := w.Reads.Load()
-	elsewhere := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
+	reads := world.Reads.Load()
+	elsewhere := world.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
 	for name, wrong := range map[string]string{
 		"empty": "", "cut off": proof[:42], "longer": proof + "A", "padded": proof + "=", "flipped": flipped,
 		"another spelling": proof[:42] + "_", "not base64": strings.Repeat("!", 43),
-		"of another payment": w.proofOf(g, other.ID), "of another key": w.proofOf(elsewhere, p.ID),
+		"of another payment": world.proofOf(gateway, other.ID), "of another key": world.proofOf(elsewhere, payment.ID),
 	} {
-		if _, err := g.Registrations.CardPage(t.Context(), p.ID, wrong); wrong == proof || flows.CodeOf(err) != flows.NotFound {
+		if _, err := gateway.Registrations.CardPage(t.Context(), payment.ID, wrong); wrong == proof || flows.CodeOf(err) != flows.NotFound {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if w.Reads.Load() != reads {
+	if world.Reads.Load() != reads {
 		t.Error("the processor was asked about a payment without its proof")
 	}
-	next := flows.NewPaymentID(p.Registration, 2)
-	if _, err := g.Registrations.CardPage(t.Context(), next, w.proofOf(g, next)); flows.CodeOf(err) == "" {
+	next := flows.NewPaymentID(payment.Registration, 2)
+	if _, err := gateway.Registrations.CardPage(t.Context(), next, world.proofOf(gateway, next)); flows.CodeOf(err) == "" {
 		t.Error("a payment that does not exist has a page")
 	}
-	during, after := w.Gateway(gatewayOptions{Keys: newKeyring(t, "two", "one")}), elsewhere
-	if shown := w.cardPage(during, p.ID, proof); shown.ID != p.ID || w.proofOf(during, p.ID) == proof {
+	during, after := world.Gateway(gatewayOptions{Keys: newKeyring(t, "two", "one")}), elsewhere
+	if shown := world.cardPage(during, payment.ID, proof); shown.ID != payment.ID || world.proofOf(during, payment.ID) == proof {
 		t.Errorf("during a rotation the page shows %+v", shown)
 	}
-	if _, err := after.Registrations.CardPage(t.Context(), p.ID, proof); flows.CodeOf(err) != flows.NotFound {
+	if _, err := after.Registrations.CardPage(t.Context(), payment.ID, proof); flows.CodeOf(err) != flows.NotFound {
 		t.Errorf("after the former key was removed: %v", err)
 	}
 }
@@ -68,23 +69,25 @@ func TestCardPageNeedsItsProof(t *testing.T) {
 // TestCardPageFollowsThePayment: the page polls the processor when the webhook is lost. The page of an earlier payment stays as it ended.
 func TestCardPageFollowsThePayment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	first := w.Abandoned(g)
-	second := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), first.Registration) })
-	w.Confirm(second, declinedCard)
-	if shown := w.cardPage(g, second.ID, w.proofOf(g, second.ID)); shown.View.State != "declined" {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	first := world.Abandoned(gateway)
+	second := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), first.Registration) })
+	world.Confirm(second, declinedCard)
+	if shown := world.cardPage(gateway, second.ID, world.proofOf(gateway, second.ID)); shown.View.State != "declined" {
 		t.Errorf("a declined payment is %s", shown.View.State)
 	}
-	w.Confirm(second, goodCard)
-	if shown := w.cardPage(g, second.ID, w.proofOf(g, second.ID)).View; shown.State != "processing" || shown.ClientSecret != "" {
+	world.Confirm(second, goodCard)
+	if shown := world.cardPage(gateway, second.ID, world.proofOf(gateway, second.ID)).View; shown.State != "processing" ||
+		shown.ClientSecret != "" {
 		t.Errorf("an authorised payment is shown as %+v", shown)
 	}
-	w.Settle(g, second)
-	if shown := w.cardPage(g, second.ID, w.proofOf(g, second.ID)); shown.View.State != "recorded" {
+	world.Settle(gateway, second)
+	if shown := world.cardPage(gateway, second.ID, world.proofOf(gateway, second.ID)); shown.View.State != "recorded" {
 		t.Errorf("a recorded payment is %s", shown.View.State)
 	}
-	if shown := w.cardPage(g, first.ID, w.proofOf(g, first.ID)).View; shown.State != "cancelled" || shown.Retry != "never" {
+	if shown := world.cardPage(gateway, first.ID, world.proofOf(gateway, first.ID)).View; shown.State != "cancelled" ||
+		shown.Retry != "never" {
 		t.Errorf("the earlier payment is shown as %+v", shown)
 	}
 }
@@ -92,19 +95,20 @@ func TestCardPageFollowsThePayment(t *testing.T) {
 // TestCardPageAfterRedisForgot: the processor proves the payment, and the catalogue names the club.
 func TestCardPageAfterRedisForgot(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	p := world.Authorised(gateway)
 	name := p.Description
-	w.Wipe()
-	shown := w.cardPage(g, p.ID, w.proofOf(g, p.ID))
+	world.Wipe()
+	shown := world.cardPage(gateway, p.ID, world.proofOf(gateway, p.ID))
 	if shown.ID != p.ID || !shown.Rebuilt || shown.Amount != quarterPassPrice || name == "" || shown.Description != name ||
 		shown.ReturnURL == "" {
 		t.Errorf("the page shows %+v", shown)
 	}
-	w.Wipe()
+	world.Wipe()
 	unknown := flows.NewPaymentID("00000000-0000-4000-8000-000000000000", 1)
-	if _, err := g.Registrations.CardPage(t.Context(), unknown, w.proofOf(g, unknown)); flows.CodeOf(err) != flows.StorageUnavailable {
+	_, err := gateway.Registrations.CardPage(t.Context(), unknown, world.proofOf(gateway, unknown))
+	if flows.CodeOf(err) != flows.StorageUnavailable {
 		t.Errorf("while no further rebuild may begin: %v", err)
 	}
 }
@@ -112,18 +116,19 @@ func TestCardPageAfterRedisForgot(t *testing.T) {
 // TestCardPageOfAnErasedRegistration: nothing of an erased registration is shown.
 func TestCardPageOfAnErasedRegistration(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Abandoned(g)
-	r, _, err := g.Store.Registration(t.Context(), p.Registration)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Abandoned(gateway)
+	r, _, err := gateway.Store.Registration(t.Context(), payment.Registration)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Erased = true
-	if err := g.Store.SaveRegistration(t.Context(), r); err != nil {
+	if err := gateway.Store.SaveRegistration(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Registrations.CardPage(t.Context(), p.ID, w.proofOf(g, p.ID)); flows.CodeOf(err) != flows.NotFound {
+	_, err = gateway.Registrations.CardPage(t.Context(), payment.ID, world.proofOf(gateway, payment.ID))
+	if flows.CodeOf(err) != flows.NotFound {
 		t.Errorf("the page of an erased registration: %v", err)
 	}
 }

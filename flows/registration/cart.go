@@ -19,82 +19,82 @@ const maxItems = 20
 
 // AddItem adds an offer to the cart.
 func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewItem) (flows.View, error) {
-	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
-		if r.Contact == nil {
+	return s.change(ctx, id, token, func(registration *flows.Registration, at catalogue.Club) error {
+		if registration.Contact == nil {
 			return &flows.Error{Code: flows.PersonRequired, Detail: flows.DetailPersonBeforeItems}
 		}
-		if len(r.Items) >= maxItems {
+		if len(registration.Items) >= maxItems {
 			most := map[string]string{"max": strconv.Itoa(maxItems)}
 			return flows.Invalid(flows.FieldProblem{Pointer: "/offerId", Code: flows.FieldCartFull, Params: most})
 		}
-		offers, items, err := s.offers(ctx, r, at, []flows.NewItem{item}, "")
+		offers, items, err := s.offers(ctx, registration, at, []flows.NewItem{item}, "")
 		switch {
 		case err != nil:
 			return err
-		case r.Sale == "":
-			return s.rebuild(ctx, r, at, append(r.RequestedItems(), items...))
+		case registration.Sale == "":
+			return s.rebuild(ctx, registration, at, append(registration.RequestedItems(), items...))
 		}
-		return s.addToSale(ctx, r, at, items[0], offers[0])
+		return s.addToSale(ctx, registration, at, items[0], offers[0])
 	})
 }
 
 // addToSale adds an item to the registration's sale. An item of an earlier request that failed is in the cart now: if
 // it is the same, this request repeats that one. A sale with more articles than items is replaced.
-func (s *Service) addToSale(ctx context.Context, r *flows.Registration, at catalogue.Club, item flows.NewItem,
+func (s *Service) addToSale(ctx context.Context, registration *flows.Registration, at catalogue.Club, item flows.NewItem,
 	offer catalogue.Offer) error {
-	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
-	if s.noteMissing(ctx, r, r.Sale, err) {
-		return s.rebuild(ctx, r, at, append(r.RequestedItems(), item))
+	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, registration.Sale)
+	if s.noteMissing(ctx, registration, registration.Sale, err) {
+		return s.rebuild(ctx, registration, at, append(registration.RequestedItems(), item))
 	}
 	if err == nil {
-		if r.Cart = r.Cart.MarkedIfSettled(sale.State, r.SaleState); r.Cart.Settled() {
-			return cmp.Or(s.save(ctx, r), flows.SettledError())
+		if registration.Cart = registration.Cart.MarkedIfSettled(sale.State, registration.SaleState); registration.Cart.Settled() {
+			return cmp.Or(s.save(ctx, registration), flows.SettledError())
 		}
-	} else if r.Write != nil {
+	} else if registration.Write != nil {
 		return flows.ClubFailed(err, flows.DetailCartUnread)
 	}
-	cart := cartOf(r)
+	cart := cartOf(registration)
 	arrived, pending := s.settleWrite(cart, sale)
 	switch {
 	case pending != nil:
 		return pending
 	case arrived != nil && arrived.Requests(item):
-		return s.readCart(ctx, r, at)
-	case err == nil && flows.MoreOf(offer.IRI, sale, r.Items) > 0:
-		return s.rebuild(ctx, r, at, append(r.RequestedItems(), item))
+		return s.readCart(ctx, registration, at)
+	case err == nil && flows.MoreOf(offer.IRI, sale, registration.Items) > 0:
+		return s.rebuild(ctx, registration, at, append(registration.RequestedItems(), item))
 	}
-	before := *r
-	err = s.addArticle(ctx, r, at, cart, item, offer)
+	before := *registration
+	err = s.addArticle(ctx, registration, at, cart, item, offer)
 	if err == nil {
-		before.Write = r.Write
+		before.Write = registration.Write
 		cart.accept()
-		if err = s.readCart(ctx, r, at); err != nil {
-			r.Items, r.Write = before.Items, before.Write
+		if err = s.readCart(ctx, registration, at); err != nil {
+			registration.Items, registration.Write = before.Items, before.Write
 		}
 	}
 	if err != nil {
-		s.keep(ctx, r)
+		s.keep(ctx, registration)
 	}
 	return err
 }
 
 // replaceable returns an error unless the sale can be replaced by a new one: staff may have settled it in
 // the club system, and the buyer would pay again for the new one.
-func (s *Service) replaceable(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
-	if r.Sale == "" {
+func (s *Service) replaceable(ctx context.Context, registration *flows.Registration, at catalogue.Club) error {
+	if registration.Sale == "" {
 		return nil
 	}
-	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
+	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, registration.Sale)
 	switch {
-	case s.noteMissing(ctx, r, r.Sale, err):
+	case s.noteMissing(ctx, registration, registration.Sale, err):
 		return nil
 	case err != nil:
 		return flows.ClubFailed(err, flows.DetailCartUnread)
 	}
-	if r.Cart = r.Cart.MarkedIfSettled(sale.State, r.SaleState); !r.Cart.Settled() {
+	if registration.Cart = registration.Cart.MarkedIfSettled(sale.State, registration.SaleState); !registration.Cart.Settled() {
 		return nil
 	}
-	return cmp.Or(s.save(ctx, r), flows.SettledError())
+	return cmp.Or(s.save(ctx, registration), flows.SettledError())
 }
 
 // noteMissing notes whether the club system finds a record of the registration, and reports whether the record is gone, so that
@@ -111,23 +111,23 @@ func (s *Service) noteMissing(ctx context.Context, r *flows.Registration, record
 // rebuild creates a new sale for the contact: the first one, or the replacement of a sale that has
 // more than the registration. That happens when an item was removed, or was added and the response, or
 // the registration, was lost; the club system cannot remove an article. A cart without items has no sale.
-func (s *Service) rebuild(ctx context.Context, r *flows.Registration, at catalogue.Club, items []flows.NewItem) error {
+func (s *Service) rebuild(ctx context.Context, registration *flows.Registration, at catalogue.Club, items []flows.NewItem) error {
 	if len(items) == 0 {
-		clearCart(r, at)
+		clearCart(registration, at)
 		return nil
 	}
-	offers, items, err := s.offers(ctx, r, at, items, "")
+	offers, items, err := s.offers(ctx, registration, at, items, "")
 	if err != nil {
 		return err
 	}
-	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, registration.Contact.IRI)
 	if err != nil {
 		return flows.ClubFailed(err, flows.DetailContactUnread)
 	}
-	if r.Draft != nil && r.Draft.Person != "" {
-		r.Draft = nil // of another contact
+	if registration.Draft != nil && registration.Draft.Person != "" {
+		registration.Draft = nil // of another contact
 	}
-	return s.fillSale(ctx, r, at, contact, items, offers, "")
+	return s.fillSale(ctx, registration, at, contact, items, offers, "")
 }
 
 func clearCart(r *flows.Registration, at catalogue.Club) {
@@ -173,13 +173,13 @@ func (s *Service) ClearItems(ctx context.Context, id, token string) (flows.View,
 // RemoveItem removes an item, and what the club system added with it, by a new sale of the others.
 // A line that the buyer did not choose, or that is gone, changes nothing while the registration is open.
 func (s *Service) RemoveItem(ctx context.Context, id, token, item string) (flows.View, error) {
-	r, p, err := s.load(ctx, id, token)
+	registration, payment, err := s.load(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err
 	}
-	isRequested := slices.ContainsFunc(r.RequestedItems(), func(requested flows.NewItem) bool { return requested.ID == item })
-	if phase := r.Phase(p, s.cfg.Now()); !isRequested && (phase == flows.Open || phase == flows.Paying) {
-		return s.view(r, p), nil
+	isRequested := slices.ContainsFunc(registration.RequestedItems(), func(requested flows.NewItem) bool { return requested.ID == item })
+	if phase := registration.Phase(payment, s.cfg.Now()); !isRequested && (phase == flows.Open || phase == flows.Paying) {
+		return s.view(registration, payment), nil
 	}
 	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		kept := slices.DeleteFunc(r.RequestedItems(), func(requested flows.NewItem) bool { return requested.ID == item })
@@ -193,26 +193,26 @@ func (s *Service) RemoveItem(ctx context.Context, id, token, item string) (flows
 // Check asks the club system whether the cart is valid, and stores what it says, so that a problem that staff
 // solved is over everywhere.
 func (s *Service) Check(ctx context.Context, id, token string) (flows.View, error) {
-	r, p, err := s.load(ctx, id, token)
-	if err != nil || r.Sale == "" || p.Live() { // which is frozen as it was agreed on
-		return s.view(r, p), err
+	registration, payment, err := s.load(ctx, id, token)
+	if err != nil || registration.Sale == "" || payment.Live() { // which is frozen as it was agreed on
+		return s.view(registration, payment), err
 	}
-	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	at, err := s.cfg.Catalogue.Club(ctx, registration.ClientToken, registration.ClubID)
 	if err != nil {
 		return flows.View{}, err
 	}
-	stored, sale, save := r.Cart, r.Sale, s.cfg.Store.AmendRegistration
-	if err := s.currentCart(ctx, r, p, at); err != nil {
+	stored, sale, save := registration.Cart, registration.Sale, s.cfg.Store.AmendRegistration
+	if err := s.currentCart(ctx, registration, payment, at); err != nil {
 		return flows.View{}, err
 	}
-	r.Cart.KeepMarks(stored)
-	if r.Sale != sale {
+	registration.Cart.KeepMarks(stored)
+	if registration.Sale != sale {
 		save = s.cfg.Store.SaveRegistration // which keeps it for as long as the new sale can be paid
 	}
-	if err := save(ctx, r); err != nil {
+	if err := save(ctx, registration); err != nil {
 		s.cfg.Log.WarnContext(ctx, "checked cart not saved", "error", err)
 	}
-	return s.view(r, p), nil
+	return s.view(registration, payment), nil
 }
 
 // offers finds the offers of items, and returns the items with their debits complete. The error lists everything that is
@@ -279,19 +279,19 @@ func (s *Service) dateProblems(seller catalogue.Club, item flows.NewItem, at str
 
 // currentCart reads the cart. A sale that the club system has removed is replaced by a new one of the same items,
 // if the registration can still be paid.
-func (s *Service) currentCart(ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club) error {
-	err := s.readCart(ctx, r, at)
+func (s *Service) currentCart(ctx context.Context, registration *flows.Registration, payment *flows.Payment, at catalogue.Club) error {
+	err := s.readCart(ctx, registration, at)
 	again := err
 	if errors.Is(err, club.ErrNotFound) { // perhaps only the check was not found
-		_, again = s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
+		_, again = s.cfg.Club.GetSale(ctx, at.Scope, registration.Sale)
 	}
-	if !s.noteMissing(ctx, r, r.Sale, again) {
+	if !s.noteMissing(ctx, registration, registration.Sale, again) {
 		return err
 	}
-	if r.Cart = r.CartAfter(p); r.Closed(p, s.cfg.Now()) {
+	if registration.Cart = registration.CartAfter(payment); registration.Closed(payment, s.cfg.Now()) {
 		return err
 	}
-	return withoutFields(s.rebuild(ctx, r, at, r.RequestedItems()))
+	return withoutFields(s.rebuild(ctx, registration, at, registration.RequestedItems()))
 }
 
 // readCart reads the cart from the club system, which adds lines of its own.

@@ -51,14 +51,14 @@ func TestAddItemAgain(t *testing.T) {
 			w := newWorld(t)
 			wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{})
 			first := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire)})
-			r := w.Registered(w.Gateway())
+			registration := w.Registered(w.Gateway())
 			lose(w, wire)
-			if _, err := w.AddItem(first, r, badge); err == nil {
+			if _, err := w.AddItem(first, registration, badge); err == nil {
 				t.Fatal("nothing was lost")
 			}
 			w.Fault()
 			w.Clock.Advance(flows.ArriveWithin + time.Second)
-			view, err := w.AddItem(w.Gateway(), r, badge)
+			view, err := w.AddItem(w.Gateway(), registration, badge)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,16 +70,18 @@ func TestAddItemAgain(t *testing.T) {
 // TestAddItemTwice adds the same item twice on purpose.
 func TestAddItemTwice(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	registration := world.Registered(gateway)
 	for range 2 {
-		if _, err := w.AddItem(g, r, badge); err != nil {
+		if _, err := world.AddItem(gateway, registration, badge); err != nil {
 			t.Fatal(err)
 		}
 	}
-	view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
-	w.expectCart(view, "Quarter Pass, paid once", "Access Badge", "Access Badge")
+	view := must(t, func() (flows.View, error) {
+		return gateway.Registrations.Get(t.Context(), registration.ID, holderToken)
+	})
+	world.expectCart(view, "Quarter Pass, paid once", "Access Badge", "Access Badge")
 	if len(view.Items) != 3 {
 		t.Errorf("the visitor asked for %+v", view.Items)
 	}
@@ -89,15 +91,15 @@ func TestAddItemTwice(t *testing.T) {
 // once.
 func TestAnswerOfTheClubSystemIsLost(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "drop_after", Times: new(1)})
-	view, err := w.AddItem(g, r, badge)
+	world := newWorld(t)
+	g := world.Gateway()
+	r := world.Registered(g)
+	world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "drop_after", Times: new(1)})
+	view, err := world.AddItem(g, r, badge)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+	world.expectCart(view, "Quarter Pass, paid once", "Access Badge")
 }
 
 // TestCartWhilePaying changes a cart during its payment.
@@ -115,15 +117,15 @@ func TestCartWhilePaying(t *testing.T) {
 // TestLateVisitor: a visitor cannot pay once the sale is too old for the processor's memory.
 func TestLateVisitor(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	w.Clock.Advance(20*time.Hour + time.Second)
-	if _, err := g.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.RegistrationClosed {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	r := world.Registered(gateway)
+	world.Clock.Advance(20*time.Hour + time.Second)
+	if _, err := gateway.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.RegistrationClosed {
 		t.Errorf("the visitor got %v", err)
 	}
-	view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
-	if view.Phase != flows.Expired || len(view.Actions) != 0 || len(w.HeldAll()) != 0 {
+	view := must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), r.ID, holderToken) })
+	if view.Phase != flows.Expired || len(view.Actions) != 0 || len(world.HeldAll()) != 0 {
 		t.Errorf("the visitor sees %s and may %v", view.Phase, view.Actions)
 	}
 }
@@ -131,23 +133,23 @@ func TestLateVisitor(t *testing.T) {
 // TestNotYours: a caller without the registration's token learns nothing about it.
 func TestNotYours(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Started(g)
-	ctx, id := t.Context(), p.Registration
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Started(gateway)
+	ctx, id := t.Context(), payment.Registration
 	for _, token := range []string{"", "guessed", holderToken + " "} {
-		_, getErr := g.Registrations.Get(ctx, id, token)
-		_, payErr := g.Registrations.Pay(ctx, id, token, flows.StartPayment{Method: "card"})
-		_, abandonErr := g.Registrations.Abandon(ctx, id, token)
-		_, byIDErr := g.Registrations.PaymentByID(ctx, id, token, p.ID)
+		_, getErr := gateway.Registrations.Get(ctx, id, token)
+		_, payErr := gateway.Registrations.Pay(ctx, id, token, flows.StartPayment{Method: "card"})
+		_, abandonErr := gateway.Registrations.Abandon(ctx, id, token)
+		_, byIDErr := gateway.Registrations.PaymentByID(ctx, id, token, payment.ID)
 		for _, err := range []error{getErr, payErr, abandonErr, byIDErr} {
 			if flows.CodeOf(err) != flows.RegistrationNotFound {
 				t.Errorf("with token %q: %v", token, err)
 			}
 		}
 	}
-	other := w.Started(g)
-	if _, err := g.Registrations.PaymentByID(ctx, id, holderToken, other.ID); flows.CodeOf(err) != flows.NotFound {
+	other := world.Started(gateway)
+	if _, err := gateway.Registrations.PaymentByID(ctx, id, holderToken, other.ID); flows.CodeOf(err) != flows.NotFound {
 		t.Errorf("another registration's payment: %v", err)
 	}
 }

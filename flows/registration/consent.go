@@ -205,16 +205,17 @@ func (s *Service) ChangeConsents(
 
 // buyer returns the contact of a registration, unless it may be another person's.
 func (s *Service) buyer(ctx context.Context, id, token string) (flows.ContactIdentity, error) {
-	r, _, err := s.load(ctx, id, token)
+	registration, _, err := s.load(ctx, id, token)
 	switch {
 	case err != nil:
 		return flows.ContactIdentity{}, err
-	case r.Contact == nil:
+	case registration.Contact == nil:
 		return flows.ContactIdentity{}, &flows.Error{Code: flows.PersonRequired, Detail: flows.DetailPersonFirst}
-	case r.IsMerged():
+	case registration.IsMerged():
 		return flows.ContactIdentity{}, personKnown()
 	}
-	return flows.ContactIdentity{ClientToken: r.ClientToken, ContactID: r.Contact.IRI.ID(), ClubID: r.ClubID}, nil
+	return flows.ContactIdentity{ClientToken: registration.ClientToken, ContactID: registration.Contact.IRI.ID(),
+		ClubID: registration.ClubID}, nil
 }
 
 // withoutLogin replaces NotIdentified, for a contact that the club system no longer has: a buyer has

@@ -38,15 +38,15 @@ func (w *world) inCurrency(currency string, free bool) *gateway {
 func TestNoPaymentWithoutCents(t *testing.T) {
 	t.Parallel()
 	for currency, payments := range map[string]int{"JPY": 0, "TND": 0, "KWD": 0, "CHF": 1} {
-		w := newWorld(t)
-		g := w.inCurrency(currency, false)
-		r := w.Registered(g)
+		world := newWorld(t)
+		gateway := world.inCurrency(currency, false)
+		r := world.Registered(gateway)
 		r.Cart.Currency = currency
-		if err := g.Store.SaveRegistration(t.Context(), r); err != nil {
+		if err := gateway.Store.SaveRegistration(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		_, err := g.Pay(t.Context(), r.ID)
-		if all := w.HeldAll(); len(all) != payments || payments == 0 && flows.CodeOf(err) != flows.CartInvalid {
+		_, err := gateway.Pay(t.Context(), r.ID)
+		if all := world.HeldAll(); len(all) != payments || payments == 0 && flows.CodeOf(err) != flows.CartInvalid {
 			t.Errorf("%s: %v, and the processor holds %+v", currency, err, all)
 		} else if payments == 1 && (all[0].Currency != currency || all[0].Amount != quarterPassPrice) {
 			t.Errorf("%s: the processor holds %+v", currency, all)
@@ -66,24 +66,24 @@ func TestDebitsWithoutCents(t *testing.T) {
 	} {
 		t.Run(currency, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.inCurrency(currency, true)
-			id, token := w.debtor(g, "+33698765432")
-			view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), id, token) })
+			world := newWorld(t)
+			gateway := world.inCurrency(currency, true)
+			id, token := world.debtor(gateway, "+33698765432")
+			view := must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), id, token) })
 			if view.Step() != want || view.Cart.Total != 0 || view.Cart.Currency != currency {
 				t.Errorf("%s, due now %d %s, problems %v", view.Step(), view.Cart.Total, view.Cart.Currency, view.Cart.Problems)
 			}
-			view, err := g.Registrations.CreateMandate(t.Context(), id, token, account)
+			view, err := gateway.Registrations.CreateMandate(t.Context(), id, token, account)
 			if want == flows.StepMandate {
-				if err != nil || w.mandates() != 1 {
-					t.Errorf("%v, %d mandates", err, w.mandates())
+				if err != nil || world.mandates() != 1 {
+					t.Errorf("%v, %d mandates", err, world.mandates())
 				}
 				return
 			}
-			if flows.CodeOf(err) != flows.CartInvalid || w.mandates() != 0 || len(w.Sim.SMS()) != 0 {
-				t.Errorf("%v, %d mandates, %d codes, %+v", err, w.mandates(), len(w.Sim.SMS()), view.Mandate)
+			if flows.CodeOf(err) != flows.CartInvalid || world.mandates() != 0 || len(world.Sim.SMS()) != 0 {
+				t.Errorf("%v, %d mandates, %d codes, %+v", err, world.mandates(), len(world.Sim.SMS()), view.Mandate)
 			}
-			_, err = g.Registrations.Pay(t.Context(), id, token, flows.StartPayment{Method: flows.Free})
+			_, err = gateway.Registrations.Pay(t.Context(), id, token, flows.StartPayment{Method: flows.Free})
 			if flows.CodeOf(err) != flows.CartInvalid {
 				t.Errorf("free: %v", err)
 			}

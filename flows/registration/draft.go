@@ -23,63 +23,64 @@ var errLate = errors.New("registration: the write is too old to be sent")
 
 // createContactAndSale creates the contact and, with items, the sale. It continues a draft with the same details.
 // pointer is where the person is in the request's body.
-func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person, pointer string,
+func (s *Service) createContactAndSale(ctx context.Context, registration *flows.Registration, at catalogue.Club, person flows.Person,
+	pointer string,
 	items []flows.NewItem, offers []catalogue.Offer) error {
-	contact, err := s.draftContact(ctx, r, at, person, pointer)
+	contact, err := s.draftContact(ctx, registration, at, person, pointer)
 	if err != nil {
-		s.keep(ctx, r)
+		s.keep(ctx, registration)
 		return err
 	}
-	buyer := r.Draft.Contact
+	buyer := registration.Draft.Contact
 	itemPointer := ""
 	if pointer != "" {
 		itemPointer = eachItem // the body that starts a registration has the items too
 	}
-	if err := s.fillSale(ctx, r, at, contact, items, offers, itemPointer); err != nil {
+	if err := s.fillSale(ctx, registration, at, contact, items, offers, itemPointer); err != nil {
 		return err
 	}
-	r.Contact = buyer
-	r.PersonPseudonyms = nil // the record has nothing of a former buyer
-	s.nameBuyer(r, person)
-	s.indexPerson(r, at, person.Email, person.Mobile)
+	registration.Contact = buyer
+	registration.PersonPseudonyms = nil // the record has nothing of a former buyer
+	s.nameBuyer(registration, person)
+	s.indexPerson(registration, at, person.Email, person.Mobile)
 	return nil
 }
 
 // draftContact returns the contact of a draft with these details, or creates it. One that the draft does not name
 // may exist, and is searched for.
-func (s *Service) draftContact(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person,
+func (s *Service) draftContact(ctx context.Context, registration *flows.Registration, at catalogue.Club, person flows.Person,
 	pointer string) (contact club.Contact, err error) {
 	text, _ := json.Marshal(person) // strings can be encoded
 	names := s.cfg.Keys.Pseudonyms("details", string(text))
-	again := r.Draft != nil && slices.Contains(names, r.Draft.Person)
+	again := registration.Draft != nil && slices.Contains(names, registration.Draft.Person)
 	switch {
-	case again && r.Draft.Contact != nil:
-		contact, err = s.cfg.Club.GetContact(ctx, at.Scope, r.Draft.Contact.IRI)
-		if !s.noteMissing(ctx, r, r.Draft.Contact.IRI, err) {
+	case again && registration.Draft.Contact != nil:
+		contact, err = s.cfg.Club.GetContact(ctx, at.Scope, registration.Draft.Contact.IRI)
+		if !s.noteMissing(ctx, registration, registration.Draft.Contact.IRI, err) {
 			return contact, flows.ClubFailed(err, flows.DetailContactUnread)
 		}
 	case again:
-		found, err := s.findContact(ctx, r, at, person)
+		found, err := s.findContact(ctx, registration, at, person)
 		if err != nil || found.IRI != "" {
-			s.takeContact(r, found, person)
+			s.takeContact(registration, found, person)
 			return found, err
 		}
 	}
-	r.Draft = &flows.Draft{Person: names[0]}
-	s.indexPerson(r, at, person.Email, person.Mobile) // for an erasure
+	registration.Draft = &flows.Draft{Person: names[0]}
+	s.indexPerson(registration, at, person.Email, person.Mobile) // for an erasure
 	began := s.cfg.Now()
-	if err := s.save(ctx, r); err != nil {
+	if err := s.save(ctx, registration); err != nil {
 		return contact, err
 	}
 	contact, err = s.createContact(club.WithGate(ctx, s.sendSoon(began)), at, person, pointer)
 	if err != nil {
 		if cause, ok := errors.AsType[*club.Error](err); ok && cause.Outcome != club.Unknown {
-			r.Draft = nil
+			registration.Draft = nil
 		}
 		return contact, err
 	}
-	s.takeContact(r, contact, person)
-	return contact, s.save(ctx, r)
+	s.takeContact(registration, contact, person)
+	return contact, s.save(ctx, registration)
 }
 
 func (s *Service) takeContact(r *flows.Registration, contact club.Contact, person flows.Person) {
@@ -113,64 +114,66 @@ func (s *Service) findContact(ctx context.Context, r *flows.Registration, at cat
 
 // fillSale replaces the sale by one with the items, whose offers are given. It continues a draft's sale. pointer is
 // that of offers; with one, an error says which item it is about.
-func (s *Service) fillSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact, items []flows.NewItem,
+func (s *Service) fillSale(ctx context.Context, registration *flows.Registration, at catalogue.Club, contact club.Contact,
+	items []flows.NewItem,
 	offers []catalogue.Offer, pointer string) error {
 	if len(items) == 0 {
-		clearCart(r, at)
+		clearCart(registration, at)
 		return nil
 	}
-	if r.Draft == nil {
-		r.Draft = &flows.Draft{}
+	if registration.Draft == nil {
+		registration.Draft = &flows.Draft{}
 	}
-	sale, check, err := s.fillDraft(ctx, r, at, contact, items, offers, pointer)
+	sale, check, err := s.fillDraft(ctx, registration, at, contact, items, offers, pointer)
 	if err != nil {
-		s.keep(ctx, r)
+		s.keep(ctx, registration)
 		return err
 	}
-	d := r.Draft
-	clearCart(r, at)
-	r.Sale, r.SaleState, r.Items = d.Sale, d.SaleState, d.Items
+	d := registration.Draft
+	clearCart(registration, at)
+	registration.Sale, registration.SaleState, registration.Items = d.Sale, d.SaleState, d.Items
 	// The processor keeps the payment's idempotency key for a limited time, per sale.
-	r.ExpiresAt = d.OpenedAt.Add(flows.PayableFor)
-	r.ApplySale(at.Currency, sale, check)
+	registration.ExpiresAt = d.OpenedAt.Add(flows.PayableFor)
+	registration.ApplySale(at.Currency, sale, check)
 	return nil
 }
 
 // fillDraft opens the draft's sale, unless there is one to continue, adds the items that it lacks, and reads it.
-func (s *Service) fillDraft(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact, items []flows.NewItem,
+func (s *Service) fillDraft(ctx context.Context, registration *flows.Registration, at catalogue.Club, contact club.Contact,
+	items []flows.NewItem,
 	offers []catalogue.Offer, pointer string) (sale club.Sale, check club.SaleCheck, err error) {
-	cart := draftOf(r)
-	if r.Draft.Write != nil {
-		sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Draft.Sale)
-		if err != nil && !s.noteMissing(ctx, r, r.Draft.Sale, err) {
+	cart := draftOf(registration)
+	if registration.Draft.Write != nil {
+		sale, err := s.cfg.Club.GetSale(ctx, at.Scope, registration.Draft.Sale)
+		if err != nil && !s.noteMissing(ctx, registration, registration.Draft.Sale, err) {
 			return sale, check, flows.ClubFailed(err, flows.DetailCartUnread)
 		}
 		if _, err := s.settleWrite(cart, sale); err != nil {
 			return sale, check, err
 		}
 	}
-	if !r.Draft.Begins(contact.IRI, items, s.cfg.Now()) {
-		if err := s.createSale(ctx, r.Draft, at, contact); err != nil {
+	if !registration.Draft.Begins(contact.IRI, items, s.cfg.Now()) {
+		if err := s.createSale(ctx, registration.Draft, at, contact); err != nil {
 			return sale, check, err
 		}
-		cart = draftOf(r)
+		cart = draftOf(registration)
 	}
 	for i, item := range items {
-		if i < len(r.Draft.Items) {
-			r.Draft.Items[i].ID = cmp.Or(item.ID, r.Draft.Items[i].ID)
+		if i < len(registration.Draft.Items) {
+			registration.Draft.Items[i].ID = cmp.Or(item.ID, registration.Draft.Items[i].ID)
 			continue
 		}
-		if err := s.addArticle(ctx, r, at, cart, item, offers[i]); err != nil {
-			if s.noteMissing(ctx, r, r.Draft.Sale, err) {
-				r.Draft.Sale = ""
+		if err := s.addArticle(ctx, registration, at, cart, item, offers[i]); err != nil {
+			if s.noteMissing(ctx, registration, registration.Draft.Sale, err) {
+				registration.Draft.Sale = ""
 			}
 			return sale, check, itemFailed(err, pointer, i)
 		}
 		cart.accept()
 	}
-	sale, check, err = s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Draft.Sale)
-	if s.noteMissing(ctx, r, r.Draft.Sale, err) {
-		r.Draft.Sale = ""
+	sale, check, err = s.cfg.Club.GetCheckedSale(ctx, at.Scope, registration.Draft.Sale)
+	if s.noteMissing(ctx, registration, registration.Draft.Sale, err) {
+		registration.Draft.Sale = ""
 	}
 	return sale, check, flows.ClubFailed(err, flows.DetailCartUnread)
 }
@@ -219,13 +222,13 @@ func (c cart) accept() *flows.Item {
 
 // addArticle adds an item to a sale, and returns once it has arrived. The mark stays until accept. It is stored before
 // the article is sent, so that no payment begins meanwhile, and no article is sent after a payment has begun.
-func (s *Service) addArticle(ctx context.Context, r *flows.Registration, at catalogue.Club, into cart, item flows.NewItem,
+func (s *Service) addArticle(ctx context.Context, registration *flows.Registration, at catalogue.Club, into cart, item flows.NewItem,
 	offer catalogue.Offer) error {
 	item.ID = cmp.Or(item.ID, uuid.NewString())
 	began := s.cfg.Now()
 	*into.write = &flows.Write{Item: flows.Item{NewItem: item, Offer: offer.IRI, Mandate: offer.Requires(catalogue.NeedsMandate)},
 		Until: began.Add(flows.ArriveWithin).Round(0)}
-	if err := s.save(ctx, r); err != nil {
+	if err := s.save(ctx, registration); err != nil {
 		return err
 	}
 	article := club.NewArticle{Offer: offer.IRI, StartDate: item.StartDate, RepaymentSchedule: item.Debit.Wire()}
@@ -294,18 +297,18 @@ func onItsWay(left time.Duration) error {
 
 // awaitWrite returns an error while an article may be on its way to the registration's sale, which a payment would
 // not include. Afterwards, the item is in the cart if it has arrived.
-func (s *Service) awaitWrite(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
-	if r.Write == nil {
+func (s *Service) awaitWrite(ctx context.Context, registration *flows.Registration, at catalogue.Club) error {
+	if registration.Write == nil {
 		return nil
 	}
-	if left := r.Write.Pending(s.cfg.Now()); left > 0 {
+	if left := registration.Write.Pending(s.cfg.Now()); left > 0 {
 		return onItsWay(left)
 	}
-	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
-	if err != nil && !s.noteMissing(ctx, r, r.Sale, err) {
+	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, registration.Sale)
+	if err != nil && !s.noteMissing(ctx, registration, registration.Sale, err) {
 		return flows.ClubFailed(err, flows.DetailCartUnread)
 	}
-	_, err = s.settleWrite(cartOf(r), sale)
+	_, err = s.settleWrite(cartOf(registration), sale)
 	return err
 }
 

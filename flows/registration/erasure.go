@@ -147,32 +147,32 @@ func (s *Service) findPerson(ctx context.Context, request ErasureRequest) (ids [
 // names the contact to a repetition. It skips a registration that is gone, erased already or of another organisation.
 func (s *Service) eraseRegistration(ctx context.Context, clientToken, id string, report *ErasureReport) error {
 	for range maxSaveAttempts {
-		r, p, err := s.cfg.Store.Registration(ctx, id)
+		registration, payment, err := s.cfg.Store.Registration(ctx, id)
 		switch {
-		case errors.Is(err, flows.ErrNotFound), err == nil && (r.ClientToken != clientToken || r.Erased):
+		case errors.Is(err, flows.ErrNotFound), err == nil && (registration.ClientToken != clientToken || registration.Erased):
 			return nil
 		case flows.Unreadable(err):
 			report.Unread = append(report.Unread, UnreadItem{id, flows.WhyUnreadable(err)})
 			return nil
 		case err != nil:
 			return flows.StorageFailed(err)
-		case p != nil && !p.State.Final():
+		case payment != nil && !payment.State.Final():
 			report.Kept = append(report.Kept, KeptItem{
 				Registration: id,
-				Payment:      p.ID,
+				Payment:      payment.ID,
 				What:         "the registration and its payment",
-				Why:          "the payment is " + string(p.State) + "; the buyer's data is needed until it has ended",
+				Why:          "the payment is " + string(payment.State) + "; the buyer's data is needed until it has ended",
 				Deferred:     true,
 			})
 			return nil
-		case r.Contact != nil:
-			if err := s.eraseContact(ctx, r.Contact.IRI, report); err != nil {
+		case registration.Contact != nil:
+			if err := s.eraseContact(ctx, registration.Contact.IRI, report); err != nil {
 				return err
 			}
 		}
-		before := *r
-		*r = erased(r)
-		if err := s.cfg.Store.AmendRegistration(ctx, r); errors.Is(err, flows.ErrConflict) {
+		before := *registration
+		*registration = erased(registration)
+		if err := s.cfg.Store.AmendRegistration(ctx, registration); errors.Is(err, flows.ErrConflict) {
 			continue
 		} else if err != nil {
 			return flows.StorageFailed(err)
@@ -182,8 +182,8 @@ func (s *Service) eraseRegistration(ctx context.Context, clientToken, id string,
 			s.cfg.Log.WarnContext(ctx, "erased registration still in an index", "registration", id, "error", err)
 		}
 		report.Erased = append(report.Erased, ErasedItem{id, "buyer, cart, mandate, devices and links of the registration"})
-		if p != nil {
-			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: keptOfPayment, Why: whyPayment})
+		if payment != nil {
+			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: payment.ID, What: keptOfPayment, Why: whyPayment})
 		}
 		return nil
 	}
@@ -196,18 +196,18 @@ const (
 )
 
 // erased returns what is left of an erased registration: no personal data.
-func erased(r *flows.Registration) flows.Registration {
+func erased(registration *flows.Registration) flows.Registration {
 	return flows.Registration{
-		ID:          r.ID,
-		Version:     r.Version,
+		ID:          registration.ID,
+		Version:     registration.Version,
 		State:       flows.Abandoned,
 		Erased:      true,
-		ClientToken: r.ClientToken,
-		ClubID:      r.ClubID,
-		Channel:     r.Channel,
-		Generation:  r.Generation,
-		CreatedAt:   r.CreatedAt,
-		ExpiresAt:   r.ExpiresAt,
+		ClientToken: registration.ClientToken,
+		ClubID:      registration.ClubID,
+		Channel:     registration.Channel,
+		Generation:  registration.Generation,
+		CreatedAt:   registration.CreatedAt,
+		ExpiresAt:   registration.ExpiresAt,
 	}
 }
 

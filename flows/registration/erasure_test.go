@@ -24,23 +24,23 @@ func TestErasureThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
+			world := newWorld(t)
+			g := world.Gateway()
 			must(t, func() (*flows.Transfer, error) { return g.Registrations.Transfers.Start(t.Context(), former, "13") })
-			p := w.Authorised(g)
-			w.ExpectSound(w.Advance(g, p))
-			r, _, err := g.Store.Registration(t.Context(), p.Registration)
+			payment := world.Authorised(g)
+			world.ExpectSound(world.Advance(g, payment))
+			record, _, err := g.Store.Registration(t.Context(), payment.Registration)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Contact.IRI = "/demo/contacts/1004"
-			if err := g.Store.AmendRegistration(t.Context(), r); err != nil {
+			record.Contact.IRI = "/demo/contacts/1004"
+			if err := g.Store.AmendRegistration(t.Context(), record); err != nil {
 				t.Fatal(err)
 			}
 			refused := test.refused
 			erase := func() (registration.ErasureReport, error) {
-				gateway := w.Gateway(gatewayOptions{RefusedKeys: refused})
-				return gateway.Registrations.Erase(t.Context(), registration.ErasureRequest{ClientToken: "demo", Registration: r.ID}, "ada")
+				gateway := world.Gateway(gatewayOptions{RefusedKeys: refused})
+				return gateway.Registrations.Erase(t.Context(), registration.ErasureRequest{ClientToken: "demo", Registration: record.ID}, "ada")
 			}
 			report, err := erase()
 			if failed := err != nil; failed != test.fails {
@@ -50,16 +50,16 @@ func TestErasureThatFails(t *testing.T) {
 				refused = slices.DeleteFunc(refused, func(key string) bool { return key == transfer })
 				report = must(t, erase)
 			}
-			if len(report.Erased) != 2 || report.Erased[0].Registration != "" || report.Erased[1].Registration != r.ID {
+			if len(report.Erased) != 2 || report.Erased[0].Registration != "" || report.Erased[1].Registration != record.ID {
 				t.Errorf("erased: %+v", report.Erased)
 			}
-			if kept := report.Kept[0]; kept.Payment != p.ID || !strings.Contains(kept.What, "operators wrote") {
+			if kept := report.Kept[0]; kept.Payment != payment.ID || !strings.Contains(kept.What, "operators wrote") {
 				t.Errorf("kept: %+v", report.Kept)
 			}
 			if again := must(t, erase); len(again.Erased) != 0 {
 				t.Errorf("erased again: %+v", again.Erased)
 			}
-			logged := strings.Contains(w.Journal.String(), "erased registration still in an index")
+			logged := strings.Contains(world.Journal.String(), "erased registration still in an index")
 			if logged != slices.Contains(test.refused, index) {
 				t.Errorf("a failing index was logged: %t", logged)
 			}
@@ -72,12 +72,12 @@ func TestErasureThatFails(t *testing.T) {
 func TestErasureOfStrangers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.Gateway()
+	gateway := w.Gateway()
 	start := func(mobile, email string) string {
 		t.Helper()
 		person := visitor
 		person.Mobile, person.Email = mobile, email
-		view, _, err := g.Registrations.Start(t.Context(),
+		view, _, err := gateway.Registrations.Start(t.Context(),
 			registration.StartRequest{ClientToken: "demo", ClubID: "11", Channel: "web", Person: &person})
 		if err != nil {
 			t.Fatal(err)
@@ -113,16 +113,16 @@ func TestErasureOfStrangers(t *testing.T) {
 		own, stranger := start(test.person[0], test.person[1]), start(test.other[0], test.other[1])
 		test.request.ClientToken = "demo"
 		report := must(t, func() (registration.ErasureReport, error) {
-			return g.Registrations.Erase(t.Context(), test.request, "ada")
+			return gateway.Registrations.Erase(t.Context(), test.request, "ada")
 		})
 		for id, want := range map[string]bool{own: true, stranger: false} {
-			if r, _, err := g.Store.Registration(t.Context(), id); err != nil || r.Erased != want {
+			if r, _, err := gateway.Store.Registration(t.Context(), id); err != nil || r.Erased != want {
 				t.Errorf("%+v: erased %t, not %t (%v): %+v", test.request, r.Erased, want, err, report.Erased)
 			}
 		}
 	}
 	national := registration.ErasureRequest{ClientToken: "demo", Mobile: "06 12 34 56 78"}
-	if _, err := g.Registrations.Erase(t.Context(), national, "ada"); flows.CodeOf(err) != flows.InvalidRequest {
+	if _, err := gateway.Registrations.Erase(t.Context(), national, "ada"); flows.CodeOf(err) != flows.InvalidRequest {
 		t.Errorf("a number without its country: %v", err)
 	}
 }

@@ -8,15 +8,15 @@ import (
 )
 
 // sweepUntil lets time pass, and advances a payment whenever the sweep, each 15 seconds, finds it due.
-func (w *world) sweepUntil(g *gateway, p *flows.Payment, end time.Time) *flows.Payment {
+func (w *world) sweepUntil(g *gateway, payment *flows.Payment, end time.Time) *flows.Payment {
 	w.Helper()
-	for w.Clock.Now().Before(end) && !p.State.Final() {
+	for w.Clock.Now().Before(end) && !payment.State.Final() {
 		w.Clock.Advance(15 * time.Second)
-		if due := w.Redis.ZScore(w.Context(), "fd:payments:open", string(p.ID)).Val(); due <= float64(w.Clock.Now().UnixMilli()) {
-			p = w.Advance(g, p)
+		if due := w.Redis.ZScore(w.Context(), "fd:payments:open", string(payment.ID)).Val(); due <= float64(w.Clock.Now().UnixMilli()) {
+			payment = w.Advance(g, payment)
 		}
 	}
-	return p
+	return payment
 }
 
 // TestLostWebhook: a payment whose webhook is lost is completed within a minute if the buyer pays in the first minutes,
@@ -27,15 +27,15 @@ func TestLostWebhook(t *testing.T) {
 		8 * time.Minute: 3 * time.Minute, 27 * time.Minute: 3 * time.Minute} {
 		t.Run(idle.String(), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Started(g)
-			p = w.sweepUntil(g, p, w.Clock.Now().Add(idle))
-			w.Confirm(p, goodCard)
-			paid := w.Clock.Now()
-			p = w.sweepUntil(g, p, paid.Add(10*time.Minute))
-			if lasted := w.Clock.Now().Sub(paid); p.State != flows.Recorded || lasted > limit {
-				t.Errorf("%s after %s", p.State, lasted)
+			world := newWorld(t)
+			g := world.Gateway()
+			payment := world.Started(g)
+			payment = world.sweepUntil(g, payment, world.Clock.Now().Add(idle))
+			world.Confirm(payment, goodCard)
+			paid := world.Clock.Now()
+			payment = world.sweepUntil(g, payment, paid.Add(10*time.Minute))
+			if lasted := world.Clock.Now().Sub(paid); payment.State != flows.Recorded || lasted > limit {
+				t.Errorf("%s after %s", payment.State, lasted)
 			}
 		})
 	}
@@ -45,36 +45,38 @@ func TestLostWebhook(t *testing.T) {
 // pause, which grows to half a minute. The first request after a change reads at once.
 func TestOpenPagesReadSeldom(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g, other := w.Gateway(), w.Gateway()
-	p := w.Started(g)
+	world := newWorld(t)
+	g, other := world.Gateway(), world.Gateway()
+	payment := world.Started(g)
 	look := func() {
 		for _, from := range []*gateway{g, other, g, other} {
-			must(t, func() (flows.View, error) { return from.Registrations.Get(t.Context(), p.Registration, holderToken) })
+			must(t, func() (flows.View, error) {
+				return from.Registrations.Get(t.Context(), payment.Registration, holderToken)
+			})
 		}
 	}
 	longest := func() (pause time.Duration) {
-		for _, key := range w.Redis.Keys(t.Context(), "fd:once:*").Val() {
-			pause = max(pause, w.Redis.PTTL(t.Context(), key).Val())
+		for _, key := range world.Redis.Keys(t.Context(), "fd:once:*").Val() {
+			pause = max(pause, world.Redis.PTTL(t.Context(), key).Val())
 		}
 		return pause
 	}
 	for _, step := range []struct{ idle, most time.Duration }{{0, 2 * time.Second}, {20 * time.Minute, 30 * time.Second}} {
 		idle, most := step.idle, step.most
-		w.Clock.Advance(idle)
-		w.ForgetKeys("fd:once:*") // the pauses are over
-		before := w.Reads.Load()
+		world.Clock.Advance(idle)
+		world.ForgetKeys("fd:once:*") // the pauses are over
+		before := world.Reads.Load()
 		look()
-		if n, pause := w.Reads.Load()-before, longest(); idle > 0 && n != 1 || n < 1 || pause > most || pause < most/2 {
+		if n, pause := world.Reads.Load()-before, longest(); idle > 0 && n != 1 || n < 1 || pause > most || pause < most/2 {
 			t.Errorf("idle for %s: %d reads, and a pause of %s", idle, n, pause)
 		}
 	}
-	w.Confirm(p, declinedCard)
-	if p = w.Advance(g, p); !p.Declined() { // as after a webhook: a change
-		t.Fatalf("%s (%s)", p.State, p.Reason)
+	world.Confirm(payment, declinedCard)
+	if payment = world.Advance(g, payment); !payment.Declined() { // as after a webhook: a change
+		t.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
-	w.Confirm(p, goodCard)
-	view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), p.Registration, holderToken) })
+	world.Confirm(payment, goodCard)
+	view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), payment.Registration, holderToken) })
 	if view.Payment.State == flows.Intent {
 		t.Error("the payment of a buyer just back from their bank is not read at once")
 	}

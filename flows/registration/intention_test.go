@@ -38,19 +38,19 @@ func TestOneIntention(t *testing.T) {
 	for _, creation := range creations {
 		t.Run(creation.path+" "+creation.kind, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			start := w.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+			world := newWorld(t)
+			start := world.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 			in := registration.StartRequest{ID: uuid.NewString(), ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
 				Items: []flows.NewItem{{OfferID: "201", StartDate: start}, badge}}
-			count := w.made()
+			count := world.made()
 			var view flows.View
 			var token string
-			failures := w.repeat(creation.path, creation.kind, func(g *gateway) (err error) {
+			failures := world.repeat(creation.path, creation.kind, func(g *gateway) (err error) {
 				view, token, err = g.Registrations.Start(t.Context(), in)
 				in.Again = true
 				return err
 			})
-			w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+			world.expectCart(view, "Quarter Pass, paid once", "Access Badge")
 			if contacts, sales := count(); contacts != 1 || sales > creation.sales {
 				t.Errorf("after %d failures there are %d contacts and %d sales", failures, contacts, sales)
 			}
@@ -59,24 +59,24 @@ func TestOneIntention(t *testing.T) {
 			}
 
 			// The same holds for other details, and for a new cart.
-			count = w.made()
+			count = world.made()
 			id, other := view.ID, visitor
 			other.FamilyName = "Lovelace"
-			w.repeat(creation.path, creation.kind, func(g *gateway) (err error) {
+			world.repeat(creation.path, creation.kind, func(g *gateway) (err error) {
 				view, err = g.Registrations.PutPerson(t.Context(), id, token, other)
 				return err
 			})
-			w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+			world.expectCart(view, "Quarter Pass, paid once", "Access Badge")
 			if contacts, sales := count(); contacts != 1 || sales > creation.sales {
 				t.Errorf("other details made %d contacts and %d sales", contacts, sales)
 			}
-			count = w.made()
+			count = world.made()
 			kept, removed := view.Items[0].ID, view.Items[1].ID
-			w.repeat(creation.path, creation.kind, func(g *gateway) (err error) {
+			world.repeat(creation.path, creation.kind, func(g *gateway) (err error) {
 				view, err = g.Registrations.RemoveItem(t.Context(), id, token, removed)
 				return err
 			})
-			w.expectCart(view, "Quarter Pass, paid once")
+			world.expectCart(view, "Quarter Pass, paid once")
 			if contacts, sales := count(); contacts != 0 || sales > creation.sales || view.Items[0].ID != kept {
 				t.Errorf("removing an item made %d contacts and %d sales, and left %+v", contacts, sales, view.Items)
 			}
@@ -114,27 +114,27 @@ func TestStartAgain(t *testing.T) {
 	t.Parallel()
 	for _, plan := range []frontdesktest.Fault{{Permanent: true}, {Permanent: true, DropResponse: true}} {
 		for plan.Message = 1; ; plan.Message++ {
-			w := newWorld(t)
-			start := w.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+			world := newWorld(t)
+			start := world.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 			in := registration.StartRequest{ID: uuid.NewString(), ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
 				Items: []flows.NewItem{{OfferID: "201", StartDate: start}}}
-			wire := frontdesktest.NewMessageProxy(w, plan)
-			doomed := w.Gateway(gatewayOptions{Outside: wire.Forward(w.Address), RedisURL: w.RedisOver(wire)})
-			count := w.made()
+			wire := frontdesktest.NewMessageProxy(world, plan)
+			doomed := world.Gateway(gatewayOptions{Outside: wire.Forward(world.Address), RedisURL: world.RedisOver(wire)})
+			count := world.made()
 			_, _, err := doomed.Registrations.Start(t.Context(), in)
 			in.Again = true
-			w.Clock.Advance(flows.ArriveWithin + time.Second)
-			view, token, again := w.Gateway().Registrations.Start(t.Context(), in)
+			world.Clock.Advance(flows.ArriveWithin + time.Second)
+			view, token, again := world.Gateway().Registrations.Start(t.Context(), in)
 			if again != nil {
 				t.Fatalf("%+v: %v, then %v", plan, err, again)
 			}
-			if view, err = w.Gateway().Registrations.Get(t.Context(), view.ID, token); err != nil || len(view.Items) != 1 {
+			if view, err = world.Gateway().Registrations.Get(t.Context(), view.ID, token); err != nil || len(view.Items) != 1 {
 				t.Errorf("%+v: the new token gets %v", plan, err)
 			}
 			if contacts, sales := count(); contacts != 1 || sales > 2 {
 				t.Errorf("%+v: there are %d contacts and %d sales", plan, contacts, sales)
 			}
-			w.expectCart(view, "Quarter Pass, paid once")
+			world.expectCart(view, "Quarter Pass, paid once")
 			if !wire.Triggered() {
 				break
 			}
@@ -149,14 +149,14 @@ func TestStartAgain(t *testing.T) {
 // contact and sale, nor drops the mandate that the buyer has signed.
 func TestSamePersonAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	id, token := w.debtor(g, visitor.Mobile)
+	world := newWorld(t)
+	g := world.Gateway()
+	id, token := world.debtor(g, visitor.Mobile)
 	must(t, func() (flows.View, error) { return g.Registrations.CreateMandate(t.Context(), id, token, account) })
-	w.expectSignature(g, id, token, flows.SignatureSigned)
-	count := w.made()
+	world.expectSignature(g, id, token, flows.SignatureSigned)
+	count := world.made()
 	again := func() (flows.View, error) { return g.Registrations.PutPerson(t.Context(), id, token, visitor) }
-	w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/contacts/*"}, Kind: "error_before", Times: new(1)})
+	world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/contacts/*"}, Kind: "error_before", Times: new(1)})
 	if _, err := again(); flows.CodeOf(err) != flows.ClubSystemUnavailable {
 		t.Errorf("the contact cannot be read: %v", err)
 	}

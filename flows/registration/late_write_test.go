@@ -41,44 +41,44 @@ var impatient = club.Limits{MaxAttempts: 1, ReadTimeout: time.Minute, AttemptTim
 // arrives between the last check of the sale and the POST, which then settles nothing.
 func TestPayWhileItemHangs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g, other := w.Gateway(), w.Gateway()
-	r := w.Registered(g)
-	item := w.hang(g, r)
-	p, err := other.Pay(t.Context(), r.ID)
+	world := newWorld(t)
+	g, other := world.Gateway(), world.Gateway()
+	registration := world.Registered(g)
+	item := world.hang(g, registration)
+	payment, err := other.Pay(t.Context(), registration.ID)
 	if err == nil {
-		w.Confirm(p, goodCard)
-		w.InjectFault("POST /sim/demo/sales/*/payments", item.arrive, nil)
-		p = w.Advance(other, p)
-		sale, _ := w.Sim.Sale(string(p.Sale))
-		t.Fatalf("the payment is %s, and the sale %s with %d booked of %d", p.State, sale.State, p.Amount, sale.Total)
+		world.Confirm(payment, goodCard)
+		world.InjectFault("POST /sim/demo/sales/*/payments", item.arrive, nil)
+		payment = world.Advance(other, payment)
+		sale, _ := world.Sim.Sale(string(payment.Sale))
+		t.Fatalf("the payment is %s, and the sale %s with %d booked of %d", payment.State, sale.State, payment.Amount, sale.Total)
 	}
 	var refusal *flows.Error
 	if !errors.As(err, &refusal) || refusal.Code != flows.ClubSystemUnavailable || refusal.RetryAfter <= 0 {
 		t.Errorf("the payment was refused by %v", err)
 	}
-	if _, err := w.AddItem(other, r, badge); flows.CodeOf(err) != flows.ClubSystemUnavailable {
+	if _, err := world.AddItem(other, registration, badge); flows.CodeOf(err) != flows.ClubSystemUnavailable {
 		t.Errorf("another item at the same time: %v", err)
 	}
 	item.arrive()
 	if err := <-item.added; err != nil {
 		t.Fatal(err)
 	}
-	w.paysFor(other, r, 2)
+	world.paysFor(other, registration, 2)
 }
 
 // paysFor has the buyer pay by card, and checks that the club system settles a sale of that many articles.
 func (w *world) paysFor(g *gateway, r *flows.Registration, articles int) {
 	w.Helper()
-	p := must(w, func() (*flows.Payment, error) { return g.Pay(w.Context(), r.ID) })
-	w.Confirm(p, goodCard)
-	p = w.Advance(g, p)
-	sale := must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), bastille, p.Sale) })
-	if p.State != flows.Recorded || sale.State != "settled" || len(sale.Articles) != articles || sale.TotalTI != p.Amount {
-		w.Errorf("the payment of %d is %s (%s), the sale %s with %d articles of %d", p.Amount, p.State, p.Reason, sale.State,
+	payment := must(w, func() (*flows.Payment, error) { return g.Pay(w.Context(), r.ID) })
+	w.Confirm(payment, goodCard)
+	payment = w.Advance(g, payment)
+	sale := must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), bastille, payment.Sale) })
+	if payment.State != flows.Recorded || sale.State != "settled" || len(sale.Articles) != articles || sale.TotalTI != payment.Amount {
+		w.Errorf("the payment of %d is %s (%s), the sale %s with %d articles of %d", payment.Amount, payment.State, payment.Reason, sale.State,
 			len(sale.Articles), sale.TotalTI)
 	}
-	w.ExpectSound(p)
+	w.ExpectSound(payment)
 }
 
 // TestItemArrivesLate: the gateway gives up an article, or dies, and the article arrives much later or never. Until then
@@ -99,46 +99,46 @@ func TestItemArrivesLate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			world := newWorld(t)
 			wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{})
-			first, other := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire), Limits: impatient}), w.Gateway()
-			r := w.Registered(other)
-			before := len(w.Sim.Sales())
-			item := w.hang(first, r)
+			first, other := world.Gateway(gatewayOptions{RedisURL: world.RedisOver(wire), Limits: impatient}), world.Gateway()
+			registration := world.Registered(other)
+			before := len(world.Sim.Sales())
+			item := world.hang(first, registration)
 			if test.dies {
 				wire.Cut()
 			}
 			if err := <-item.added; err == nil {
 				t.Fatal("the item was added")
 			}
-			_, err := other.Pay(t.Context(), r.ID)
+			_, err := other.Pay(t.Context(), registration.ID)
 			var refusal *flows.Error
 			if !errors.As(err, &refusal) || refusal.Code != flows.ClubSystemUnavailable ||
 				refusal.RetryAfter <= 0 || refusal.RetryAfter > flows.ArriveWithin {
 				t.Fatalf("the payment began: %v", err)
 			}
-			if _, err := w.AddItem(other, r, badge); flows.CodeOf(err) != flows.ClubSystemUnavailable {
+			if _, err := world.AddItem(other, registration, badge); flows.CodeOf(err) != flows.ClubSystemUnavailable {
 				t.Fatalf("the item was added again: %v", err)
 			}
 			if test.arrives {
 				item.arrive()
 			}
-			w.Clock.Advance(flows.ArriveWithin + time.Second)
+			world.Clock.Advance(flows.ArriveWithin + time.Second)
 			if test.repeats {
-				view := must(t, func() (flows.View, error) { return w.AddItem(other, r, badge) })
-				w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+				view := must(t, func() (flows.View, error) { return world.AddItem(other, registration, badge) })
+				world.expectCart(view, "Quarter Pass, paid once", "Access Badge")
 			} else if test.arrives {
-				if _, err := other.Pay(t.Context(), r.ID); flows.CodeOf(err) != flows.CartChanged {
+				if _, err := other.Pay(t.Context(), registration.ID); flows.CodeOf(err) != flows.CartChanged {
 					t.Fatalf("the buyer did not see the item: %v", err)
 				}
-				view := must(t, func() (flows.View, error) { return other.Registrations.Get(t.Context(), r.ID, holderToken) })
-				w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+				view := must(t, func() (flows.View, error) { return other.Registrations.Get(t.Context(), registration.ID, holderToken) })
+				world.expectCart(view, "Quarter Pass, paid once", "Access Badge")
 				if len(view.Items) != 2 {
 					t.Errorf("the buyer cannot remove the item: %+v", view.Items)
 				}
 			}
-			w.paysFor(other, r, test.pays)
-			if n := len(w.Sim.Sales()) - before; n != 0 {
+			world.paysFor(other, registration, test.pays)
+			if n := len(world.Sim.Sales()) - before; n != 0 {
 				t.Errorf("there are %d more sales", n)
 			}
 		})
@@ -148,36 +148,36 @@ func TestItemArrivesLate(t *testing.T) {
 // TestSuspendedItem: a gateway that was suspended after it stored the mark sends nothing.
 func TestSuspendedItem(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	if _, err := g.Registrations.Check(t.Context(), r.ID, holderToken); err != nil { // with the gateway's first token
+	world := newWorld(t)
+	gateway := world.Gateway()
+	registration := world.Registered(gateway)
+	if _, err := gateway.Registrations.Check(t.Context(), registration.ID, holderToken); err != nil { // with the gateway's first token
 		t.Fatal(err)
 	}
-	w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "unauthorized_once", Times: new(1)})
-	w.InjectFault("POST /sim/oauth/v2/token", func() { w.Clock.Advance(flows.SendWithin + time.Second) }, nil)
-	if _, err := w.AddItem(g, r, badge); flows.CodeOf(err) != flows.ClubSystemUnavailable {
+	world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "unauthorized_once", Times: new(1)})
+	world.InjectFault("POST /sim/oauth/v2/token", func() { world.Clock.Advance(flows.SendWithin + time.Second) }, nil)
+	if _, err := world.AddItem(gateway, registration, badge); flows.CodeOf(err) != flows.ClubSystemUnavailable {
 		t.Fatalf("the late item: %v", err)
 	}
-	w.paysFor(g, r, 1)
+	world.paysFor(gateway, registration, 1)
 }
 
 // TestItemAfterPayment: a payment that begins after a gateway has read the registration keeps it from adding an item.
 func TestItemAfterPayment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g, other := w.Gateway(), w.Gateway()
-	r := w.Registered(g)
-	w.InjectFault("GET /sim/demo/sales/*", func() {
-		if _, err := other.Pay(t.Context(), r.ID); err != nil {
+	world := newWorld(t)
+	gateway, other := world.Gateway(), world.Gateway()
+	registration := world.Registered(gateway)
+	world.InjectFault("GET /sim/demo/sales/*", func() {
+		if _, err := other.Pay(t.Context(), registration.ID); err != nil {
 			t.Error(err)
 		}
 	}, nil)
-	if _, err := w.AddItem(g, r, badge); flows.CodeOf(err) != flows.Conflict {
+	if _, err := world.AddItem(gateway, registration, badge); flows.CodeOf(err) != flows.Conflict {
 		t.Errorf("the item: %v", err)
 	}
-	p := w.Stored(g, flows.NewPaymentID(r.ID, 1))
-	if sale, _ := w.Sim.Sale(string(p.Sale)); int64(sale.Total) != p.Amount {
+	p := world.Stored(gateway, flows.NewPaymentID(registration.ID, 1))
+	if sale, _ := world.Sim.Sale(string(p.Sale)); int64(sale.Total) != p.Amount {
 		t.Errorf("the buyer pays %d for a sale of %d", p.Amount, sale.Total)
 	}
 }

@@ -20,31 +20,31 @@ const notProvided = "NOTPROVIDED"
 // code can reach the contact, or that the result was not stored; then the club system may have an unsigned mandate.
 func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.NewMandate) (flows.View, error) {
 	ctx = club.WithLane(ctx, club.Payers)
-	r, p, at, err := s.editable(ctx, id, token)
+	registration, payment, at, err := s.editable(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err
 	}
-	account, err := s.acceptMandate(r, at, &in)
+	account, err := s.acceptMandate(registration, at, &in)
 	if err != nil {
 		return flows.View{}, err
 	}
-	if r, err = s.confirmed(ctx, r, at); err != nil {
+	if registration, err = s.confirmed(ctx, registration, at); err != nil {
 		return flows.View{}, err
 	}
-	if r.MandateCovers() {
+	if registration.MandateCovers() {
 		return flows.View{}, alreadySigned()
 	}
-	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, registration.Contact.IRI)
 	if err != nil {
 		return flows.View{}, flows.ClubFailed(err, flows.DetailContactUnread)
 	}
-	if !r.HasKnownBuyer() { // otherwise the number is the club's own record
+	if !registration.HasKnownBuyer() { // otherwise the number is the club's own record
 		if err := s.codes.CheckCountry(ctx, contact.Mobile, at.Address.Country); err != nil {
 			return flows.View{}, err
 		}
 	}
-	phone := s.cfg.Keys.PhonePseudonym(r.ClientToken, flows.AbbreviatePhone(contact.Mobile, at.Address.Country))
-	allowed, err := s.codes.Reserve(ctx, at.IRI, smsSubjects(r, phone)...)
+	phone := s.cfg.Keys.PhonePseudonym(registration.ClientToken, flows.AbbreviatePhone(contact.Mobile, at.Address.Country))
+	allowed, err := s.codes.Reserve(ctx, at.IRI, smsSubjects(registration, phone)...)
 	if err != nil {
 		return flows.View{}, err
 	}
@@ -56,7 +56,7 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 		}
 		return flows.View{}, flows.ClubFailed(err, flows.DetailMandateNotCreated)
 	}
-	if r, err = s.endCode(ctx, r, at); err != nil || r.MandateCovers() {
+	if registration, err = s.endCode(ctx, registration, at); err != nil || registration.MandateCovers() {
 		s.codes.Release(ctx, allowed)
 		return flows.View{}, cmp.Or(err, alreadySigned())
 	}
@@ -67,14 +67,14 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 		Masked:    account.Masked(),
 		ValidFrom: in.ValidFrom,
 	}
-	if r.Mandate != nil {
-		next.Sequence = r.Mandate.Sequence
+	if registration.Mandate != nil {
+		next.Sequence = registration.Mandate.Sequence
 	}
-	r.Mandate = next
-	return s.sendCode(ctx, r, p, at, allowed)
+	registration.Mandate = next
+	return s.sendCode(ctx, registration, payment, at, allowed)
 }
 
-func (s *Service) acceptMandate(r *flows.Registration, at catalogue.Club, in *flows.NewMandate) (iban.IBAN, error) {
+func (s *Service) acceptMandate(registration *flows.Registration, at catalogue.Club, in *flows.NewMandate) (iban.IBAN, error) {
 	var fields []flows.FieldProblem
 	wrong := func(pointer string, code flows.FieldCode, params map[string]string) {
 		fields = append(fields, flows.FieldProblem{Pointer: pointer, Code: code, Params: params})
@@ -93,20 +93,20 @@ func (s *Service) acceptMandate(r *flows.Registration, at catalogue.Club, in *fl
 		in.ValidFrom = at.Today(s.cfg.Now()).Format(time.DateOnly)
 	case in.ValidFrom < earliest:
 		wrong("/validFrom", flows.FieldDateTooEarly, map[string]string{"earliest": earliest})
-	case r.FirstDebit() != "" && in.ValidFrom > r.FirstDebit():
-		wrong("/validFrom", flows.FieldDateTooLate, map[string]string{"latest": r.FirstDebit()})
+	case registration.FirstDebit() != "" && in.ValidFrom > registration.FirstDebit():
+		wrong("/validFrom", flows.FieldDateTooLate, map[string]string{"latest": registration.FirstDebit()})
 	}
 	switch {
 	case len(fields) > 0:
 		return account, flows.Invalid(fields...)
-	case r.Contact == nil:
+	case registration.Contact == nil:
 		return account, &flows.Error{Code: flows.PersonRequired, Detail: flows.DetailPersonBeforeMandate}
-	case !r.AsksForMandate():
+	case !registration.AsksForMandate():
 		return account, &flows.Error{Code: flows.MandateNotNeeded, Detail: flows.DetailNoDirectDebit}
-	case !r.NeedsMandate():
+	case !registration.NeedsMandate():
 		return account, alreadySigned()
 	}
-	return account, r.CheckCurrency()
+	return account, registration.CheckCurrency()
 }
 
 func alreadySigned() error {

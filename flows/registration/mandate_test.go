@@ -51,44 +51,44 @@ func (w *world) mandates() (n int) {
 // TestUnconfirmedMandateStays: while it is not known whether a mandate is signed, nothing cancels or replaces it.
 func TestUnconfirmedMandateStays(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	id, token := w.unconfirmed(g)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	id, token := world.unconfirmed(gateway)
 	ctx := t.Context()
 	for name, test := range map[string]struct {
 		replace func() (flows.View, error)
 		signed  flows.Code // once the mandate is known to be signed; empty: no error
 	}{
-		"cancel":    {func() (flows.View, error) { return g.Registrations.CancelSignature(ctx, id, token) }, flows.MandateSigned},
-		"resend":    {func() (flows.View, error) { return g.Registrations.ResendCode(ctx, id, token) }, ""},
-		"a new one": {func() (flows.View, error) { return g.Registrations.CreateMandate(ctx, id, token, account) }, flows.MandateSigned},
+		"cancel":    {func() (flows.View, error) { return gateway.Registrations.CancelSignature(ctx, id, token) }, flows.MandateSigned},
+		"resend":    {func() (flows.View, error) { return gateway.Registrations.ResendCode(ctx, id, token) }, ""},
+		"a new one": {func() (flows.View, error) { return gateway.Registrations.CreateMandate(ctx, id, token, account) }, flows.MandateSigned},
 	} {
-		w.Fault(clubsim.Fault{Match: readingMandate, Kind: "error_before"})
-		r, _, err := g.Store.Registration(ctx, id)
+		world.Fault(clubsim.Fault{Match: readingMandate, Kind: "error_before"})
+		registration, _, err := gateway.Store.Registration(ctx, id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Mandate.State != flows.SignatureUnconfirmed { // an earlier one has confirmed it
-			r.Mandate.State = flows.SignatureUnconfirmed
-			if err := g.Store.SaveRegistration(ctx, r); err != nil {
+		if registration.Mandate.State != flows.SignatureUnconfirmed { // an earlier one has confirmed it
+			registration.Mandate.State = flows.SignatureUnconfirmed
+			if err := gateway.Store.SaveRegistration(ctx, registration); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if _, err := test.replace(); flows.CodeOf(err) != flows.ClubSystemUnavailable {
 			t.Errorf("%s, unconfirmed: %v", name, err)
 		}
-		if r, _, err = g.Store.Registration(ctx, id); err != nil || r.Mandate.State != flows.SignatureUnconfirmed {
-			t.Errorf("%s: the mandate is %+v (%v)", name, r.Mandate, err)
+		if registration, _, err = gateway.Store.Registration(ctx, id); err != nil || registration.Mandate.State != flows.SignatureUnconfirmed {
+			t.Errorf("%s: the mandate is %+v (%v)", name, registration.Mandate, err)
 		}
-		w.Fault()
+		world.Fault()
 		if _, err := test.replace(); test.signed == "" && err != nil || test.signed != "" && flows.CodeOf(err) != test.signed {
 			t.Errorf("%s, signed: %v", name, err)
 		}
-		if r, _, err = g.Store.Registration(ctx, id); err != nil || r.Mandate.State != flows.SignatureSigned {
-			t.Errorf("%s: in the end the mandate is %+v (%v)", name, r.Mandate, err)
+		if registration, _, err = gateway.Store.Registration(ctx, id); err != nil || registration.Mandate.State != flows.SignatureSigned {
+			t.Errorf("%s: in the end the mandate is %+v (%v)", name, registration.Mandate, err)
 		}
 	}
-	if made, sent := w.mandates(), len(w.Sim.SMS()); made != 1 || sent != 1 {
+	if made, sent := world.mandates(), len(world.Sim.SMS()); made != 1 || sent != 1 {
 		t.Errorf("%d mandates were made, %d codes sent", made, sent)
 	}
 }
@@ -147,29 +147,29 @@ func TestSignedMandateFollowsLater(t *testing.T) {
 	for name, state := range map[string]flows.SignatureState{"signed": flows.SignatureSigned, "unconfirmed": flows.SignatureUnconfirmed} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			id, token := w.unconfirmed(g)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			id, token := world.unconfirmed(gateway)
 			if state == flows.SignatureSigned {
-				w.Fault()
-				w.expectSignature(g, id, token, state)
+				world.Fault()
+				world.expectSignature(gateway, id, token, state)
 			}
-			known := w.Persona("prospect")
+			known := world.Persona("prospect")
 			migrate := func() (flows.View, error) {
-				return g.Registrations.Migrate(t.Context(), id, token, known.AccessToken)
+				return gateway.Registrations.Migrate(t.Context(), id, token, known.AccessToken)
 			}
 			for status, code := range map[int]flows.Code{503: flows.ClubSystemUnavailable, 404: flows.ClubSystemFailed} {
-				w.Fault(clubsim.Fault{Match: readingMandate, Kind: "error_before", Status: status})
+				world.Fault(clubsim.Fault{Match: readingMandate, Kind: "error_before", Status: status})
 				if _, err := migrate(); flows.CodeOf(err) != code {
 					t.Errorf("the mandate cannot be read (%d): %v", status, err)
 				}
 			}
-			w.Fault()
+			world.Fault()
 			view := must(t, migrate)
 			if view.Mandate == nil || view.Mandate.State != state || string(view.Mandate.Contact) != known.ContactID {
 				t.Fatalf("the mandate is %+v", view.Mandate)
 			}
-			if view = must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), id, token) }); !view.MandateCovers() {
+			if view = must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), id, token) }); !view.MandateCovers() {
 				t.Errorf("in the end the mandate is %+v", view.Mandate)
 			}
 		})
@@ -220,22 +220,22 @@ func TestCodeIsCheckedWhileTheAccountChanges(t *testing.T) {
 	for name, first := range map[string]bool{"before the check": true, "after the check": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g, other := w.Gateway(), w.Gateway()
-			id, token := w.unsigned(g)
-			code := w.lastCode()
+			world := newWorld(t)
+			gateway, other := world.Gateway(), world.Gateway()
+			id, token := world.unsigned(gateway)
+			code := world.lastCode()
 			var went error
-			goBack := func() { went = w.signAgain(other, id, token) }
+			goBack := func() { went = world.signAgain(other, id, token) }
 			if first {
-				w.InjectFault(checkingCode, goBack, nil)
+				world.InjectFault(checkingCode, goBack, nil)
 			} else {
-				w.InjectFault(checkingCode, nil, goBack)
+				world.InjectFault(checkingCode, nil, goBack)
 			}
-			_, err := g.Registrations.SignMandate(t.Context(), id, token, code)
+			_, err := gateway.Registrations.SignMandate(t.Context(), id, token, code)
 			if first && (went != nil || err == nil) || !first && (flows.CodeOf(went) != flows.MandateSigned || err != nil) {
 				t.Errorf("the other account: %v; the code: %v", went, err)
 			}
-			w.expectOneSignature(g, id, token)
+			world.expectOneSignature(gateway, id, token)
 		})
 	}
 }
@@ -250,23 +250,23 @@ func TestTwoCodesAreChecked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g, other := w.Gateway(), w.Gateway()
-			id, token := w.unsigned(g)
-			code := w.lastCode()
-			w.InjectFault(checkingCode, func() {
+			world := newWorld(t)
+			gateway, other := world.Gateway(), world.Gateway()
+			id, token := world.unsigned(gateway)
+			code := world.lastCode()
+			world.InjectFault(checkingCode, func() {
 				_, err := other.Registrations.SignMandate(context.Background(), id, token, frontdesktest.WrongCode(code))
 				if flows.CodeOf(err) != flows.CodeWrong {
 					t.Errorf("the other code: %v", err)
 				}
 				refusal.Match, refusal.Times = signing, new(1)
-				w.Fault(refusal)
-				if err := w.signAgain(other, id, token); flows.CodeOf(err) != flows.ClubSystemUnavailable {
+				world.Fault(refusal)
+				if err := world.signAgain(other, id, token); flows.CodeOf(err) != flows.ClubSystemUnavailable {
 					t.Errorf("the other account: %v", err)
 				}
 			}, nil)
-			w.expectSignature(g, id, token, flows.SignatureSigned)
-			w.expectOneSignature(g, id, token)
+			world.expectSignature(gateway, id, token, flows.SignatureSigned)
+			world.expectOneSignature(gateway, id, token)
 		})
 	}
 }
@@ -276,18 +276,18 @@ func TestTwoCodesAreChecked(t *testing.T) {
 // state is asked for the mandate.
 func TestForeignAnswerSignsNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	id, token := w.unsigned(g)
-	w.Inject(callFault{Call: checkingCode, Fail: 1, Status: http.StatusOK})
-	_, err := g.Registrations.SignMandate(t.Context(), id, token, frontdesktest.WrongCode(w.lastCode()))
-	view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), id, token) })
+	world := newWorld(t)
+	gateway := world.Gateway()
+	id, token := world.unsigned(gateway)
+	world.Inject(callFault{Call: checkingCode, Fail: 1, Status: http.StatusOK})
+	_, err := gateway.Registrations.SignMandate(t.Context(), id, token, frontdesktest.WrongCode(world.lastCode()))
+	view := must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), id, token) })
 	if flows.CodeOf(err) != flows.ClubSystemFailed || view.Mandate.State != flows.SignatureAwaiting || view.MandateCovers() {
 		t.Errorf("the wrong code: %v, the mandate is %+v", err, view.Mandate)
 	}
-	w.Fault(clubsim.Fault{Match: signing, Kind: "malformed", Times: new(1)})
-	w.expectSignature(g, id, token, flows.SignatureSigned)
-	w.expectOneSignature(g, id, token)
+	world.Fault(clubsim.Fault{Match: signing, Kind: "malformed", Times: new(1)})
+	world.expectSignature(gateway, id, token, flows.SignatureSigned)
+	world.expectOneSignature(gateway, id, token)
 }
 
 // TestPendingCodeAfterACrash: a gateway died while the club system checked a code. Nothing replaces the mandate, drops
@@ -319,13 +319,13 @@ func TestPendingCodeAfterACrash(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			id, token := w.unsigned(g)
-			w.dieAfterTheCheck(id, token)
-			contacts, codes := len(w.Sim.Contacts()), len(w.Sim.SMS())
-			w.Clock.Advance(2 * time.Minute)
-			w.Fault(clubsim.Fault{Match: readingMandate, Kind: "error_before"})
+			world := newWorld(t)
+			g := world.Gateway()
+			id, token := world.unsigned(g)
+			world.dieAfterTheCheck(id, token)
+			contacts, codes := len(world.Sim.Contacts()), len(world.Sim.SMS())
+			world.Clock.Advance(2 * time.Minute)
+			world.Fault(clubsim.Fault{Match: readingMandate, Kind: "error_before"})
 			if err := replace(g, id, token); flows.CodeOf(err) != flows.ClubSystemUnavailable {
 				t.Errorf("while the club system does not say it: %v", err)
 			}
@@ -333,11 +333,12 @@ func TestPendingCodeAfterACrash(t *testing.T) {
 			if err != nil || r.Mandate == nil || !r.Mandate.MaySign() || r.State != flows.Open {
 				t.Fatalf("the registration is %s, the mandate %+v (%v)", r.State, r.Mandate, err)
 			}
-			if len(w.Sim.Contacts()) != contacts || len(w.Sim.SMS()) != codes || w.mandates() > 2 {
-				t.Errorf("%d contacts, %d codes, %d mandates were made", len(w.Sim.Contacts())-contacts, len(w.Sim.SMS())-codes, w.mandates())
+			if len(world.Sim.Contacts()) != contacts || len(world.Sim.SMS()) != codes || world.mandates() > 2 {
+				t.Errorf("%d contacts, %d codes, %d mandates were made", len(world.Sim.Contacts())-contacts, len(world.Sim.SMS())-codes,
+					world.mandates())
 			}
-			w.Fault()
-			w.expectOneSignature(g, id, token)
+			world.Fault()
+			world.expectOneSignature(g, id, token)
 		})
 	}
 }

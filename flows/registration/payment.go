@@ -19,64 +19,64 @@ import (
 // may have been taken, a failure returns the payment as it is, never "failed, try again".
 func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayment) (flows.ShownPayment, error) {
 	ctx = club.WithLane(ctx, club.Payers)
-	r, p, err := s.load(ctx, id, token)
+	registration, payment, err := s.load(ctx, id, token)
 	if err != nil {
 		return flows.ShownPayment{}, err
 	}
-	live, created := p.Live(), false
-	if err := s.cfg.Methods.Check(r, in.Staff, in.Method); err != nil && (!live || in.Method == flows.InPerson) {
+	live, created := payment.Live(), false
+	if err := s.cfg.Methods.Check(registration, in.Staff, in.Method); err != nil && (!live || in.Method == flows.InPerson) {
 		return flows.ShownPayment{}, err
 	}
-	if p.NeverCreated() && in.Method != p.Method {
+	if payment.NeverCreated() && in.Method != payment.Method {
 		// It holds nothing, so it gives way, unless the processor has it after all.
-		if ended, err := s.cfg.Payments.Cancel(ctx, p.ID); err != nil {
+		if ended, err := s.cfg.Payments.Cancel(ctx, payment.ID); err != nil {
 			return flows.ShownPayment{}, err
 		} else if ended.State == flows.Cancelled {
 			return s.Pay(ctx, id, token, in)
 		}
 	}
 	if !live {
-		if p, created, err = s.begin(ctx, r, p, in); err != nil {
+		if payment, created, err = s.begin(ctx, registration, payment, in); err != nil {
 			return flows.ShownPayment{}, err
 		}
 	}
-	if err := p.Matches(in); err != nil {
+	if err := payment.Matches(in); err != nil {
 		return flows.ShownPayment{}, err
 	}
-	latest, err := s.advance(ctx, p, created)
+	latest, err := s.advance(ctx, payment, created)
 	if latest != nil {
-		p = latest
+		payment = latest
 	}
-	if err == nil && p.State == flows.Cancelled && live {
+	if err == nil && payment.State == flows.Cancelled && live {
 		// The buyer then wants another payment. It may exist already: Redis can have fallen back
 		// to the previous one, and only the processor knows.
 		return s.Pay(ctx, id, token, in)
 	}
-	if err != nil && p.State == flows.Priced && p.HasProcessor() {
+	if err != nil && payment.State == flows.Priced && payment.HasProcessor() {
 		return flows.ShownPayment{}, err
 	}
 	if err != nil {
-		s.cfg.Log.WarnContext(ctx, "payment not advanced", "payment", p.ID, "error", err)
+		s.cfg.Log.WarnContext(ctx, "payment not advanced", "payment", payment.ID, "error", err)
 	}
 	// A request after a decline is a retry: the buyer goes to the processor again, with the same payment.
-	if p, err = s.cfg.Payments.TryAgain(ctx, p); err != nil {
+	if payment, err = s.cfg.Payments.TryAgain(ctx, payment); err != nil {
 		return flows.ShownPayment{}, err
 	}
-	return r.Shown(p, p, s.cfg.Now()), nil
+	return registration.Shown(payment, payment, s.cfg.Now()), nil
 }
 
 // begin prices the cart again and stores the payment that freezes it. created is false when another
 // request created it.
 func (s *Service) begin(
-	ctx context.Context, r *flows.Registration, last *flows.Payment, in flows.StartPayment,
-) (p *flows.Payment, created bool, err error) {
-	if phase := r.Phase(last, s.cfg.Now()); phase != flows.Open {
+	ctx context.Context, registration *flows.Registration, last *flows.Payment, in flows.StartPayment,
+) (payment *flows.Payment, created bool, err error) {
+	if phase := registration.Phase(last, s.cfg.Now()); phase != flows.Open {
 		return nil, false, flows.ClosedError(phase)
 	}
-	if r.Sale == "" {
-		return nil, false, r.CheckPayable(in.Method)
+	if registration.Sale == "" {
+		return nil, false, registration.CheckPayable(in.Method)
 	}
-	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	at, err := s.cfg.Catalogue.Club(ctx, registration.ClientToken, registration.ClubID)
 	if err != nil {
 		return nil, false, err
 	}
@@ -85,27 +85,27 @@ func (s *Service) begin(
 			return nil, false, flows.Invalid(*problem)
 		}
 	}
-	if r.AsksForMandate() {
-		if r, err = s.confirmed(ctx, r, at); err != nil {
-			return s.concurrent(ctx, r.ID, err)
+	if registration.AsksForMandate() {
+		if registration, err = s.confirmed(ctx, registration, at); err != nil {
+			return s.concurrent(ctx, registration.ID, err)
 		}
 	}
-	if err := s.awaitWrite(ctx, r, at); err != nil {
+	if err := s.awaitWrite(ctx, registration, at); err != nil {
 		return nil, false, err
 	}
-	known := r.Cart.Settled()
-	err = s.reprice(ctx, r, last, at, in)
-	if r.Cart.Settled() && !known {
-		p, err = s.settledExternally(ctx, r)
-		return p, false, err
+	known := registration.Cart.Settled()
+	err = s.reprice(ctx, registration, last, at, in)
+	if registration.Cart.Settled() && !known {
+		payment, err = s.settledExternally(ctx, registration)
+		return payment, false, err
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	if err := r.CheckPayable(in.Method); err != nil {
+	if err := registration.CheckPayable(in.Method); err != nil {
 		return nil, false, err
 	}
-	if in.Method == flows.ByCard && last.CardRefused(r.Cart.Total) {
+	if in.Method == flows.ByCard && last.CardRefused(registration.Cart.Total) {
 		return nil, false, &flows.Error{Code: flows.MethodNotOffered,
 			Detail: flows.DetailCardAmount}
 	}
@@ -114,55 +114,55 @@ func (s *Service) begin(
 			Detail: flows.DetailCardsDeclined}
 	}
 	if in.Desk != nil {
-		if err := in.Desk.Validate(r.Cart.Total); err != nil {
+		if err := in.Desk.Validate(registration.Cart.Total); err != nil {
 			return nil, false, err
 		}
 	}
-	r.Generation++
-	p = newPayment(r, at, in, s.cfg.Now().Round(0)) // as it will be read
+	registration.Generation++
+	payment = newPayment(registration, at, in, s.cfg.Now().Round(0)) // as it will be read
 	if last != nil {
-		p.EarlierDeclines = last.EarlierDeclines + last.Declines
+		payment.EarlierDeclines = last.EarlierDeclines + last.Declines
 	}
-	if p.HasProcessor() {
-		p.Description, p.ReturnURL = at.Name, cmp.Or(in.ReturnURL, s.sitePage(r.ID))
-		s.cfg.Payments.FixRequest(p)
+	if payment.HasProcessor() {
+		payment.Description, payment.ReturnURL = at.Name, cmp.Or(in.ReturnURL, s.sitePage(registration.ID))
+		s.cfg.Payments.FixRequest(payment)
 	}
-	if err := s.claimPurchase(ctx, r, p, in); err != nil {
+	if err := s.claimPurchase(ctx, registration, payment, in); err != nil {
 		return nil, false, err
 	}
-	err = s.cfg.Store.StartPayment(ctx, r, p)
+	err = s.cfg.Store.StartPayment(ctx, registration, payment)
 	if err != nil {
-		return s.concurrent(ctx, r.ID, flows.StorageFailed(err))
+		return s.concurrent(ctx, registration.ID, flows.StorageFailed(err))
 	}
-	s.noteRepeats(ctx, p)
-	return p, true, nil
+	s.noteRepeats(ctx, payment)
+	return payment, true, nil
 }
 
 // newPayment returns the payment for a registration's cart as the buyer has agreed to it.
-func newPayment(r *flows.Registration, at catalogue.Club, in flows.StartPayment, now time.Time) *flows.Payment {
+func newPayment(registration *flows.Registration, at catalogue.Club, in flows.StartPayment, now time.Time) *flows.Payment {
 	return &flows.Payment{
-		ID:            flows.NewPaymentID(r.ID, r.Generation),
+		ID:            flows.NewPaymentID(registration.ID, registration.Generation),
 		Schema:        flows.PaymentSchema,
 		State:         flows.Priced,
 		Reason:        "requested by the buyer",
 		Method:        in.Method,
-		Registration:  r.ID,
-		Generation:    r.Generation,
-		ClientToken:   r.ClientToken,
-		Sale:          r.Sale,
+		Registration:  registration.ID,
+		Generation:    registration.Generation,
+		ClientToken:   registration.ClientToken,
+		Sale:          registration.Sale,
 		Club:          at.IRI,
 		Node:          at.Scope.Node,
-		Amount:        r.Cart.Total,
-		Currency:      r.Cart.Currency,
-		Cart:          r.Cart.Agreed(),
-		CartRevision:  r.Cart.Revision(),
-		SaleState:     r.SaleState,
-		Contact:       r.Contact.IRI,
-		EndsAt:        r.ExpiresAt,
+		Amount:        registration.Cart.Total,
+		Currency:      registration.Cart.Currency,
+		Cart:          registration.Cart.Agreed(),
+		CartRevision:  registration.Cart.Revision(),
+		SaleState:     registration.SaleState,
+		Contact:       registration.Contact.IRI,
+		EndsAt:        registration.ExpiresAt,
 		DueDate:       in.DueDate,
 		Desk:          in.Desk,
 		RequestDigest: in.RequestDigest(),
-		Attribution:   r.Attribution,
+		Attribution:   registration.Attribution,
 		CreatedAt:     now,
 		UpdatedAt:     now,
 	}
@@ -188,76 +188,78 @@ func (s *Service) advance(ctx context.Context, p *flows.Payment, created bool) (
 
 // reprice reads the cart before it is paid. The buyer must have seen the amount: a cart that has
 // changed is stored, and returned as CartChanged.
-func (s *Service) reprice(ctx context.Context, r *flows.Registration, last *flows.Payment, at catalogue.Club, in flows.StartPayment) error {
-	shown := r.Cart
-	if err := s.currentCart(ctx, r, last, at); err != nil {
+func (s *Service) reprice(ctx context.Context, registration *flows.Registration, last *flows.Payment, at catalogue.Club,
+	in flows.StartPayment) error {
+	shown := registration.Cart
+	if err := s.currentCart(ctx, registration, last, at); err != nil {
 		return err
 	}
-	if r.Cart.Settled() && !shown.Settled() {
+	if registration.Cart.Settled() && !shown.Settled() {
 		return flows.SettledError()
 	}
-	same := shown.Total == r.Cart.Total && shown.Valid == r.Cart.Valid && slices.Equal(shown.Agreed(), r.Cart.Agreed())
-	if same && in.CheckCart(r.Cart.Revision()) == nil {
+	same := shown.Total == registration.Cart.Total && shown.Valid == registration.Cart.Valid &&
+		slices.Equal(shown.Agreed(), registration.Cart.Agreed())
+	if same && in.CheckCart(registration.Cart.Revision()) == nil {
 		return nil
 	}
-	r.Cart.MarkChanges(shown)
-	return cmp.Or(s.save(ctx, r), r.CheckPayable(in.Method), flows.CartChangedError())
+	registration.Cart.MarkChanges(shown)
+	return cmp.Or(s.save(ctx, registration), registration.CheckPayable(in.Method), flows.CartChangedError())
 }
 
 // CancelPayment gives up a payment that has not been captured, and keeps the cart. PaymentUnderWay once
 // money may have moved. Without a live payment it changes nothing.
 func (s *Service) CancelPayment(ctx context.Context, id, token string) (flows.View, error) {
-	r, p, err := s.load(ctx, id, token)
-	if err != nil || !p.Live() {
-		return s.view(r, p), err
+	registration, payment, err := s.load(ctx, id, token)
+	if err != nil || !payment.Live() {
+		return s.view(registration, payment), err
 	}
-	if p, err = s.cfg.Payments.Cancel(ctx, p.ID); err != nil {
+	if payment, err = s.cfg.Payments.Cancel(ctx, payment.ID); err != nil {
 		return flows.View{}, err
 	}
-	return s.view(r, p), nil
+	return s.view(registration, payment), nil
 }
 
 // PaymentByID returns one of the registration's payments, even one cancelled before the latest.
 func (s *Service) PaymentByID(ctx context.Context, id, token string, payment flows.PaymentID) (flows.ShownPayment, error) {
-	r, latest, err := s.load(ctx, id, token)
+	record, latest, err := s.load(ctx, id, token)
 	if err != nil {
 		return flows.ShownPayment{}, err
 	}
 	if registration, _ := payment.Split(); registration != id {
 		return flows.ShownPayment{}, &flows.Error{Code: flows.NotFound}
 	}
-	p, err := s.paymentOf(ctx, r, payment)
+	p, err := s.paymentOf(ctx, record, payment)
 	if err != nil {
 		return flows.ShownPayment{}, err
 	}
-	return r.Shown(s.verifyDecline(ctx, p), latest, s.cfg.Now()), nil
+	return record.Shown(s.verifyDecline(ctx, p), latest, s.cfg.Now()), nil
 }
 
 // paymentOf reads one of a registration's payments. One that Redis has lost is rebuilt.
 func (s *Service) paymentOf(ctx context.Context, r *flows.Registration, id flows.PaymentID) (*flows.Payment, error) {
-	p, err := s.cfg.Store.Payment(ctx, id)
+	payment, err := s.cfg.Store.Payment(ctx, id)
 	if _, generation := id.Split(); errors.Is(err, flows.ErrNotFound) && generation > r.Generation {
 		if err := s.cfg.Payments.RebuildOnDemand(ctx); err != nil {
 			return nil, err
 		}
-		p, err = s.cfg.Store.Payment(ctx, id)
+		payment, err = s.cfg.Store.Payment(ctx, id)
 	}
-	return p, flows.StorageFailed(err)
+	return payment, flows.StorageFailed(err)
 }
 
 // settledExternally returns the payment of ours that settled a sale: a concurrent one, or one that
 // Redis had lost. Without one, it stores that the sale was settled elsewhere, and returns SettledError.
-func (s *Service) settledExternally(ctx context.Context, r *flows.Registration) (*flows.Payment, error) {
-	if ours, err := s.livePayment(ctx, r.ID); ours != nil || err != nil {
+func (s *Service) settledExternally(ctx context.Context, registration *flows.Registration) (*flows.Payment, error) {
+	if ours, err := s.livePayment(ctx, registration.ID); ours != nil || err != nil {
 		return ours, err
 	}
 	if err := s.cfg.Payments.RebuildOnDemand(ctx); err != nil {
 		return nil, err
 	}
-	if ours, err := s.livePayment(ctx, r.ID); ours != nil || err != nil {
+	if ours, err := s.livePayment(ctx, registration.ID); ours != nil || err != nil {
 		return ours, err
 	}
-	return nil, cmp.Or(s.save(ctx, r), flows.SettledError())
+	return nil, cmp.Or(s.save(ctx, registration), flows.SettledError())
 }
 
 func (s *Service) livePayment(ctx context.Context, id string) (*flows.Payment, error) {

@@ -15,13 +15,13 @@ import (
 // PutPerson sets the buyer's details, with a new contact and a new sale of the same items, because
 // the club system changes neither. Details that it has already change nothing.
 func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.Person) (flows.View, error) {
-	return s.changePerson(ctx, id, token, func(r *flows.Registration, at catalogue.Club) (*flows.Person, error) {
-		if r.Contact == nil || r.Prospect != nil { // a prospect's contact may be half migrated
+	return s.changePerson(ctx, id, token, func(registration *flows.Registration, at catalogue.Club) (*flows.Person, error) {
+		if registration.Contact == nil || registration.Prospect != nil { // a prospect's contact may be half migrated
 			return &person, nil
 		}
-		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, registration.Contact.IRI)
 		switch {
-		case s.noteMissing(ctx, r, r.Contact.IRI, err): // it was deleted
+		case s.noteMissing(ctx, registration, registration.Contact.IRI, err): // it was deleted
 		case err != nil:
 			return nil, flows.ClubFailed(err, flows.DetailContactUnread)
 		case storedPerson(contact) == person:
@@ -55,31 +55,31 @@ func (s *Service) CorrectPerson(
 func (s *Service) changePerson(
 	ctx context.Context, id, token string, details func(*flows.Registration, catalogue.Club) (*flows.Person, error),
 ) (flows.View, error) {
-	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
-		if r.Identified() || r.IsMerged() || r.Prospect != nil && r.Prospect.Migrated {
+	return s.change(ctx, id, token, func(registration *flows.Registration, at catalogue.Club) error {
+		if registration.Identified() || registration.IsMerged() || registration.Prospect != nil && registration.Prospect.Migrated {
 			return personKnown()
 		}
-		person, err := details(r, at)
+		person, err := details(registration, at)
 		if err != nil || person == nil {
 			return err
 		}
-		if err := s.replaceable(ctx, r, at); err != nil {
+		if err := s.replaceable(ctx, registration, at); err != nil {
 			return err
 		}
-		offers, items, err := s.offers(ctx, r, at, r.RequestedItems(), "")
+		offers, items, err := s.offers(ctx, registration, at, registration.RequestedItems(), "")
 		if err != nil {
 			return withoutFields(err)
 		}
-		if r.Mandate != nil && r.Mandate.MaySign() { // else the code ends only if a new contact is created
-			if settled, err := s.endCode(ctx, r, at); err != nil || settled != r {
+		if registration.Mandate != nil && registration.Mandate.MaySign() { // else the code ends only if a new contact is created
+			if settled, err := s.endCode(ctx, registration, at); err != nil || settled != registration {
 				return cmp.Or(err, flows.StorageFailed(flows.ErrConflict))
 			}
 		}
-		if err := s.createContactAndSale(ctx, r, at, *person, "", items, offers); err != nil {
+		if err := s.createContactAndSale(ctx, registration, at, *person, "", items, offers); err != nil {
 			return err
 		}
-		r.Prospect = nil
-		s.dropMandate(ctx, r, at)
+		registration.Prospect = nil
+		s.dropMandate(ctx, registration, at)
 		return nil
 	})
 }
@@ -108,22 +108,23 @@ func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.
 	return contact, flows.ClubFailed(err, flows.DetailPersonNotSent)
 }
 
-func newContact(at catalogue.Club, p flows.Person) club.NewContact {
+func newContact(at catalogue.Club, person flows.Person) club.NewContact {
 	return club.NewContact{
-		FamilyName: p.FamilyName,
-		GivenName:  p.GivenName,
-		Gender:     p.Gender,
-		BirthDate:  p.BirthDate,
-		Email:      p.Email,
-		Mobile:     p.Mobile,
+		FamilyName: person.FamilyName,
+		GivenName:  person.GivenName,
+		Gender:     person.Gender,
+		BirthDate:  person.BirthDate,
+		Email:      person.Email,
+		Mobile:     person.Mobile,
 		Club:       at.IRI,
 		Status:     club.StatusTemp,
-		Address:    &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)},
+		Address: &club.Address{Street: person.Street, PostalCode: person.PostalCode, Locality: person.City,
+			Country: strings.ToUpper(person.Country)},
 	}
 }
 
 func storedPerson(contact club.Contact) flows.Person {
-	p := flows.Person{
+	person := flows.Person{
 		GivenName:  contact.GivenName,
 		FamilyName: contact.FamilyName,
 		BirthDate:  contact.BirthDate,
@@ -132,9 +133,9 @@ func storedPerson(contact club.Contact) flows.Person {
 		Gender:     contact.Gender,
 	}
 	if at := contact.Address; at != nil {
-		p.Street, p.PostalCode, p.City, p.Country = at.Street, at.PostalCode, at.Locality, at.Country
+		person.Street, person.PostalCode, person.City, person.Country = at.Street, at.PostalCode, at.Locality, at.Country
 	}
-	return p
+	return person
 }
 
 // personFields maps fields of the club system's contact to ours.
@@ -171,8 +172,9 @@ func rejectedFields(err error, pointers map[string]string, at string) error {
 
 // attachContact makes an identified contact the buyer of a registration. A contact that may not buy
 // is refused before anything is created at the club system.
-func (s *Service) attachContact(ctx context.Context, r *flows.Registration, identity flows.ContactIdentity) (club.Contact, error) {
-	if identity.ClubID != r.ClubID {
+func (s *Service) attachContact(ctx context.Context, registration *flows.Registration,
+	identity flows.ContactIdentity) (club.Contact, error) {
+	if identity.ClubID != registration.ClubID {
 		return club.Contact{}, &flows.Error{
 			Code:   flows.OtherClub,
 			Detail: flows.DetailAccountElsewhere,
@@ -185,9 +187,9 @@ func (s *Service) attachContact(ctx context.Context, r *flows.Registration, iden
 	if profile.Status == club.StatusBanned {
 		return club.Contact{}, &flows.Error{Code: flows.ContactBanned, Detail: flows.DetailContactBanned}
 	}
-	r.Contact = flows.ContactOf(profile.Contact)
-	r.Contact.Buyer = new(profile.Buyer(s.cfg.Now()))
-	s.nameBuyer(r, storedPerson(profile.Contact))
-	s.indexPerson(r, profile.HomeClub, profile.Email, profile.Mobile)
+	registration.Contact = flows.ContactOf(profile.Contact)
+	registration.Contact.Buyer = new(profile.Buyer(s.cfg.Now()))
+	s.nameBuyer(registration, storedPerson(profile.Contact))
+	s.indexPerson(registration, profile.HomeClub, profile.Email, profile.Mobile)
 	return profile.Contact, nil
 }

@@ -15,37 +15,37 @@ import (
 // identifies them; it is used for this call and not stored. A call that fails half-way continues when
 // it is repeated.
 func (s *Service) Migrate(ctx context.Context, id, token, accessToken string) (flows.View, error) {
-	r, p, at, err := s.editable(ctx, id, token)
+	registration, payment, at, err := s.editable(ctx, id, token)
 	switch {
 	case err != nil:
 		return flows.View{}, err
-	case r.Contact == nil:
+	case registration.Contact == nil:
 		return flows.View{}, &flows.Error{Code: flows.PersonRequired, Detail: flows.DetailPersonFirst}
-	case r.Sale == "":
+	case registration.Sale == "":
 		return flows.View{}, &flows.Error{Code: flows.CartEmpty, Detail: flows.DetailOfferFirst}
-	case r.Prospect != nil && r.Prospect.Done:
-		return s.view(r, p), nil
-	case r.IsMerged():
+	case registration.Prospect != nil && registration.Prospect.Done:
+		return s.view(registration, payment), nil
+	case registration.IsMerged():
 		return flows.View{}, personKnown() // the sale already belongs to a member
 	}
 	arrived := false
-	if r.Prospect != nil { // an earlier call got somewhere
-		if arrived, err = s.takeOver(ctx, r, at); err != nil {
+	if registration.Prospect != nil { // an earlier call got somewhere
+		if arrived, err = s.takeOver(ctx, registration, at); err != nil {
 			return flows.View{}, err
 		}
 	}
 	if !arrived {
-		err = s.migrate(ctx, r, at, accessToken)
+		err = s.migrate(ctx, registration, at, accessToken)
 	}
 	if err != nil {
 		return flows.View{}, err
 	}
-	return s.saved(ctx, r, p)
+	return s.saved(ctx, registration, payment)
 }
 
 // migrate stores its intent, migrates, stores the result, and takes the contact over.
-func (s *Service) migrate(ctx context.Context, r *flows.Registration, at catalogue.Club, accessToken string) error {
-	source, err := s.cfg.Club.OwnContact(ctx, r.ClientToken, accessToken)
+func (s *Service) migrate(ctx context.Context, registration *flows.Registration, at catalogue.Club, accessToken string) error {
+	source, err := s.cfg.Club.OwnContact(ctx, registration.ClientToken, accessToken)
 	if err != nil {
 		return accessTokenFailed(err)
 	}
@@ -53,26 +53,26 @@ func (s *Service) migrate(ctx context.Context, r *flows.Registration, at catalog
 	if err != nil {
 		return err
 	}
-	before := r.Prospect
-	r.Prospect = &flows.Prospect{Source: source.IRI}
-	if err := s.save(ctx, r); err != nil {
+	before := registration.Prospect
+	registration.Prospect = &flows.Prospect{Source: source.IRI}
+	if err := s.save(ctx, registration); err != nil {
 		return err
 	}
-	err = s.cfg.Club.MigrateContact(ctx, scope, source.IRI, accessToken, club.Migration{Contact: r.Contact.IRI, Club: at.IRI})
+	err = s.cfg.Club.MigrateContact(ctx, scope, source.IRI, accessToken, club.Migration{Contact: registration.Contact.IRI, Club: at.IRI})
 	if err != nil && club.OutcomeOf(err) != club.Unknown {
-		r.Prospect = before
-		if saveErr := s.cfg.Store.SaveRegistration(ctx, r); saveErr != nil {
+		registration.Prospect = before
+		if saveErr := s.cfg.Store.SaveRegistration(ctx, registration); saveErr != nil {
 			s.cfg.Log.WarnContext(ctx, "registration not saved after a migration was refused", "error", saveErr)
 		}
 		return accessTokenFailed(err)
 	}
 	if err == nil {
-		r.Prospect.Migrated = true
-		if saveErr := s.save(ctx, r); saveErr != nil {
+		registration.Prospect.Migrated = true
+		if saveErr := s.save(ctx, registration); saveErr != nil {
 			return saveErr
 		}
 	}
-	arrived, tookErr := s.takeOver(ctx, r, at)
+	arrived, tookErr := s.takeOver(ctx, registration, at)
 	if tookErr != nil {
 		return tookErr
 	}
@@ -80,7 +80,7 @@ func (s *Service) migrate(ctx context.Context, r *flows.Registration, at catalog
 		return nil
 	}
 	if err == nil { // the success was not the club system's, or is not visible yet: the visitor may try again or do without
-		if err := s.save(ctx, r); err != nil {
+		if err := s.save(ctx, registration); err != nil {
 			return err
 		}
 		return &flows.Error{Code: flows.ClubSystemFailed, Detail: flows.DetailAccountNotImportable}
@@ -90,13 +90,13 @@ func (s *Service) migrate(ctx context.Context, r *flows.Registration, at catalog
 
 // takeOver gives the sale the remaining contact, and reads both, because no response is proof enough. False when that
 // is still the temporary contact: then nothing was migrated.
-func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalogue.Club) (bool, error) {
+func (s *Service) takeOver(ctx context.Context, registration *flows.Registration, at catalogue.Club) (bool, error) {
 	const part = flows.DetailAccountImportUnfinished
-	unknown := s.cfg.Club.UpdateSaleContact(ctx, at.Scope, r.Sale)
+	unknown := s.cfg.Club.UpdateSaleContact(ctx, at.Scope, registration.Sale)
 	if unknown != nil && club.OutcomeOf(unknown) != club.Unknown {
 		return false, flows.ClubFailed(unknown, part)
 	}
-	sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
+	sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, registration.Sale)
 	if err != nil {
 		return false, flows.ClubFailed(err, part)
 	}
@@ -105,40 +105,40 @@ func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalo
 		return false, flows.ClubFailed(err, part)
 	}
 	if contact.Status == club.StatusTemp {
-		if unknown != nil && r.Prospect.Migrated {
+		if unknown != nil && registration.Prospect.Migrated {
 			return false, flows.ClubFailed(unknown, part)
 		}
-		r.Prospect.Migrated = false
+		registration.Prospect.Migrated = false
 		return false, nil
 	}
-	if err := s.followContact(ctx, r, at, contact.IRI); err != nil {
+	if err := s.followContact(ctx, registration, at, contact.IRI); err != nil {
 		return false, flows.ClubFailed(err, part)
 	}
-	r.Contact = flows.ContactOf(contact)
-	s.nameBuyer(r, storedPerson(contact))
-	s.indexPerson(r, at, contact.Email, contact.Mobile)
-	r.Prospect.Migrated, r.Prospect.Done = true, true
-	r.ApplySale(at.Currency, sale, check)
+	registration.Contact = flows.ContactOf(contact)
+	s.nameBuyer(registration, storedPerson(contact))
+	s.indexPerson(registration, at, contact.Email, contact.Mobile)
+	registration.Prospect.Migrated, registration.Prospect.Done = true, true
+	registration.ApplySale(at.Currency, sale, check)
 	return true, nil
 }
 
 // followContact keeps a mandate that is signed, or may be, if it moved to the remaining contact, and drops any
 // other. Its error means that the club system does not say at the moment.
-func (s *Service) followContact(ctx context.Context, r *flows.Registration, at catalogue.Club, remaining club.IRI) error {
-	if r.Mandate == nil || r.Mandate.Contact == remaining {
+func (s *Service) followContact(ctx context.Context, registration *flows.Registration, at catalogue.Club, remaining club.IRI) error {
+	if registration.Mandate == nil || registration.Mandate.Contact == remaining {
 		return nil
 	}
-	if r.Mandate.State == flows.SignatureSigned || r.Mandate.MaySign() {
-		mandate, err := s.cfg.Club.GetMandate(ctx, at.Scope, r.Mandate.IRI)
-		switch gone := s.noteMissing(ctx, r, r.Mandate.IRI, err); {
+	if registration.Mandate.State == flows.SignatureSigned || registration.Mandate.MaySign() {
+		mandate, err := s.cfg.Club.GetMandate(ctx, at.Scope, registration.Mandate.IRI)
+		switch gone := s.noteMissing(ctx, registration, registration.Mandate.IRI, err); {
 		case err != nil && isTemporary(err), errors.Is(err, club.ErrNotFound) && !gone:
 			return err
 		case err == nil && mandate.Contact == remaining:
-			r.Mandate.Contact = remaining
+			registration.Mandate.Contact = remaining
 			return nil
 		}
 	}
-	s.dropMandate(ctx, r, at)
+	s.dropMandate(ctx, registration, at)
 	return nil
 }
 

@@ -33,49 +33,51 @@ func (w *world) expectProspect(view flows.View) {
 // keeps, and the contact pays.
 func TestProspect(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	view, err := w.migrate(g, r, w.Persona("prospect").AccessToken)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	registration := world.Registered(gateway)
+	view, err := world.migrate(gateway, registration, world.Persona("prospect").AccessToken)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.expectProspect(view)
+	world.expectProspect(view)
 	if got := strings.Join(view.Actions, " "); got != "pay check add_item clear_items consents abandon" {
 		t.Errorf("they can %s", got)
 	}
-	if found := w.FoundByEmail(g, w.Persona("prospect")); len(found) != 1 || found[0] != r.ID {
+	if found := world.FoundByEmail(gateway, world.Persona("prospect")); len(found) != 1 || found[0] != registration.ID {
 		t.Errorf("an erasure by the account's e-mail address finds %v", found)
 	}
-	if again, err := w.migrate(g, r, "another"); err != nil || again.Contact.IRI != view.Contact.IRI {
+	if again, err := world.migrate(gateway, registration, "another"); err != nil || again.Contact.IRI != view.Contact.IRI {
 		t.Errorf("again: %v", err)
 	}
-	if _, err := g.Registrations.PutPerson(t.Context(), r.ID, holderToken, visitor); flows.CodeOf(err) != flows.PersonKnown {
+	if _, err := gateway.Registrations.PutPerson(t.Context(), registration.ID, holderToken, visitor); flows.CodeOf(err) != flows.PersonKnown {
 		t.Errorf("their details are changed: %v", err)
 	}
-	p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
-	w.Confirm(p, goodCard)
-	if p = w.Advance(g, p); p.State != flows.Recorded {
+	p := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
+	world.Confirm(p, goodCard)
+	if p = world.Advance(gateway, p); p.State != flows.Recorded {
 		t.Fatalf("%s (%s)", p.State, p.Reason)
 	}
-	done := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
+	done := must(t, func() (flows.View, error) {
+		return gateway.Registrations.Get(t.Context(), registration.ID, holderToken)
+	})
 	if done.Contact.Status != "customer" {
 		t.Errorf("in the end they are a %s", done.Contact.Status)
 	}
-	if strings.Contains(w.Journal.String(), "eyJ") {
+	if strings.Contains(world.Journal.String(), "eyJ") {
 		t.Error("a token is in the log")
 	}
 }
 
 func TestProspectKeptAsTarget(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	if err := w.Sim.Configure(func(s *clubsim.Settings) { s.MigrationKeeps = "target" }); err != nil {
+	world := newWorld(t)
+	g := world.Gateway()
+	if err := world.Sim.Configure(func(s *clubsim.Settings) { s.MigrationKeeps = "target" }); err != nil {
 		t.Fatal(err)
 	}
-	r := w.Registered(g)
-	view, err := w.migrate(g, r, w.Persona("prospect").AccessToken)
+	r := world.Registered(g)
+	view, err := world.migrate(g, r, world.Persona("prospect").AccessToken)
 	if err != nil || view.Contact.IRI != r.Contact.IRI || view.Contact.Status != "prospect" || !view.Prospect.Done {
 		t.Errorf("the registration is %+v's (%v)", view.Contact, err)
 	}
@@ -85,9 +87,9 @@ func TestProspectKeptAsTarget(t *testing.T) {
 // the registration unchanged.
 func TestProspectRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	own := must(t, func() (string, error) { return w.Persona("minor").AccessToken, nil })
+	world := newWorld(t)
+	gateway := world.Gateway()
+	own := must(t, func() (string, error) { return world.Persona("minor").AccessToken, nil })
 	for name, test := range map[string]struct {
 		token string
 		code  flows.Code
@@ -96,24 +98,27 @@ func TestProspectRefused(t *testing.T) {
 		"an unknown token":      {"bm9ib2R5.x", flows.AccessTokenRefused},
 		"a header in it":        {"x\r\nX-User-Club-Id: /demo/clubs/11", flows.AccessTokenRefused},
 		"known at this club":    {own, flows.MigrationClub},
-		"a former member":       {w.Persona("former").AccessToken, flows.MigrationContact},
-		"a member of this club": {w.Persona("customer").AccessToken, flows.MigrationClub},
+		"a former member":       {world.Persona("former").AccessToken, flows.MigrationContact},
+		"a member of this club": {world.Persona("customer").AccessToken, flows.MigrationClub},
 	} {
-		r := w.Registered(g)
-		_, err := w.migrate(g, r, test.token)
+		registration := world.Registered(gateway)
+		_, err := world.migrate(gateway, registration, test.token)
 		if flows.CodeOf(err) != test.code || strings.Contains(err.Error(), test.token) {
 			t.Errorf("%s: %v", name, err)
 		}
-		view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
-		if view.Prospect != nil || view.Contact.IRI != r.Contact.IRI || !strings.Contains(strings.Join(view.Actions, " "), "person prospect") {
+		view := must(t, func() (flows.View, error) {
+			return gateway.Registrations.Get(t.Context(), registration.ID, holderToken)
+		})
+		if view.Prospect != nil || view.Contact.IRI != registration.Contact.IRI ||
+			!strings.Contains(strings.Join(view.Actions, " "), "person prospect") {
 			t.Errorf("%s: left behind %+v, %v", name, view.Prospect, view.Actions)
 		}
 	}
-	bare := w.Registered(g)
-	if _, err := g.Registrations.ClearItems(t.Context(), bare.ID, holderToken); err != nil {
+	bare := world.Registered(gateway)
+	if _, err := gateway.Registrations.ClearItems(t.Context(), bare.ID, holderToken); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.migrate(g, bare, own); flows.CodeOf(err) != flows.CartEmpty {
+	if _, err := world.migrate(gateway, bare, own); flows.CodeOf(err) != flows.CartEmpty {
 		t.Errorf("without a cart: %v", err)
 	}
 }
@@ -123,24 +128,29 @@ func TestProspectRefused(t *testing.T) {
 func TestProspectPromised(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 204} {
-		w := newWorld(t)
-		g := w.Gateway()
-		r := w.Registered(g)
-		w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "PUT", Path: "/contacts/*/migrate"}, Kind: "empty_success", Status: status})
+		world := newWorld(t)
+		gateway := world.Gateway()
+		registration := world.Registered(gateway)
+		world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "PUT", Path: "/contacts/*/migrate"}, Kind: "empty_success", Status: status})
 		for range 2 {
-			if _, err := w.migrate(g, r, w.Persona("prospect").AccessToken); flows.CodeOf(err) != flows.ClubSystemFailed {
+			if _, err := world.migrate(gateway, registration, world.Persona("prospect").AccessToken); flows.CodeOf(err) != flows.ClubSystemFailed {
 				t.Errorf("%d: the visitor got %v", status, err)
 			}
 		}
-		view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
-		if view.Contact.IRI != r.Contact.IRI || !slices.Contains(view.Actions, "person") || !slices.Contains(view.Actions, "prospect") {
+		view := must(t, func() (flows.View, error) {
+			return gateway.Registrations.Get(t.Context(), registration.ID, holderToken)
+		})
+		if view.Contact.IRI != registration.Contact.IRI || !slices.Contains(view.Actions, "person") ||
+			!slices.Contains(view.Actions, "prospect") {
 			t.Errorf("%d: %+v, %v", status, view.Contact, view.Actions)
 		}
-		if w.Persona("prospect").ClubID != "/demo/clubs/13" {
-			t.Errorf("%d: the prospect is of club %s", status, w.Persona("prospect").ClubID)
+		if world.Persona("prospect").ClubID != "/demo/clubs/13" {
+			t.Errorf("%d: the prospect is of club %s", status, world.Persona("prospect").ClubID)
 		}
-		w.Fault()
-		w.expectProspect(must(t, func() (flows.View, error) { return w.migrate(g, r, w.Persona("prospect").AccessToken) }))
+		world.Fault()
+		world.expectProspect(must(t, func() (flows.View, error) {
+			return world.migrate(gateway, registration, world.Persona("prospect").AccessToken)
+		}))
 	}
 }
 
@@ -155,23 +165,23 @@ func TestProspectHalfDone(t *testing.T) {
 		for _, kind := range []string{"error_before", "error_after", "drop_after", "malformed", "foreign_page", "foreign_json", "empty_success"} {
 			t.Run(at.Path[1:]+" "+kind, func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
-				g := w.Gateway()
-				r := w.Registered(g)
-				token := w.Persona("prospect").AccessToken
-				w.Fault(clubsim.Fault{Match: at, Kind: kind, Times: new(1)})
-				view, err := w.migrate(g, r, token)
+				world := newWorld(t)
+				gateway := world.Gateway()
+				registration := world.Registered(gateway)
+				token := world.Persona("prospect").AccessToken
+				world.Fault(clubsim.Fault{Match: at, Kind: kind, Times: new(1)})
+				view, err := world.migrate(gateway, registration, token)
 				if err != nil {
 					if code := flows.CodeOf(err); code != flows.ClubSystemFailed && code != flows.ClubSystemUnavailable {
 						t.Errorf("the visitor got %v", err)
 					}
-					if view, err = w.migrate(g, r, token); err != nil {
+					if view, err = world.migrate(gateway, registration, token); err != nil {
 						t.Fatal(err)
 					}
 				}
-				w.expectProspect(view)
+				world.expectProspect(view)
 				migrated := 0
-				for _, request := range w.Sim.Requests() {
+				for _, request := range world.Sim.Requests() {
 					if strings.HasSuffix(request.Path, "/migrate") && request.Status == 204 {
 						migrated++
 					}
@@ -188,13 +198,13 @@ func TestProspectHalfDone(t *testing.T) {
 // migrated. The person reads so, and the repetition migrates.
 func TestProspectForeignAnswer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	token := w.Persona("prospect").AccessToken
-	w.Inject(callFault{Call: "PUT /sim/demo/contacts/*/migrate", Fail: 1, Status: http.StatusOK})
-	if _, err := w.migrate(g, r, token); flows.CodeOf(err) != flows.ClubSystemFailed {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	registration := world.Registered(gateway)
+	token := world.Persona("prospect").AccessToken
+	world.Inject(callFault{Call: "PUT /sim/demo/contacts/*/migrate", Fail: 1, Status: http.StatusOK})
+	if _, err := world.migrate(gateway, registration, token); flows.CodeOf(err) != flows.ClubSystemFailed {
 		t.Errorf("the foreign answer: %v", err)
 	}
-	w.expectProspect(must(t, func() (flows.View, error) { return w.migrate(g, r, token) }))
+	world.expectProspect(must(t, func() (flows.View, error) { return world.migrate(gateway, registration, token) }))
 }

@@ -19,16 +19,16 @@ const startingTime = time.Minute
 // any spelling and in wide letters too: a stranger who knows less must not learn what another person buys here. A similar
 // buyer has only one of the latter two, for each of these alone can be a family's. The names are by every seal key, so
 // that a rotation hides no purchase.
-func (s *Service) nameBuyer(r *flows.Registration, p flows.Person) {
+func (s *Service) nameBuyer(registration *flows.Registration, p flows.Person) {
 	who := keyring.Spelling(norm.NFKC.String(p.GivenName + " " + p.FamilyName + " " + p.BirthDate))
-	emails := s.cfg.Keys.PersonPseudonyms(r.ClientToken, p.Email, "")
-	mobiles := s.cfg.Keys.PersonPseudonyms(r.ClientToken, "", flows.CompletePhone(p.Mobile, p.Country))
-	r.BuyerPseudonyms, r.AlikePseudonyms = nil, nil
+	emails := s.cfg.Keys.PersonPseudonyms(registration.ClientToken, p.Email, "")
+	mobiles := s.cfg.Keys.PersonPseudonyms(registration.ClientToken, "", flows.CompletePhone(p.Mobile, p.Country))
+	registration.BuyerPseudonyms, registration.AlikePseudonyms = nil, nil
 	for i := range min(len(emails), len(mobiles)) {
-		r.BuyerPseudonyms = append(r.BuyerPseudonyms, s.cfg.Keys.Pseudonyms("buyer", who+"\n"+emails[i]+"\n"+mobiles[i])...)
+		registration.BuyerPseudonyms = append(registration.BuyerPseudonyms, s.cfg.Keys.Pseudonyms("buyer", who+"\n"+emails[i]+"\n"+mobiles[i])...)
 	}
 	for _, reached := range slices.Concat(emails, mobiles) {
-		r.AlikePseudonyms = append(r.AlikePseudonyms, s.cfg.Keys.Pseudonyms("buyer", who+"\n"+reached)...)
+		registration.AlikePseudonyms = append(registration.AlikePseudonyms, s.cfg.Keys.Pseudonyms("buyer", who+"\n"+reached)...)
 	}
 }
 
@@ -36,11 +36,11 @@ func (s *Service) nameBuyer(r *flows.Registration, p flows.Person) {
 // offer, it fails with DuplicatePurchase, unless the buyer wants it again or staff take the money: then the payment
 // names the earlier ones, and those of similar buyers. Of two requests at the same time, one succeeds without a
 // question.
-func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, p *flows.Payment, in flows.StartPayment) error {
+func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, payment *flows.Payment, in flows.StartPayment) error {
 	if s.cfg.AsksRepeats == nil || !s.cfg.AsksRepeats(r.ClientToken) || in.Method == flows.Free {
 		return nil
 	}
-	purchase := r.PurchaseOf(p, s.cfg.Keys.Pseudonyms("buyer", string(r.Contact.IRI)))
+	purchase := r.PurchaseOf(payment, s.cfg.Keys.Pseudonyms("buyer", string(r.Contact.IRI)))
 	var known []flows.PaymentID
 	asks := false
 	for range maxSaveAttempts {
@@ -57,7 +57,7 @@ func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, p *f
 				return err
 			}
 			if purchased {
-				p.Repeats = append(p.Repeats, other.Payment)
+				payment.Repeats = append(payment.Repeats, other.Payment)
 				asks = asks || other.Same
 			}
 			known = append(known, other.Payment)
@@ -84,15 +84,15 @@ func (s *Service) purchased(ctx context.Context, other flows.PastPurchase) (bool
 
 // noteRepeats adds a note for operators to each payment that a new one repeats, about the first one alone: a buyer who
 // repeats it a hundred times would push out what operators wrote. Each new one names the earlier ones itself.
-func (s *Service) noteRepeats(ctx context.Context, p *flows.Payment) {
-	for _, earlier := range p.Repeats {
+func (s *Service) noteRepeats(ctx context.Context, payment *flows.Payment) {
+	for _, earlier := range payment.Repeats {
 		if first, err := s.cfg.Store.Once(ctx, "repeated:"+string(earlier), flows.KeepPurchase); err == nil && !first {
 			continue
 		}
-		text := "the same is bought again, by this buyer or a similar one, with payment " + string(p.ID)
+		text := "the same is bought again, by this buyer or a similar one, with payment " + string(payment.ID)
 		note := flows.Note{At: s.cfg.Now(), Operator: "frontdesk", Text: text}
 		if err := s.cfg.Store.AddNote(context.WithoutCancel(ctx), earlier, note); err != nil {
-			s.cfg.Log.WarnContext(ctx, "repeated purchase not noted", "payment", earlier, "repeatedBy", p.ID, "error", err)
+			s.cfg.Log.WarnContext(ctx, "repeated purchase not noted", "payment", earlier, "repeatedBy", payment.ID, "error", err)
 		}
 	}
 }

@@ -54,36 +54,39 @@ func (w *world) recordedFor(g *gateway, b buyer) *flows.Payment {
 // reaches the processor. With it, each payment shows staff the other.
 func TestTwice(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway(gatewayOptions{AsksRepeats: true})
-	first := w.recordedFor(g, w.buys(g, visitor, "201"))
+	world := newWorld(t)
+	gateway := world.Gateway(gatewayOptions{AsksRepeats: true})
+	first := world.recordedFor(gateway, world.buys(gateway, visitor, "201"))
 	again := visitor
 	again.GivenName, again.Email = " "+strings.ToUpper(again.GivenName), strings.ToUpper(again.Email) // typed in a hurry
-	second := w.buys(g, again, "201")
-	for _, in := range []flows.StartPayment{byCard, {Method: flows.Deferred, DueDate: w.Clock.Now().AddDate(0, 0, 20).Format(time.DateOnly)}} {
-		if _, err := w.payAs(g, second, in); flows.CodeOf(err) != flows.DuplicatePurchase {
+	second := world.buys(gateway, again, "201")
+	for _, in := range []flows.StartPayment{
+		byCard,
+		{Method: flows.Deferred, DueDate: world.Clock.Now().AddDate(0, 0, 20).Format(time.DateOnly)},
+	} {
+		if _, err := world.payAs(gateway, second, in); flows.CodeOf(err) != flows.DuplicatePurchase {
 			t.Errorf("again by %s: %v", in.Method, err)
 		}
 	}
-	if held, booked := len(w.HeldAll()), len(w.Sim.Ledger()); held != 1 || booked != 1 {
+	if held, booked := len(world.HeldAll()), len(world.Sim.Ledger()); held != 1 || booked != 1 {
 		t.Errorf("without a yes the processor has %d payments, the ledger %d", held, booked)
 	}
 	yes := byCard
 	yes.Again = true
-	p := must(t, func() (*flows.Payment, error) { return w.payAs(g, second, yes) })
-	w.Confirm(p, goodCard)
-	p = w.Advance(g, p)
-	if held, booked := len(w.HeldAll()), len(w.Sim.Ledger()); p.State != flows.Recorded || held != 2 || booked != 2 {
-		t.Errorf("%s: the processor has %d payments, the ledger %d", p.State, held, booked)
+	payment := must(t, func() (*flows.Payment, error) { return world.payAs(gateway, second, yes) })
+	world.Confirm(payment, goodCard)
+	payment = world.Advance(gateway, payment)
+	if held, booked := len(world.HeldAll()), len(world.Sim.Ledger()); payment.State != flows.Recorded || held != 2 || booked != 2 {
+		t.Errorf("%s: the processor has %d payments, the ledger %d", payment.State, held, booked)
 	}
-	if !slices.Equal(p.Repeats, []flows.PaymentID{first.ID}) {
-		t.Errorf("the payment repeats %v, not %s", p.Repeats, first.ID)
+	if !slices.Equal(payment.Repeats, []flows.PaymentID{first.ID}) {
+		t.Errorf("the payment repeats %v, not %s", payment.Repeats, first.ID)
 	}
-	notes := must(t, func() ([]flows.Note, error) { return g.Store.Notes(t.Context(), first.ID) })
-	if len(notes) != 1 || !strings.Contains(notes[0].Text, string(p.ID)) {
+	notes := must(t, func() ([]flows.Note, error) { return gateway.Store.Notes(t.Context(), first.ID) })
+	if len(notes) != 1 || !strings.Contains(notes[0].Text, string(payment.ID)) {
 		t.Errorf("the first payment's notes are %+v", notes)
 	}
-	for key, value := range w.everything() {
+	for key, value := range world.everything() {
 		if strings.Contains(strings.ToLower(key+value), strings.ToLower(visitor.FamilyName)) {
 			t.Errorf("%s can be read: %q", key, value)
 		}
@@ -108,19 +111,19 @@ func TestTwiceTypedAnotherWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway(gatewayOptions{AsksRepeats: true})
+			world := newWorld(t)
+			gateway := world.Gateway(gatewayOptions{AsksRepeats: true})
 			person := visitor
 			person.GivenName, person.FamilyName = "Ren\u00e9e Claire", "L\u00e9vy"
-			w.recordedFor(g, w.buys(g, person, "201"))
+			world.recordedFor(gateway, world.buys(gateway, person, "201"))
 			again := person
 			if change(&again); again == person {
 				t.Fatal("nothing is typed another way")
 			}
-			if _, err := w.payAs(g, w.buys(g, again, "201"), byCard); flows.CodeOf(err) != flows.DuplicatePurchase {
+			if _, err := world.payAs(gateway, world.buys(gateway, again, "201"), byCard); flows.CodeOf(err) != flows.DuplicatePurchase {
 				t.Errorf("again as %q %q, %q: %v", again.GivenName, again.FamilyName, again.Email, err)
 			}
-			if held := len(w.HeldAll()); held != 1 {
+			if held := len(world.HeldAll()); held != 1 {
 				t.Errorf("the processor has %d payments", held)
 			}
 		})
@@ -138,14 +141,16 @@ func TestPairIsShown(t *testing.T) {
 	} {
 		t.Run(string(method), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway(gatewayOptions{AsksRepeats: true})
-			first := w.recordedFor(g, w.buys(g, visitor, "201"))
+			world := newWorld(t)
+			gateway := world.Gateway(gatewayOptions{AsksRepeats: true})
+			first := world.recordedFor(gateway, world.buys(gateway, visitor, "201"))
 			if method == flows.Deferred {
-				start.DueDate = w.Clock.Now().AddDate(0, 0, 20).Format(time.DateOnly)
+				start.DueDate = world.Clock.Now().AddDate(0, 0, 20).Format(time.DateOnly)
 			}
-			p := must(t, func() (*flows.Payment, error) { return w.payAs(g, w.buys(g, visitor, "201"), start) })
-			page := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{All: true}) })
+			paid := must(t, func() (*flows.Payment, error) {
+				return world.payAs(gateway, world.buys(gateway, visitor, "201"), start)
+			})
+			page := must(t, func() (payment.Page, error) { return gateway.List(t.Context(), payment.ListOptions{All: true}) })
 			for _, listed := range page.Items {
 				want := []flows.PaymentID{first.ID}
 				if listed.ID == first.ID {
@@ -158,12 +163,12 @@ func TestPairIsShown(t *testing.T) {
 			if len(page.Items) != 2 {
 				t.Errorf("listed: %+v", page.Items)
 			}
-			later := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), p.ID) })
+			later := must(t, func() (payment.Detail, error) { return gateway.Show(t.Context(), paid.ID) })
 			if !slices.Equal(later.Repeats, []flows.PaymentID{first.ID}) || !strings.Contains(strings.Join(later.Advice, "\n"), string(first.ID)) {
 				t.Errorf("the new payment shows %v and says %q", later.Repeats, later.Advice)
 			}
-			earlier := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), first.ID) })
-			if len(earlier.Notes) != 1 || !strings.Contains(earlier.Notes[0].Text, string(p.ID)) {
+			earlier := must(t, func() (payment.Detail, error) { return gateway.Show(t.Context(), first.ID) })
+			if len(earlier.Notes) != 1 || !strings.Contains(earlier.Notes[0].Text, string(paid.ID)) {
 				t.Errorf("the earlier payment has the notes %+v", earlier.Notes)
 			}
 		})
@@ -180,20 +185,20 @@ func TestAlikeBuyer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway(gatewayOptions{AsksRepeats: true})
-			first := w.recordedFor(g, w.buys(g, visitor, "201"))
+			world := newWorld(t)
+			gateway := world.Gateway(gatewayOptions{AsksRepeats: true})
+			first := world.recordedFor(gateway, world.buys(gateway, visitor, "201"))
 			alike := visitor
 			change(&alike)
-			p, err := w.payAs(g, w.buys(g, alike, "201"), byCard)
+			p, err := world.payAs(gateway, world.buys(gateway, alike, "201"), byCard)
 			if err != nil || !slices.Equal(p.Repeats, []flows.PaymentID{first.ID}) {
 				t.Fatalf("%v; staff see %+v", err, p)
 			}
-			notes := must(t, func() ([]flows.Note, error) { return g.Store.Notes(t.Context(), first.ID) })
+			notes := must(t, func() ([]flows.Note, error) { return gateway.Store.Notes(t.Context(), first.ID) })
 			if len(notes) != 1 || !strings.Contains(notes[0].Text, string(p.ID)) {
 				t.Errorf("the first payment's notes are %+v", notes)
 			}
-			if _, err := w.payAs(g, w.buys(g, visitor, "201"), byCard); flows.CodeOf(err) != flows.DuplicatePurchase {
+			if _, err := world.payAs(gateway, world.buys(gateway, visitor, "201"), byCard); flows.CodeOf(err) != flows.DuplicatePurchase {
 				t.Errorf("the buyer is not asked: %v", err)
 			}
 		})
@@ -203,13 +208,13 @@ func TestAlikeBuyer(t *testing.T) {
 // TestTwiceAtOnce: of two tabs that pay at the same moment, exactly one continues without a question.
 func TestTwiceAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway(gatewayOptions{AsksRepeats: true})
-	tabs := []buyer{w.buys(g, visitor, "201"), w.buys(g, visitor, "201"), w.buys(g, visitor, "201")}
+	world := newWorld(t)
+	g := world.Gateway(gatewayOptions{AsksRepeats: true})
+	tabs := []buyer{world.buys(g, visitor, "201"), world.buys(g, visitor, "201"), world.buys(g, visitor, "201")}
 	codes := make([]error, len(tabs))
 	var all sync.WaitGroup
 	for i, tab := range tabs {
-		all.Go(func() { _, codes[i] = w.payAs(g, tab, byCard) })
+		all.Go(func() { _, codes[i] = world.payAs(g, tab, byCard) })
 	}
 	all.Wait()
 	asked, went := 0, 0
@@ -223,8 +228,8 @@ func TestTwiceAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if went != 1 || asked != len(tabs)-1 || len(w.HeldAll()) != 1 {
-		t.Errorf("%d went on, %d were asked, the processor has %d payments", went, asked, len(w.HeldAll()))
+	if went != 1 || asked != len(tabs)-1 || len(world.HeldAll()) != 1 {
+		t.Errorf("%d went on, %d were asked, the processor has %d payments", went, asked, len(world.HeldAll()))
 	}
 }
 
@@ -293,17 +298,17 @@ func TestTwiceAfterRotation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			earlier := w.Gateway(gatewayOptions{AsksRepeats: true, Keys: newKeyring(t, test.before...)})
-			first := w.recordedFor(earlier, w.buys(earlier, visitor, "201"))
-			g := w.Gateway(gatewayOptions{AsksRepeats: true, Keys: newKeyring(t, test.after...)})
-			second := w.buys(g, visitor, "201")
-			if _, err := w.payAs(g, second, byCard); flows.CodeOf(err) != flows.DuplicatePurchase {
+			world := newWorld(t)
+			earlier := world.Gateway(gatewayOptions{AsksRepeats: true, Keys: newKeyring(t, test.before...)})
+			first := world.recordedFor(earlier, world.buys(earlier, visitor, "201"))
+			gateway := world.Gateway(gatewayOptions{AsksRepeats: true, Keys: newKeyring(t, test.after...)})
+			second := world.buys(gateway, visitor, "201")
+			if _, err := world.payAs(gateway, second, byCard); flows.CodeOf(err) != flows.DuplicatePurchase {
 				t.Fatalf("not asked: %v", err)
 			}
 			yes := byCard
 			yes.Again = true
-			if p, err := w.payAs(g, second, yes); err != nil || !slices.Equal(p.Repeats, []flows.PaymentID{first.ID}) {
+			if p, err := world.payAs(gateway, second, yes); err != nil || !slices.Equal(p.Repeats, []flows.PaymentID{first.ID}) {
 				t.Errorf("after a yes: %v", err)
 			}
 		})
@@ -314,24 +319,26 @@ func TestTwiceAfterRotation(t *testing.T) {
 // first payment.
 func TestTwiceKeepsNotes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway(gatewayOptions{AsksRepeats: true})
-	first := w.recordedFor(g, w.buys(g, visitor, "201"))
+	world := newWorld(t)
+	gateway := world.Gateway(gatewayOptions{AsksRepeats: true})
+	first := world.recordedFor(gateway, world.buys(gateway, visitor, "201"))
 	const written = "the club's manager has called the buyer"
-	if err := g.Store.AddNote(t.Context(), first.ID, flows.Note{At: w.Clock.Now(), Operator: "ada", Text: written}); err != nil {
+	if err := gateway.Store.AddNote(t.Context(), first.ID, flows.Note{At: world.Clock.Now(), Operator: "ada", Text: written}); err != nil {
 		t.Fatal(err)
 	}
 	yes := byCard
 	yes.Again = true
-	second := w.buys(g, visitor, "201")
+	second := world.buys(gateway, visitor, "201")
 	for range 3 {
-		p := must(t, func() (*flows.Payment, error) { return w.payAs(g, second, yes) })
+		p := must(t, func() (*flows.Payment, error) { return world.payAs(gateway, second, yes) })
 		if !slices.Equal(p.Repeats, []flows.PaymentID{first.ID}) {
 			t.Fatalf("the payment repeats %v", p.Repeats)
 		}
-		must(t, func() (flows.View, error) { return g.Registrations.CancelPayment(t.Context(), second.id, second.token) })
+		must(t, func() (flows.View, error) {
+			return gateway.Registrations.CancelPayment(t.Context(), second.id, second.token)
+		})
 	}
-	notes := must(t, func() ([]flows.Note, error) { return g.Store.Notes(t.Context(), first.ID) })
+	notes := must(t, func() ([]flows.Note, error) { return gateway.Store.Notes(t.Context(), first.ID) })
 	if len(notes) != 2 || notes[0].Text != written {
 		t.Errorf("the first payment's notes are %+v", notes)
 	}

@@ -28,65 +28,65 @@ const (
 // Refresh reads again what the club may have changed of a registration, and notifies its subscribers.
 // It returns the time of the next poll; the zero instant means never.
 func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err error) {
-	r, p, err := s.cfg.Store.Registration(ctx, id)
+	registration, payment, err := s.cfg.Store.Registration(ctx, id)
 	switch {
 	case errors.Is(err, flows.ErrNotFound):
 		return next, nil
 	case err != nil:
 		return next, flows.StorageFailed(err)
 	}
-	if p != nil && !p.State.Final() {
-		return r.NextPoll(s.cfg.Now()), s.cfg.Payments.RereadEvidence(ctx, p) // its buyer may pay at the desk instead
+	if payment != nil && !payment.State.Final() {
+		return registration.NextPoll(s.cfg.Now()), s.cfg.Payments.RereadEvidence(ctx, payment) // its buyer may pay at the desk instead
 	}
-	if r.Phase(p, s.cfg.Now()) != flows.Open || r.Contact == nil || r.Starting {
+	if registration.Phase(payment, s.cfg.Now()) != flows.Open || registration.Contact == nil || registration.Starting {
 		return next, nil
 	}
-	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	at, err := s.cfg.Catalogue.Club(ctx, registration.ClientToken, registration.ClubID)
 	if err != nil {
 		return next, err
 	}
-	if r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
-		if r, err = s.confirmed(ctx, r, at); errors.Is(err, flows.ErrConflict) {
-			return r.NextPoll(s.cfg.Now()), err // a payment has begun
+	if registration.Mandate != nil && registration.Mandate.State == flows.SignatureUnconfirmed {
+		if registration, err = s.confirmed(ctx, registration, at); errors.Is(err, flows.ErrConflict) {
+			return registration.NextPoll(s.cfg.Now()), err // a payment has begun
 		} // after another failure, it stays unconfirmed
 	}
-	changed, err := s.reread(ctx, r, at)
+	changed, err := s.reread(ctx, registration, at)
 	if err == nil && changed {
-		err = flows.StorageFailed(s.cfg.Store.AmendRegistration(ctx, r))
+		err = flows.StorageFailed(s.cfg.Store.AmendRegistration(ctx, registration))
 	}
-	return r.NextPoll(s.cfg.Now()), err
+	return registration.NextPoll(s.cfg.Now()), err
 }
 
 // reread reads sale, check and contact, and reports whether anything changed.
-func (s *Service) reread(ctx context.Context, r *flows.Registration, at catalogue.Club) (changed bool, err error) {
-	before := *r
-	owner := r.Contact.IRI
-	if r.Sale != "" {
-		sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
-		switch s.noteMissing(ctx, r, r.Sale, err); {
+func (s *Service) reread(ctx context.Context, registration *flows.Registration, at catalogue.Club) (changed bool, err error) {
+	before := *registration
+	owner := registration.Contact.IRI
+	if registration.Sale != "" {
+		sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, registration.Sale)
+		switch s.noteMissing(ctx, registration, registration.Sale, err); {
 		case errors.Is(err, club.ErrNotFound): // once it is gone, a visitor who continues gets a new sale
 		case err != nil:
 			return false, flows.ClubFailed(err, flows.DetailCartUnread)
 		default:
-			r.ApplySale(at.Currency, sale, check)
-			r.Cart.KeepMarks(before.Cart)
+			registration.ApplySale(at.Currency, sale, check)
+			registration.Cart.KeepMarks(before.Cart)
 			owner = cmp.Or(sale.Contact, owner)
 		}
 	}
-	if r.Prospect == nil || r.Prospect.Done { // else the visitor is migrating
-		if err := s.rereadContact(ctx, r, at, owner); err != nil {
+	if registration.Prospect == nil || registration.Prospect.Done { // else the visitor is migrating
+		if err := s.rereadContact(ctx, registration, at, owner); err != nil {
 			return false, err
 		}
 	}
-	same := reflect.DeepEqual(before.Cart, r.Cart) && reflect.DeepEqual(before.Contact, r.Contact) &&
-		reflect.DeepEqual(before.Mandate, r.Mandate)
+	same := reflect.DeepEqual(before.Cart, registration.Cart) && reflect.DeepEqual(before.Contact, registration.Contact) &&
+		reflect.DeepEqual(before.Mandate, registration.Mandate)
 	return !same, nil
 }
 
 // rereadContact reads the cart's contact. After the club merged it into another one, the cart is that
 // one's, but the visitor learns nothing about it. A mandate follows where the club system says so. A deleted
 // contact is kept as it was: the cart's check shows the consequences.
-func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at catalogue.Club, owner club.IRI) error {
+func (s *Service) rereadContact(ctx context.Context, registration *flows.Registration, at catalogue.Club, owner club.IRI) error {
 	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, owner)
 	switch {
 	case errors.Is(err, club.ErrNotFound):
@@ -95,41 +95,46 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 		return flows.ClubFailed(err, flows.DetailContactUnread)
 	}
 	next := flows.ContactOf(contact)
-	if r.Identified() {
+	if registration.Identified() {
 		statistics, err := s.cfg.Club.GetAccountStatistics(ctx, at.Scope, owner)
 		if err != nil {
 			return flows.ClubFailed(err, flows.DetailAccountUnread)
 		}
 		next.Buyer = new(Profile{Contact: contact, HomeClub: at, Debt: statistics.TotalRealDebt}.Buyer(s.cfg.Now()))
 	}
-	moved := r.Contact.IRI != next.IRI
+	moved := registration.Contact.IRI != next.IRI
 	if !moved {
-		next.Masked = r.Contact.Masked
+		next.Masked = registration.Contact.Masked
 	}
-	if next.Merged = !r.HasKnownBuyer() && (moved || r.Contact.Merged); next.Merged {
+	if next.Merged = !registration.HasKnownBuyer() && (moved || registration.Contact.Merged); next.Merged {
 		// The visitor may be anyone who entered a member's name, so that only the sale is shared.
-		next.Number, next.Status, next.GivenName, next.MobileEnding = r.Contact.Number, r.Contact.Status, r.Contact.GivenName, ""
+		contact := registration.Contact
+		next.Number, next.Status, next.GivenName, next.MobileEnding = contact.Number, contact.Status, contact.GivenName, ""
 	}
 	if moved {
-		if err := s.followContact(ctx, r, at, next.IRI); err != nil {
+		if err := s.followContact(ctx, registration, at, next.IRI); err != nil {
 			return err
 		}
-		s.indexPerson(r, at, contact.Email, contact.Mobile)
+		s.indexPerson(registration, at, contact.Email, contact.Mobile)
 	}
-	r.Contact = next
+	registration.Contact = next
 	return nil
 }
 
 // refreshView updates a registration that its visitor reads.
-func (s *Service) refreshView(ctx context.Context, r *flows.Registration, p *flows.Payment) flows.View {
-	p = s.refreshPayment(ctx, r, p)
-	if p != nil && p.State == flows.Recorded && r.Contact != nil && r.Contact.Status != club.StatusCustomer && !r.IsMerged() {
-		s.forVisitor(ctx, "contact:", r, func(ctx context.Context, at catalogue.Club) { s.refreshContact(ctx, r, at) })
+func (s *Service) refreshView(ctx context.Context, registration *flows.Registration, payment *flows.Payment) flows.View {
+	payment = s.refreshPayment(ctx, registration, payment)
+	if payment != nil && payment.State == flows.Recorded && registration.Contact != nil &&
+		registration.Contact.Status != club.StatusCustomer && !registration.IsMerged() {
+		s.forVisitor(ctx, "contact:", registration, func(ctx context.Context, at catalogue.Club) { s.refreshContact(ctx, registration, at) })
 	}
-	if r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
-		s.forVisitor(ctx, "mandate:", r, func(ctx context.Context, at catalogue.Club) { r, _ = s.confirmed(ctx, r, at) })
+	if registration.Mandate != nil && registration.Mandate.State == flows.SignatureUnconfirmed {
+		s.forVisitor(ctx, "mandate:", registration, func(ctx context.Context, at catalogue.Club) {
+			registration,
+				_ = s.confirmed(ctx, registration, at)
+		})
 	}
-	return s.view(r, p)
+	return s.view(registration, payment)
 }
 
 // refreshPayment polls a payment that waits for its buyer or for the processor; nil stays nil.
@@ -142,49 +147,50 @@ func (s *Service) refreshPayment(ctx context.Context, r *flows.Registration, p *
 
 // forVisitor reads something again for a waiting visitor, bounded in time and rate. A failure is left to a later
 // request.
-func (s *Service) forVisitor(ctx context.Context, name string, r *flows.Registration, read func(context.Context, catalogue.Club)) {
-	first, err := s.cfg.Store.Once(ctx, name+r.ID, visitorRefreshEvery)
+func (s *Service) forVisitor(ctx context.Context, name string, registration *flows.Registration,
+	read func(context.Context, catalogue.Club)) {
+	first, err := s.cfg.Store.Once(ctx, name+registration.ID, visitorRefreshEvery)
 	if err != nil || !first {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, advanceWait)
 	defer cancel()
-	if at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
+	if at, err := s.cfg.Catalogue.Club(ctx, registration.ClientToken, registration.ClubID); err == nil {
 		read(ctx, at)
 	}
 }
 
 // refreshContact reads the contact's status after the recorded payment. A buyer of goods alone never becomes a
 // customer.
-func (s *Service) refreshContact(ctx context.Context, r *flows.Registration, at catalogue.Club) {
-	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
-	if err != nil || contact.Status == r.Contact.Status {
+func (s *Service) refreshContact(ctx context.Context, registration *flows.Registration, at catalogue.Club) {
+	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, registration.Contact.IRI)
+	if err != nil || contact.Status == registration.Contact.Status {
 		return
 	}
-	r.Contact.Status = contact.Status
-	if err := s.cfg.Store.AmendRegistration(ctx, r); err != nil && !errors.Is(err, flows.ErrConflict) {
+	registration.Contact.Status = contact.Status
+	if err := s.cfg.Store.AmendRegistration(ctx, registration); err != nil && !errors.Is(err, flows.ErrConflict) {
 		s.cfg.Log.WarnContext(ctx, "contact not saved", "error", err)
 	}
 }
 
 // triggerAdvance polls a payment for a waiting visitor, but not at every request. The first request
 // after each change of the payment always polls.
-func (s *Service) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.Payment {
+func (s *Service) triggerAdvance(ctx context.Context, payment *flows.Payment) *flows.Payment {
 	pause := advanceTriggerEvery
-	if p.State == flows.Intent {
-		pause = min(max(pause, s.cfg.Now().Sub(p.UpdatedAt)/12), advanceTriggerIdle)
+	if payment.State == flows.Intent {
+		pause = min(max(pause, s.cfg.Now().Sub(payment.UpdatedAt)/12), advanceTriggerIdle)
 	}
-	first, err := s.cfg.Store.Once(ctx, fmt.Sprintf("advance:%s:%d", p.ID, p.Version), pause)
+	first, err := s.cfg.Store.Once(ctx, fmt.Sprintf("advance:%s:%d", payment.ID, payment.Version), pause)
 	switch {
-	case err == nil && first && p.State == flows.Intent:
-		return s.poll(ctx, p)
+	case err == nil && first && payment.State == flows.Intent:
+		return s.poll(ctx, payment)
 	case err == nil && first:
-		err = s.cfg.Payments.Wake(ctx, p.ID, p)
+		err = s.cfg.Payments.Wake(ctx, payment.ID, payment)
 	}
 	if err != nil {
-		s.cfg.Log.WarnContext(ctx, "payment not woken", "payment", p.ID, "error", err)
+		s.cfg.Log.WarnContext(ctx, "payment not woken", "payment", payment.ID, "error", err)
 	}
-	return p
+	return payment
 }
 
 // poll polls a payment at the processor, within advanceWait.

@@ -115,20 +115,20 @@ func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, strin
 		}
 		return flows.View{}, "", err
 	}
-	r, p, err := s.attempt(ctx, in)
+	registration, payment, err := s.attempt(ctx, in)
 	if err != nil {
 		return flows.View{}, "", err
 	}
-	token, hash := newToken(s.cfg.Keys, r.ID, s.cfg.Now())
-	if !r.Starting { // the response to the earlier attempt was lost
-		r.AddHolder(hash)
-		err := flows.StorageFailed(s.cfg.Store.AmendRegistration(ctx, r))
-		return s.view(r, p), token, err
+	token, hash := newToken(s.cfg.Keys, registration.ID, s.cfg.Now())
+	if !registration.Starting { // the response to the earlier attempt was lost
+		registration.AddHolder(hash)
+		err := flows.StorageFailed(s.cfg.Store.AmendRegistration(ctx, registration))
+		return s.view(registration, payment), token, err
 	}
-	r.TokenHash, r.Cart.Currency = hash, at.Currency
-	if err = s.prepare(ctx, r, at, in); err == nil {
-		r.Starting = false
-		err = s.save(ctx, r)
+	registration.TokenHash, registration.Cart.Currency = hash, at.Currency
+	if err = s.prepare(ctx, registration, at, in); err == nil {
+		registration.Starting = false
+		err = s.save(ctx, registration)
 	}
 	switch {
 	case flows.CodeOf(err) == flows.Conflict: // only an attempt that was thought dead can have changed it
@@ -136,22 +136,22 @@ func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, strin
 	case err != nil:
 		return flows.View{}, "", err
 	}
-	return s.view(r, nil), token, nil
+	return s.view(registration, nil), token, nil
 }
 
 // attempt returns the registration of an earlier attempt, or a new one that is not stored yet. One that Redis lost may
 // have a payment at the processor.
 func (s *Service) attempt(ctx context.Context, in StartRequest) (*flows.Registration, *flows.Payment, error) {
 	if in.Again {
-		r, p, err := s.cfg.Store.Registration(ctx, in.ID)
+		registration, payment, err := s.cfg.Store.Registration(ctx, in.ID)
 		if errors.Is(err, flows.ErrNotFound) {
 			if err := s.cfg.Payments.LookUp(ctx, in.ID); err != nil {
 				return nil, nil, err
 			}
-			r, p, err = s.cfg.Store.Registration(ctx, in.ID)
+			registration, payment, err = s.cfg.Store.Registration(ctx, in.ID)
 		}
 		if !errors.Is(err, flows.ErrNotFound) {
-			return r, p, flows.StorageFailed(err)
+			return registration, payment, flows.StorageFailed(err)
 		}
 	}
 	now := s.cfg.Now()
@@ -171,37 +171,37 @@ func (s *Service) attempt(ctx context.Context, in StartRequest) (*flows.Registra
 // Present returns a registration as it is now, for a request that repeats its start; the zero View if it is gone.
 // RegistrationClosed if its data was erased: the repetition must not show or fill it again.
 func (s *Service) Present(ctx context.Context, id string) (flows.View, error) {
-	r, p, err := s.cfg.Store.Registration(ctx, id)
+	registration, payment, err := s.cfg.Store.Registration(ctx, id)
 	switch {
 	case errors.Is(err, flows.ErrNotFound):
 		return flows.View{}, nil
 	case err != nil:
 		return flows.View{}, flows.StorageFailed(err)
-	case r.Erased:
+	case registration.Erased:
 		return flows.View{}, &flows.Error{
 			Code:   flows.RegistrationClosed,
 			Detail: flows.DetailRegistrationErased,
 		}
 	}
-	return s.view(r, p), nil
+	return s.view(registration, payment), nil
 }
 
 // prepare creates what the request allows: the contact, the sale and its items.
-func (s *Service) prepare(ctx context.Context, r *flows.Registration, at catalogue.Club, in StartRequest) (err error) {
+func (s *Service) prepare(ctx context.Context, registration *flows.Registration, at catalogue.Club, in StartRequest) (err error) {
 	var contact club.Contact
 	if in.Contact != nil {
-		if contact, err = s.attachContact(ctx, r, *in.Contact); err != nil {
+		if contact, err = s.attachContact(ctx, registration, *in.Contact); err != nil {
 			return err
 		}
 	}
-	offers, items, err := s.offers(ctx, r, at, in.Items, eachItem)
+	offers, items, err := s.offers(ctx, registration, at, in.Items, eachItem)
 	switch {
 	case err != nil:
 		return err
 	case in.Contact != nil:
-		return s.fillSale(ctx, r, at, contact, items, offers, eachItem)
+		return s.fillSale(ctx, registration, at, contact, items, offers, eachItem)
 	case in.Person != nil:
-		return s.createContactAndSale(ctx, r, at, *in.Person, "/person", items, offers)
+		return s.createContactAndSale(ctx, registration, at, *in.Person, "/person", items, offers)
 	}
 	return nil
 }
@@ -233,26 +233,26 @@ func (s *Service) Load(ctx context.Context, id, token string) (stored flows.View
 
 // Abandon ends the registration, and cancels a payment that has not been captured.
 func (s *Service) Abandon(ctx context.Context, id, token string) (flows.View, error) {
-	r, p, err := s.load(ctx, id, token)
-	if err != nil || r.State == flows.Abandoned {
-		return s.view(r, p), err
+	registration, payment, err := s.load(ctx, id, token)
+	if err != nil || registration.State == flows.Abandoned {
+		return s.view(registration, payment), err
 	}
-	if p.Live() {
-		if p, err = s.cfg.Payments.Cancel(ctx, p.ID); err != nil {
+	if payment.Live() {
+		if payment, err = s.cfg.Payments.Cancel(ctx, payment.ID); err != nil {
 			return flows.View{}, err
 		}
 	}
-	if r.Mandate != nil && r.Mandate.AcceptsCode() {
-		at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	if registration.Mandate != nil && registration.Mandate.AcceptsCode() {
+		at, err := s.cfg.Catalogue.Club(ctx, registration.ClientToken, registration.ClubID)
 		if err == nil {
-			r, err = s.endCode(ctx, r, at)
+			registration, err = s.endCode(ctx, registration, at)
 		}
-		if err != nil && r.Mandate.MaySign() {
+		if err != nil && registration.Mandate.MaySign() {
 			return flows.View{}, err
 		}
 	}
-	r.State = flows.Abandoned
-	return s.saved(ctx, r, p)
+	registration.State = flows.Abandoned
+	return s.saved(ctx, registration, payment)
 }
 
 func (s *Service) saved(ctx context.Context, r *flows.Registration, p *flows.Payment) (flows.View, error) {
@@ -271,53 +271,53 @@ func (s *Service) view(r *flows.Registration, p *flows.Payment) flows.View {
 }
 
 func (s *Service) change(ctx context.Context, id, token string, edit func(*flows.Registration, catalogue.Club) error) (flows.View, error) {
-	r, p, at, err := s.editable(ctx, id, token)
+	registration, payment, at, err := s.editable(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err
 	}
-	if err := edit(r, at); err != nil {
+	if err := edit(registration, at); err != nil {
 		return flows.View{}, err
 	}
-	return s.saved(ctx, r, p)
+	return s.saved(ctx, registration, payment)
 }
 
 func (s *Service) editable(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, catalogue.Club, error) {
-	r, p, err := s.load(ctx, id, token)
+	registration, payment, err := s.load(ctx, id, token)
 	if err != nil {
 		return nil, nil, catalogue.Club{}, err
 	}
-	r.Cart = r.CartAfter(p)
-	switch phase := r.Phase(p, s.cfg.Now()); {
+	registration.Cart = registration.CartAfter(payment)
+	switch phase := registration.Phase(payment, s.cfg.Now()); {
 	case phase == flows.Paying:
 		return nil, nil, catalogue.Club{}, &flows.Error{Code: flows.CartFrozen, Detail: flows.DetailCartFrozen}
 	case phase != flows.Open:
 		return nil, nil, catalogue.Club{}, flows.ClosedError(phase)
-	case r.Cart.Settled():
+	case registration.Cart.Settled():
 		return nil, nil, catalogue.Club{}, flows.SettledError()
 	}
-	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
-	return r, p, at, err
+	at, err := s.cfg.Catalogue.Club(ctx, registration.ClientToken, registration.ClubID)
+	return registration, payment, at, err
 }
 
 // load reads a registration for its holder. Any other caller does not learn that it exists. One that
 // Redis has lost, but that the token was issued for lately, is rebuilt from the processor.
 func (s *Service) load(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, error) {
 	issued, signed := tokenIssued(s.cfg.Keys, id, token)
-	r, p, err := s.cfg.Store.Registration(ctx, id)
+	registration, payment, err := s.cfg.Store.Registration(ctx, id)
 	if errors.Is(err, flows.ErrNotFound) && s.cfg.Now().Sub(issued) < tokenRecalls {
 		if err := s.cfg.Payments.LookUp(ctx, id); err != nil {
 			return nil, nil, err
 		}
-		r, p, err = s.cfg.Store.Registration(ctx, id)
+		registration, payment, err = s.cfg.Store.Registration(ctx, id)
 	}
 	if err != nil && !errors.Is(err, flows.ErrNotFound) {
 		return nil, nil, flows.StorageFailed(err)
 	}
-	if err != nil || !r.HasHolder(token, signed) {
+	if err != nil || !registration.HasHolder(token, signed) {
 		return nil, nil, &flows.Error{
 			Code:   flows.RegistrationNotFound,
 			Detail: flows.DetailNoRegistration,
 		}
 	}
-	return r, s.verifyDecline(ctx, p), nil
+	return registration, s.verifyDecline(ctx, payment), nil
 }

@@ -39,15 +39,17 @@ func TestPhases(t *testing.T) {
 		t.Run(string(state), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Started(g)
-			w.Put(g, p.ID, state)
-			view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), p.Registration, holderToken) })
+			gateway := w.Gateway()
+			payment := w.Started(gateway)
+			w.Put(gateway, payment.ID, state)
+			view := must(t, func() (flows.View, error) {
+				return gateway.Registrations.Get(t.Context(), payment.Registration, holderToken)
+			})
 			if view.Phase != want.phase || view.Step() != want.step || !slices.Equal(view.Actions, want.actions) || view.Message == "" {
 				t.Errorf("the visitor sees %s, %s (%s) and may %v; want %+v", view.Phase, view.Step(), view.Message, view.Actions, want)
 			}
 			if frozen := view.Phase != flows.Open; frozen {
-				_, err := g.Registrations.ClearItems(t.Context(), p.Registration, holderToken)
+				_, err := gateway.Registrations.ClearItems(t.Context(), payment.Registration, holderToken)
 				if code := flows.CodeOf(err); code != flows.CartFrozen && code != flows.RegistrationClosed {
 					t.Errorf("the cart could be changed: %v", err)
 				}
@@ -59,35 +61,39 @@ func TestPhases(t *testing.T) {
 // TestContactIsReadSeldom: after the payment, a visitor who polls triggers a read of the contact only once in a while.
 func TestContactIsReadSeldom(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	p := w.Authorised(g)
-	if p = w.Advance(g, p); p.State != flows.Recorded {
-		t.Fatalf("%s (%s)", p.State, p.Reason)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
+	if payment = world.Advance(gateway, payment); payment.State != flows.Recorded {
+		t.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
-	if first := must(t, func() (bool, error) { return g.Store.Once(t.Context(), "contact:"+p.Registration, time.Hour) }); !first {
+	if first := must(t, func() (bool, error) {
+		return gateway.Store.Once(t.Context(), "contact:"+payment.Registration, time.Hour)
+	}); !first {
 		t.Fatal("the contact was read before the visitor returned")
 	}
-	before := w.Calls("/contacts/*")
+	before := world.Calls("/contacts/*")
 	get := func() flows.View {
-		return must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), p.Registration, holderToken) })
+		return must(t, func() (flows.View, error) {
+			return gateway.Registrations.Get(t.Context(), payment.Registration, holderToken)
+		})
 	}
-	if view := get(); view.Contact.Status != "temp" || w.Calls("/contacts/*") != before {
-		t.Errorf("a moment later: %s after %d reads", view.Contact.Status, w.Calls("/contacts/*")-before)
+	if view := get(); view.Contact.Status != "temp" || world.Calls("/contacts/*") != before {
+		t.Errorf("a moment later: %s after %d reads", view.Contact.Status, world.Calls("/contacts/*")-before)
 	}
-	for _, key := range w.Redis.Keys(t.Context(), "fd:once:*").Val() {
-		w.Redis.Del(t.Context(), key)
+	for _, key := range world.Redis.Keys(t.Context(), "fd:once:*").Val() {
+		world.Redis.Del(t.Context(), key)
 	}
-	if view := get(); view.Contact.Status != "customer" || w.Calls("/contacts/*") != before+1 {
-		t.Errorf("later: %s after %d reads", view.Contact.Status, w.Calls("/contacts/*")-before)
+	if view := get(); view.Contact.Status != "customer" || world.Calls("/contacts/*") != before+1 {
+		t.Errorf("later: %s after %d reads", view.Contact.Status, world.Calls("/contacts/*")-before)
 	}
 }
 
 // TestStart creates nothing that it cannot finish, and reports what is wrong with the request.
 func TestStart(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
+	world := newWorld(t)
+	g := world.Gateway()
 	start := func(in registration.StartRequest) error {
 		in.ClientToken, in.Channel = "demo", "web"
 		_, _, err := g.Registrations.Start(t.Context(), in)
@@ -117,13 +123,13 @@ func TestStart(t *testing.T) {
 			t.Errorf("%s: the fields are %s", name, got)
 		}
 	}
-	for _, request := range w.Sim.Requests() {
+	for _, request := range world.Sim.Requests() {
 		if request.Method == "POST" && !strings.Contains(request.Path, "token") {
 			t.Errorf("a request that was refused made %s", request.Path)
 		}
 	}
 	remembered := func(key string) bool { return strings.HasSuffix(key, ":copy") } // the catalogue is shared by all visitors
-	if keys := slices.DeleteFunc(w.Redis.Keys(t.Context(), "fd:*").Val(), remembered); len(keys) != 0 {
+	if keys := slices.DeleteFunc(world.Redis.Keys(t.Context(), "fd:*").Val(), remembered); len(keys) != 0 {
 		t.Errorf("Redis holds %v", keys)
 	}
 	if err := start(registration.StartRequest{ClubID: "11"}); err != nil {
@@ -136,10 +142,12 @@ func TestStart(t *testing.T) {
 func TestPersonInIndex(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.Gateway()
-	view, token := w.Visited(g)
+	gateway := w.Gateway()
+	view, token := w.Visited(gateway)
 	put := func(person flows.Person) flows.View {
-		return must(t, func() (flows.View, error) { return g.Registrations.PutPerson(t.Context(), view.ID, token, person) })
+		return must(t, func() (flows.View, error) {
+			return gateway.Registrations.PutPerson(t.Context(), view.ID, token, person)
+		})
 	}
 	if same := put(visitor); same.Contact.IRI != view.Contact.IRI || same.Sale != view.Sale {
 		t.Errorf("the same details lead to %s with %s", same.Contact.IRI, same.Sale)
@@ -149,13 +157,13 @@ func TestPersonInIndex(t *testing.T) {
 		other.Email, other.Mobile = fmt.Sprintf("visitor%d@example.com", i), fmt.Sprintf("+3369876540%d", i)
 		put(other)
 	}
-	r, _, err := g.Store.Registration(t.Context(), view.ID)
+	registration, _, err := gateway.Store.Registration(t.Context(), view.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := newKeyring(t, "one").PersonPseudonyms("demo", other.Email, other.Mobile)
 	slices.Sort(want)
-	if len(want) != 2 || !slices.Equal(r.PersonPseudonyms, want) {
-		t.Errorf("the record has %v, want %v", r.PersonPseudonyms, want)
+	if len(want) != 2 || !slices.Equal(registration.PersonPseudonyms, want) {
+		t.Errorf("the record has %v, want %v", registration.PersonPseudonyms, want)
 	}
 }

@@ -49,15 +49,15 @@ func (s *Service) amend(ctx context.Context, id, token string, change func(*flow
 // wins. A used, replaced, expired or invented link gets the same error. The link counts as used
 // even if the club system then fails.
 func (s *Service) Resume(ctx context.Context, clientToken, code string) (flows.View, string, error) {
-	r, p, token, err := s.takeLink(ctx, clientToken, code)
+	registration, payment, token, err := s.takeLink(ctx, clientToken, code)
 	if err != nil {
 		return flows.View{}, "", err
 	}
 	stale := false
-	if r.Phase(p, s.cfg.Now()) == flows.Open && r.Sale != "" {
-		r, p, stale = s.refreshCart(ctx, r, p)
+	if registration.Phase(payment, s.cfg.Now()) == flows.Open && registration.Sale != "" {
+		registration, payment, stale = s.refreshCart(ctx, registration, payment)
 	}
-	view := s.refreshView(ctx, r, p)
+	view := s.refreshView(ctx, registration, payment)
 	view.Stale = stale
 	if stale && view.Message == "" {
 		view.Message = flows.MessageCartStale
@@ -73,19 +73,20 @@ func (s *Service) takeLink(ctx context.Context, clientToken, code string) (*flow
 	}
 	token, hash := newToken(s.cfg.Keys, id, s.cfg.Now())
 	for range maxSaveAttempts {
-		r, p, err := s.cfg.Store.Registration(ctx, id)
+		registration, payment, err := s.cfg.Store.Registration(ctx, id)
 		switch {
 		case errors.Is(err, flows.ErrNotFound):
 			return nil, nil, "", notResumable(err)
 		case err != nil:
 			return nil, nil, "", flows.StorageFailed(err)
-		case r.ClientToken != clientToken || r.Resume == nil || !flows.TokenMatches(code, r.Resume.Hash) || s.cfg.Now().After(r.Resume.ExpiresAt):
+		case registration.ClientToken != clientToken, registration.Resume == nil, !flows.TokenMatches(code, registration.Resume.Hash),
+			s.cfg.Now().After(registration.Resume.ExpiresAt):
 			return nil, nil, "", notResumable(nil)
 		}
-		r.Resume = nil
-		r.AddHolder(hash)
-		if err := s.cfg.Store.AmendRegistration(ctx, r); !errors.Is(err, flows.ErrConflict) {
-			return r, s.verifyDecline(ctx, p), token, flows.StorageFailed(err)
+		registration.Resume = nil
+		registration.AddHolder(hash)
+		if err := s.cfg.Store.AmendRegistration(ctx, registration); !errors.Is(err, flows.ErrConflict) {
+			return registration, s.verifyDecline(ctx, payment), token, flows.StorageFailed(err)
 		}
 	}
 	return nil, nil, "", flows.StorageFailed(flows.ErrConflict)
@@ -107,28 +108,29 @@ func notResumable(err error) error {
 
 // refreshCart reads the cart of a visitor who resumes, and marks changed prices. When that fails, the
 // cart is stale. A concurrent change of the registration has read the cart as well.
-func (s *Service) refreshCart(ctx context.Context, r *flows.Registration, p *flows.Payment) (*flows.Registration, *flows.Payment, bool) {
-	before := *r
+func (s *Service) refreshCart(ctx context.Context, registration *flows.Registration, payment *flows.Payment) (*flows.Registration,
+	*flows.Payment, bool) {
+	before := *registration
 	bounded, cancel := context.WithTimeout(ctx, cartTime)
 	defer cancel()
-	at, err := s.cfg.Catalogue.Club(bounded, r.ClientToken, r.ClubID)
+	at, err := s.cfg.Catalogue.Club(bounded, registration.ClientToken, registration.ClubID)
 	if err == nil {
-		err = s.readCart(bounded, r, at)
+		err = s.readCart(bounded, registration, at)
 	}
 	if err != nil {
 		s.cfg.Log.WarnContext(ctx, "cart not read for a resumption", "error", err)
-		return &before, p, true
+		return &before, payment, true
 	}
-	r.Cart.MarkChanges(before.Cart)
-	switch err := s.cfg.Store.AmendRegistration(ctx, r); {
+	registration.Cart.MarkChanges(before.Cart)
+	switch err := s.cfg.Store.AmendRegistration(ctx, registration); {
 	case err == nil:
-		return r, p, false
+		return registration, payment, false
 	case errors.Is(err, flows.ErrConflict):
-		if r, p, err := s.cfg.Store.Registration(ctx, r.ID); err == nil {
+		if r, p, err := s.cfg.Store.Registration(ctx, registration.ID); err == nil {
 			return r, p, false
 		}
 	}
-	return &before, p, true // a cart that is not stored must not be shown as the one to be paid
+	return &before, payment, true // a cart that is not stored must not be shown as the one to be paid
 }
 
 // newToken returns a token for a registration's holder, and its hash. The token is 256 random

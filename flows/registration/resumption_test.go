@@ -31,39 +31,39 @@ func resumed(t *testing.T, g *gateway, code string) (flows.View, string) {
 // TestResumeLinkLife: a link is valid for a day, or as long as the registration can be viewed.
 func TestResumeLinkLife(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	begun := w.Clock.Now()
-	code, end := linked(t, g, r.ID, holderToken)
+	world := newWorld(t)
+	gateway := world.Gateway()
+	registration := world.Registered(gateway)
+	begun := world.Clock.Now()
+	code, end := linked(t, gateway, registration.ID, holderToken)
 	if life := end.Sub(begun); life != 24*time.Hour {
 		t.Errorf("a new link lives for %s", life)
 	}
-	w.Clock.Advance(24*time.Hour + time.Second)
-	if _, _, err := g.Registrations.Resume(t.Context(), "demo", code); flows.CodeOf(err) != flows.ResumptionInvalid {
+	world.Clock.Advance(24*time.Hour + time.Second)
+	if _, _, err := gateway.Registrations.Resume(t.Context(), "demo", code); flows.CodeOf(err) != flows.ResumptionInvalid {
 		t.Errorf("an expired link: %v", err)
 	}
 
 	// The registration has expired, and can be viewed for 24 h from its expiry.
-	code, end = linked(t, g, r.ID, holderToken)
+	code, end = linked(t, gateway, registration.ID, holderToken)
 	if life := end.Sub(begun); life != 44*time.Hour {
 		t.Errorf("the link of an expired registration ends %s after it began", life)
 	}
-	calls := len(w.Sim.Requests())
-	view, token := resumed(t, g, code)
-	if view.Phase != flows.Expired || view.Message == "" || len(view.Actions) != 0 || len(w.Sim.Requests()) != calls {
+	calls := len(world.Sim.Requests())
+	view, token := resumed(t, gateway, code)
+	if view.Phase != flows.Expired || view.Message == "" || len(view.Actions) != 0 || len(world.Sim.Requests()) != calls {
 		t.Errorf("an expired registration is resumed as %s, %q, %v", view.Phase, view.Message, view.Actions)
 	}
-	_, err := g.Registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: flows.ByCard})
+	_, err := gateway.Registrations.Pay(t.Context(), registration.ID, token, flows.StartPayment{Method: flows.ByCard})
 	if flows.CodeOf(err) != flows.RegistrationClosed {
 		t.Errorf("it could be paid: %v", err)
 	}
 
 	// A registration does not expire while a payment is in progress.
-	p := w.Started(g)
-	w.Put(g, p.ID, flows.InDoubt)
-	w.Clock.Advance(100 * 24 * time.Hour)
-	if _, end := linked(t, g, p.Registration, holderToken); !end.Equal(w.Clock.Now().Add(24 * time.Hour)) {
+	p := world.Started(gateway)
+	world.Put(gateway, p.ID, flows.InDoubt)
+	world.Clock.Advance(100 * 24 * time.Hour)
+	if _, end := linked(t, gateway, p.Registration, holderToken); !end.Equal(world.Clock.Now().Add(24 * time.Hour)) {
 		t.Errorf("the link of a doubt ends at %s", end)
 	}
 }
@@ -71,20 +71,20 @@ func TestResumeLinkLife(t *testing.T) {
 // TestResumeKeepsTheEnd: resuming does not extend how long the details are kept.
 func TestResumeKeepsTheEnd(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	doubted := w.Started(g)
-	w.Put(g, doubted.ID, flows.InDoubt)
-	for registration, endless := range map[string]bool{w.Registered(g).ID: false, doubted.Registration: true} {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	doubted := world.Started(gateway)
+	world.Put(gateway, doubted.ID, flows.InDoubt)
+	for registration, endless := range map[string]bool{world.Registered(gateway).ID: false, doubted.Registration: true} {
 		key := "fd:{" + registration + "}:registration"
 		if !endless {
-			if err := w.Redis.PExpire(t.Context(), key, time.Hour).Err(); err != nil {
+			if err := world.Redis.PExpire(t.Context(), key, time.Hour).Err(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		code, _ := linked(t, g, registration, holderToken)
-		resumed(t, g, code)
-		left, err := w.Redis.PTTL(t.Context(), key).Result()
+		code, _ := linked(t, gateway, registration, holderToken)
+		resumed(t, gateway, code)
+		left, err := world.Redis.PTTL(t.Context(), key).Result()
 		if err != nil || endless != (left < 0) || left > time.Hour {
 			t.Errorf("endless %t: kept for %s, %v", endless, left, err)
 		}
@@ -95,16 +95,16 @@ func TestResumeKeepsTheEnd(t *testing.T) {
 func TestHoldersAreBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
+	gateway := w.Gateway()
+	registration := w.Registered(gateway)
 	var tokens []string
 	for range 6 {
-		code, _ := linked(t, g, r.ID, holderToken)
-		_, token := resumed(t, g, code)
+		code, _ := linked(t, gateway, registration.ID, holderToken)
+		_, token := resumed(t, gateway, code)
 		tokens = append(tokens, token)
 	}
 	for i, token := range append(tokens, holderToken) {
-		_, err := g.Registrations.Get(t.Context(), r.ID, token)
+		_, err := gateway.Registrations.Get(t.Context(), registration.ID, token)
 		if gone := i < 2; gone != (flows.CodeOf(err) == flows.RegistrationNotFound && err != nil) {
 			t.Errorf("device %d: %v", i, err)
 		}

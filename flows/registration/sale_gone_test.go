@@ -48,24 +48,24 @@ func TestRemovedSale(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.Gateway()
-			r := w.Registered(g)
-			w.RemoveSale(r.Sale)
-			if _, err := g.Registrations.Check(t.Context(), r.ID, holderToken); flows.CodeOf(err) != flows.ClubSystemFailed {
+			registration := w.Registered(g)
+			w.RemoveSale(registration.Sale)
+			if _, err := g.Registrations.Check(t.Context(), registration.ID, holderToken); flows.CodeOf(err) != flows.ClubSystemFailed {
 				t.Fatalf("at once: %v", err)
 			}
 			w.Clock.Advance(flows.GoneAfter)
-			if err := test.next(w, g, r); err != nil {
+			if err := test.next(w, g, registration); err != nil {
 				t.Fatal(err)
 			}
-			p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
-			view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) })
-			if p.Sale == r.Sale || view.Sale != p.Sale || w.sales() != 2 {
-				t.Errorf("%s is paid, the cart is %s, after %s; %d sales were created", p.Sale, view.Sale, r.Sale, w.sales())
+			payment := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), registration.ID) })
+			view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), registration.ID, holderToken) })
+			if payment.Sale == registration.Sale || view.Sale != payment.Sale || w.sales() != 2 {
+				t.Errorf("%s is paid, the cart is %s, after %s; %d sales were created", payment.Sale, view.Sale, registration.Sale, w.sales())
 			}
 			w.expectCart(view, test.names...)
-			w.Confirm(p, goodCard)
-			if p = w.Advance(g, p); p.State != flows.Recorded || len(w.Lines(p)) != 1 {
-				t.Errorf("%s (%s), the ledger holds %+v", p.State, p.Reason, w.Lines(p))
+			w.Confirm(payment, goodCard)
+			if payment = w.Advance(g, payment); payment.State != flows.Recorded || len(w.Lines(payment)) != 1 {
+				t.Errorf("%s (%s), the ledger holds %+v", payment.State, payment.Reason, w.Lines(payment))
 			}
 		})
 	}
@@ -104,38 +104,38 @@ func TestFalselyRemovedSale(t *testing.T) {
 		for _, settled := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, settled: %t", name, settled), func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
-				g := w.Gateway()
-				r := w.Registered(g)
+				world := newWorld(t)
+				gateway := world.Gateway()
+				registration := world.Registered(gateway)
 				if settled {
-					w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+					world.PayAtDesk(&flows.Payment{Sale: registration.Sale, Amount: quarterPassPrice})
 				}
 				for range 3 { // each time it is found again in between
-					w.RemoveSale(r.Sale)
+					world.RemoveSale(registration.Sale)
 					for range 3 {
-						if err := change(w, w.Gateway(), r); err == nil {
+						if err := change(world, world.Gateway(), registration); err == nil {
 							t.Fatal("it succeeds without the sale")
 						}
-						w.Clock.Advance(9 * time.Minute)
+						world.Clock.Advance(9 * time.Minute)
 					}
-					w.Fault()
-					if view, err := g.Registrations.Check(t.Context(), r.ID, holderToken); err != nil || view.Cart.Valid == settled {
+					world.Fault()
+					if view, err := gateway.Registrations.Check(t.Context(), registration.ID, holderToken); err != nil || view.Cart.Valid == settled {
 						t.Fatalf("the cart is %+v, %v", view.Cart, err)
 					}
 				}
-				if n := w.sales(); n != 1 {
+				if n := world.sales(); n != 1 {
 					t.Errorf("%d sales were created", n)
 				}
 				if settled {
-					if err := change(w, g, r); name != "check" && flows.CodeOf(err) != flows.CartInvalid {
+					if err := change(world, gateway, registration); name != "check" && flows.CodeOf(err) != flows.CartInvalid {
 						t.Errorf("the settled sale: %v", err)
 					}
 					return
 				}
-				p := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), r.ID) })
-				w.Confirm(p, goodCard)
-				if p = w.Advance(g, p); p.State != flows.Recorded || p.Sale != r.Sale || len(w.Lines(p)) != 1 {
-					t.Errorf("%s (%s) of %s, the ledger holds %+v", p.State, p.Reason, p.Sale, w.Lines(p))
+				p := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
+				world.Confirm(p, goodCard)
+				if p = world.Advance(gateway, p); p.State != flows.Recorded || p.Sale != registration.Sale || len(world.Lines(p)) != 1 {
+					t.Errorf("%s (%s) of %s, the ledger holds %+v", p.State, p.Reason, p.Sale, world.Lines(p))
 				}
 			})
 		}
@@ -148,21 +148,21 @@ func TestLaggingCopy(t *testing.T) {
 	for _, path := range []string{"/contacts/*", "/sales/*", "/sales/*/check"} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			start := w.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+			world := newWorld(t)
+			start := world.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 			in := registration.StartRequest{ID: uuid.NewString(), ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
 				Items: []flows.NewItem{{OfferID: "201", StartDate: start}, badge}}
-			count := w.made()
+			count := world.made()
 			lag := clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: path}, Kind: "error_before", Status: http.StatusNotFound}
 			refuse := clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "error_before", Times: new(1)}
-			w.Fault(lag, refuse) // the start is repeated, and has to read what it has made
+			world.Fault(lag, refuse) // the start is repeated, and has to read what it has made
 			var view flows.View
 			for n := range 6 {
 				if n == 4 {
-					w.Fault()
+					world.Fault()
 				}
 				var err error
-				if view, _, err = w.Gateway().Registrations.Start(t.Context(), in); err == nil {
+				if view, _, err = world.Gateway().Registrations.Start(t.Context(), in); err == nil {
 					break
 				}
 				in.Again = true
@@ -170,9 +170,9 @@ func TestLaggingCopy(t *testing.T) {
 				if !errors.As(err, &failure) || failure.Code != flows.ClubSystemFailed && failure.Code != flows.ClubSystemUnavailable {
 					t.Fatalf("attempt %d: %v", n+1, err)
 				}
-				w.Clock.Advance(max(failure.RetryAfter, time.Minute))
+				world.Clock.Advance(max(failure.RetryAfter, time.Minute))
 			}
-			w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+			world.expectCart(view, "Quarter Pass, paid once", "Access Badge")
 			if contacts, sales := count(); contacts != 1 || sales != 1 {
 				t.Errorf("there are %d contacts and %d sales", contacts, sales)
 			}
@@ -183,20 +183,24 @@ func TestLaggingCopy(t *testing.T) {
 // TestRemovedSettledSale: a sale that was settled before it was removed is not replaced by one to pay.
 func TestRemovedSettledSale(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	r := w.Registered(g)
-	w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
-	must(t, func() (flows.View, error) { return g.Registrations.Check(t.Context(), r.ID, holderToken) })
-	w.RemoveSale(r.Sale)
-	if p, err := g.Pay(t.Context(), r.ID); err == nil {
+	world := newWorld(t)
+	gateway := world.Gateway()
+	registration := world.Registered(gateway)
+	world.PayAtDesk(&flows.Payment{Sale: registration.Sale, Amount: quarterPassPrice})
+	must(t, func() (flows.View, error) {
+		return gateway.Registrations.Check(t.Context(), registration.ID, holderToken)
+	})
+	world.RemoveSale(registration.Sale)
+	if p, err := gateway.Pay(t.Context(), registration.ID); err == nil {
 		t.Errorf("it is paid again: %+v", p)
 	}
-	if _, err := w.AddItem(g, r, badge); flows.CodeOf(err) != flows.CartInvalid {
+	if _, err := world.AddItem(gateway, registration, badge); flows.CodeOf(err) != flows.CartInvalid {
 		t.Errorf("an item is added: %v", err)
 	}
-	if n := w.sales(); n != 1 {
+	if n := world.sales(); n != 1 {
 		t.Errorf("%d sales were created", n)
 	}
-	w.ExpectSettledCart(must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) }))
+	world.ExpectSettledCart(must(t, func() (flows.View, error) {
+		return gateway.Registrations.Get(t.Context(), registration.ID, holderToken)
+	}))
 }

@@ -15,8 +15,8 @@ import (
 // TestNothingIsReadableInRedis runs a whole journey and searches all of Redis after each step.
 func TestNothingIsReadableInRedis(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
+	world := newWorld(t)
+	gateway := world.Gateway()
 	ctx := t.Context()
 	token := ""
 	search := func(when string) {
@@ -28,7 +28,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 		if token != "" {
 			secrets = append(secrets, token)
 		}
-		all := w.everything()
+		all := world.everything()
 		if len(all) == 0 {
 			t.Fatalf("%s Redis is empty", when)
 		}
@@ -40,11 +40,11 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 			}
 		}
 	}
-	w.Journal.Listen(func(_ flows.PaymentID, m flowstest.Move) { search("at " + string(m.To)) })
+	world.Journal.Listen(func(_ flows.PaymentID, m flowstest.Move) { search("at " + string(m.To)) })
 
-	view, token, err := g.Registrations.Start(ctx, registration.StartRequest{
+	view, token, err := gateway.Registrations.Start(ctx, registration.StartRequest{
 		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
-		Items: []flows.NewItem{{OfferID: "201", StartDate: w.Clock.Now().Format("2006-01-02")}},
+		Items: []flows.NewItem{{OfferID: "201", StartDate: world.Clock.Now().Format("2006-01-02")}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -54,31 +54,31 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 		Header: map[string]string{"Location": "/v1/registrations/" + view.ID},
 		Body:   []byte(`{"token":"` + token + `"}`),
 	}
-	if _, _, err := g.Store.BeginRequest(ctx, token, "key", "print", "owner"); err != nil {
+	if _, _, err := gateway.Store.BeginRequest(ctx, token, "key", "print", "owner"); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Store.SaveResponse(ctx, token, "key", "owner", answer, store.KeepResponse); err != nil {
+	if err := gateway.Store.SaveResponse(ctx, token, "key", "owner", answer, store.KeepResponse); err != nil {
 		t.Fatal(err)
 	}
 	search("after the start")
-	p, err := g.PayWith(ctx, view.ID, token, flows.StartPayment{Method: "card"})
+	payment, err := gateway.PayWith(ctx, view.ID, token, flows.StartPayment{Method: "card"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Confirm(p, goodCard)
-	w.Handle(g, flowstest.Event(p))
-	if _, err := g.Registrations.Get(ctx, view.ID, token); err != nil {
+	world.Confirm(payment, goodCard)
+	world.Handle(gateway, flowstest.Event(payment))
+	if _, err := gateway.Registrations.Get(ctx, view.ID, token); err != nil {
 		t.Fatal(err)
 	}
 	search("with the queue full")
-	if p = w.Advance(g, p); p.State != flows.Recorded {
-		t.Fatalf("%s (%s)", p.State, p.Reason)
+	if payment = world.Advance(gateway, payment); payment.State != flows.Recorded {
+		t.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
-	if _, err := g.Registrations.Get(ctx, view.ID, token); err != nil {
+	if _, err := gateway.Registrations.Get(ctx, view.ID, token); err != nil {
 		t.Fatal(err)
 	}
 	search("in the end")
-	text := w.Journal.String()
+	text := world.Journal.String()
 	for _, secret := range []string{visitor.FamilyName, visitor.Email, token, "/demo/"} {
 		if strings.Contains(text, secret) {
 			t.Errorf("%q is in the log", secret)

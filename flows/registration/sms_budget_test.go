@@ -44,11 +44,11 @@ func (w *world) alarms() int { return strings.Count(w.Journal.String(), "sms cod
 // TestSMSBudget: a club's visitors together get a limited number of codes per hour and per day.
 func TestSMSBudget(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	world := newWorld(t)
 	with := gatewayOptions{SMS: registration.SMSBudgetConfig{Hourly: 3, Daily: 5}}
-	g, other := w.Gateway(with), w.Gateway(with)
+	g, other := world.Gateway(with), world.Gateway(with)
 	code := func(n int) error {
-		_, _, err := w.askForCode([]*gateway{g, other}[n%2], n)
+		_, _, err := world.askForCode([]*gateway{g, other}[n%2], n)
 		return err
 	}
 	for n := range 3 {
@@ -58,16 +58,16 @@ func TestSMSBudget(t *testing.T) {
 	}
 	paused(t, code(3), time.Hour)
 	paused(t, code(4), time.Hour)
-	if sent := len(w.Sim.SMS()); sent != 3 || w.alarms() != 1 {
-		t.Errorf("%d codes were sent, with %d alarms", sent, w.alarms())
+	if sent := len(world.Sim.SMS()); sent != 3 || world.alarms() != 1 {
+		t.Errorf("%d codes were sent, with %d alarms", sent, world.alarms())
 	}
-	w.Clock.Advance(time.Hour)
+	world.Clock.Advance(time.Hour)
 	for n := range 2 {
 		if err := code(5 + n); err != nil {
 			t.Errorf("an hour later: %v", err)
 		}
 	}
-	w.Clock.Advance(time.Hour)
+	world.Clock.Advance(time.Hour)
 	paused(t, code(7), 24*time.Hour)
 	if counts := g.SMS.Counts(); counts.OverBudget+other.SMS.Counts().OverBudget != 3 || counts.Sent+other.SMS.Counts().Sent != 5 {
 		t.Errorf("counted: %+v, %+v", counts, other.SMS.Counts())
@@ -84,34 +84,34 @@ func TestLowConversion(t *testing.T) {
 	}{"none": {0, 25, true}, "few": {5, 25, true}, "enough": {6, 25, false}, "not looked at": {0, 0, false}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway(gatewayOptions{SMS: registration.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: test.percent}})
+			world := newWorld(t)
+			gateway := world.Gateway(gatewayOptions{SMS: registration.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: test.percent}})
 			for n := range 20 {
-				id, token, err := w.askForCode(g, n)
+				id, token, err := world.askForCode(gateway, n)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if n < test.entered {
-					w.sign(g, id, token)
+					world.sign(gateway, id, token)
 				}
 			}
-			if _, _, err := w.askForCode(g, 20); err != nil {
+			if _, _, err := world.askForCode(gateway, 20); err != nil {
 				t.Errorf("before anybody could have entered a code: %v", err)
 			}
-			w.Clock.Advance(3 * time.Minute)
-			_, _, err := w.askForCode(g, 21)
+			world.Clock.Advance(3 * time.Minute)
+			_, _, err := world.askForCode(gateway, 21)
 			if !test.stops {
-				if err != nil || w.alarms() != 0 || g.SMS.Counts().Validated != int64(test.entered) {
-					t.Errorf("%v, %d alarms, %+v", err, w.alarms(), g.SMS.Counts())
+				if err != nil || world.alarms() != 0 || gateway.SMS.Counts().Validated != int64(test.entered) {
+					t.Errorf("%v, %d alarms, %+v", err, world.alarms(), gateway.SMS.Counts())
 				}
 				return
 			}
 			paused(t, err, time.Hour)
-			if w.alarms() != 1 || g.SMS.Counts().LowConversion != 1 || len(w.Sim.SMS()) != 21 {
-				t.Errorf("%d alarms, %+v, %d codes", w.alarms(), g.SMS.Counts(), len(w.Sim.SMS()))
+			if world.alarms() != 1 || gateway.SMS.Counts().LowConversion != 1 || len(world.Sim.SMS()) != 21 {
+				t.Errorf("%d alarms, %+v, %d codes", world.alarms(), gateway.SMS.Counts(), len(world.Sim.SMS()))
 			}
-			w.Clock.Advance(time.Hour)
-			if _, _, err := w.askForCode(g, 22); err != nil {
+			world.Clock.Advance(time.Hour)
+			if _, _, err := world.askForCode(gateway, 22); err != nil {
 				t.Errorf("an hour later: %v", err)
 			}
 		})
@@ -122,13 +122,13 @@ func TestLowConversion(t *testing.T) {
 // visitors.
 func TestOneNetworkDoesNotPauseAClub(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway(gatewayOptions{SMS: registration.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})
+	world := newWorld(t)
+	g := world.Gateway(gatewayOptions{SMS: registration.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})
 	code := func(n int, address string) error {
-		id, token := w.debtor(g, fmt.Sprintf("+336%08d", n))
+		id, token := world.debtor(g, fmt.Sprintf("+336%08d", n))
 		return errorOf(
 			g.Registrations.CreateMandate(
-				registration.WithClientNetworks(w.Context(), []flows.ClientNetwork{{Name: address, Share: 1}}), id, token, account,
+				registration.WithClientNetworks(world.Context(), []flows.ClientNetwork{{Name: address, Share: 1}}), id, token, account,
 			),
 		)
 	}
@@ -137,31 +137,31 @@ func TestOneNetworkDoesNotPauseAClub(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.Clock.Advance(3 * time.Minute)
-	if err := code(20, "198.51.100.7"); err != nil || w.alarms() != 0 {
-		t.Errorf("another visitor: %v, %d alarms", err, w.alarms())
+	world.Clock.Advance(3 * time.Minute)
+	if err := code(20, "198.51.100.7"); err != nil || world.alarms() != 0 {
+		t.Errorf("another visitor: %v, %d alarms", err, world.alarms())
 	}
 	for n := range 20 { // many networks are an attack on the club
 		if err := code(30+n, fmt.Sprintf("192.0.2.%d", n)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.Clock.Advance(3 * time.Minute)
+	world.Clock.Advance(3 * time.Minute)
 	paused(t, code(60, "198.51.100.8"), time.Hour)
 }
 
 // TestCodesPerAddress: an address gets ten codes an hour; staff have no address.
 func TestCodesPerAddress(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
+	world := newWorld(t)
+	gateway := world.Gateway()
 	code := func(n int, address string) error {
-		id, token := w.debtor(g, fmt.Sprintf("+336%08d", n))
-		ctx := w.Context()
+		id, token := world.debtor(gateway, fmt.Sprintf("+336%08d", n))
+		ctx := world.Context()
 		if address != "" {
 			ctx = registration.WithClientNetworks(ctx, []flows.ClientNetwork{{Name: address, Share: 1}})
 		}
-		return errorOf(g.Registrations.CreateMandate(ctx, id, token, account))
+		return errorOf(gateway.Registrations.CreateMandate(ctx, id, token, account))
 	}
 	for n := range 10 {
 		if err := code(n, "203.0.113.7"); err != nil {
@@ -176,11 +176,11 @@ func TestCodesPerAddress(t *testing.T) {
 			t.Errorf("from %q: %v", address, err)
 		}
 	}
-	w.Clock.Advance(time.Hour)
+	world.Clock.Advance(time.Hour)
 	if err := code(13, "203.0.113.7"); err != nil {
 		t.Errorf("an hour later: %v", err)
 	}
-	for key, value := range w.everything() {
+	for key, value := range world.everything() {
 		if strings.Contains(key+value, "203.0.113") {
 			t.Errorf("%s can be read: %q", key, value)
 		}
@@ -191,17 +191,17 @@ func TestCodesPerAddress(t *testing.T) {
 // the club is affected. A network that enters its codes is not.
 func TestNetworkThatEntersNoCodes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway(gatewayOptions{SMS: registration.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})
+	world := newWorld(t)
+	gateway := world.Gateway(gatewayOptions{SMS: registration.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})
 	from := func(address string) context.Context {
-		return registration.WithClientNetworks(w.Context(), []flows.ClientNetwork{{Name: address, Share: 1}})
+		return registration.WithClientNetworks(world.Context(), []flows.ClientNetwork{{Name: address, Share: 1}})
 	}
 	code := func(n int, address string, enter bool) error {
-		id, token := w.debtor(g, fmt.Sprintf("+336%08d", n))
-		_, err := g.Registrations.CreateMandate(from(address), id, token, account)
+		id, token := world.debtor(gateway, fmt.Sprintf("+336%08d", n))
+		_, err := gateway.Registrations.CreateMandate(from(address), id, token, account)
 		if err == nil && enter {
-			sent := w.Sim.SMS()
-			_, err = g.Registrations.SignMandate(from(address), id, token, sent[len(sent)-1].Code)
+			sent := world.Sim.SMS()
+			_, err = gateway.Registrations.SignMandate(from(address), id, token, sent[len(sent)-1].Code)
 		}
 		return err
 	}
@@ -212,18 +212,18 @@ func TestNetworkThatEntersNoCodes(t *testing.T) {
 			}
 		}
 	}
-	w.Clock.Advance(3 * time.Minute)
-	sent := len(w.Sim.SMS())
-	if err := code(60, "203.0.113.1", false); flows.CodeOf(err) != flows.SMSLimited || len(w.Sim.SMS()) != sent {
+	world.Clock.Advance(3 * time.Minute)
+	sent := len(world.Sim.SMS())
+	if err := code(60, "203.0.113.1", false); flows.CodeOf(err) != flows.SMSLimited || len(world.Sim.SMS()) != sent {
 		t.Errorf("a network that entered none of five codes: %v", err)
 	}
 	if err := code(61, "203.0.113.2", false); err != nil {
 		t.Errorf("a network that entered two of five codes: %v", err)
 	}
-	if w.alarms() != 0 {
-		t.Errorf("%d alarms for the club", w.alarms())
+	if world.alarms() != 0 {
+		t.Errorf("%d alarms for the club", world.alarms())
 	}
-	w.Clock.Advance(time.Hour)
+	world.Clock.Advance(time.Hour)
 	if err := code(62, "203.0.113.1", false); err != nil {
 		t.Errorf("an hour later: %v", err)
 	}

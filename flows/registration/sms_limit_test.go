@@ -30,27 +30,27 @@ var account = flows.NewMandate{Holder: "Ada Martin", IBAN: "FR142004101005050001
 // the number of registrations and the spelling of its number.
 func TestCodesPerPhone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
+	world := newWorld(t)
+	gateway := world.Gateway()
 	writings := []string{"+33698765432", "+330698765432"}
-	begin := w.Clock.Now()
+	begin := world.Clock.Now()
 	var at []time.Duration
 	var id, token string
 	registrations := 0
-	for i := 0; w.Clock.Now().Sub(begin) < 25*time.Hour; i++ {
+	for i := 0; world.Clock.Now().Sub(begin) < 25*time.Hour; i++ {
 		if id == "" || i%8 == 0 { // a registration that got a code is replaced, and none lasts a day
-			id, token = w.debtor(g, writings[registrations%len(writings)])
+			id, token = world.debtor(gateway, writings[registrations%len(writings)])
 			registrations++
 		}
-		if _, err := g.Registrations.CreateMandate(t.Context(), id, token, account); err == nil {
-			at = append(at, w.Clock.Now().Sub(begin))
+		if _, err := gateway.Registrations.CreateMandate(t.Context(), id, token, account); err == nil {
+			at = append(at, world.Clock.Now().Sub(begin))
 			id = ""
 		} else if flows.CodeOf(err) != flows.SMSLimited {
 			t.Fatal(err)
 		}
-		w.Clock.Advance(30 * time.Second)
+		world.Clock.Advance(30 * time.Second)
 		if len(at) >= 5 {
-			w.Clock.Advance(14*time.Minute + 30*time.Second)
+			world.Clock.Advance(14*time.Minute + 30*time.Second)
 		}
 	}
 	for _, limit := range []struct {
@@ -63,10 +63,10 @@ func TestCodesPerPhone(t *testing.T) {
 			}
 		}
 	}
-	if len(at) < 8 || len(w.Sim.SMS()) != len(at) {
-		t.Errorf("codes were allowed at %v, %d were sent", at, len(w.Sim.SMS()))
+	if len(at) < 8 || len(world.Sim.SMS()) != len(at) {
+		t.Errorf("codes were allowed at %v, %d were sent", at, len(world.Sim.SMS()))
 	}
-	for key, value := range w.everything() {
+	for key, value := range world.everything() {
 		if strings.Contains(key+value, "698765432") {
 			t.Errorf("%s can be read: %q", key, value)
 		}
@@ -76,23 +76,23 @@ func TestCodesPerPhone(t *testing.T) {
 // TestNewCodeCountsForThePhone: a repeated code also counts against the phone's limit.
 func TestNewCodeCountsForThePhone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.Gateway()
-	first, firstToken := w.debtor(g, "+33698765432")
-	second, secondToken := w.debtor(g, "+33698765432")
+	world := newWorld(t)
+	gateway := world.Gateway()
+	first, firstToken := world.debtor(gateway, "+33698765432")
+	second, secondToken := world.debtor(gateway, "+33698765432")
 	must(t, func() (flows.View, error) {
-		return g.Registrations.CreateMandate(t.Context(), first, firstToken, account)
+		return gateway.Registrations.CreateMandate(t.Context(), first, firstToken, account)
 	})
-	w.Clock.Advance(time.Minute)
-	must(t, func() (flows.View, error) { return g.Registrations.ResendCode(t.Context(), first, firstToken) })
-	if _, err := g.Registrations.CreateMandate(t.Context(), second, secondToken, account); flows.CodeOf(err) != flows.SMSLimited {
+	world.Clock.Advance(time.Minute)
+	must(t, func() (flows.View, error) { return gateway.Registrations.ResendCode(t.Context(), first, firstToken) })
+	if _, err := gateway.Registrations.CreateMandate(t.Context(), second, secondToken, account); flows.CodeOf(err) != flows.SMSLimited {
 		t.Errorf("a moment after the new code: %v", err)
 	}
-	w.Clock.Advance(time.Minute)
+	world.Clock.Advance(time.Minute)
 	must(t, func() (flows.View, error) {
-		return g.Registrations.CreateMandate(t.Context(), second, secondToken, account)
+		return gateway.Registrations.CreateMandate(t.Context(), second, secondToken, account)
 	})
-	if sent := len(w.Sim.SMS()); sent != 3 {
+	if sent := len(world.Sim.SMS()); sent != 3 {
 		t.Errorf("%d codes were sent", sent)
 	}
 }

@@ -27,27 +27,27 @@ func (w *world) lastCode() string {
 // TestTransfer moves a former member to another club, after a wrong code.
 func TestTransfer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	f := w.Gateway().Registrations.Transfers
-	started := must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
+	world := newWorld(t)
+	transfers := world.Gateway().Registrations.Transfers
+	started := must(t, func() (*flows.Transfer, error) { return transfers.Start(t.Context(), former, "13") })
 	if started.State != flows.SignatureAwaiting || started.AttemptsLeft() != 5 ||
-		started.ResendAfter.Sub(w.Clock.Now()).Round(time.Second) != time.Minute {
+		started.ResendAfter.Sub(world.Clock.Now()).Round(time.Second) != time.Minute {
 		t.Errorf("started: %+v", started)
 	}
-	if _, err := f.Sign(t.Context(), former, "not it"); flows.CodeOf(err) != flows.CodeWrong {
+	if _, err := transfers.Sign(t.Context(), former, "not it"); flows.CodeOf(err) != flows.CodeWrong {
 		t.Errorf("a wrong code: %v", err)
 	}
-	done := must(t, func() (*flows.Transfer, error) { return f.Sign(t.Context(), former, w.lastCode()) })
-	if done.State != flows.SignatureSigned || w.Persona("former").ClubID != "/demo/clubs/13" {
-		t.Errorf("%+v, and they are of club %s", done, w.Persona("former").ClubID)
+	done := must(t, func() (*flows.Transfer, error) { return transfers.Sign(t.Context(), former, world.lastCode()) })
+	if done.State != flows.SignatureSigned || world.Persona("former").ClubID != "/demo/clubs/13" {
+		t.Errorf("%+v, and they are of club %s", done, world.Persona("former").ClubID)
 	}
-	for _, request := range w.Sim.Requests() {
+	for _, request := range world.Sim.Requests() {
 		if strings.HasSuffix(request.Path, "contact_migration_requests") && request.NetworkNodeID != "/demo/network_nodes/1" {
 			t.Errorf("acted from another node than the nearest above both clubs: %+v", request)
 		}
 	}
-	for key, value := range w.everything() {
-		if strings.Contains(key+value, "contacts/1004") || strings.Contains(value, w.lastCode()) {
+	for key, value := range world.everything() {
+		if strings.Contains(key+value, "contacts/1004") || strings.Contains(value, world.lastCode()) {
 			t.Errorf("%s can be read: %q", key, value)
 		}
 	}
@@ -57,8 +57,8 @@ func TestTransfer(t *testing.T) {
 // gateway can foresee.
 func TestTransferRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	f := w.Gateway().Registrations.Transfers
+	world := newWorld(t)
+	transfers := world.Gateway().Registrations.Transfers
 	customer := flows.ContactIdentity{ClientToken: "demo", ContactID: "1001", ClubID: "11"}
 	for name, test := range map[string]struct {
 		who  flows.ContactIdentity
@@ -70,14 +70,14 @@ func TestTransferRefused(t *testing.T) {
 		"another chain": {former, "21", flows.MigrationClub},
 		"a member":      {customer, "12", flows.MigrationContact},
 	} {
-		if _, err := f.Start(t.Context(), test.who, test.club); flows.CodeOf(err) != test.code {
+		if _, err := transfers.Start(t.Context(), test.who, test.club); flows.CodeOf(err) != test.code {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := f.Sign(t.Context(), former, "123456"); flows.CodeOf(err) != flows.NoCode {
+	if _, err := transfers.Sign(t.Context(), former, "123456"); flows.CodeOf(err) != flows.NoCode {
 		t.Errorf("a code before there is one: %v", err)
 	}
-	if sent := len(w.Sim.SMS()); sent != 0 {
+	if sent := len(world.Sim.SMS()); sent != 0 {
 		t.Errorf("%d codes were sent", sent)
 	}
 }
@@ -85,19 +85,19 @@ func TestTransferRefused(t *testing.T) {
 // TestCodesPerPerson: one a minute, three in ten minutes, five an hour, eight a day.
 func TestCodesPerPerson(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	f := w.Gateway().Registrations.Transfers
-	begin := w.Clock.Now()
+	world := newWorld(t)
+	f := world.Gateway().Registrations.Transfers
+	begin := world.Clock.Now()
 	var at []time.Duration
-	for w.Clock.Now().Sub(begin) < 25*time.Hour {
+	for world.Clock.Now().Sub(begin) < 25*time.Hour {
 		if _, err := f.Start(t.Context(), former, "13"); err == nil {
-			at = append(at, w.Clock.Now().Sub(begin))
+			at = append(at, world.Clock.Now().Sub(begin))
 		} else if flows.CodeOf(err) != flows.SMSLimited {
 			t.Fatal(err)
 		}
-		w.Clock.Advance(time.Minute)
+		world.Clock.Advance(time.Minute)
 		if len(at) >= 5 {
-			w.Clock.Advance(14 * time.Minute)
+			world.Clock.Advance(14 * time.Minute)
 		}
 	}
 	for _, limit := range []struct {
@@ -110,8 +110,8 @@ func TestCodesPerPerson(t *testing.T) {
 			}
 		}
 	}
-	if len(at) < 8 || len(w.Sim.SMS()) != len(at) {
-		t.Errorf("codes were allowed at %v, %d were sent", at, len(w.Sim.SMS()))
+	if len(at) < 8 || len(world.Sim.SMS()) != len(at) {
+		t.Errorf("codes were allowed at %v, %d were sent", at, len(world.Sim.SMS()))
 	}
 }
 
@@ -119,30 +119,31 @@ func TestCodesPerPerson(t *testing.T) {
 func TestTransferCallsGetLost(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"error_before", "error_after", "drop_after", "malformed"} {
-		w := newWorld(t)
-		f := w.Gateway().Registrations.Transfers
-		w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/contact_migration_requests"}, Kind: kind, Times: new(1)})
-		lost := must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
+		world := newWorld(t)
+		transfers := world.Gateway().Registrations.Transfers
+		world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/contact_migration_requests"}, Kind: kind, Times: new(1)})
+		lost := must(t, func() (*flows.Transfer, error) { return transfers.Start(t.Context(), former, "13") })
 		if lost.State != flows.SignatureNoCode {
 			t.Errorf("%s: %+v", kind, lost)
 		}
-		if _, err := f.Start(t.Context(), former, "13"); flows.CodeOf(err) != flows.SMSLimited || len(w.Sim.SMS()) > 1 {
-			t.Errorf("%s: at once again: %v, %d codes", kind, err, len(w.Sim.SMS()))
+		if _, err := transfers.Start(t.Context(), former, "13"); flows.CodeOf(err) != flows.SMSLimited || len(world.Sim.SMS()) > 1 {
+			t.Errorf("%s: at once again: %v, %d codes", kind, err, len(world.Sim.SMS()))
 		}
-		w.Clock.Advance(time.Minute)
-		if _, err := f.Start(t.Context(), former, "13"); err != nil {
+		world.Clock.Advance(time.Minute)
+		if _, err := transfers.Start(t.Context(), former, "13"); err != nil {
 			t.Fatal(err)
 		}
-		w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: kind, Times: new(1)},
+		world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: kind,
+			Times: new(1)},
 			clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/contacts/*"}, Kind: "error_before", Times: new(1)})
-		unknown := must(t, func() (*flows.Transfer, error) { return f.Sign(t.Context(), former, w.lastCode()) })
+		unknown := must(t, func() (*flows.Transfer, error) { return transfers.Sign(t.Context(), former, world.lastCode()) })
 		if unknown.State != flows.SignatureUnconfirmed {
 			t.Errorf("%s: %+v", kind, unknown)
 		}
-		w.Fault()
-		done := must(t, func() (*flows.Transfer, error) { return f.Sign(t.Context(), former, w.lastCode()) })
-		if done.State != flows.SignatureSigned || w.Persona("former").ClubID != "/demo/clubs/13" {
-			t.Errorf("%s: %+v, of club %s", kind, done, w.Persona("former").ClubID)
+		world.Fault()
+		done := must(t, func() (*flows.Transfer, error) { return transfers.Sign(t.Context(), former, world.lastCode()) })
+		if done.State != flows.SignatureSigned || world.Persona("former").ClubID != "/demo/clubs/13" {
+			t.Errorf("%s: %+v, of club %s", kind, done, world.Persona("former").ClubID)
 		}
 	}
 }
@@ -152,30 +153,30 @@ func TestTransferCallsGetLost(t *testing.T) {
 func TestTransferPendingCode(t *testing.T) {
 	t.Parallel()
 	for _, crash := range []bool{false, true} {
-		w := newWorld(t)
-		g := w.Gateway()
-		f, other := g.Registrations.Transfers, w.Gateway().Registrations.Transfers
-		must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
-		w.Clock.Advance(2 * time.Minute)
+		world := newWorld(t)
+		g := world.Gateway()
+		transfers, other := g.Registrations.Transfers, world.Gateway().Registrations.Transfers
+		must(t, func() (*flows.Transfer, error) { return transfers.Start(t.Context(), former, "13") })
+		world.Clock.Advance(2 * time.Minute)
 		var second *flows.Transfer
 		var err error
 		goBack := func() { second, err = other.Start(context.Background(), former, "11") }
 		if crash {
-			wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
-			doomed := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire)})
-			w.InjectFault(checkingCode, nil, wire.Cut)
-			if _, err := doomed.Registrations.Transfers.Sign(t.Context(), former, w.lastCode()); err == nil {
+			wire := frontdesktest.NewMessageProxy(world, frontdesktest.Fault{})
+			doomed := world.Gateway(gatewayOptions{RedisURL: world.RedisOver(wire)})
+			world.InjectFault(checkingCode, nil, wire.Cut)
+			if _, err := doomed.Registrations.Transfers.Sign(t.Context(), former, world.lastCode()); err == nil {
 				t.Error("the gateway survived")
 			}
 			goBack()
 		} else {
-			w.InjectFault(checkingCode, nil, goBack)
-			must(t, func() (*flows.Transfer, error) { return f.Sign(t.Context(), former, w.lastCode()) })
+			world.InjectFault(checkingCode, nil, goBack)
+			must(t, func() (*flows.Transfer, error) { return transfers.Sign(t.Context(), former, world.lastCode()) })
 		}
-		if err != nil || second.State != flows.SignatureSigned || second.ClubID != "13" || len(w.Sim.SMS()) != 1 {
-			t.Errorf("another club: %+v, %v; %d codes were sent", second, err, len(w.Sim.SMS()))
+		if err != nil || second.State != flows.SignatureSigned || second.ClubID != "13" || len(world.Sim.SMS()) != 1 {
+			t.Errorf("another club: %+v, %v; %d codes were sent", second, err, len(world.Sim.SMS()))
 		}
-		shown := must(t, func() (*flows.Transfer, error) { return f.Get(t.Context(), former) })
+		shown := must(t, func() (*flows.Transfer, error) { return transfers.Get(t.Context(), former) })
 		if shown.State != flows.SignatureSigned || shown.ClubID != "13" {
 			t.Errorf("the transfer is shown as %+v", shown)
 		}
@@ -186,18 +187,19 @@ func TestTransferPendingCode(t *testing.T) {
 // say whether the code was right.
 func TestTransferForeignAnswer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	f := w.Gateway().Registrations.Transfers
-	must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
-	w.Inject(callFault{Call: checkingCode, Fail: 1, Status: http.StatusOK})
-	if _, err := f.Sign(t.Context(), former, frontdesktest.WrongCode(w.lastCode())); flows.CodeOf(err) != flows.ClubSystemFailed {
+	world := newWorld(t)
+	transfers := world.Gateway().Registrations.Transfers
+	must(t, func() (*flows.Transfer, error) { return transfers.Start(t.Context(), former, "13") })
+	world.Inject(callFault{Call: checkingCode, Fail: 1, Status: http.StatusOK})
+	if _, err := transfers.Sign(t.Context(), former, frontdesktest.WrongCode(world.lastCode())); flows.CodeOf(err) != flows.ClubSystemFailed {
 		t.Errorf("the wrong code: %v", err)
 	}
-	if shown := must(t, func() (*flows.Transfer, error) { return f.Get(t.Context(), former) }); shown.State != flows.SignatureAwaiting {
+	shown := must(t, func() (*flows.Transfer, error) { return transfers.Get(t.Context(), former) })
+	if shown.State != flows.SignatureAwaiting {
 		t.Errorf("the transfer is shown as %+v", shown)
 	}
-	done := must(t, func() (*flows.Transfer, error) { return f.Sign(t.Context(), former, w.lastCode()) })
-	if done.State != flows.SignatureSigned || w.Persona("former").ClubID != "/demo/clubs/13" {
-		t.Errorf("%+v, and they are of club %s", done, w.Persona("former").ClubID)
+	done := must(t, func() (*flows.Transfer, error) { return transfers.Sign(t.Context(), former, world.lastCode()) })
+	if done.State != flows.SignatureSigned || world.Persona("former").ClubID != "/demo/clubs/13" {
+		t.Errorf("%+v, and they are of club %s", done, world.Persona("former").ClubID)
 	}
 }

@@ -14,22 +14,22 @@ type calendar struct {
 // calendarOf finds the first debit. A debit never precedes the period that it pays
 // for, so the first one falls on the first debit day on or after the start, or on or
 // after the end of what is paid today. The others follow by the rhythm.
-func calendarOf(t Terms, p plan) calendar {
-	c := calendar{rhythm: p.rhythm, day: t.DebitDay, Verdict: verdict()}
-	if t.DebitDay == 0 || t.DebitDayOpen {
+func calendarOf(terms Terms, p plan) calendar {
+	c := calendar{rhythm: p.rhythm, day: terms.DebitDay, Verdict: verdict()}
+	if terms.DebitDay == 0 || terms.DebitDayOpen {
 		c.Verdict = verdict(DebitDayOpen)
 	}
-	from := p.rhythm.after(t.Start, p.paid)
-	if t.prorates() { // what is paid today lasts until the end of the month, whichever way it is prorated
-		from = Date{t.Start.Year, t.Start.Month, 1}.plusMonths(1)
+	from := p.rhythm.after(terms.Start, p.paid)
+	if terms.prorates() { // what is paid today lasts until the end of the month, whichever way it is prorated
+		from = Date{terms.Start.Year, terms.Start.Month, 1}.plusMonths(1)
 		c.Verdict = c.and(verdict(CalendarMonths))
 	}
 	if c.day > 0 {
 		c.first = from.nextOn(c.day)
 		return c
 	}
-	c.first, c.day = from, t.Start.Day
-	if t.prorates() {
+	c.first, c.day = from, terms.Start.Day
+	if terms.prorates() {
 		c.day = from.Day
 	}
 	return c
@@ -48,28 +48,28 @@ func (s *Schedule) collect(t Terms, p plan) {
 	if len(p.limited) == 0 && p.endless == nil {
 		return
 	}
-	c := calendarOf(t, p)
-	common := p.and(c.Verdict)
+	calendar := calendarOf(t, p)
+	common := p.and(calendar.Verdict)
 	next := max(p.paid, len(p.limited))
-	if c.date(next-p.paid+statementDebits).Year > lastYear {
+	if calendar.date(next-p.paid+statementDebits).Year > lastYear {
 		s.Verdict = verdict(OutOfRange)
 		return
 	}
 	for n := p.paid; n < len(p.limited); n++ {
 		if one := p.limited[n]; one.amount != 0 { // a period that is free is not debited
-			s.Debits = append(s.Debits, Debit{c.date(n - p.paid), one.amount, common.and(one.Verdict)})
+			s.Debits = append(s.Debits, Debit{calendar.date(n - p.paid), one.amount, common.and(one.Verdict)})
 			s.Verdict = s.and(common).and(one.Verdict)
 		}
 	}
 	if p.endless != nil && p.endless.amount != 0 {
 		s.Recurrence = &Recurrence{
-			From:    c.date(next - p.paid),
+			From:    calendar.date(next - p.paid),
 			Every:   p.rhythm.String(),
 			Amount:  p.endless.amount,
 			Verdict: common.and(p.endless.Verdict),
 		}
 		if p.rhythm.months > 0 {
-			s.Recurrence.Day = c.day
+			s.Recurrence.Day = calendar.day
 		}
 		s.Verdict = s.and(s.Recurrence.Verdict)
 	}

@@ -6,23 +6,23 @@ import "math/big"
 func Due(t Terms) DueNow { return dueNow(t, planOf(t.Offer)) }
 
 // dueNow is what is paid today, the prorata of the first month included.
-func dueNow(t Terms, p plan) DueNow {
-	due := DueNow{Date: t.Today, Amount: t.DueNow, Verdict: verdict()}
-	if max(t.DueNow, t.RegistrationFee, -t.DueNow, -t.RegistrationFee) > maxAmount {
+func dueNow(terms Terms, p plan) DueNow {
+	due := DueNow{Date: terms.Today, Amount: terms.DueNow, Verdict: verdict()}
+	if max(terms.DueNow, terms.RegistrationFee, -terms.DueNow, -terms.RegistrationFee) > maxAmount {
 		due.Verdict = verdict(OutOfRange)
 	}
-	rest := Part{Kind: Price, Amount: t.DueNow - t.RegistrationFee}
+	rest := Part{Kind: Price, Amount: terms.DueNow - terms.RegistrationFee}
 	if p.paid > 0 {
 		rest.Kind = FirstInstalment
 	}
-	due.add(Part{Kind: Fee, Amount: t.RegistrationFee}, rest)
-	for _, price := range t.Extras {
+	due.add(Part{Kind: Fee, Amount: terms.RegistrationFee}, rest)
+	for _, price := range terms.Extras {
 		due.Amount += price
 		if max(price, -price) > maxAmount {
 			due.Verdict = due.and(verdict(OutOfRange))
 		}
 	}
-	if !t.prorates() {
+	if !terms.prorates() {
 		return due
 	}
 	all := p.all()
@@ -31,7 +31,7 @@ func dueNow(t Terms, p plan) DueNow {
 		return due
 	}
 	first := all[0].amount
-	share := prorata(first, t.Start)
+	share := prorata(first, terms.Start)
 	if p.paid > 0 {
 		share -= first
 	}

@@ -8,16 +8,16 @@ import (
 	"frontdesk/upstream/club"
 )
 
-func show(s schedule.Schedule) {
-	fmt.Println("now", s.DueNow.Date, s.DueNow.Amount)
-	for _, debit := range s.Debits {
+func show(plan schedule.Schedule) {
+	fmt.Println("now", plan.DueNow.Date, plan.DueNow.Amount)
+	for _, debit := range plan.Debits {
 		fmt.Println(debit.Date, debit.Amount, debit.Basis)
 	}
-	if r := s.Recurrence; r != nil {
+	if r := plan.Recurrence; r != nil {
 		fmt.Println("from", r.From, "every", r.Every, r.Amount, r.Basis)
 	}
-	if s.Total != nil {
-		fmt.Println("in all", *s.Total)
+	if plan.Total != nil {
+		fmt.Println("in all", *plan.Total)
 	}
 }
 
@@ -57,7 +57,7 @@ func ExampleOf_weeks() {
 
 // Where months meet weeks, twelve months count as 52 weeks, and the line says so.
 func ExampleOf_estimated() {
-	s := schedule.Of(schedule.Terms{
+	plan := schedule.Of(schedule.Terms{
 		Offer: schedule.Offer{
 			DueNow: 900, RegistrationFee: 900, Rhythm: "monthly",
 			Recurrences: []schedule.Entry{{Offset: "P0W", Interval: "P1W", Price: 590}},
@@ -65,13 +65,13 @@ func ExampleOf_estimated() {
 		Today: schedule.Date{Year: 2026, Month: time.November, Day: 21},
 		Start: schedule.Date{Year: 2026, Month: time.December, Day: 1}, DebitDay: 5,
 	})
-	fmt.Println(s.Recurrence.Amount, s.Recurrence.Basis, s.Recurrence.Rules)
+	fmt.Println(plan.Recurrence.Amount, plan.Recurrence.Basis, plan.Recurrence.Rules)
 	// Output: 2557 estimated [months_as_weeks rounded]
 }
 
 // The first bank statement, which looks like a double charge.
 func ExampleOf_firstStatement() {
-	s := schedule.Of(schedule.Terms{
+	plan := schedule.Of(schedule.Terms{
 		Offer: schedule.Offer{
 			DueNow: 990, FirstInstalmentPaid: true, Rhythm: "week1",
 			Recurrences: []schedule.Entry{{Offset: "P0W", Interval: "P1W", Price: 990}},
@@ -79,7 +79,7 @@ func ExampleOf_firstStatement() {
 		Today: schedule.Date{Year: 2026, Month: time.November, Day: 21},
 		Start: schedule.Date{Year: 2026, Month: time.November, Day: 21}, DebitDay: 5,
 	})
-	for _, line := range s.FirstStatement {
+	for _, line := range plan.FirstStatement {
 		fmt.Println(line.Date, line.Amount, line.Debit)
 	}
 	// Output:

@@ -67,22 +67,22 @@ func goldenOf(offer club.Offer, today time.Time) golden {
 			commitment = behavior.Configuration.ValidityPeriod
 		}
 	}
-	s := schedule.Of(schedule.Terms{
+	plan := schedule.Of(schedule.Terms{
 		Offer: schedule.OfferOf(offer, commitment), DebitDay: 5,
 		Today: schedule.DateOf(today), Start: schedule.DateOf(today.AddDate(0, 0, 10+14)),
 	})
-	g := golden{Offer: offer.IRI.ID(), Name: offer.Name, Basis: string(s.Basis), Total: s.Total, Now: []string{}}
-	for _, part := range s.DueNow.Parts {
+	g := golden{Offer: offer.IRI.ID(), Name: offer.Name, Basis: string(plan.Basis), Total: plan.Total, Now: []string{}}
+	for _, part := range plan.DueNow.Parts {
 		g.Now = append(g.Now, line(string(part.Kind), part.Amount, schedule.Verdict{}))
 	}
-	for _, d := range s.Debits {
+	for _, d := range plan.Debits {
 		g.Debits = append(g.Debits, line(d.Date.String(), d.Amount, d.Verdict))
 	}
-	if r := s.Recurrence; r != nil {
+	if r := plan.Recurrence; r != nil {
 		g.Endless = line(r.From.String()+"/"+r.Every, r.Amount, r.Verdict)
 	}
-	if s.Recurrence != nil || len(s.Debits) > 0 {
-		for _, m := range s.FirstStatement {
+	if plan.Recurrence != nil || len(plan.Debits) > 0 {
+		for _, m := range plan.FirstStatement {
 			g.Statement = append(g.Statement, line(m.Date.String(), m.Amount, m.Verdict))
 		}
 	}

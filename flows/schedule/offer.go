@@ -5,16 +5,16 @@ import "frontdesk/upstream/club"
 // OfferOf takes from an offer of the club system what a schedule is computed
 // from. The commitment comes from its product: the ValidityPeriod of the
 // behavior that is a subscription, empty for none.
-func OfferOf(o club.Offer, commitment string) Offer {
+func OfferOf(offer club.Offer, commitment string) Offer {
 	return Offer{
-		DueNow:              o.TotalPriceTI,
-		RegistrationFee:     o.RegistrationFeeTI,
-		FirstInstalmentPaid: o.IsFirstMonthPayed,
-		Prorated:            o.IsProrated,
-		Rhythm:              o.RhythmBilling,
+		DueNow:              offer.TotalPriceTI,
+		RegistrationFee:     offer.RegistrationFeeTI,
+		FirstInstalmentPaid: offer.IsFirstMonthPayed,
+		Prorated:            offer.IsProrated,
+		Rhythm:              offer.RhythmBilling,
 		Commitment:          commitment,
-		Occurrences:         entriesOf(o.RepaymentSchedule.Occurrences),
-		Recurrences:         entriesOf(o.RepaymentSchedule.Recurrences),
+		Occurrences:         entriesOf(offer.RepaymentSchedule.Occurrences),
+		Recurrences:         entriesOf(offer.RepaymentSchedule.Recurrences),
 	}
 }
 

@@ -38,27 +38,27 @@ type series struct {
 func unknown(why Rule) plan { return plan{Verdict: verdict(why)} }
 
 // planOf adds up all entries of an offer; without entries nothing is debited.
-func planOf(o Offer) plan {
-	if len(o.Occurrences)+len(o.Recurrences) == 0 {
+func planOf(offer Offer) plan {
+	if len(offer.Occurrences)+len(offer.Recurrences) == 0 {
 		return plan{Verdict: verdict()}
 	}
-	rhythm, ok := parsePeriod(o.Rhythm)
+	rhythm, ok := parsePeriod(offer.Rhythm)
 	if !ok || rhythm.isZero() {
 		return unknown(PeriodUnreadable)
 	}
 	var limited []series
-	for _, entry := range o.Occurrences {
+	for _, entry := range offer.Occurrences {
 		one, why := seriesOf(entry, rhythm)
 		if why != "" {
 			return unknown(why)
 		}
 		limited = append(limited, one)
 	}
-	endless, why := endlessOf(o.Recurrences, rhythm)
+	endless, why := endlessOf(offer.Recurrences, rhythm)
 	if why != "" {
 		return unknown(why)
 	}
-	inTurn, known := o.inTurn(limited, endless)
+	inTurn, known := offer.inTurn(limited, endless)
 	p := plan{rhythm: rhythm, limited: addedUp(limited, inTurn), endless: endless, Verdict: verdict()}
 	if !known {
 		p.Verdict = verdict(EntriesInTurn)
@@ -68,7 +68,7 @@ func planOf(o Offer) plan {
 			p.limited[i] = p.limited[i].with(*endless)
 		}
 	}
-	return p.firstPaid(o)
+	return p.firstPaid(offer)
 }
 
 // all returns every instalment, the endless one once.
@@ -83,10 +83,10 @@ func (p plan) all() []instalment {
 // RegularDebit returns what each debit of an offer takes, in minor units, without one that is paid at once. ok is false
 // if nothing is debited, or the debits are unknown or differ by more than a rounded cent or a remainder at the end.
 func RegularDebit(o Offer) (amount int64, basis Basis, ok bool) {
-	p := planOf(o)
-	p.limited = p.limited[min(p.paid, len(p.limited)):]
-	all := p.all()
-	if p.Basis == Unknown || len(all) == 0 {
+	plan := planOf(o)
+	plan.limited = plan.limited[min(plan.paid, len(plan.limited)):]
+	all := plan.all()
+	if plan.Basis == Unknown || len(all) == 0 {
 		return 0, Unknown, false
 	}
 	first := all[0]
@@ -100,18 +100,18 @@ func RegularDebit(o Offer) (amount int64, basis Basis, ok bool) {
 			return 0, Unknown, false
 		}
 	}
-	return first.amount, p.and(first.Verdict).Basis, true
+	return first.amount, plan.and(first.Verdict).Basis, true
 }
 
 // firstPaid leaves out the first debit where it is paid at once.
-func (p plan) firstPaid(o Offer) plan {
+func (p plan) firstPaid(offer Offer) plan {
 	all := p.all()
 	if slices.ContainsFunc(all, func(i instalment) bool { return i.amount < 0 || i.amount > maxAmount }) || len(p.limited) > maxDebits {
 		return unknown(OutOfRange)
 	}
-	if o.FirstInstalmentPaid {
+	if offer.FirstInstalmentPaid {
 		p.paid = 1
-		if o.DueNow-o.RegistrationFee != all[0].amount {
+		if offer.DueNow-offer.RegistrationFee != all[0].amount {
 			p.Verdict = p.and(verdict(FirstInstalmentAssumed))
 		}
 	}
@@ -120,20 +120,20 @@ func (p plan) firstPaid(o Offer) plan {
 
 // seriesOf debits an entry that ends. The price of one debit is that of the
 // intervals that it takes; what all of them take is exact, however it is divided.
-func seriesOf(e Entry, rhythm period) (series, Rule) {
-	interval, ok := parsePeriod(e.Interval)
+func seriesOf(entry Entry, rhythm period) (series, Rule) {
+	interval, ok := parsePeriod(entry.Interval)
 	if !ok || interval.isZero() {
 		return series{}, PeriodUnreadable
 	}
-	loops, rules, why := e.loops(interval)
+	loops, rules, why := entry.loops(interval)
 	if why != "" {
 		return series{}, why
 	}
-	if e.Price < -maxAmount || e.Price > maxAmount {
+	if entry.Price < -maxAmount || entry.Price > maxAmount {
 		return series{}, OutOfRange
 	}
 	count := rhythm.in(interval)
-	rules = append(rules, pricing(e.Price, interval, rhythm)...)
+	rules = append(rules, pricing(entry.Price, interval, rhythm)...)
 	s := series{interval: interval, loops: loops}
 	taken, before := new(big.Rat), int64(0)
 	for taken.Cmp(loops) < 0 {
@@ -144,7 +144,7 @@ func seriesOf(e Entry, rhythm period) (series, Rule) {
 			taken = loops
 			rules = append(rules, Remainder)
 		}
-		until := roundedPrice(e.Price, taken)
+		until := roundedPrice(entry.Price, taken)
 		s.debits = append(s.debits, instalment{until - before, verdict(rules...)})
 		before = until
 	}
@@ -184,18 +184,18 @@ func endlessOf(entries []Entry, rhythm period) (*instalment, Rule) {
 	}
 	var rules []Rule
 	sum := new(big.Rat)
-	for _, e := range entries {
-		interval, ok := parsePeriod(e.Interval)
+	for _, entry := range entries {
+		interval, ok := parsePeriod(entry.Interval)
 		if !ok || interval.isZero() {
 			return nil, PeriodUnreadable
 		}
-		if e.Price < -maxAmount || e.Price > maxAmount {
+		if entry.Price < -maxAmount || entry.Price > maxAmount {
 			return nil, OutOfRange
 		}
 		if !interval.sameUnit(rhythm) {
 			rules = append(rules, MonthsAsWeeks)
 		}
-		sum.Add(sum, new(big.Rat).Mul(big.NewRat(e.Price, 1), rhythm.in(interval)))
+		sum.Add(sum, new(big.Rat).Mul(big.NewRat(entry.Price, 1), rhythm.in(interval)))
 	}
 	if !sum.IsInt() {
 		rules = append(rules, Rounded)

@@ -74,13 +74,13 @@ func TestSumsAreExact(t *testing.T) {
 		entry.Loop = rapid.IntRange(1, longest).Draw(t, "times")
 		terms.Occurrences = []schedule.Entry{entry}
 		whole := terms.RegistrationFee + terms.Occurrences[0].Price*int64(terms.Occurrences[0].Loop)
-		s := schedule.Of(terms)
-		if s.Total == nil || *s.Total != whole {
-			t.Fatalf("costs %v, want %d: %+v", s.Total, whole, s)
+		plan := schedule.Of(terms)
+		if plan.Total == nil || *plan.Total != whole {
+			t.Fatalf("costs %v, want %d: %+v", plan.Total, whole, plan)
 		}
-		paid := schedule.Of(payFirst(terms, s.Debits[0].Amount))
-		if paid.Total == nil || *paid.Total != whole || len(paid.Debits) != len(s.Debits)-1 {
-			t.Fatalf("with the first paid at once it costs %v in %d debits, want %d in %d", paid.Total, len(paid.Debits), whole, len(s.Debits)-1)
+		paid := schedule.Of(payFirst(terms, plan.Debits[0].Amount))
+		if paid.Total == nil || *paid.Total != whole || len(paid.Debits) != len(plan.Debits)-1 {
+			t.Fatalf("with the first paid at once it costs %v in %d debits, want %d in %d", paid.Total, len(paid.Debits), whole, len(plan.Debits)-1)
 		}
 		for _, rule := range paid.Rules {
 			if rule == schedule.FirstInstalmentAssumed {
@@ -99,32 +99,32 @@ func TestEveryScheduleHolds(t *testing.T) {
 			terms = payFirst(terms, prices.Draw(t, "first"))
 		}
 		terms.Prorated = rapid.Bool().Draw(t, "prorated")
-		s := schedule.Of(terms)
+		plan := schedule.Of(terms)
 		parts := int64(0)
-		for _, part := range s.DueNow.Parts {
+		for _, part := range plan.DueNow.Parts {
 			parts += part.Amount
 		}
-		if parts != s.DueNow.Amount {
-			t.Fatalf("the parts add up to %d of %d", parts, s.DueNow.Amount)
+		if parts != plan.DueNow.Amount {
+			t.Fatalf("the parts add up to %d of %d", parts, plan.DueNow.Amount)
 		}
 		dates := []schedule.Date{terms.Start.AddDays(-1)}
-		for _, debit := range s.Debits {
+		for _, debit := range plan.Debits {
 			dates = append(dates, debit.Date)
 			if debit.Amount <= 0 {
 				t.Fatalf("a debit of %d", debit.Amount)
 			}
 		}
-		if r := s.Recurrence; r != nil {
+		if r := plan.Recurrence; r != nil {
 			for n := range 30 {
 				dates = append(dates, r.At(n))
 			}
-			if s.Total != nil || r.From != r.At(0) {
-				t.Fatalf("endless, and yet %v in all from %s", s.Total, r.From)
+			if plan.Total != nil || r.From != r.At(0) {
+				t.Fatalf("endless, and yet %v in all from %s", plan.Total, r.From)
 			}
 		}
 		holdDates(t, terms, dates)
-		holdStatement(t, s)
-		holdVerdicts(t, s)
+		holdStatement(t, plan)
+		holdVerdicts(t, plan)
 	})
 }
 
@@ -151,41 +151,41 @@ func holdDates(t *rapid.T, terms schedule.Terms, dates []schedule.Date) {
 }
 
 // holdStatement: the first statement is today's payment and the first two debits.
-func holdStatement(t *rapid.T, s schedule.Schedule) {
-	if s.Basis == schedule.Unknown && s.Total != nil {
+func holdStatement(t *rapid.T, plan schedule.Schedule) {
+	if plan.Basis == schedule.Unknown && plan.Total != nil {
 		t.Fatal("what is unknown has a total")
 	}
 	debits := 0
-	for i, line := range s.FirstStatement {
-		if i > 0 && line.Date.Compare(s.FirstStatement[i-1].Date) < 0 {
-			t.Fatalf("%+v is out of order", s.FirstStatement)
+	for i, line := range plan.FirstStatement {
+		if i > 0 && line.Date.Compare(plan.FirstStatement[i-1].Date) < 0 {
+			t.Fatalf("%+v is out of order", plan.FirstStatement)
 		}
 		if line.Debit {
 			debits++
-		} else if i != 0 || line.Amount != s.DueNow.Amount {
+		} else if i != 0 || line.Amount != plan.DueNow.Amount {
 			t.Fatalf("%+v is not due now", line)
 		}
 	}
-	if want := min(2, len(s.Debits)); s.Recurrence == nil && debits != want || s.Recurrence != nil && debits != 2 {
-		t.Fatalf("%d debits on the statement of %+v", debits, s)
+	if want := min(2, len(plan.Debits)); plan.Recurrence == nil && debits != want || plan.Recurrence != nil && debits != 2 {
+		t.Fatalf("%d debits on the statement of %+v", debits, plan)
 	}
 }
 
 // holdVerdicts: the whole is never more certain than its parts, and names its rules.
-func holdVerdicts(t *rapid.T, s schedule.Schedule) {
-	verdicts := []schedule.Verdict{s.DueNow.Verdict}
-	for _, debit := range s.Debits {
+func holdVerdicts(t *rapid.T, plan schedule.Schedule) {
+	verdicts := []schedule.Verdict{plan.DueNow.Verdict}
+	for _, debit := range plan.Debits {
 		verdicts = append(verdicts, debit.Verdict)
 	}
-	if s.Recurrence != nil {
-		verdicts = append(verdicts, s.Recurrence.Verdict)
+	if plan.Recurrence != nil {
+		verdicts = append(verdicts, plan.Recurrence.Verdict)
 	}
-	for _, v := range append(verdicts, s.Verdict) {
+	for _, v := range append(verdicts, plan.Verdict) {
 		if (v.Basis == schedule.Exact) != (len(v.Rules) == 0) {
 			t.Fatalf("%s by %v", v.Basis, v.Rules)
 		}
-		if s.Basis == schedule.Exact && v.Basis != schedule.Exact || v.Basis == schedule.Unknown && s.Basis != schedule.Unknown {
-			t.Fatalf("the whole is %s, a part %s", s.Basis, v.Basis)
+		if plan.Basis == schedule.Exact && v.Basis != schedule.Exact || v.Basis == schedule.Unknown && plan.Basis != schedule.Unknown {
+			t.Fatalf("the whole is %s, a part %s", plan.Basis, v.Basis)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func FuzzOf(f *testing.F) {
 	) {
 		entry := schedule.Entry{Offset: offset, Interval: interval, Loop: loop, Price: price}
 		today := schedule.Date{Year: 2026, Month: time.November, Day: 21}
-		s := schedule.Of(schedule.Terms{
+		plan := schedule.Of(schedule.Terms{
 			Offer: schedule.Offer{
 				DueNow:              due,
 				RegistrationFee:     fee,
@@ -232,8 +232,8 @@ func FuzzOf(f *testing.F) {
 			Start:    today.AddDays(days % 4000),
 			DebitDay: min(31, max(0, day)),
 		})
-		if s.Basis == schedule.Unknown && len(s.Debits) > 0 {
-			t.Errorf("%v, and yet %d debits", s.Rules, len(s.Debits))
+		if plan.Basis == schedule.Unknown && len(plan.Debits) > 0 {
+			t.Errorf("%v, and yet %d debits", plan.Rules, len(plan.Debits))
 		}
 	})
 }

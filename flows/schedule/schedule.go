@@ -112,22 +112,22 @@ type Movement struct {
 
 // Of computes the schedule of an offer. It never fails: a schedule that cannot be derived is
 // Unknown and has no debits.
-func Of(t Terms) Schedule {
-	if t.Start.Compare(t.Today) < 0 {
-		t.Start = t.Today
+func Of(terms Terms) Schedule {
+	if terms.Start.Compare(terms.Today) < 0 {
+		terms.Start = terms.Today
 	}
-	plan := planOf(t.Offer)
-	s := Schedule{DueNow: dueNow(t, plan)}
-	s.Verdict = s.DueNow.and(plan.Verdict)
-	if s.Basis != Unknown {
-		s.collect(t, plan)
+	plan := planOf(terms.Offer)
+	schedule := Schedule{DueNow: dueNow(terms, plan)}
+	schedule.Verdict = schedule.DueNow.and(plan.Verdict)
+	if schedule.Basis != Unknown {
+		schedule.collect(terms, plan)
 	}
-	if s.Basis == Unknown { // found so, or become so by dates that no calendar has
-		s.Debits, s.Recurrence = nil, nil
+	if schedule.Basis == Unknown { // found so, or become so by dates that no calendar has
+		schedule.Debits, schedule.Recurrence = nil, nil
 	}
-	s.Total = s.total()
-	s.FirstStatement = s.firstStatement()
-	return s
+	schedule.Total = schedule.total()
+	schedule.FirstStatement = schedule.firstStatement()
+	return schedule
 }
 
 // total returns nil if there is none.

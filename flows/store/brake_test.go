@@ -11,7 +11,7 @@ import (
 // TestBrakeScripts checks what each outcome changes, by the order in which the attempts began and ended.
 func TestBrakeScripts(t *testing.T) { onEach(t, testBrakeScripts) }
 
-func testBrakeScripts(b *fixture) {
+func testBrakeScripts(redis *fixture) {
 	start := time.UnixMilli(1_900_000_000_000)
 	type outcome struct {
 		payment string
@@ -52,18 +52,18 @@ func testBrakeScripts(b *fixture) {
 			}
 			now := start.Add(time.Duration(last+1) * time.Second)
 			for range 2 { // a repetition, because the first reply was lost, changes nothing more
-				change, err := b.CountOutcome(b.Context(), flows.BrakeOutcome{Organisation: name, Payment: flows.PaymentID(o.payment),
+				change, err := redis.CountOutcome(redis.Context(), flows.BrakeOutcome{Organisation: name, Payment: flows.PaymentID(o.payment),
 					Began: start.Add(time.Duration(o.began) * time.Second), Now: now, Result: o.result, MaxUnknown: 3})
 				if err != nil || change != o.want {
-					b.Errorf("%s: %+v: %q, %v", name, o, change, err)
+					redis.Errorf("%s: %+v: %q, %v", name, o, change, err)
 				}
 				o.want = ""
 			}
 		}
-		brakes, err := b.Brakes(b.Context())
+		brakes, err := redis.Brakes(redis.Context())
 		i := slices.IndexFunc(brakes, func(held flows.Brake) bool { return held.Organisation == name })
 		if err != nil || (i >= 0) != test.holds || i >= 0 && brakes[i].Unknown != 3 {
-			b.Errorf("%s: %+v, %v", name, brakes, err)
+			redis.Errorf("%s: %+v, %v", name, brakes, err)
 		}
 	}
 }
@@ -71,22 +71,22 @@ func testBrakeScripts(b *fixture) {
 // TestProbesOfTheBrake checks who passes a brake that holds, and when.
 func TestProbesOfTheBrake(t *testing.T) { onEach(t, testProbesOfTheBrake) }
 
-func testProbesOfTheBrake(b *fixture) {
+func testProbesOfTheBrake(redis *fixture) {
 	now := time.UnixMilli(1_900_000_000_000)
 	ask := func(organisation, id string, want time.Duration) {
-		b.Helper()
-		left, err := b.AskBrake(b.Context(), flows.BrakeRequest{Organisation: organisation, Payment: flows.PaymentID(id), Now: now,
+		redis.Helper()
+		left, err := redis.AskBrake(redis.Context(), flows.BrakeRequest{Organisation: organisation, Payment: flows.PaymentID(id), Now: now,
 			Lease: 2 * time.Minute, Pause: time.Minute, MaxPause: 3 * time.Minute, MaxWait: 15 * time.Minute})
 		if err != nil || left != want {
-			b.Errorf("%s of %s waits %s instead of %s, %v", id, organisation, left, want, err)
+			redis.Errorf("%s of %s waits %s instead of %s, %v", id, organisation, left, want, err)
 		}
 	}
 	end := func(id string, result flows.BrakeResult) {
-		b.Helper()
-		_, err := b.CountOutcome(b.Context(), flows.BrakeOutcome{Organisation: "demo", Payment: flows.PaymentID(id), Began: now, Now: now,
+		redis.Helper()
+		_, err := redis.CountOutcome(redis.Context(), flows.BrakeOutcome{Organisation: "demo", Payment: flows.PaymentID(id), Began: now, Now: now,
 			Result: result, ProbesUntil: now.Add(7 * time.Minute), MaxUnknown: 3})
 		if err != nil {
-			b.Fatal(err)
+			redis.Fatal(err)
 		}
 	}
 	ask("demo", "a", 0)

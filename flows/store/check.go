@@ -111,13 +111,13 @@ var severity = []flows.Verdict{flows.OK, flows.Degraded, flows.Unsafe, flows.Fai
 
 // addChecks adds what was found, and keeps only the worst check of each aspect.
 func addChecks(checks []flows.Check, found ...flows.Check) []flows.Check {
-	for _, d := range found {
-		at := slices.IndexFunc(checks, func(o flows.Check) bool { return o.Name() == d.Name() })
+	for _, check := range found {
+		at := slices.IndexFunc(checks, func(o flows.Check) bool { return o.Name() == check.Name() })
 		switch {
 		case at < 0:
-			checks = append(checks, d)
-		case slices.Index(severity, d.Verdict) > slices.Index(severity, checks[at].Verdict):
-			checks[at] = d
+			checks = append(checks, check)
+		case slices.Index(severity, check.Verdict) > slices.Index(severity, checks[at].Verdict):
+			checks[at] = check
 		}
 	}
 	return checks

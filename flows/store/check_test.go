@@ -99,19 +99,19 @@ func TestCheckRedisUnreachable(t *testing.T) {
 func expectChecks(t *testing.T, found []flows.Check, wrong map[string]flows.Verdict, says string) {
 	t.Helper()
 	said, bad := "", 0
-	for _, d := range found {
-		said += d.Name() + ": " + d.Found + ": " + d.Fix + "\n"
-		want, expected := wrong[d.Name()]
+	for _, check := range found {
+		said += check.Name() + ": " + check.Found + ": " + check.Fix + "\n"
+		want, expected := wrong[check.Name()]
 		if !expected {
 			want = flows.OK
 		} else {
 			bad++
 		}
-		if d.Verdict != want {
-			t.Errorf("%s is %s instead of %s: %s", d.Name(), d.Verdict, want, d.Found)
+		if check.Verdict != want {
+			t.Errorf("%s is %s instead of %s: %s", check.Name(), check.Verdict, want, check.Found)
 		}
-		if (d.Verdict == flows.OK) != (d.Fix == "") {
-			t.Errorf("%s is %s, and to do is %q", d.Name(), d.Verdict, d.Fix)
+		if (check.Verdict == flows.OK) != (check.Fix == "") {
+			t.Errorf("%s is %s, and to do is %q", check.Name(), check.Verdict, check.Fix)
 		}
 	}
 	if bad != len(wrong) || !strings.Contains(said, says) {

@@ -23,39 +23,39 @@ func event(id string) flows.StoredEvent {
 }
 
 func TestClubEvents(t *testing.T) {
-	onEach(t, func(b *fixture) {
-		ctx := b.Context()
+	onEach(t, func(redis *fixture) {
+		ctx := redis.Context()
 		for i, id := range []string{"evt_a", "evt_b"} {
-			waiting, err := b.SaveClubEvent(ctx, event(id), "contact.updated")
+			waiting, err := redis.SaveClubEvent(ctx, event(id), "contact.updated")
 			if err != nil || waiting != int64(i+1) {
-				b.Fatalf("%d wait, %v", waiting, err)
+				redis.Fatalf("%d wait, %v", waiting, err)
 			}
 		}
-		raw := b.redis.XRange(ctx, "fd:{club}:events", "-", "+").Val()
+		raw := redis.redis.XRange(ctx, "fd:{club}:events", "-", "+").Val()
 		if strings.Contains(fmt.Sprint(raw), "contacts") {
-			b.Errorf("Redis sees %v", raw)
+			redis.Errorf("Redis sees %v", raw)
 		}
-		events, err := b.ClubEvents(ctx, "", 10)
+		events, err := redis.ClubEvents(ctx, "", 10)
 		if err != nil || len(events) != 2 || events[0].ID != "evt_a" || string(events[1].Body) != string(event("").Body) ||
 			events[0].At.IsZero() {
-			b.Fatalf("kept: %+v, %v", events, err)
+			redis.Fatalf("kept: %+v, %v", events, err)
 		}
-		if rest, err := b.ClubEvents(ctx, events[0].Entry, 10); err != nil || len(rest) != 1 || rest[0].ID != "evt_b" {
-			b.Errorf("after the first: %+v, %v", rest, err)
+		if rest, err := redis.ClubEvents(ctx, events[0].Entry, 10); err != nil || len(rest) != 1 || rest[0].ID != "evt_b" {
+			redis.Errorf("after the first: %+v, %v", rest, err)
 		}
 		if age := time.Since(events[0].StoredAt()); age < -time.Minute || age > time.Hour {
-			b.Errorf("stored %s ago", age)
+			redis.Errorf("stored %s ago", age)
 		}
-		if err := b.DropClubEvents(ctx, events[:1]); err != nil {
-			b.Fatal(err)
+		if err := redis.DropClubEvents(ctx, events[:1]); err != nil {
+			redis.Fatal(err)
 		}
-		stranger := b.open(b.url, "another")
+		stranger := redis.open(redis.url, "another")
 		left, err := stranger.ClubEvents(ctx, "", 10)
 		if err != nil || len(left) != 1 || left[0].ID != "" || left[0].Entry != events[1].Entry {
-			b.Errorf("without the key: %+v, %v", left, err)
+			redis.Errorf("without the key: %+v, %v", left, err)
 		}
-		if n, err := b.ClubEventsWaiting(ctx); n != 1 || err != nil {
-			b.Errorf("%d wait, %v", n, err)
+		if n, err := redis.ClubEventsWaiting(ctx); n != 1 || err != nil {
+			redis.Errorf("%d wait, %v", n, err)
 		}
 	})
 }
@@ -86,65 +86,65 @@ func TestClubEventsAreBounded(t *testing.T) {
 }
 
 func TestRefreshes(t *testing.T) {
-	onEach(t, func(b *fixture) {
-		ctx, now := b.Context(), time.Now().Truncate(time.Millisecond)
+	onEach(t, func(redis *fixture) {
+		ctx, now := redis.Context(), time.Now().Truncate(time.Millisecond)
 		later := now.Add(time.Minute)
 		due := func(at time.Time) []string {
-			b.Helper()
-			ids, err := b.DueRefreshes(ctx, at, at.Add(time.Minute), 100, time.Second)
+			redis.Helper()
+			ids, err := redis.DueRefreshes(ctx, at, at.Add(time.Minute), 100, time.Second)
 			if err != nil {
-				b.Fatal(err)
+				redis.Fatal(err)
 			}
 			slices.Sort(ids)
 			return ids
 		}
 		hint := func(at time.Time, ids ...string) {
-			b.Helper()
-			if err := b.RequestRefresh(ctx, ids, at); err != nil {
-				b.Fatal(err)
+			redis.Helper()
+			if err := redis.RequestRefresh(ctx, ids, at); err != nil {
+				redis.Fatal(err)
 			}
 		}
 		hint(now, "a", "b")
 		hint(later, "a") // does not postpone the earlier hint
 		hint(later, "c")
 		if got := due(now); !slices.Equal(got, []string{"a", "b"}) {
-			b.Errorf("due: %v", got)
+			redis.Errorf("due: %v", got)
 		}
 		if got := due(now); len(got) != 0 {
-			b.Errorf("taken twice: %v", got)
+			redis.Errorf("taken twice: %v", got)
 		}
 		// a is done; meanwhile another hint for b arrived.
 		hint(now.Add(time.Second), "b")
 		for _, id := range []string{"a", "b"} {
-			if err := b.FinishRefresh(ctx, id, later, time.Time{}); err != nil {
-				b.Fatal(err)
+			if err := redis.FinishRefresh(ctx, id, later, time.Time{}); err != nil {
+				redis.Fatal(err)
 			}
 		}
 		if got := due(now.Add(time.Second)); !slices.Equal(got, []string{"b"}) {
-			b.Errorf("after the hint: %v", got)
+			redis.Errorf("after the hint: %v", got)
 		}
 		// b was not finished, because its gateway died.
 		if got := due(now.Add(2 * time.Minute)); !slices.Equal(got, []string{"b", "c"}) {
-			b.Errorf("after a death: %v", got)
+			redis.Errorf("after a death: %v", got)
 		}
 		taken := now.Add(3 * time.Minute)
-		if err := b.FinishRefresh(ctx, "c", taken, now.Add(time.Hour)); err != nil {
-			b.Fatal(err)
+		if err := redis.FinishRefresh(ctx, "c", taken, now.Add(time.Hour)); err != nil {
+			redis.Fatal(err)
 		}
-		if score := b.redis.ZScore(ctx, "fd:{refreshes}:registrations", "c").Val(); score != float64(now.Add(time.Hour).UnixMilli()) {
-			b.Errorf("c is looked at again at %f", score)
+		if score := redis.redis.ZScore(ctx, "fd:{refreshes}:registrations", "c").Val(); score != float64(now.Add(time.Hour).UnixMilli()) {
+			redis.Errorf("c is looked at again at %f", score)
 		}
 	})
 }
 
 // TestRefreshRate: a burst at once, then one refresh per interval, shared by all callers.
 func TestRefreshRate(t *testing.T) {
-	onEach(t, func(b *fixture) {
-		ctx, now := b.Context(), time.Now().Truncate(time.Millisecond)
-		other := b.open(b.url, "one")
+	onEach(t, func(redis *fixture) {
+		ctx, now := redis.Context(), time.Now().Truncate(time.Millisecond)
+		other := redis.open(redis.url, "one")
 		for i := range 60 {
-			if err := b.RequestRefresh(ctx, []string{fmt.Sprint(i)}, now); err != nil {
-				b.Fatal(err)
+			if err := redis.RequestRefresh(ctx, []string{fmt.Sprint(i)}, now); err != nil {
+				redis.Fatal(err)
 			}
 		}
 		for i, step := range []struct {
@@ -153,13 +153,13 @@ func TestRefreshRate(t *testing.T) {
 		}{{0, 5}, {0, 0}, {900 * time.Millisecond, 0}, {time.Second, 1}, {4 * time.Second, 3}, {3 * time.Second, 0}, {time.Hour, 5},
 			{24 * time.Hour, 5}, {time.Hour + 6*time.Second, 0}, {time.Hour + 8*time.Second, 2}} { // as after a clock that was a day ahead
 			at := now.Add(step.after)
-			asked := b.Store
+			asked := redis.Store
 			if i%2 == 1 {
 				asked = other
 			}
 			ids, err := asked.DueRefreshes(ctx, at, at.Add(24*time.Hour), 5, time.Second)
 			if err != nil || len(ids) != step.want {
-				b.Errorf("step %d: %d looks instead of %d, %v", i, len(ids), step.want, err)
+				redis.Errorf("step %d: %d looks instead of %d, %v", i, len(ids), step.want, err)
 			}
 		}
 	})
@@ -200,48 +200,48 @@ func TestRefreshesForEvents(t *testing.T) {
 }
 
 func TestRegistrationsOfAContact(t *testing.T) {
-	onEach(t, func(b *fixture) {
-		ctx := b.Context()
-		r, another := b.registered(), b.registered()
+	onEach(t, func(redis *fixture) {
+		ctx := redis.Context()
+		registration, another := redis.registered(), redis.registered()
 		find := func(s *store.Store, contacts ...club.IRI) []string {
-			b.Helper()
+			redis.Helper()
 			ids, err := s.RegistrationsOf(ctx, contacts...)
 			if err != nil {
-				b.Fatal(err)
+				redis.Fatal(err)
 			}
 			slices.Sort(ids)
 			return ids
 		}
-		both := []string{r.ID, another.ID}
+		both := []string{registration.ID, another.ID}
 		slices.Sort(both)
-		if got := find(b.Store, "/demo/contacts/7", "/demo/contacts/8"); !slices.Equal(got, both) {
-			b.Errorf("found %v", got)
+		if got := find(redis.Store, "/demo/contacts/7", "/demo/contacts/8"); !slices.Equal(got, both) {
+			redis.Errorf("found %v", got)
 		}
-		r.Contact = &flows.Contact{IRI: "/demo/contacts/8", Number: "C-0008"}
-		if err := b.AmendRegistration(ctx, r); err != nil {
-			b.Fatal(err)
+		registration.Contact = &flows.Contact{IRI: "/demo/contacts/8", Number: "C-0008"}
+		if err := redis.AmendRegistration(ctx, registration); err != nil {
+			redis.Fatal(err)
 		}
-		rotated := b.open(b.url, "two", "one")
-		if got := find(rotated, "/demo/contacts/8"); !slices.Equal(got, []string{r.ID}) {
-			b.Errorf("after the contact became another, and the key was rotated: %v", got)
+		rotated := redis.open(redis.url, "two", "one")
+		if got := find(rotated, "/demo/contacts/8"); !slices.Equal(got, []string{registration.ID}) {
+			redis.Errorf("after the contact became another, and the key was rotated: %v", got)
 		}
-		if got := find(b.Store, "/demo-x/contacts/7"); len(got) != 0 {
-			b.Errorf("in another organisation: %v", got)
+		if got := find(redis.Store, "/demo-x/contacts/7"); len(got) != 0 {
+			redis.Errorf("in another organisation: %v", got)
 		}
-		for _, key := range b.redis.Keys(ctx, "fd:contact:*").Val() {
-			b.lives(key, 44*time.Hour)
+		for _, key := range redis.redis.Keys(ctx, "fd:contact:*").Val() {
+			redis.lives(key, 44*time.Hour)
 			if strings.Contains(key, "/") {
-				b.Errorf("the key %s tells whose it is", key)
+				redis.Errorf("the key %s tells whose it is", key)
 			}
 		}
-		if n := b.redis.ZCard(ctx, "fd:{refreshes}:registrations").Val(); n != 2 {
-			b.Errorf("%d registrations are polled", n)
+		if n := redis.redis.ZCard(ctx, "fd:{refreshes}:registrations").Val(); n != 2 {
+			redis.Errorf("%d registrations are polled", n)
 		}
 		for range 30 {
-			b.registered()
+			redis.registered()
 		}
-		if got := find(b.Store, "/demo/contacts/7"); len(got) != 20 {
-			b.Errorf("%d registrations of one contact are kept", len(got))
+		if got := find(redis.Store, "/demo/contacts/7"); len(got) != 20 {
+			redis.Errorf("%d registrations of one contact are kept", len(got))
 		}
 	})
 }

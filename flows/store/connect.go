@@ -66,13 +66,13 @@ func CheckURL(address string) error {
 // URL sends: it uses TLS, or its one server is on this machine. Sentinels and cluster nodes name
 // other hosts, so that their own address proves nothing.
 func IsProtected(address string) bool {
-	o, err := parse(address)
+	options, err := parse(address)
 	if err != nil {
 		return false
 	}
-	host, _, _ := net.SplitHostPort(o.Addrs[0]) // parse has joined them
+	host, _, _ := net.SplitHostPort(options.Addrs[0]) // parse has joined them
 	local := host == "localhost" || net.ParseIP(host).IsLoopback()
-	return o.TLSConfig != nil || local && o.MasterName == "" && !o.IsClusterMode
+	return options.TLSConfig != nil || local && options.MasterName == "" && !options.IsClusterMode
 }
 
 // parse reads the three forms.
@@ -86,10 +86,10 @@ func parse(address string) (*redis.UniversalOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &redis.UniversalOptions{Username: parts.User.Username()}
-	o.Password, _ = parts.User.Password()
+	options := &redis.UniversalOptions{Username: parts.User.Username()}
+	options.Password, _ = parts.User.Password()
 	if security == "rediss" {
-		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+		options.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	query, path := parts.Query(), strings.TrimPrefix(parts.Path, "/")
 	database, port, known := path, "6379", []string(nil) // the default ports are Redis's own
@@ -102,24 +102,25 @@ func parse(address string) (*redis.UniversalOptions, error) {
 		if path == "" || strings.Contains(path, "/") {
 			return nil, errors.New("the primary's name is missing: redis+sentinel://host:26379/name, as in the Sentinels' configuration")
 		}
-		o.MasterName, o.SentinelUsername, o.SentinelPassword = path, query.Get("sentinel_username"), query.Get("sentinel_password")
+		options.MasterName, options.SentinelUsername, options.SentinelPassword = path, query.Get("sentinel_username"),
+			query.Get("sentinel_password")
 		database, port, known = query.Get("db"), "26379", []string{"db", "sentinel_username", "sentinel_password"}
 	case "cluster":
-		o.IsClusterMode = true // even with one host
+		options.IsClusterMode = true // even with one host
 		if database = strings.Trim(path, "/"); database != "" {
 			return nil, errors.New("a cluster has no databases: remove what follows the hosts")
 		}
 	default:
 		return nil, fmt.Errorf("%s+%s:// is unknown: after the plus, use sentinel or cluster", security, kind)
 	}
-	if o.DB, err = strconv.Atoi(cmp.Or(database, "0")); err != nil || o.DB < 0 {
+	if options.DB, err = strconv.Atoi(cmp.Or(database, "0")); err != nil || options.DB < 0 {
 		return nil, errors.New("the database must be a number")
 	}
 	if err := refuseUnknown(parts.RawQuery, known); err != nil {
 		return nil, err
 	}
-	o.Addrs, err = addresses(hosts, port)
-	return o, err
+	options.Addrs, err = addresses(hosts, port)
+	return options, err
 }
 
 // split separates the list of hosts from the rest, because a URL has only one host.

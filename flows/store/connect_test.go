@@ -123,28 +123,28 @@ func TestConnectRefuses(t *testing.T) {
 // are in different slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	b := newClusterFixture(t)
-	r, p := b.started()
-	if err := b.Commit(t.Context(), to(p, flows.Intent)); err != nil {
+	redis := newClusterFixture(t)
+	r, payment := redis.started()
+	if err := redis.Commit(t.Context(), to(payment, flows.Intent)); err != nil {
 		t.Fatal(err)
 	}
-	if _, read, err := b.Registration(t.Context(), r.ID); err != nil || read.State != flows.Intent {
+	if _, read, err := redis.Registration(t.Context(), r.ID); err != nil || read.State != flows.Intent {
 		t.Errorf("read %+v (%v)", read, err)
 	}
-	due, err := b.Due(t.Context(), flows.OpenLane, p.CreatedAt.Add(1e12), 1e9, 5)
-	if err != nil || !slices.Contains(due, p.ID) {
+	due, err := redis.Due(t.Context(), flows.OpenLane, payment.CreatedAt.Add(1e12), 1e9, 5)
+	if err != nil || !slices.Contains(due, payment.ID) {
 		t.Errorf("due are %v (%v)", due, err)
 	}
 	first := attempt{"body", "first"}
-	b.begin(first)
-	b.keep(first)
-	if err := b.Schedule(t.Context(), p, p.CreatedAt); err != nil {
+	redis.begin(first)
+	redis.keep(first)
+	if err := redis.Schedule(t.Context(), payment, payment.CreatedAt); err != nil {
 		t.Error(err)
 	}
-	if first, err := b.Once(t.Context(), "something", 1e9); err != nil || !first {
+	if first, err := redis.Once(t.Context(), "something", 1e9); err != nil || !first {
 		t.Errorf("once: %v (%v)", first, err)
 	}
-	found := store.CheckRedis(t.Context(), connect(t, b.url), store.CheckOptions{}, time.Now)
+	found := store.CheckRedis(t.Context(), connect(t, redis.url), store.CheckOptions{}, time.Now)
 	expectChecks(t, found, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "cluster")
 }
 

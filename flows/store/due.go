@@ -80,19 +80,20 @@ return 1
 // state. A final one it moves to the bounded list of its state, lists it under its finding if it has one, and sets when it is verified;
 // zero: never again. These lists are on different slots: a failure between the two writes leaves a payment that is advanced once more,
 // or that the finished ones lack.
-func (s *Store) Schedule(ctx context.Context, p *flows.Payment, at time.Time) error {
-	if !p.State.Final() {
-		return s.runAll(ctx, opening(p, at, replace, replace))
+func (s *Store) Schedule(ctx context.Context, payment *flows.Payment, at time.Time) error {
+	if !payment.State.Final() {
+		return s.runAll(ctx, opening(payment, at, replace, replace))
 	}
 	finding, due := "", ""
-	if p.Finding() != "" {
-		finding = strconv.FormatInt(stateScore(p.Finding(), p.StateSince()), 10)
+	if payment.Finding() != "" {
+		finding = strconv.FormatInt(stateScore(payment.Finding(), payment.StateSince()), 10)
 	}
 	if !at.IsZero() {
 		due = strconv.FormatInt(at.UnixMilli(), 10)
 	}
-	return s.runAll(ctx, call{addFinished, []string{finishedPayments(p.State)}, []any{string(p.ID), p.UpdatedAt.UnixMilli(), maxFinished}},
-		call{finish, []string{openPayments, paymentStates, unverifiedPayments}, []any{string(p.ID), finding, due}})
+	return s.runAll(ctx, call{addFinished, []string{finishedPayments(payment.State)},
+		[]any{string(payment.ID), payment.UpdatedAt.UnixMilli(), maxFinished}},
+		call{finish, []string{openPayments, paymentStates, unverifiedPayments}, []any{string(payment.ID), finding, due}})
 }
 
 // EnsureScheduled sets when an open payment is advanced, or a final one verified, unless that is scheduled already.

@@ -12,34 +12,34 @@ import (
 // TestWake: a payment that was woken comes before what is only due, and stays due whatever is scheduled meanwhile, until a gateway
 // takes it.
 func TestWake(t *testing.T) {
-	onEach(t, func(b *fixture) {
+	onEach(t, func(redis *fixture) {
 		now := time.UnixMilli(time.Now().UnixMilli())
 		payment := func(id flows.PaymentID, state flows.PaymentState) *flows.Payment {
 			return &flows.Payment{ID: id, State: state, UpdatedAt: now}
 		}
 		schedule := func(p *flows.Payment, at time.Time) {
-			b.Helper()
-			if err := b.Schedule(b.Context(), p, at); err != nil {
-				b.Fatal(err)
+			redis.Helper()
+			if err := redis.Schedule(redis.Context(), p, at); err != nil {
+				redis.Fatal(err)
 			}
 		}
 		wake := func(id flows.PaymentID, at time.Time) {
-			b.Helper()
-			if err := b.Wake(b.Context(), id, at); err != nil {
-				b.Fatal(err)
+			redis.Helper()
+			if err := redis.Wake(redis.Context(), id, at); err != nil {
+				redis.Fatal(err)
 			}
 		}
 		due := func(limit int, want string) {
-			b.Helper()
-			if ids, err := b.Due(b.Context(), flows.OpenLane, now, time.Minute, limit); err != nil || fmt.Sprint(ids) != want {
-				b.Errorf("due are %v (%v), want %s", ids, err, want)
+			redis.Helper()
+			if ids, err := redis.Due(redis.Context(), flows.OpenLane, now, time.Minute, limit); err != nil || fmt.Sprint(ids) != want {
+				redis.Errorf("due are %v (%v), want %s", ids, err, want)
 			}
 		}
 		waiting := func(want flows.Waiting) {
-			b.Helper()
-			w, err := b.Waiting(b.Context(), flows.OpenLane, now)
+			redis.Helper()
+			w, err := redis.Waiting(redis.Context(), flows.OpenLane, now)
 			if err != nil || w.Due != want.Due || w.Later != want.Later || !w.Oldest.Equal(want.Oldest) {
-				b.Errorf("waiting are %+v (%v), want %+v", w, err, want)
+				redis.Errorf("waiting are %+v (%v), want %+v", w, err, want)
 			}
 		}
 		waiting(flows.Waiting{})
@@ -65,26 +65,26 @@ func TestWake(t *testing.T) {
 
 // TestDueHasItsTurn: more payments are woken than a gateway can advance, on and on. One that is only due is taken nevertheless.
 func TestDueHasItsTurn(t *testing.T) {
-	onEach(t, func(b *fixture) {
+	onEach(t, func(redis *fixture) {
 		now := time.UnixMilli(time.Now().UnixMilli())
-		if err := b.Schedule(b.Context(), &flows.Payment{ID: "due-1", State: flows.Captured, UpdatedAt: now}, now); err != nil {
-			b.Fatal(err)
+		if err := redis.Schedule(redis.Context(), &flows.Payment{ID: "due-1", State: flows.Captured, UpdatedAt: now}, now); err != nil {
+			redis.Fatal(err)
 		}
 		taken := map[flows.PaymentID]bool{}
 		for woken := range 8 { // two are woken for each that is taken
 			for _, n := range []int{2*woken + 1, 2*woken + 2} {
-				if err := b.Wake(b.Context(), flows.NewPaymentID("woken", n), now); err != nil {
-					b.Fatal(err)
+				if err := redis.Wake(redis.Context(), flows.NewPaymentID("woken", n), now); err != nil {
+					redis.Fatal(err)
 				}
 			}
-			ids, err := b.Due(b.Context(), flows.OpenLane, now, time.Hour, 1)
+			ids, err := redis.Due(redis.Context(), flows.OpenLane, now, time.Hour, 1)
 			if err != nil || len(ids) != 1 {
-				b.Fatalf("due are %v (%v)", ids, err)
+				redis.Fatalf("due are %v (%v)", ids, err)
 			}
 			taken[ids[0]] = true
 		}
 		if len(taken) != 8 || !taken["due-1"] {
-			b.Errorf("taken are %v", taken)
+			redis.Errorf("taken are %v", taken)
 		}
 	})
 }
@@ -92,21 +92,21 @@ func TestDueHasItsTurn(t *testing.T) {
 // TestBuyerPassesABacklog: after an outage, many payments have been due for minutes, most of which no buyer looks at. One that is woken
 // then, because its buyer has just paid, waits for none of them.
 func TestBuyerPassesABacklog(t *testing.T) {
-	onEach(t, func(b *fixture) {
+	onEach(t, func(redis *fixture) {
 		now := time.UnixMilli(time.Now().UnixMilli())
 		for n := range 100 {
 			idle := &flows.Payment{ID: flows.NewPaymentID("idle", n+1), State: flows.Intent, UpdatedAt: now}
-			if err := b.Schedule(b.Context(), idle, now.Add(-10*time.Minute)); err != nil {
-				b.Fatal(err)
+			if err := redis.Schedule(redis.Context(), idle, now.Add(-10*time.Minute)); err != nil {
+				redis.Fatal(err)
 			}
 		}
 		for n := range 3 {
-			if err := b.Wake(b.Context(), flows.NewPaymentID("paid", n+1), now.Add(time.Duration(n))); err != nil {
-				b.Fatal(err)
+			if err := redis.Wake(redis.Context(), flows.NewPaymentID("paid", n+1), now.Add(time.Duration(n))); err != nil {
+				redis.Fatal(err)
 			}
-			ids, err := b.Due(b.Context(), flows.OpenLane, now, time.Minute, 1)
+			ids, err := redis.Due(redis.Context(), flows.OpenLane, now, time.Minute, 1)
 			if want := flows.NewPaymentID("paid", n+1); err != nil || !slices.Contains(ids, want) {
-				b.Errorf("%v is taken before %s (%v)", ids, want, err)
+				redis.Errorf("%v is taken before %s (%v)", ids, want, err)
 			}
 		}
 	})

@@ -74,14 +74,14 @@ func TestIdempotency(t *testing.T) {
 		"dropped by another attempt": {func(b *fixture) { b.begin(first); b.drop(again) }, again, store.InProgress},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEach(t, func(b *fixture) {
-				test.history(b)
-				begun, answer := b.begin(test.then)
+			onEach(t, func(redis *fixture) {
+				test.history(redis)
+				begun, answer := redis.begin(test.then)
 				if begun != test.want {
-					b.Errorf("%s, want %s", begun, test.want)
+					redis.Errorf("%s, want %s", begun, test.want)
 				}
 				if begun == store.Completed && !reflect.DeepEqual(answer, created) {
-					b.Errorf("the answer is %+v", answer)
+					redis.Errorf("the answer is %+v", answer)
 				}
 			})
 		})
@@ -102,15 +102,15 @@ func TestIdempotencyScopes(t *testing.T) {
 
 // TestOneFirst: of many simultaneous requests, one is processed.
 func TestOneFirst(t *testing.T) {
-	onEach(t, func(b *fixture) {
+	onEach(t, func(redis *fixture) {
 		counts := map[store.RequestStatus]int{}
 		var mu sync.Mutex
 		var group sync.WaitGroup
 		for i := range 16 {
 			group.Go(func() {
-				begun, _, err := b.BeginRequest(b.Context(), "scope", "key", "body", string(rune('a'+i)))
+				begun, _, err := redis.BeginRequest(redis.Context(), "scope", "key", "body", string(rune('a'+i)))
 				if err != nil {
-					b.Errorf("begin: %v", err)
+					redis.Errorf("begin: %v", err)
 				}
 				mu.Lock()
 				defer mu.Unlock()
@@ -119,7 +119,7 @@ func TestOneFirst(t *testing.T) {
 		}
 		group.Wait()
 		if counts[store.NewRequest] != 1 || counts[store.InProgress] != 15 {
-			b.Errorf("the requests are %v", counts)
+			redis.Errorf("the requests are %v", counts)
 		}
 	})
 }

@@ -39,17 +39,19 @@ var pollRegistration = redis.NewScript(`return redis.call('ZADD', KEYS[1], 'NX',
 
 // index returns the calls that make a registration found by contact, by person and by polling.
 // They run before it is saved: an entry that leads nowhere is harmless.
-func (s *Store) index(r *flows.Registration) (calls []call) {
+func (s *Store) index(registration *flows.Registration) (calls []call) {
 	entry := func(key string, most int) call {
-		return call{indexRegistration, []string{key}, []any{r.ID, r.ExpiresAt.UnixMilli(), registrationTTL(r).Milliseconds(), most}}
+		return call{indexRegistration, []string{key}, []any{registration.ID, registration.ExpiresAt.UnixMilli(),
+			registrationTTL(registration).Milliseconds(), most}}
 	}
-	if r.Contact != nil {
-		calls = append(calls, entry(s.contactKeys(r.Contact.IRI)[0], maxOfContact))
-		if r.Sale != "" {
-			calls = append(calls, call{pollRegistration, []string{refreshes}, []any{r.ID, r.CreatedAt.Add(flows.FirstPoll).UnixMilli()}})
+	if registration.Contact != nil {
+		calls = append(calls, entry(s.contactKeys(registration.Contact.IRI)[0], maxOfContact))
+		if registration.Sale != "" {
+			calls = append(calls, call{pollRegistration, []string{refreshes},
+				[]any{registration.ID, registration.CreatedAt.Add(flows.FirstPoll).UnixMilli()}})
 		}
 	}
-	for _, key := range personKeys(r.PersonPseudonyms) {
+	for _, key := range personKeys(registration.PersonPseudonyms) {
 		calls = append(calls, entry(key, maxOfPerson))
 	}
 	return calls
@@ -83,13 +85,13 @@ func (s *Store) indexed(ctx context.Context, keys []string) (ids []string, err e
 }
 
 // Unindex removes a registration from every index by contact or person, and ends its refreshes.
-func (s *Store) Unindex(ctx context.Context, r *flows.Registration) error {
-	keys := append(personKeys(r.PersonPseudonyms), refreshes)
-	if r.Contact != nil {
-		keys = append(keys, s.contactKeys(r.Contact.IRI)...)
+func (s *Store) Unindex(ctx context.Context, registration *flows.Registration) error {
+	keys := append(personKeys(registration.PersonPseudonyms), refreshes)
+	if registration.Contact != nil {
+		keys = append(keys, s.contactKeys(registration.Contact.IRI)...)
 	}
 	for _, key := range keys {
-		if err := s.redis.ZRem(ctx, key, r.ID).Err(); err != nil {
+		if err := s.redis.ZRem(ctx, key, registration.ID).Err(); err != nil {
 			return err
 		}
 	}

@@ -11,44 +11,44 @@ import (
 )
 
 func TestInvitationIsForOneUse(t *testing.T) {
-	onEach(t, func(b *fixture) {
-		ctx, invitation := b.Context(), flows.Invitation{ContactID: "1001", ClubID: "11"}
-		if err := b.SaveInvitation(ctx, "hash", invitation, time.Hour); err != nil {
-			b.Fatal(err)
+	onEach(t, func(redis *fixture) {
+		ctx, invitation := redis.Context(), flows.Invitation{ContactID: "1001", ClubID: "11"}
+		if err := redis.SaveInvitation(ctx, "hash", invitation, time.Hour); err != nil {
+			redis.Fatal(err)
 		}
 		for _, use := range []string{"one", "one"} { // repeated because its response was lost
-			if got, err := b.ClaimInvitation(ctx, "hash", use); err != nil || got != invitation {
-				b.Errorf("%s: %+v, %v", use, got, err)
+			if got, err := redis.ClaimInvitation(ctx, "hash", use); err != nil || got != invitation {
+				redis.Errorf("%s: %+v, %v", use, got, err)
 			}
 		}
 		taken := func(use string) {
-			b.Helper()
-			if got, err := b.ClaimInvitation(ctx, "hash", use); !errors.Is(err, flows.ErrNotFound) {
-				b.Errorf("%s: %+v, %v", use, got, err)
+			redis.Helper()
+			if got, err := redis.ClaimInvitation(ctx, "hash", use); !errors.Is(err, flows.ErrNotFound) {
+				redis.Errorf("%s: %+v, %v", use, got, err)
 			}
 		}
 		taken("other")
-		if err := b.ReleaseInvitation(ctx, "hash", "other"); err != nil {
-			b.Error(err)
+		if err := redis.ReleaseInvitation(ctx, "hash", "other"); err != nil {
+			redis.Error(err)
 		}
 		taken("other")
-		if err := b.ReleaseInvitation(ctx, "hash", "one"); err != nil {
-			b.Error(err)
+		if err := redis.ReleaseInvitation(ctx, "hash", "one"); err != nil {
+			redis.Error(err)
 		}
-		if got, err := b.ClaimInvitation(ctx, "hash", "third"); err != nil || got != invitation {
-			b.Errorf("given back: %+v, %v", got, err)
+		if got, err := redis.ClaimInvitation(ctx, "hash", "third"); err != nil || got != invitation {
+			redis.Errorf("given back: %+v, %v", got, err)
 		}
-		if held := b.redis.HGet(ctx, "fd:invitation:hash", "body").Val(); held == "" || strings.Contains(held, "1001") {
-			b.Errorf("Redis holds %q", held)
+		if held := redis.redis.HGet(ctx, "fd:invitation:hash", "body").Val(); held == "" || strings.Contains(held, "1001") {
+			redis.Errorf("Redis holds %q", held)
 		}
-		b.expire("fd:invitation:hash")
+		redis.expire("fd:invitation:hash")
 		taken("third")
 	})
 }
 
 func TestReceiptsAreKept(t *testing.T) {
-	onEach(t, func(b *fixture) {
-		ctx, at := b.Context(), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	onEach(t, func(redis *fixture) {
+		ctx, at := redis.Context(), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 		for i, id := range []string{"one", "two"} {
 			receipt := flows.Receipt{
 				ID:      id,
@@ -56,27 +56,27 @@ func TestReceiptsAreKept(t *testing.T) {
 				Wording: "v1",
 				Items:   []flows.Consent{{ID: "12012", Channel: "email", Type: "news", Authorized: true}},
 			}
-			if err := b.SaveReceipt(ctx, "/demo/contacts/1001", receipt); err != nil {
-				b.Fatal(err)
+			if err := redis.SaveReceipt(ctx, "/demo/contacts/1001", receipt); err != nil {
+				redis.Fatal(err)
 			}
 		}
-		kept, err := b.Receipts(ctx, "/demo/contacts/1001")
+		kept, err := redis.Receipts(ctx, "/demo/contacts/1001")
 		if err != nil || len(kept) != 2 || kept[0].ID != "two" || kept[1].ID != "one" || kept[1].Items[0].Type != "news" ||
 			!kept[1].At.Equal(at) {
-			b.Errorf("kept: %+v, %v", kept, err)
+			redis.Errorf("kept: %+v, %v", kept, err)
 		}
 		for _, other := range []club.IRI{"/demo/contacts/1002", "/demo-x/contacts/1001"} {
-			if kept, err := b.Receipts(ctx, other); err != nil || len(kept) != 0 {
-				b.Errorf("%s: %+v, %v", other, kept, err)
+			if kept, err := redis.Receipts(ctx, other); err != nil || len(kept) != 0 {
+				redis.Errorf("%s: %+v, %v", other, kept, err)
 			}
 		}
-		for _, key := range b.redis.Keys(ctx, "fd:receipts:*").Val() {
-			if life := b.redis.TTL(ctx, key).Val(); strings.Contains(key, "1001") || life < 2*365*24*time.Hour {
-				b.Errorf("%s lives %s", key, life)
+		for _, key := range redis.redis.Keys(ctx, "fd:receipts:*").Val() {
+			if life := redis.redis.TTL(ctx, key).Val(); strings.Contains(key, "1001") || life < 2*365*24*time.Hour {
+				redis.Errorf("%s lives %s", key, life)
 			}
-			for _, body := range b.redis.LRange(ctx, key, 0, -1).Val() {
+			for _, body := range redis.redis.LRange(ctx, key, 0, -1).Val() {
 				if strings.Contains(body, "12012") {
-					b.Errorf("%s holds %q", key, body)
+					redis.Errorf("%s holds %q", key, body)
 				}
 			}
 		}

@@ -136,15 +136,15 @@ func (b *fixture) unchanged(what string, do func()) {
 func (b *fixture) registered() *flows.Registration {
 	b.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	r := &flows.Registration{
+	registration := &flows.Registration{
 		ID: uuid.NewString(), State: flows.Open, ClientToken: "demo", TokenHash: "the-hash-of-a-token", ClubID: "11", Channel: "web",
 		Contact: &flows.Contact{IRI: "/demo/contacts/7", Number: "C-0007", Status: "temp"}, Sale: "/demo/sales/5",
 		CreatedAt: now, ExpiresAt: now.Add(20 * time.Hour),
 	}
-	if err := b.SaveRegistration(b.Context(), r); err != nil {
+	if err := b.SaveRegistration(b.Context(), registration); err != nil {
 		b.Fatal(err)
 	}
-	return r
+	return registration
 }
 
 // started stores a registration with a payment.

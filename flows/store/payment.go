@@ -81,22 +81,22 @@ const (
 // StartPayment saves a registration, as SaveRegistration does, and creates its next payment, both or neither. flows.ErrConflict if the
 // registration was changed since it was read. The payment is listed as open first: an entry without a payment is dropped later, a
 // payment without an entry would never be polled.
-func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error {
-	rKey, pKey := registrationKey(r.ID), paymentKey(p.ID)
-	rBody, err := s.sealRegistration(r)
+func (s *Store) StartPayment(ctx context.Context, registration *flows.Registration, payment *flows.Payment) error {
+	rKey, pKey := registrationKey(registration.ID), paymentKey(payment.ID)
+	rBody, err := s.sealRegistration(registration)
 	if err != nil {
 		return err
 	}
-	pBody, err := s.seal(pKey, p)
+	pBody, err := s.seal(pKey, payment)
 	if err != nil {
 		return err
 	}
 	start := call{startPayment, []string{rKey, pKey}, []any{
-		r.Version, uuid.NewString(), rBody, r.Generation, string(p.State), pBody, paymentPrefix(r.ID),
+		registration.Version, uuid.NewString(), rBody, registration.Generation, string(payment.State), pBody, paymentPrefix(registration.ID),
 	}}
-	p.Version, err = created(s.runAfter(ctx, []call{opening(p, p.CreatedAt.Add(firstPoll), replace, onlyNew)}, start))
+	payment.Version, err = created(s.runAfter(ctx, []call{opening(payment, payment.CreatedAt.Add(firstPoll), replace, onlyNew)}, start))
 	if err == nil {
-		r.Version++
+		registration.Version++
 	}
 	return err
 }
@@ -112,7 +112,7 @@ func (s *Store) Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment
 }
 
 // PaymentUnlessSeen is Payment, unless Once was called with this name within its period: then seen is true, and p is nil.
-func (s *Store) PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name string) (p *flows.Payment, seen bool, err error) {
+func (s *Store) PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name string) (payment *flows.Payment, seen bool, err error) {
 	pipe := s.redis.Pipeline()
 	times, fields := pipe.Exists(ctx, onceKey(name)), pipe.HMGet(ctx, paymentKey(id), paymentFields...)
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -121,23 +121,23 @@ func (s *Store) PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name 
 	if times.Val() > 0 {
 		return nil, true, nil
 	}
-	p, err = s.payment(paymentKey(id), fields.Val())
-	return p, false, err
+	payment, err = s.payment(paymentKey(id), fields.Val())
+	return payment, false, err
 }
 
 // paymentFields are the fields that payment reads, in its order.
 var paymentFields = []string{"version", "body", "state"}
 
 // payment opens a payment from its fields version, body and state. ErrNotFound without them.
-func (s *Store) payment(key string, fields []any) (p *flows.Payment, err error) {
-	p = &flows.Payment{}
-	if p.Version, err = s.record(key, fields[0], fields[1], p); err != nil {
+func (s *Store) payment(key string, fields []any) (payment *flows.Payment, err error) {
+	payment = &flows.Payment{}
+	if payment.Version, err = s.record(key, fields[0], fields[1], payment); err != nil {
 		return nil, err
 	}
-	if fields[2] != string(p.State) {
+	if fields[2] != string(payment.State) {
 		return nil, fmt.Errorf("%w: %s: its plain state differs", flows.ErrDamaged, key)
 	}
-	return p, nil
+	return payment, nil
 }
 
 // Commit changes a payment by compare-and-set; see flows.StateChange. flows.ErrConflict if the payment was changed since it was read,

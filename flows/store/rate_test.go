@@ -11,37 +11,37 @@ import (
 
 // TestRates: each limit counts each subject separately, and keys contain no names.
 func TestRates(t *testing.T) {
-	onEach(t, func(b *fixture) {
+	onEach(t, func(redis *fixture) {
 		rate := store.Rate{Requests: 3, Period: time.Hour}
 		take := func(name, who string) store.RateStatus {
-			b.Helper()
-			taken, err := b.TakeRequest(b.Context(), name, who, rate)
+			redis.Helper()
+			taken, err := redis.TakeRequest(redis.Context(), name, who, rate)
 			if err != nil {
-				b.Fatal(err)
+				redis.Fatal(err)
 			}
 			return taken
 		}
 		for want := 2; want >= 0; want-- {
 			if got := take("writes", "address 203.0.113.7"); !got.Allowed || got.Remaining != want || got.RetryAfter != 0 || got.ResetAfter <= 0 {
-				b.Errorf("%d should be left: %+v", want, got)
+				redis.Errorf("%d should be left: %+v", want, got)
 			}
 		}
 		refused := take("writes", "address 203.0.113.7")
 		if refused.Allowed || refused.Remaining != 0 || refused.RetryAfter <= 19*time.Minute || refused.RetryAfter > 20*time.Minute ||
 			refused.ResetAfter <= 59*time.Minute {
-			b.Errorf("the fourth: %+v", refused)
+			redis.Errorf("the fourth: %+v", refused)
 		}
 		if !take("starts", "address 203.0.113.7").Allowed || !take("writes", "address 203.0.113.8").Allowed {
-			b.Error("limits, or subjects, are counted together")
+			redis.Error("limits, or subjects, are counted together")
 		}
-		for _, key := range b.redis.Keys(b.Context(), "*").Val() {
-			if strings.Contains(key, "203") || b.redis.PTTL(b.Context(), key).Val() <= 0 {
-				b.Errorf("%s tells who it is, or stays for ever", key)
+		for _, key := range redis.redis.Keys(redis.Context(), "*").Val() {
+			if strings.Contains(key, "203") || redis.redis.PTTL(redis.Context(), key).Val() <= 0 {
+				redis.Errorf("%s tells who it is, or stays for ever", key)
 			}
 		}
-		_, err := b.open("redis://127.0.0.1:1", "one").TakeRequest(b.Context(), "writes", "anybody", rate)
+		_, err := redis.open("redis://127.0.0.1:1", "one").TakeRequest(redis.Context(), "writes", "anybody", rate)
 		if flows.CodeOf(err) != flows.StorageUnavailable {
-			b.Errorf("without Redis: %v", err)
+			redis.Errorf("without Redis: %v", err)
 		}
 	})
 }

@@ -48,32 +48,32 @@ return tonumber(version)
 // long a final payment is kept; zero for others. flows.ErrConflict if the payment exists or the registration was changed;
 // flows.ErrNotFound if p is not a duplicate and its registration is neither given nor in Redis. As in StartPayment, the payment is
 // listed as open first.
-func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error {
-	if !p.State.Final() {
-		if err := s.EnsureScheduled(ctx, p, p.UpdatedAt); err != nil {
+func (s *Store) Rebuild(ctx context.Context, registration *flows.Registration, payment *flows.Payment, keep time.Duration) error {
+	if !payment.State.Final() {
+		if err := s.EnsureScheduled(ctx, payment, payment.UpdatedAt); err != nil {
 			return err
 		}
 	}
-	rKey, pKey := registrationKey(p.Registration), paymentKey(p.ID)
-	pBody, err := s.seal(pKey, p)
+	rKey, pKey := registrationKey(payment.Registration), paymentKey(payment.ID)
+	pBody, err := s.seal(pKey, payment)
 	if err != nil {
 		return err
 	}
 	var rBody []byte
 	var expected int64
-	if r != nil {
-		if rBody, err = s.sealRegistration(r); err != nil {
+	if registration != nil {
+		if rBody, err = s.sealRegistration(registration); err != nil {
 			return err
 		}
-		expected = r.Version
+		expected = registration.Version
 	}
-	numbered := p.ID == flows.NewPaymentID(p.Registration, p.Generation)
-	reply := s.run(ctx, rebuild, []string{rKey, pKey}, uuid.NewString(), string(p.State), pBody, keep.Milliseconds(),
-		rBody, expected, p.Generation, keepAfterPayment.Milliseconds(), numbered)
+	numbered := payment.ID == flows.NewPaymentID(payment.Registration, payment.Generation)
+	reply := s.run(ctx, rebuild, []string{rKey, pKey}, uuid.NewString(), string(payment.State), pBody, keep.Milliseconds(),
+		rBody, expected, payment.Generation, keepAfterPayment.Milliseconds(), numbered)
 	if n, _ := reply.Int64(); n == -1 {
 		return flows.ErrNotFound
 	}
-	p.Version, err = created(reply)
+	payment.Version, err = created(reply)
 	return err
 }
 

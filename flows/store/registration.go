@@ -66,24 +66,24 @@ func (s *Store) AmendRegistration(ctx context.Context, r *flows.Registration) er
 	return s.replace(ctx, r, 0)
 }
 
-func (s *Store) replace(ctx context.Context, r *flows.Registration, keep time.Duration) error {
-	key := registrationKey(r.ID)
-	body, err := s.sealRegistration(r)
+func (s *Store) replace(ctx context.Context, registration *flows.Registration, keep time.Duration) error {
+	key := registrationKey(registration.ID)
+	body, err := s.sealRegistration(registration)
 	if err != nil {
 		return err
 	}
 	var index []call
-	if keep > 0 || listed(r) != r.Listed { // else it is indexed for as long as it is kept
-		index = s.index(r)
+	if keep > 0 || listed(registration) != registration.Listed { // else it is indexed for as long as it is kept
+		index = s.index(registration)
 	}
 	save := call{saveRegistration, []string{key}, []any{
-		r.Version, uuid.NewString(), body, r.Generation, keep.Milliseconds(), paymentPrefix(r.ID),
+		registration.Version, uuid.NewString(), body, registration.Generation, keep.Milliseconds(), paymentPrefix(registration.ID),
 	}}
 	if err := committed(s.runAfter(ctx, index, save)); err != nil {
 		return err
 	}
-	r.Version++
-	r.Listed = listed(r)
+	registration.Version++
+	registration.Listed = listed(registration)
 	return nil
 }
 
@@ -116,19 +116,19 @@ func (s *Store) Registration(ctx context.Context, id string) (*flows.Registratio
 	case len(fields) == 0:
 		return nil, nil, flows.ErrNotFound
 	}
-	r := &flows.Registration{}
-	if r.Version, err = s.record(key, fields[0], fields[1], r); err != nil {
+	registration := &flows.Registration{}
+	if registration.Version, err = s.record(key, fields[0], fields[1], registration); err != nil {
 		return nil, nil, err
 	}
-	r.Listed = listed(r)
-	if fields[2] != strconv.Itoa(r.Generation) {
+	registration.Listed = listed(registration)
+	if fields[2] != strconv.Itoa(registration.Generation) {
 		return nil, nil, fmt.Errorf("%w: %s: its plain generation differs", flows.ErrDamaged, key)
 	}
 	if len(fields) < 6 {
-		return r, nil, nil
+		return registration, nil, nil
 	}
-	p, err := s.payment(paymentKey(flows.NewPaymentID(id, r.Generation)), fields[3:])
-	return r, p, err
+	p, err := s.payment(paymentKey(flows.NewPaymentID(id, registration.Generation)), fields[3:])
+	return registration, p, err
 }
 
 // record opens a record from its fields, and returns its version. ErrNotFound without fields.

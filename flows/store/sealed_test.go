@@ -12,44 +12,50 @@ import (
 // TestUnreadableRecords damages the records in Redis: every read then returns an error, never an empty record,
 // and changes nothing.
 func TestUnreadableRecords(t *testing.T) {
-	onEach(t, func(b *fixture) {
-		r, p := b.started()
-		other, otherPayment := b.started()
-		rKey, pKey := registrationKey(r), paymentKey(p)
-		body := func(key string) string { return b.redis.HGet(b.Context(), key, "body").Val() }
+	onEach(t, func(redis *fixture) {
+		registration, payment := redis.started()
+		other, otherPayment := redis.started()
+		rKey, pKey := registrationKey(registration), paymentKey(payment)
+		body := func(key string) string { return redis.redis.HGet(redis.Context(), key, "body").Val() }
 		rBody, pBody := body(rKey), body(pKey)
-		otherKeys := b.open(b.url, "two")
+		otherKeys := redis.open(redis.url, "two")
 		for name, test := range map[string]struct {
 			read  *store.Store
 			spoil func()
 		}{
-			"another key":       {otherKeys, func() {}},
-			"swapped":           {b.Store, func() { b.set(rKey, body(registrationKey(other))); b.set(pKey, body(paymentKey(otherPayment))) }},
-			"one for the other": {b.Store, func() { b.set(rKey, pBody); b.set(pKey, rBody) }},
-			"garbage":           {b.Store, func() { b.set(rKey, "garbage that is long enough to be a record"); b.set(pKey, "\x00") }},
-			"cut off":           {b.Store, func() { b.set(rKey, rBody[:len(rBody)-1]); b.set(pKey, pBody[:3]) }},
-			"altered":           {b.Store, func() { b.set(rKey, flip(rBody)); b.set(pKey, flip(pBody)) }},
-			"empty":             {b.Store, func() { b.set(rKey, ""); b.set(pKey, "") }},
-			"without a body":    {b.Store, func() { b.redis.HDel(b.Context(), rKey, "body"); b.redis.HDel(b.Context(), pKey, "body") }},
-			"a version of letters": {b.Store, func() {
-				b.redis.HSet(b.Context(), rKey, "version", "x")
-				b.redis.HSet(b.Context(), pKey, "version", "x")
+			"another key": {otherKeys, func() {}},
+			"swapped": {redis.Store, func() {
+				redis.set(rKey, body(registrationKey(other)))
+				redis.set(pKey, body(paymentKey(otherPayment)))
+			}},
+			"one for the other": {redis.Store, func() { redis.set(rKey, pBody); redis.set(pKey, rBody) }},
+			"garbage":           {redis.Store, func() { redis.set(rKey, "garbage that is long enough to be a record"); redis.set(pKey, "\x00") }},
+			"cut off":           {redis.Store, func() { redis.set(rKey, rBody[:len(rBody)-1]); redis.set(pKey, pBody[:3]) }},
+			"altered":           {redis.Store, func() { redis.set(rKey, flip(rBody)); redis.set(pKey, flip(pBody)) }},
+			"empty":             {redis.Store, func() { redis.set(rKey, ""); redis.set(pKey, "") }},
+			"without a body": {redis.Store, func() {
+				redis.redis.HDel(redis.Context(), rKey, "body")
+				redis.redis.HDel(redis.Context(), pKey, "body")
+			}},
+			"a version of letters": {redis.Store, func() {
+				redis.redis.HSet(redis.Context(), rKey, "version", "x")
+				redis.redis.HSet(redis.Context(), pKey, "version", "x")
 			}},
 		} {
 			test.spoil()
-			b.unchanged(name, func() {
-				if _, _, err := test.read.Registration(b.Context(), r.ID); err == nil || errors.Is(err, flows.ErrNotFound) {
-					b.Errorf("%s: the registration is read with %v", name, err)
+			redis.unchanged(name, func() {
+				if _, _, err := test.read.Registration(redis.Context(), registration.ID); err == nil || errors.Is(err, flows.ErrNotFound) {
+					redis.Errorf("%s: the registration is read with %v", name, err)
 				}
-				if _, err := test.read.Payment(b.Context(), p.ID); err == nil || errors.Is(err, flows.ErrNotFound) {
-					b.Errorf("%s: the payment is read with %v", name, err)
+				if _, err := test.read.Payment(redis.Context(), payment.ID); err == nil || errors.Is(err, flows.ErrNotFound) {
+					redis.Errorf("%s: the payment is read with %v", name, err)
 				}
 			})
-			b.redis.HSet(b.Context(), rKey, "body", rBody, "version", r.Version)
-			b.redis.HSet(b.Context(), pKey, "body", pBody, "version", p.Version)
+			redis.redis.HSet(redis.Context(), rKey, "body", rBody, "version", registration.Version)
+			redis.redis.HSet(redis.Context(), pKey, "body", pBody, "version", payment.Version)
 		}
-		if _, _, err := b.Registration(b.Context(), r.ID); err != nil {
-			b.Errorf("mended, and still: %v", err)
+		if _, _, err := redis.Registration(redis.Context(), registration.ID); err != nil {
+			redis.Errorf("mended, and still: %v", err)
 		}
 	})
 }
@@ -64,41 +70,41 @@ func flip(sealed string) string {
 
 // TestUnreadableResponse: a response that cannot be opened is an error, never an empty answer.
 func TestUnreadableResponse(t *testing.T) {
-	onEach(t, func(b *fixture) {
+	onEach(t, func(redis *fixture) {
 		first := attempt{"body", "first"}
-		b.begin(first)
-		b.keep(first)
-		_, _, err := b.open(b.url, "two").BeginRequest(b.Context(), "a holder and a route", "the key", "body", "again")
+		redis.begin(first)
+		redis.keep(first)
+		_, _, err := redis.open(redis.url, "two").BeginRequest(redis.Context(), "a holder and a route", "the key", "body", "again")
 		if flows.CodeOf(err) != flows.StorageUnavailable {
-			b.Errorf("with another key: %v", err)
+			redis.Errorf("with another key: %v", err)
 		}
 	})
 }
 
 // TestRotation puts a new key first, and later drops the old one.
 func TestRotation(t *testing.T) {
-	onEach(t, func(b *fixture) {
-		r, p := b.started()
-		untouched, _ := b.started()
-		rotated, dropped := b.open(b.url, "two", "one"), b.open(b.url, "two")
-		if _, _, err := dropped.Registration(b.Context(), r.ID); err == nil {
-			b.Error("a record is read without its key")
+	onEach(t, func(redis *fixture) {
+		registration, payment := redis.started()
+		untouched, _ := redis.started()
+		rotated, dropped := redis.open(redis.url, "two", "one"), redis.open(redis.url, "two")
+		if _, _, err := dropped.Registration(redis.Context(), registration.ID); err == nil {
+			redis.Error("a record is read without its key")
 		}
-		read, _, err := rotated.Registration(b.Context(), r.ID)
+		read, _, err := rotated.Registration(redis.Context(), registration.ID)
 		if err != nil {
-			b.Fatal(err)
+			redis.Fatal(err)
 		}
-		if err := rotated.SaveRegistration(b.Context(), read); err != nil {
-			b.Fatal(err)
+		if err := rotated.SaveRegistration(redis.Context(), read); err != nil {
+			redis.Fatal(err)
 		}
-		if err := rotated.Commit(b.Context(), to(p, flows.Intent)); err != nil {
-			b.Fatal(err)
+		if err := rotated.Commit(redis.Context(), to(payment, flows.Intent)); err != nil {
+			redis.Fatal(err)
 		}
-		if _, again, err := dropped.Registration(b.Context(), r.ID); err != nil || again.State != flows.Intent {
-			b.Errorf("what was written with the new key: %+v (%v)", again, err)
+		if _, again, err := dropped.Registration(redis.Context(), registration.ID); err != nil || again.State != flows.Intent {
+			redis.Errorf("what was written with the new key: %+v (%v)", again, err)
 		}
-		if _, _, err := dropped.Registration(b.Context(), untouched.ID); err == nil {
-			b.Error("what was not written since is read without its key")
+		if _, _, err := dropped.Registration(redis.Context(), untouched.ID); err == nil {
+			redis.Error("what was not written since is read without its key")
 		}
 	})
 }
@@ -106,21 +112,21 @@ func TestRotation(t *testing.T) {
 // TestNothingIsReadable: no key or value in Redis shows a name, a reference of the club system or any part of
 // a response.
 func TestNothingIsReadable(t *testing.T) {
-	onEach(t, func(b *fixture) {
-		b.started()
+	onEach(t, func(redis *fixture) {
+		redis.started()
 		first := attempt{"body", "first"}
-		b.begin(first)
-		b.keep(first)
-		all := b.everything()
+		redis.begin(first)
+		redis.keep(first)
+		all := redis.everything()
 		if len(all) < 4 {
-			b.Fatalf("only %d keys are there", len(all))
+			redis.Fatalf("only %d keys are there", len(all))
 		}
 		for key, value := range all {
 			for _, secret := range []string{
 				"/demo/", "Martin", "Ada", "C-0007", "the-hash-of-a-token", "secret", "a holder and a route", "the key", "4990",
 			} {
 				if strings.Contains(key+value, secret) {
-					b.Errorf("%q is in %s: %q", secret, key, value)
+					redis.Errorf("%q is in %s: %q", secret, key, value)
 				}
 			}
 		}
@@ -128,22 +134,22 @@ func TestNothingIsReadable(t *testing.T) {
 }
 
 func TestRedisIsGone(t *testing.T) {
-	onEach(t, func(b *fixture) {
-		behind, wire := b.behind(0)
-		if _, err := behind.ClubEventsWaiting(b.Context()); err != nil {
-			b.Fatal(err)
+	onEach(t, func(redis *fixture) {
+		behind, wire := redis.behind(0)
+		if _, err := behind.ClubEventsWaiting(redis.Context()); err != nil {
+			redis.Fatal(err)
 		}
-		r, p := b.started()
+		registration, payment := redis.started()
 		wire.Cut()
-		_, _, readErr := behind.Registration(b.Context(), r.ID)
-		_, countErr := behind.ClubEventsWaiting(b.Context())
-		_, _, beginErr := behind.BeginRequest(b.Context(), "scope", "key", "body", "owner")
+		_, _, readErr := behind.Registration(redis.Context(), registration.ID)
+		_, countErr := behind.ClubEventsWaiting(redis.Context())
+		_, _, beginErr := behind.BeginRequest(redis.Context(), "scope", "key", "body", "owner")
 		for what, err := range map[string]error{
-			"count": countErr, "read": readErr, "save": behind.SaveRegistration(b.Context(), r),
-			"commit": behind.Commit(b.Context(), to(p, flows.Intent)), "begin": beginErr,
+			"count": countErr, "read": readErr, "save": behind.SaveRegistration(redis.Context(), registration),
+			"commit": behind.Commit(redis.Context(), to(payment, flows.Intent)), "begin": beginErr,
 		} {
 			if err == nil || errors.Is(err, flows.ErrConflict) || errors.Is(err, flows.ErrNotFound) {
-				b.Errorf("%s: %v", what, err)
+				redis.Errorf("%s: %v", what, err)
 			}
 		}
 	})

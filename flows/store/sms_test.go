@@ -11,14 +11,14 @@ import (
 
 // TestSMSLimits counts codes against all limits at once, separately for each subject.
 func TestSMSLimits(t *testing.T) {
-	onEach(t, func(b *fixture) {
+	onEach(t, func(redis *fixture) {
 		limits := []flows.SMSLimit{{Codes: 1, Period: time.Minute}, {Codes: 3, Period: 10 * time.Minute}}
 		begin := time.Now().UTC().Truncate(time.Second)
 		take := func(subject, id string, after time.Duration) (bool, time.Duration) {
-			b.Helper()
-			allowed, next, err := b.ReserveSMS(b.Context(), subject, id, begin.Add(after), limits)
+			redis.Helper()
+			allowed, next, err := redis.ReserveSMS(redis.Context(), subject, id, begin.Add(after), limits)
 			if err != nil {
-				b.Fatal(err)
+				redis.Fatal(err)
 			}
 			return allowed, next.Sub(begin)
 		}
@@ -38,18 +38,18 @@ func TestSMSLimits(t *testing.T) {
 			{"/demo/contacts/7", "d", 10 * time.Minute, true, 11 * time.Minute},
 		} {
 			if allowed, next := take(step.subject, step.id, step.after); allowed != step.allowed || next != step.next {
-				b.Errorf("%+v: %t, next after %s", step, allowed, next)
+				redis.Errorf("%+v: %t, next after %s", step, allowed, next)
 			}
 		}
-		if err := b.ReleaseSMS(b.Context(), "/demo/contacts/7", "d"); err != nil {
-			b.Fatal(err)
+		if err := redis.ReleaseSMS(redis.Context(), "/demo/contacts/7", "d"); err != nil {
+			redis.Fatal(err)
 		}
 		if allowed, _ := take("/demo/contacts/7", "e", 10*time.Minute); !allowed {
-			b.Error("what was given back is still counted")
+			redis.Error("what was given back is still counted")
 		}
-		for key, value := range b.everything() {
+		for key, value := range redis.everything() {
 			if strings.Contains(key+value, "/demo/") {
-				b.Errorf("%s tells who it is: %s", key, value)
+				redis.Errorf("%s tells who it is: %s", key, value)
 			}
 		}
 	})
@@ -57,26 +57,26 @@ func TestSMSLimits(t *testing.T) {
 
 // TestTransfers: a transfer is stored by compare-and-set, sealed, one per contact.
 func TestTransfers(t *testing.T) {
-	onEach(t, func(b *fixture) {
-		if _, err := b.Transfer(b.Context(), "/demo/contacts/7"); !errors.Is(err, flows.ErrNotFound) {
-			b.Errorf("what is not there: %v", err)
+	onEach(t, func(redis *fixture) {
+		if _, err := redis.Transfer(redis.Context(), "/demo/contacts/7"); !errors.Is(err, flows.ErrNotFound) {
+			redis.Errorf("what is not there: %v", err)
 		}
 		first := &flows.Transfer{ClubID: "13"}
 		stale := *first
-		if err := b.SaveTransfer(b.Context(), "/demo/contacts/7", first, time.Hour); err != nil {
-			b.Fatal(err)
+		if err := redis.SaveTransfer(redis.Context(), "/demo/contacts/7", first, time.Hour); err != nil {
+			redis.Fatal(err)
 		}
-		b.unchanged("an old version", func() {
-			if err := b.SaveTransfer(b.Context(), "/demo/contacts/7", &stale, time.Hour); !errors.Is(err, flows.ErrConflict) {
-				b.Errorf("an old version: %v", err)
+		redis.unchanged("an old version", func() {
+			if err := redis.SaveTransfer(redis.Context(), "/demo/contacts/7", &stale, time.Hour); !errors.Is(err, flows.ErrConflict) {
+				redis.Errorf("an old version: %v", err)
 			}
 		})
-		got, err := b.Transfer(b.Context(), "/demo/contacts/7")
+		got, err := redis.Transfer(redis.Context(), "/demo/contacts/7")
 		if err != nil || *got != *first || got.Version != 1 {
-			b.Errorf("stored %+v, read %+v (%v)", first, got, err)
+			redis.Errorf("stored %+v, read %+v (%v)", first, got, err)
 		}
-		if _, err := b.open(b.url, "two").Transfer(b.Context(), "/demo/contacts/7"); !errors.Is(err, flows.ErrNotFound) {
-			b.Errorf("with another key: %v", err)
+		if _, err := redis.open(redis.url, "two").Transfer(redis.Context(), "/demo/contacts/7"); !errors.Is(err, flows.ErrNotFound) {
+			redis.Errorf("with another key: %v", err)
 		}
 	})
 }
@@ -84,17 +84,17 @@ func TestTransfers(t *testing.T) {
 // TestRequestsAfterRotation: a repeated request is recognised with the key that made its fingerprint, and a
 // different request is not.
 func TestRequestsAfterRotation(t *testing.T) {
-	onEach(t, func(b *fixture) {
+	onEach(t, func(redis *fixture) {
 		first := attempt{"body", "first"}
-		b.begin(first)
-		b.keep(first)
-		rotated := *b
-		rotated.Store = b.open(b.url, "two", "one")
+		redis.begin(first)
+		redis.keep(first)
+		rotated := *redis
+		rotated.Store = redis.open(redis.url, "two", "one")
 		if begun, _ := rotated.begin(attempt{"body", "again"}); begun != "done" {
-			b.Errorf("the same request: %s", begun)
+			redis.Errorf("the same request: %s", begun)
 		}
 		if begun, _ := rotated.begin(attempt{"another body", "other"}); begun != "reused" {
-			b.Errorf("another request: %s", begun)
+			redis.Errorf("another request: %s", begun)
 		}
 	})
 }

@@ -51,14 +51,14 @@ func TestVerdicts(t *testing.T) {
 		"endless":             {200, `{"success"` + strings.Repeat(" ", 70<<10) + `: true}`, captcha.ErrUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, test.status, test.answer)
-			err := captcha.New(captcha.Config{URL: s.URL, Secret: "the secret"}).Verify(t.Context(), "the answer", "203.0.113.7")
+			service := newService(t, test.status, test.answer)
+			err := captcha.New(captcha.Config{URL: service.URL, Secret: "the secret"}).Verify(t.Context(), "the answer", "203.0.113.7")
 			if !errors.Is(err, test.want) || err != nil && strings.Contains(err.Error(), "secret\"") {
 				t.Errorf("%v", err)
 			}
 			want := url.Values{"secret": {"the secret"}, "response": {"the answer"}, "remoteip": {"203.0.113.7"}}
-			if s.asked.Encode() != want.Encode() {
-				t.Errorf("asked %v", s.asked)
+			if service.asked.Encode() != want.Encode() {
+				t.Errorf("asked %v", service.asked)
 			}
 		})
 	}

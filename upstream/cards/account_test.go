@@ -12,13 +12,13 @@ import (
 
 func TestAccount(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	account, err := p.Account(t.Context())
+	pair := newPair(t)
+	account, err := pair.Account(t.Context())
 	want := cards.Account{ID: sandbox.DemoAccount, Country: "FR", Currency: "EUR", ChargesEnabled: true}
 	if err != nil || account != want {
 		t.Errorf("account %+v, %v, want %+v", account, err, want)
 	}
-	stranger := newClient(t, cards.Config{SecretKey: "rk_live_stranger", URL: p.double.URL})
+	stranger := newClient(t, cards.Config{SecretKey: "rk_live_stranger", URL: pair.double.URL})
 	if _, err := stranger.Account(t.Context()); !errors.Is(err, cards.ErrRefused) || strings.Contains(err.Error(), "stranger") {
 		t.Errorf("a wrong key: %v", err)
 	}
@@ -71,13 +71,13 @@ func TestForbiddenForAnotherReason(t *testing.T) {
 // TestWebhookEndpoints reads where the processor sends its events, and which events it leaves out.
 func TestWebhookEndpoints(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	if hooks, err := p.WebhookEndpoints(t.Context()); err != nil || len(hooks) != 0 {
+	pair := newPair(t)
+	if hooks, err := pair.WebhookEndpoints(t.Context()); err != nil || len(hooks) != 0 {
 		t.Errorf("none is there, and %+v (%v)", hooks, err)
 	}
 	const at = "https://signup.club.fr/v1/webhooks/card"
-	p.double.SetWebhooks(sandbox.Drop, at)
-	hooks, err := p.WebhookEndpoints(t.Context())
+	pair.double.SetWebhooks(sandbox.Drop, at)
+	hooks, err := pair.WebhookEndpoints(t.Context())
 	if err != nil || len(hooks) != 1 || hooks[0].URL != at || !hooks[0].Enabled ||
 		hooks[0].APIVersion != sandbox.APIVersion || len(hooks[0].Missing()) != 0 {
 		t.Errorf("%+v (%v)", hooks, err)
@@ -87,7 +87,7 @@ func TestWebhookEndpoints(t *testing.T) {
 	if missing := some.Missing(); len(missing) != 1 || missing[0] != "payment_intent.amount_capturable_updated" {
 		t.Errorf("missing: %v", missing)
 	}
-	stranger := newClient(t, cards.Config{SecretKey: "sk_test_stranger", URL: p.double.URL, Now: p.clock.Now})
+	stranger := newClient(t, cards.Config{SecretKey: "sk_test_stranger", URL: pair.double.URL, Now: pair.clock.Now})
 	if _, err := stranger.WebhookEndpoints(t.Context()); !errors.Is(err, cards.ErrRefused) {
 		t.Errorf("a stranger gets %v", err)
 	}

@@ -17,22 +17,23 @@ import (
 // TestCheckClaimHolds: each claim has one winner, although the callers find the key in use and the processor busy.
 func TestCheckClaimHolds(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	pair := newPair(t)
 	// The first call of each round is slow, so that the others find its key in use.
-	slow := p.double.Inject(sandbox.Fault{Param: "metadata[fd_claim_check]", Stage: sandbox.During, Times: 40, Delay: 200 * time.Millisecond})
+	slow := pair.double.Inject(sandbox.Fault{Param: "metadata[fd_claim_check]", Stage: sandbox.During, Times: 40,
+		Delay: 200 * time.Millisecond})
 	// A call to a processor that is briefly busy is retried, whatever the call.
 	busy := []*sandbox.Injected{
-		p.double.Inject(sandbox.Fault{Path: "/v1/payment_intents", Status: http.StatusTooManyRequests}),
-		p.double.Inject(sandbox.Fault{Method: http.MethodGet, Path: "/v1/payment_intents/*", Status: http.StatusTooManyRequests}),
-		p.double.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/cancel", Status: http.StatusTooManyRequests}),
+		pair.double.Inject(sandbox.Fault{Path: "/v1/payment_intents", Status: http.StatusTooManyRequests}),
+		pair.double.Inject(sandbox.Fault{Method: http.MethodGet, Path: "/v1/payment_intents/*", Status: http.StatusTooManyRequests}),
+		pair.double.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/cancel", Status: http.StatusTooManyRequests}),
 	}
 	const rounds, racers = 3, 32
-	report, err := cards.CheckClaim(t.Context(), p.Client, rounds, racers)
+	report, err := cards.CheckClaim(t.Context(), pair.Client, rounds, racers)
 	if err != nil || !report.Holds() || report.Rounds != rounds || report.Won != rounds || report.Lost != rounds*(racers-1) {
 		t.Errorf("%+v, %v, want one winner in each of %d rounds", report, err, rounds)
 	}
 	claims := 0
-	for _, request := range p.double.Requests() {
+	for _, request := range pair.double.Requests() {
 		if strings.Contains(request.Form, "fd_claim_check") {
 			claims++
 		}
@@ -40,12 +41,12 @@ func TestCheckClaimHolds(t *testing.T) {
 	if slow.Hits() == 0 || claims <= rounds*racers*2 { // each caller claims, and checks that a repetition says the same
 		t.Errorf("no claim met a key in use: %d calls", claims)
 	}
-	for _, held := range p.double.Payments() {
+	for _, held := range pair.double.Payments() {
 		if held.Status != "canceled" || held.Charges != 0 {
 			t.Errorf("left behind: %+v", held)
 		}
 	}
-	if made := len(p.double.Payments()); made != rounds {
+	if made := len(pair.double.Payments()); made != rounds {
 		t.Errorf("%d payments were made", made)
 	}
 	for i, fault := range busy {
@@ -152,24 +153,24 @@ func TestCheckClaimThatCannotBeMade(t *testing.T) {
 // later the key is forgotten.
 func TestRepeatedClaim(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	pair := newPair(t)
 	ctx := t.Context()
-	made := p.created("c")
+	made := pair.created("c")
 	mine, theirs := map[string]string{"fd_post_1": "mine"}, map[string]string{"fd_post_1": "theirs"}
 	for range 3 {
-		if held, err := p.UpdateMetadata(ctx, "claim", made.ID, mine); err != nil || held.Metadata["fd_post_1"] != "mine" {
+		if held, err := pair.UpdateMetadata(ctx, "claim", made.ID, mine); err != nil || held.Metadata["fd_post_1"] != "mine" {
 			t.Fatalf("the winner: %+v, %v", held, err)
 		}
-		if _, err := p.UpdateMetadata(ctx, "claim", made.ID, theirs); !errors.Is(err, cards.ErrKeyReused) {
+		if _, err := pair.UpdateMetadata(ctx, "claim", made.ID, theirs); !errors.Is(err, cards.ErrKeyReused) {
 			t.Fatalf("the loser: %v", err)
 		}
 	}
-	p.clock.advance(24*time.Hour - time.Second)
-	if _, err := p.UpdateMetadata(ctx, "claim", made.ID, theirs); !errors.Is(err, cards.ErrKeyReused) {
+	pair.clock.advance(24*time.Hour - time.Second)
+	if _, err := pair.UpdateMetadata(ctx, "claim", made.ID, theirs); !errors.Is(err, cards.ErrKeyReused) {
 		t.Errorf("just before the day is over: %v", err)
 	}
-	p.clock.advance(time.Second)
-	if _, err := p.UpdateMetadata(ctx, "claim", made.ID, theirs); err != nil {
+	pair.clock.advance(time.Second)
+	if _, err := pair.UpdateMetadata(ctx, "claim", made.ID, theirs); err != nil {
 		t.Errorf("a key that is forgotten: %v", err)
 	}
 }

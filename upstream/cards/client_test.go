@@ -39,19 +39,19 @@ func TestKeysTellTheMode(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	pair := newPair(t)
 	mux := http.NewServeMux()
-	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", p.double))
-	mux.Handle("/a/b/", http.StripPrefix("/a/b", p.double))
+	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", pair.double))
+	mux.Handle("/a/b/", http.StripPrefix("/a/b", pair.double))
 	below := httptest.NewServer(mux)
 	t.Cleanup(below.Close)
 	for address, ok := range map[string]bool{
-		"": true, p.double.URL: true, p.double.URL + "/": true,
+		"": true, pair.double.URL: true, pair.double.URL + "/": true,
 		below.URL + "/sandbox": true, below.URL + "/sandbox/": true, below.URL + "/a/b": true,
-		p.double.URL + "?a=b": false, p.double.URL + "#a": false, "//" + below.Listener.Addr().String(): false,
+		pair.double.URL + "?a=b": false, pair.double.URL + "#a": false, "//" + below.Listener.Addr().String(): false,
 		"127.0.0.1:1": false, "api.example": false, "http://": false, "%": false,
 	} {
-		client, err := cards.New(cards.Config{SecretKey: p.double.SecretKey, URL: address, Now: time.Now})
+		client, err := cards.New(cards.Config{SecretKey: pair.double.SecretKey, URL: address, Now: time.Now})
 		if (err == nil) != ok {
 			t.Errorf("%q: %v", address, err)
 		}
@@ -73,15 +73,15 @@ func TestAddresses(t *testing.T) {
 func TestWebhookURL(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "https://club.example/v1/webhooks/card"} {
-		p := newPair(t)
+		pair := newPair(t)
 		var sent []string
 		recorder := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			sent = append(sent, r.Header.Values("X-Frontdesk-Webhook-Url")...)
-			p.double.ServeHTTP(w, r)
+			pair.double.ServeHTTP(w, r)
 		}))
 		t.Cleanup(recorder.Close)
-		p.Client = newClient(t, cards.Config{SecretKey: p.double.SecretKey, URL: recorder.URL, WebhookURL: address})
-		p.created("c")
+		pair.Client = newClient(t, cards.Config{SecretKey: pair.double.SecretKey, URL: recorder.URL, WebhookURL: address})
+		pair.created("c")
 		if want := strings.Fields(address); !slices.Equal(sent, want) {
 			t.Errorf("sent %q, want %q", sent, want)
 		}
@@ -90,16 +90,16 @@ func TestWebhookURL(t *testing.T) {
 
 func TestCreate(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	made := p.created("payment:s1:1")
+	pair := newPair(t)
+	made := pair.created("payment:s1:1")
 	want := cards.Payment{
-		ID: made.ID, State: cards.RequiresAction, Amount: 4990, Currency: "EUR", ClientSecret: p.ledger(made.ID).ClientSecret,
-		Metadata: map[string]string{"fd_registration": "r1", "fd_generation": "1"}, CreatedAt: p.clock.Now(),
+		ID: made.ID, State: cards.RequiresAction, Amount: 4990, Currency: "EUR", ClientSecret: pair.ledger(made.ID).ClientSecret,
+		Metadata: map[string]string{"fd_registration": "r1", "fd_generation": "1"}, CreatedAt: pair.clock.Now(),
 	}
 	if fmt.Sprint(made) != fmt.Sprint(want) || made.ClientSecret == "" {
 		t.Errorf("made\n%+v, want\n%+v", made, want)
 	}
-	sent := p.double.Requests()[0]
+	sent := pair.double.Requests()[0]
 	form, err := url.ParseQuery(sent.Form)
 	if err != nil {
 		t.Fatal(err)
@@ -119,20 +119,20 @@ func TestCreate(t *testing.T) {
 
 func TestWritesSendTheirKeysAsGiven(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	made, other := p.confirmed("create é 1", goodCard), p.created("create 2")
+	pair := newPair(t)
+	made, other := pair.confirmed("create é 1", goodCard), pair.created("create 2")
 	for _, verb := range []string{"annotate", "capture", "refund", "cancel"} {
 		key, id := verb+":p:1", made.ID
 		if verb == "cancel" {
 			id = other.ID
 		}
-		call := func() (cards.Payment, error) { return callsOf(p.Client)[verb](t.Context(), key, id) }
-		before := len(p.double.Requests())
+		call := func() (cards.Payment, error) { return callsOf(pair.Client)[verb](t.Context(), key, id) }
+		before := len(pair.double.Requests())
 		first, err := call()
 		if err != nil {
 			t.Fatalf("%s: %v", verb, err)
 		}
-		if sent := p.double.Requests()[before]; sent.Key != key || sent.Method != http.MethodPost {
+		if sent := pair.double.Requests()[before]; sent.Key != key || sent.Method != http.MethodPost {
 			t.Errorf("%s was sent as %+v", verb, sent)
 		}
 		again, err := call()
@@ -144,15 +144,15 @@ func TestWritesSendTheirKeysAsGiven(t *testing.T) {
 			t.Errorf("%s repeated: %+v, %v, want %+v", verb, again, err, first)
 		}
 	}
-	if held := p.ledger(made.ID); held.Captured != 4990 || held.Refunded != 4990 || held.Refunds != 1 {
+	if held := pair.ledger(made.ID); held.Captured != 4990 || held.Refunded != 4990 || held.Refunds != 1 {
 		t.Errorf("repeating did something: %+v", held)
 	}
 	for _, key := range []string{"", " a", "a ", strings.Repeat("k", 256)} {
-		before := len(p.double.Requests())
-		if _, err := p.UpdateMetadata(t.Context(), key, made.ID, map[string]string{"a": "b"}); !errors.Is(err, cards.ErrRefused) {
+		before := len(pair.double.Requests())
+		if _, err := pair.UpdateMetadata(t.Context(), key, made.ID, map[string]string{"a": "b"}); !errors.Is(err, cards.ErrRefused) {
 			t.Errorf("key %q: %v", key, err)
 		}
-		if len(p.double.Requests()) != before {
+		if len(pair.double.Requests()) != before {
 			t.Errorf("key %q was sent", key)
 		}
 	}
@@ -172,15 +172,15 @@ func TestCallsForAMissingPayment(t *testing.T) {
 
 func TestCaptureNeverTakesMoreThanAgreed(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	made := p.confirmed("c", goodCard)
-	if _, err := p.Capture(t.Context(), "too much", made.ID, 5000); !errors.Is(err, cards.ErrRefused) {
+	pair := newPair(t)
+	made := pair.confirmed("c", goodCard)
+	if _, err := pair.Capture(t.Context(), "too much", made.ID, 5000); !errors.Is(err, cards.ErrRefused) {
 		t.Errorf("capturing more: %v", err)
 	}
-	if held := p.get(made.ID); held.State != cards.Authorised || held.Captured != 0 {
+	if held := pair.get(made.ID); held.State != cards.Authorised || held.Captured != 0 {
 		t.Errorf("after that: %+v", held)
 	}
-	taken, err := p.Capture(t.Context(), "all", made.ID, 4990)
+	taken, err := pair.Capture(t.Context(), "all", made.ID, 4990)
 	if err != nil || taken.State != cards.Captured || taken.Captured != 4990 {
 		t.Errorf("capturing all: %+v, %v", taken, err)
 	}
@@ -188,8 +188,8 @@ func TestCaptureNeverTakesMoreThanAgreed(t *testing.T) {
 
 func TestRefundInParts(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	made := p.captured("c")
+	pair := newPair(t)
+	made := pair.captured("c")
 	for _, step := range []struct {
 		amount, total int64
 		state         cards.State
@@ -200,11 +200,11 @@ func TestRefundInParts(t *testing.T) {
 		{amount: 3990, total: 4990, state: cards.Refunded},
 		{amount: 1, total: 4990, state: cards.Refunded, err: cards.ErrState},
 	} {
-		given, err := p.Refund(t.Context(), fmt.Sprint("r", step.amount), made.ID, step.amount)
+		given, err := pair.Refund(t.Context(), fmt.Sprint("r", step.amount), made.ID, step.amount)
 		if !errors.Is(err, step.err) {
 			t.Errorf("refund of %d: %v, want %v", step.amount, err, step.err)
 		}
-		if held := p.get(made.ID); held.Refunded != step.total || held.State != step.state || held.Captured != 4990 {
+		if held := pair.get(made.ID); held.Refunded != step.total || held.State != step.state || held.Captured != 4990 {
 			t.Errorf("after %d: %+v", step.amount, held)
 		}
 		if err == nil && (given.Refunded != step.total || given.State != step.state) {
@@ -216,19 +216,19 @@ func TestRefundInParts(t *testing.T) {
 // TestRefundThatFailsLater: a pending or failed refund has returned no money.
 func TestRefundThatFailsLater(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	made := p.captured("c")
+	pair := newPair(t)
+	made := pair.captured("c")
 	for i, status := range []string{"pending", "succeeded"} {
-		p.with(sandbox.Settings{Refunds: strings.TrimPrefix(status, "succeeded")})
-		given, err := p.Refund(t.Context(), "refund "+status, made.ID, 4990)
+		pair.with(sandbox.Settings{Refunds: strings.TrimPrefix(status, "succeeded")})
+		given, err := pair.Refund(t.Context(), "refund "+status, made.ID, 4990)
 		pending := status == "pending"
 		if err != nil || (given.State == cards.Refunded) == pending || (given.Refunding == 4990) != pending || given.FailedRefunds != i {
 			t.Fatalf("%s: %+v, %v", status, given, err)
 		}
-		if _, err := p.double.SettleRefund(made.ID, "failed"); err != nil {
+		if _, err := pair.double.SettleRefund(made.ID, "failed"); err != nil {
 			t.Fatal(err)
 		}
-		if held := p.get(made.ID); held.State != cards.Captured || held.Refunded != 0 || held.Refunding != 0 || held.FailedRefunds != i+1 {
+		if held := pair.get(made.ID); held.State != cards.Captured || held.Refunded != 0 || held.Refunding != 0 || held.FailedRefunds != i+1 {
 			t.Errorf("%s, then failed: %+v", status, held)
 		}
 	}
@@ -237,27 +237,27 @@ func TestRefundThatFailsLater(t *testing.T) {
 // TestDispute: the payment, alone and in the list, shows that the buyer demanded the money back, and so does an event.
 func TestDispute(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	made := p.confirmed("c", goodCard)
-	if _, err := p.double.Dispute(made.ID); err == nil {
+	pair := newPair(t)
+	made := pair.confirmed("c", goodCard)
+	if _, err := pair.double.Dispute(made.ID); err == nil {
 		t.Error("a payment that is not captured was disputed")
 	}
-	if taken, err := p.Capture(t.Context(), "capture", made.ID, 4990); err != nil || taken.Disputed {
+	if taken, err := pair.Capture(t.Context(), "capture", made.ID, 4990); err != nil || taken.Disputed {
 		t.Fatalf("captured: %+v (%v)", taken, err)
 	}
-	events := p.receiver()
-	if _, err := p.double.Dispute(made.ID); err != nil {
+	events := pair.receiver()
+	if _, err := pair.double.Dispute(made.ID); err != nil {
 		t.Fatal(err)
 	}
 	if event := <-events; event.Type != "charge.dispute.created" || event.PaymentID != made.ID || event.Metadata != nil || !event.Reversal {
 		t.Errorf("the event is %+v", event)
 	}
-	page, err := p.List(t.Context(), time.Time{}, "")
-	held := p.get(made.ID)
+	page, err := pair.List(t.Context(), time.Time{}, "")
+	held := pair.get(made.ID)
 	if err != nil || !held.Disputed || held.State != cards.Captured || len(page.Payments) != 1 || !page.Payments[0].Disputed {
 		t.Errorf("the payment is %+v, the list %+v (%v)", held, page, err)
 	}
-	if _, err := p.Refund(t.Context(), "refund", made.ID, 4990); !errors.Is(err, cards.ErrState) {
+	if _, err := pair.Refund(t.Context(), "refund", made.ID, 4990); !errors.Is(err, cards.ErrState) {
 		t.Errorf("refunded nevertheless: %v", err)
 	}
 }
@@ -280,9 +280,9 @@ func TestRefundThatIsRefusedAtOnce(t *testing.T) {
 
 func TestAnnotateMerges(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	made := p.created("c")
-	held, err := p.UpdateMetadata(t.Context(), "a", made.ID, map[string]string{"fd_post_1": "x", "fd_generation": ""})
+	pair := newPair(t)
+	made := pair.created("c")
+	held, err := pair.UpdateMetadata(t.Context(), "a", made.ID, map[string]string{"fd_post_1": "x", "fd_generation": ""})
 	if err != nil || fmt.Sprint(held.Metadata) != fmt.Sprint(map[string]string{"fd_registration": "r1", "fd_post_1": "x"}) {
 		t.Errorf("annotated: %v, %v", held.Metadata, err)
 	}
@@ -291,18 +291,18 @@ func TestAnnotateMerges(t *testing.T) {
 		"a long value": {"k": strings.Repeat("v", 501)},
 		"brackets":     {"k[1]": "v"},
 	} {
-		if _, err := p.UpdateMetadata(t.Context(), name, made.ID, metadata); !errors.Is(err, cards.ErrRefused) {
+		if _, err := pair.UpdateMetadata(t.Context(), name, made.ID, metadata); !errors.Is(err, cards.ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := p.UpdateMetadata(t.Context(), name, made.ID, map[string]string{"fd_post_1": "x"}); err != nil {
+		if _, err := pair.UpdateMetadata(t.Context(), name, made.ID, map[string]string{"fd_post_1": "x"}); err != nil {
 			t.Errorf("the key of a call with %s is used up: %v", name, err)
 		}
 	}
 	// A payment can be annotated in every state, because its result is written last.
-	if _, err := p.Cancel(t.Context(), "x", made.ID); err != nil {
+	if _, err := pair.Cancel(t.Context(), "x", made.ID); err != nil {
 		t.Fatal(err)
 	}
-	held, err = p.UpdateMetadata(t.Context(), "late", made.ID, map[string]string{"fd_done_1": "y"})
+	held, err = pair.UpdateMetadata(t.Context(), "late", made.ID, map[string]string{"fd_done_1": "y"})
 	if err != nil || held.State != cards.Cancelled {
 		t.Errorf("annotating a cancelled payment: %+v, %v", held, err)
 	}
@@ -310,15 +310,15 @@ func TestAnnotateMerges(t *testing.T) {
 
 func TestTimesOfCalls(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	pair := newPair(t)
 	seen := map[string]time.Duration{}
-	client := p.through(func(r *http.Request) (*http.Response, error) {
+	client := pair.through(func(r *http.Request) (*http.Response, error) {
 		if deadline, ok := r.Context().Deadline(); ok {
 			seen[r.Method+" "+r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]] = time.Until(deadline).Round(time.Second)
 		}
 		return http.DefaultTransport.RoundTrip(r)
 	})
-	made := p.confirmed("c", goodCard)
+	made := pair.confirmed("c", goodCard)
 	_, captureErr := client.Capture(t.Context(), "capture", made.ID, 4990)
 	_, refundErr := client.Refund(t.Context(), "refund", made.ID, 4990)
 	_, listErr := client.List(t.Context(), time.Time{}, "")
@@ -340,32 +340,33 @@ func TestTimesOfCalls(t *testing.T) {
 func TestOnCall(t *testing.T) {
 	t.Parallel()
 	var calls, spans []string
-	p := newPair(t)
-	p.Client = newClient(t, cards.Config{SecretKey: p.double.SecretKey, URL: p.double.URL, Now: p.clock.Now, OnCall: func(call cards.Call) {
-		calls = append(calls, call.Operation+" "+call.Outcome)
-	}})
+	pair := newPair(t)
+	pair.Client = newClient(t, cards.Config{SecretKey: pair.double.SecretKey, URL: pair.double.URL, Now: pair.clock.Now,
+		OnCall: func(call cards.Call) {
+			calls = append(calls, call.Operation+" "+call.Outcome)
+		}})
 	recorder := tracetest.NewSpanRecorder()
 	ctx, _ := trace.NewTracerProvider(trace.WithSpanProcessor(recorder)).Tracer("test").Start(t.Context(), "test")
-	made, err := p.Create(ctx, "create", cards.NewPayment{Amount: 4990, Currency: "EUR"})
+	made, err := pair.Create(ctx, "create", cards.NewPayment{Amount: 4990, Currency: "EUR"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.double.Confirm(made.ID, goodCard); err != nil {
+	if _, err := pair.double.Confirm(made.ID, goodCard); err != nil {
 		t.Fatal(err)
 	}
-	p.double.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/capture", Status: http.StatusServiceUnavailable})
-	p.double.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/capture", Status: http.StatusConflict}) // repeated by the adapter
+	pair.double.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/capture", Status: http.StatusServiceUnavailable})
+	pair.double.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/capture", Status: http.StatusConflict}) // repeated by the adapter
 	want := []string{"create accepted", "get refused", "capture unknown", "capture accepted", "cancel refused", "update_metadata refused",
 		"refund accepted", "list accepted", "account accepted"}
 	for _, call := range []func() error{
-		func() error { _, err := p.Get(ctx, "pi_missing"); return err },
-		func() error { _, err := p.Capture(ctx, "capture", made.ID, 4990); return err },
-		func() error { _, err := p.Capture(ctx, "capture", made.ID, 4990); return err },
-		func() error { _, err := p.Cancel(ctx, "cancel", made.ID); return err },
-		func() error { _, err := p.UpdateMetadata(ctx, "", made.ID, map[string]string{"a": "b"}); return err },
-		func() error { _, err := p.Refund(ctx, "refund", made.ID, 4990); return err },
-		func() error { _, err := p.List(ctx, time.Time{}, ""); return err },
-		func() error { _, err := p.AccountID(ctx); return err },
+		func() error { _, err := pair.Get(ctx, "pi_missing"); return err },
+		func() error { _, err := pair.Capture(ctx, "capture", made.ID, 4990); return err },
+		func() error { _, err := pair.Capture(ctx, "capture", made.ID, 4990); return err },
+		func() error { _, err := pair.Cancel(ctx, "cancel", made.ID); return err },
+		func() error { _, err := pair.UpdateMetadata(ctx, "", made.ID, map[string]string{"a": "b"}); return err },
+		func() error { _, err := pair.Refund(ctx, "refund", made.ID, 4990); return err },
+		func() error { _, err := pair.List(ctx, time.Time{}, ""); return err },
+		func() error { _, err := pair.AccountID(ctx); return err },
 	} {
 		if err := call(); (err == nil) != strings.HasSuffix(want[len(calls)-1], "accepted") {
 			t.Errorf("%s: %v", want[len(calls)-1], err)
@@ -395,13 +396,13 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 
 func TestACallerThatGivesUp(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	made := p.confirmed("c", goodCard)
+	pair := newPair(t)
+	made := pair.confirmed("c", goodCard)
 	hold := make(chan struct{})
-	fault := p.double.Inject(holdCapture(hold))
+	fault := pair.double.Inject(holdCapture(hold))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-fault.Reached(); cancel() }()
-	if _, err := p.Capture(ctx, "k", made.ID, 4990); !errors.Is(err, context.Canceled) || isOutcome(err) {
+	if _, err := pair.Capture(ctx, "k", made.ID, 4990); !errors.Is(err, context.Canceled) || isOutcome(err) {
 		t.Errorf("a capture that was given up: %v", err)
 	}
 	close(hold)

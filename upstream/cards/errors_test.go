@@ -32,8 +32,8 @@ func holdCapture(until <-chan struct{}) sandbox.Fault {
 // TestOutcomes maps the processor's errors, one by one; nil is "unknown".
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	made := p.confirmed("c", goodCard)
+	pair := newPair(t)
+	made := pair.confirmed("c", goodCard)
 	for _, c := range []struct {
 		status     int
 		kind, code string
@@ -62,8 +62,8 @@ func TestOutcomes(t *testing.T) {
 		{401, "invalid_request_error", "", cards.ErrRefused},
 		{403, "invalid_request_error", "", cards.ErrRefused},
 	} {
-		fault := p.double.Inject(sandbox.Fault{Status: c.status, Type: c.kind, Code: c.code})
-		_, err := p.Capture(t.Context(), "capture", made.ID, 4990)
+		fault := pair.double.Inject(sandbox.Fault{Status: c.status, Type: c.kind, Code: c.code})
+		_, err := pair.Capture(t.Context(), "capture", made.ID, 4990)
 		if err == nil || fault.Hits() != 1 {
 			t.Fatalf("%d %s %s: %v, struck %d times", c.status, c.kind, c.code, err, fault.Hits())
 		}
@@ -76,7 +76,7 @@ func TestOutcomes(t *testing.T) {
 			}
 		}
 	}
-	if held := p.get(made.ID); held.State != cards.Authorised {
+	if held := pair.get(made.ID); held.State != cards.Authorised {
 		t.Errorf("after all that it is %s", held.State)
 	}
 }
@@ -166,21 +166,21 @@ func TestLostCalls(t *testing.T) {
 			}
 			// Go's transport may also retry. It recognises the idempotency key, and retries only on a reused
 			// connection.
-			p := newPair(t)
-			made := p.confirmed("c", goodCard)
+			pair := newPair(t)
+			made := pair.confirmed("c", goodCard)
 			fault.Path, fault.Times = "/v1/payment_intents/*/capture", -1
-			injected := p.double.Inject(fault)
-			if _, err := p.Capture(t.Context(), "k", made.ID, 4990); err == nil || isOutcome(err) {
+			injected := pair.double.Inject(fault)
+			if _, err := pair.Capture(t.Context(), "k", made.ID, 4990); err == nil || isOutcome(err) {
 				t.Errorf("%s %s: %v", what, stage, err)
 			}
 			if hits := injected.Hits(); hits < 1 || fault.Status != 0 && hits > 1 {
 				t.Errorf("%s %s: sent %d times", what, stage, hits)
 			}
-			if taken := p.ledger(made.ID).Captured == 4990; taken != takenAtOnce {
+			if taken := pair.ledger(made.ID).Captured == 4990; taken != takenAtOnce {
 				t.Errorf("%s %s: taken %v", what, stage, taken)
 			}
-			p.double.ClearFaults()
-			held, err := p.Capture(t.Context(), "k", made.ID, 4990)
+			pair.double.ClearFaults()
+			held, err := pair.Capture(t.Context(), "k", made.ID, 4990)
 			if err != nil || held.State != cards.Captured {
 				t.Errorf("%s %s, asked again: %+v, %v", what, stage, held, err)
 			}
@@ -192,20 +192,20 @@ func TestLostCalls(t *testing.T) {
 // key is used up. A day later the key is new again.
 func TestServerErrorThatIsKept(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	held, other, taken := p.confirmed("held", goodCard), p.confirmed("other", goodCard), p.captured("taken")
+	pair := newPair(t)
+	held, other, taken := pair.confirmed("held", goodCard), pair.confirmed("other", goodCard), pair.captured("taken")
 	for path, call := range map[string]func(key string) (cards.Payment, error){
 		"/v1/payment_intents": func(key string) (cards.Payment, error) {
-			return p.Create(t.Context(), key, cards.NewPayment{Amount: 4990, Currency: "EUR"})
+			return pair.Create(t.Context(), key, cards.NewPayment{Amount: 4990, Currency: "EUR"})
 		},
 		"/v1/payment_intents/*": func(key string) (cards.Payment, error) {
-			return p.UpdateMetadata(t.Context(), key, held.ID, map[string]string{"k": "v"})
+			return pair.UpdateMetadata(t.Context(), key, held.ID, map[string]string{"k": "v"})
 		},
-		"/v1/payment_intents/*/capture": func(key string) (cards.Payment, error) { return p.Capture(t.Context(), key, other.ID, 4990) },
-		"/v1/payment_intents/*/cancel":  func(key string) (cards.Payment, error) { return p.Cancel(t.Context(), key, held.ID) },
-		"/v1/refunds":                   func(key string) (cards.Payment, error) { return p.Refund(t.Context(), key, taken.ID, 4990) },
+		"/v1/payment_intents/*/capture": func(key string) (cards.Payment, error) { return pair.Capture(t.Context(), key, other.ID, 4990) },
+		"/v1/payment_intents/*/cancel":  func(key string) (cards.Payment, error) { return pair.Cancel(t.Context(), key, held.ID) },
+		"/v1/refunds":                   func(key string) (cards.Payment, error) { return pair.Refund(t.Context(), key, taken.ID, 4990) },
 	} {
-		p.double.Inject(sandbox.Fault{Method: http.MethodPost, Path: path, Stage: sandbox.During, Status: http.StatusInternalServerError})
+		pair.double.Inject(sandbox.Fault{Method: http.MethodPost, Path: path, Stage: sandbox.During, Status: http.StatusInternalServerError})
 		if _, err := call(path); err == nil || isOutcome(err) || errors.Is(err, cards.ErrKeyUsedUp) {
 			t.Errorf("%s: the server error itself: %v", path, err)
 		}
@@ -218,8 +218,8 @@ func TestServerErrorThatIsKept(t *testing.T) {
 			t.Errorf("%s: with the next key: %v", path, err)
 		}
 	}
-	p.clock.advance(24 * time.Hour)
-	if _, err := p.UpdateMetadata(t.Context(), "/v1/payment_intents/*", held.ID, map[string]string{"k": "v"}); err != nil {
+	pair.clock.advance(24 * time.Hour)
+	if _, err := pair.UpdateMetadata(t.Context(), "/v1/payment_intents/*", held.ID, map[string]string{"k": "v"}); err != nil {
 		t.Errorf("a day later: %v", err)
 	}
 }
@@ -228,19 +228,19 @@ func TestServerErrorThatIsKept(t *testing.T) {
 // for its response.
 func TestKeyInUse(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	made := p.confirmed("c", goodCard)
+	pair := newPair(t)
+	made := pair.confirmed("c", goodCard)
 	hold := make(chan struct{})
-	fault := p.double.Inject(holdCapture(hold))
+	fault := pair.double.Inject(holdCapture(hold))
 	var first sync.WaitGroup
 	first.Go(func() {
-		if _, err := p.Capture(t.Context(), "k", made.ID, 4990); err != nil {
+		if _, err := pair.Capture(t.Context(), "k", made.ID, 4990); err != nil {
 			t.Errorf("the first call: %v", err)
 		}
 	})
 	<-fault.Reached()
 	conflicts := 0
-	second := p.through(func(r *http.Request) (*http.Response, error) {
+	second := pair.through(func(r *http.Request) (*http.Response, error) {
 		response, err := http.DefaultTransport.RoundTrip(r)
 		if err == nil && response.StatusCode == http.StatusConflict {
 			if conflicts++; conflicts == 2 {
@@ -254,7 +254,7 @@ func TestKeyInUse(t *testing.T) {
 		t.Errorf("the second call, after %d conflicts: %+v, %v", conflicts, held, err)
 	}
 	first.Wait()
-	if held := p.ledger(made.ID); held.Captured != 4990 { // once
+	if held := pair.ledger(made.ID); held.Captured != 4990 { // once
 		t.Errorf("the processor has %+v", held)
 	}
 }
@@ -263,7 +263,7 @@ func TestKeyInUse(t *testing.T) {
 // error is the caller's to decide about.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	pair := newPair(t)
 	for name, c := range map[string]struct {
 		fault    sandbox.Fault
 		repeated bool
@@ -281,24 +281,24 @@ func TestConflicts(t *testing.T) {
 		"server error":       {fault: sandbox.Fault{Status: 500, Type: "api_error"}},
 		"unavailable":        {fault: sandbox.Fault{Status: 503, Type: "api_error"}},
 	} {
-		made := p.created("create " + name)
+		made := pair.created("create " + name)
 		c.fault.Method, c.fault.Path, c.fault.Times = http.MethodPost, "/v1/payment_intents/"+made.ID, 3
-		fault := p.double.Inject(c.fault)
-		held, err := p.UpdateMetadata(t.Context(), "claim "+name, made.ID, map[string]string{"fd_post_1": "mine"})
+		fault := pair.double.Inject(c.fault)
+		held, err := pair.UpdateMetadata(t.Context(), "claim "+name, made.ID, map[string]string{"fd_post_1": "mine"})
 		done := err == nil && held.Metadata["fd_post_1"] == "mine" && !held.Replayed
 		if done != c.repeated || errors.Is(err, cards.ErrKeyUsedUp) != c.usedUp || fault.Hits() != map[bool]int{true: 3, false: 1}[c.repeated] {
 			t.Errorf("%s: %+v, %v after %d faults", name, held, err, fault.Hits())
 		}
-		p.double.ClearFaults()
-		if _, err := p.UpdateMetadata(t.Context(), "claim "+name+":2", made.ID, map[string]string{"fd_post_1": "mine"}); err != nil {
+		pair.double.ClearFaults()
+		if _, err := pair.UpdateMetadata(t.Context(), "claim "+name+":2", made.ID, map[string]string{"fd_post_1": "mine"}); err != nil {
 			t.Errorf("%s, with another key: %v", name, err)
 		}
 	}
-	made := p.confirmed("unending", goodCard)
-	unending := p.double.Inject(sandbox.Fault{Times: -1, Status: http.StatusConflict, Type: "idempotency_error"})
+	made := pair.confirmed("unending", goodCard)
+	unending := pair.double.Inject(sandbox.Fault{Times: -1, Status: http.StatusConflict, Type: "idempotency_error"})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-unending.Reached(); cancel() }()
-	if _, err := p.Capture(ctx, "capture", made.ID, 4990); err == nil || isOutcome(err) {
+	if _, err := pair.Capture(ctx, "capture", made.ID, 4990); err == nil || isOutcome(err) {
 		t.Errorf("a conflict that outlasts the call: %v", err)
 	}
 }
@@ -306,9 +306,9 @@ func TestConflicts(t *testing.T) {
 // TestConflictPauses: a call that waits for another one at a slow bank leaves the account's rate limit to others.
 func TestConflictPauses(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	made := p.confirmed("c", goodCard)
-	conflict := p.double.Inject(sandbox.Fault{Times: -1, Status: http.StatusConflict, Type: "idempotency_error"})
+	pair := newPair(t)
+	made := pair.confirmed("c", goodCard)
+	conflict := pair.double.Inject(sandbox.Fault{Times: -1, Status: http.StatusConflict, Type: "idempotency_error"})
 	var first, waited time.Duration
 	ctx, cancel := context.WithCancel(t.Context())
 	after := func(pause time.Duration) <-chan time.Time {
@@ -318,7 +318,7 @@ func TestConflictPauses(t *testing.T) {
 		}
 		return time.After(0)
 	}
-	client := newClient(t, cards.Config{SecretKey: p.double.SecretKey, URL: p.double.URL, After: after})
+	client := newClient(t, cards.Config{SecretKey: pair.double.SecretKey, URL: pair.double.URL, After: after})
 	_, err := client.Capture(ctx, "k", made.ID, 4990)
 	if calls := conflict.Hits(); err == nil || isOutcome(err) || first > 100*time.Millisecond || calls > 40 {
 		t.Errorf("%d calls within %s, the second one after %s: %v", calls, waited, first, err)
@@ -327,16 +327,16 @@ func TestConflictPauses(t *testing.T) {
 
 func TestVerbsInTheWrongState(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	pair := newPair(t)
 	ctx := t.Context()
-	fresh, held, taken, gone := p.created("1"), p.confirmed("2", goodCard), p.captured("3"), p.created("4")
-	if _, err := p.Cancel(ctx, "gone", gone.ID); err != nil {
+	fresh, held, taken, gone := pair.created("1"), pair.confirmed("2", goodCard), pair.captured("3"), pair.created("4")
+	if _, err := pair.Cancel(ctx, "gone", gone.ID); err != nil {
 		t.Fatal(err)
 	}
-	capture := func(id string) error { _, err := p.Capture(ctx, "capture "+id, id, 4990); return err }
-	cancel := func(id string) error { _, err := p.Cancel(ctx, "cancel "+id, id); return err }
-	refund := func(id string) error { _, err := p.Refund(ctx, "refund "+id, id, 4990); return err }
-	again := func(id string) error { _, err := p.Capture(ctx, "again", id, 4990); return err }
+	capture := func(id string) error { _, err := pair.Capture(ctx, "capture "+id, id, 4990); return err }
+	cancel := func(id string) error { _, err := pair.Cancel(ctx, "cancel "+id, id); return err }
+	refund := func(id string) error { _, err := pair.Refund(ctx, "refund "+id, id, 4990); return err }
+	again := func(id string) error { _, err := pair.Capture(ctx, "again", id, 4990); return err }
 	for name, err := range map[string]error{
 		"capturing a new one": capture(fresh.ID), "capturing twice": again(taken.ID), "capturing a cancelled one": capture(gone.ID),
 		"cancelling a captured one": cancel(taken.ID), "cancelling twice": cancel(gone.ID),

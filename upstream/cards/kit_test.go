@@ -99,14 +99,18 @@ func canned(t *testing.T, status int, body string) *cards.Client {
 }
 
 // callsOf returns a client's calls on a payment, by name. Those that write have keys.
-func callsOf(c *cards.Client) map[string]func(ctx context.Context, key, id string) (cards.Payment, error) {
+func callsOf(client *cards.Client) map[string]func(ctx context.Context, key, id string) (cards.Payment, error) {
 	return map[string]func(ctx context.Context, key, id string) (cards.Payment, error){
-		"get":     func(ctx context.Context, _, id string) (cards.Payment, error) { return c.Get(ctx, id) },
-		"capture": func(ctx context.Context, key, id string) (cards.Payment, error) { return c.Capture(ctx, key, id, 4990) },
-		"cancel":  c.Cancel,
-		"refund":  func(ctx context.Context, key, id string) (cards.Payment, error) { return c.Refund(ctx, key, id, 4990) },
+		"get": func(ctx context.Context, _, id string) (cards.Payment, error) { return client.Get(ctx, id) },
+		"capture": func(ctx context.Context, key, id string) (cards.Payment, error) {
+			return client.Capture(ctx, key, id, 4990)
+		},
+		"cancel": client.Cancel,
+		"refund": func(ctx context.Context, key, id string) (cards.Payment, error) {
+			return client.Refund(ctx, key, id, 4990)
+		},
 		"annotate": func(ctx context.Context, key, id string) (cards.Payment, error) {
-			return c.UpdateMetadata(ctx, key, id, map[string]string{"fd_post_1": "a", "c": ""})
+			return client.UpdateMetadata(ctx, key, id, map[string]string{"fd_post_1": "a", "c": ""})
 		},
 	}
 }

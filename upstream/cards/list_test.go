@@ -26,22 +26,22 @@ func listed(ctx context.Context, p *cards.Client, since time.Time) (all []cards.
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	pair := newPair(t)
 	const payments = 230 // three pages
 	for i := range payments {
-		p.created(fmt.Sprint("c", i))
-		p.clock.advance(time.Second)
+		pair.created(fmt.Sprint("c", i))
+		pair.clock.advance(time.Second)
 	}
-	start := p.clock.Now().Add(-payments * time.Second)
-	refunded := p.captured("refunded")
-	if _, err := p.Refund(t.Context(), "r", refunded.ID, 4990); err != nil {
+	start := pair.clock.Now().Add(-payments * time.Second)
+	refunded := pair.captured("refunded")
+	if _, err := pair.Refund(t.Context(), "r", refunded.ID, 4990); err != nil {
 		t.Fatal(err)
 	}
 	for since, want := range map[time.Time]int{
 		{}: payments + 1, start: payments + 1, start.Add(100*time.Second + time.Millisecond): payments + 1 - 100,
 	} {
-		before := len(p.double.Requests())
-		all, err := listed(t.Context(), p.Client, since)
+		before := len(pair.double.Requests())
+		all, err := listed(t.Context(), pair.Client, since)
 		if err != nil || len(all) != want {
 			t.Errorf("since %s: %d payments, %v, want %d", since, len(all), err, want)
 			continue
@@ -54,7 +54,7 @@ func TestList(t *testing.T) {
 		if all[0].ID != refunded.ID || all[0].State != cards.Refunded {
 			t.Errorf("the newest is %+v, want the refunded one", all[0])
 		}
-		if pages := len(p.double.Requests()) - before; pages != (want+99)/100 {
+		if pages := len(pair.double.Requests()) - before; pages != (want+99)/100 {
 			t.Errorf("%d payments took %d pages", want, pages)
 		}
 	}
@@ -64,18 +64,18 @@ func TestList(t *testing.T) {
 // them, also across pages, and has of each what can be read.
 func TestListWithUndecodableRecords(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	first := p.created("first")
+	pair := newPair(t)
+	first := pair.created("first")
 	for i := range 250 { // whole pages of them
-		p.clock.advance(time.Second)
-		p.double.Distort(p.created(fmt.Sprint("c", i)).ID, "amount", "many")
+		pair.clock.advance(time.Second)
+		pair.double.Distort(pair.created(fmt.Sprint("c", i)).ID, "amount", "many")
 	}
-	p.clock.advance(time.Second)
-	nameless := p.created("nameless")
-	p.double.Distort(nameless.ID, "id", 7)
-	p.double.Distort(p.created("metadata").ID, "metadata", map[string]any{"fd_registration": "r2", "order": 12})
-	last := p.created("last")
-	all, err := listed(t.Context(), p.Client, time.Time{})
+	pair.clock.advance(time.Second)
+	nameless := pair.created("nameless")
+	pair.double.Distort(nameless.ID, "id", 7)
+	pair.double.Distort(pair.created("metadata").ID, "metadata", map[string]any{"fd_registration": "r2", "order": 12})
+	last := pair.created("last")
+	all, err := listed(t.Context(), pair.Client, time.Time{})
 	if err != nil || len(all) != 254 {
 		t.Fatalf("%d payments, %v", len(all), err)
 	}

@@ -84,28 +84,28 @@ func TestStates(t *testing.T) {
 func TestCapturing(t *testing.T) {
 	t.Parallel()
 	for settings, want := range map[sandbox.Settings]bool{{Captures: "processing"}: true, {Confirmations: "processing"}: false} {
-		p := newPair(t)
-		made := p.confirmed("create", declinedCard)
-		if err := p.double.Configure("demo", settings); err != nil {
+		pair := newPair(t)
+		made := pair.confirmed("create", declinedCard)
+		if err := pair.double.Configure("demo", settings); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.double.Confirm(made.ID, goodCard); err != nil {
+		if _, err := pair.double.Confirm(made.ID, goodCard); err != nil {
 			t.Fatal(err)
 		}
-		if held := p.get(made.ID); held.Capturing {
+		if held := pair.get(made.ID); held.Capturing {
 			t.Errorf("before a capture: %+v", held)
 		}
-		taken, err := p.Capture(t.Context(), "capture", made.ID, 4990)
+		taken, err := pair.Capture(t.Context(), "capture", made.ID, 4990)
 		if want != (err == nil) || want != taken.Capturing {
 			t.Errorf("%+v: the capture's response is %+v, %v", settings, taken, err)
 		}
-		if held := p.get(made.ID); held.State != cards.Processing || held.Capturing != want {
+		if held := pair.get(made.ID); held.State != cards.Processing || held.Capturing != want {
 			t.Errorf("%+v: %+v", settings, held)
 		}
-		if _, err := p.double.Approve(made.ID, true); err != nil {
+		if _, err := pair.double.Approve(made.ID, true); err != nil {
 			t.Fatal(err)
 		}
-		if held := p.get(made.ID); held.Capturing {
+		if held := pair.get(made.ID); held.Capturing {
 			t.Errorf("once the bank has decided: %+v", held)
 		}
 	}
@@ -114,18 +114,18 @@ func TestCapturing(t *testing.T) {
 // TestCaptureBefore: the processor says until when it holds an authorisation, and of nothing else.
 func TestCaptureBefore(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	now := p.clock.Now()
+	pair := newPair(t)
+	now := pair.clock.Now()
 	for before, want := range map[string]time.Time{
 		"": now.Add(7 * 24 * time.Hour), "10m": now.Add(10 * time.Minute), "-1m": now.Add(-time.Minute), "none": {},
 	} {
-		p.with(sandbox.Settings{CaptureBefore: before})
-		made := p.confirmed("create:"+before, goodCard)
-		page, err := p.List(t.Context(), time.Time{}, "")
-		if held := p.get(made.ID); err != nil || !held.CaptureBefore.Equal(want) || !page.Payments[0].CaptureBefore.Equal(want) {
+		pair.with(sandbox.Settings{CaptureBefore: before})
+		made := pair.confirmed("create:"+before, goodCard)
+		page, err := pair.List(t.Context(), time.Time{}, "")
+		if held := pair.get(made.ID); err != nil || !held.CaptureBefore.Equal(want) || !page.Payments[0].CaptureBefore.Equal(want) {
 			t.Errorf("%s: %s, in the list %+v (%v), want %s", before, held.CaptureBefore, page.Payments[0], err, want)
 		}
-		if taken, err := p.Capture(t.Context(), "capture:"+before, made.ID, 4990); err != nil || !taken.CaptureBefore.IsZero() {
+		if taken, err := pair.Capture(t.Context(), "capture:"+before, made.ID, 4990); err != nil || !taken.CaptureBefore.IsZero() {
 			t.Errorf("%s: captured: %+v, %v", before, taken, err)
 		}
 	}

@@ -41,23 +41,23 @@ func (p *pair) receiver() <-chan cards.Event {
 // TestDeliveries verifies what the processor sends during the life of a payment.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
-	events := p.receiver()
-	made := p.confirmed("c", declinedCard)
-	if _, err := p.double.Confirm(made.ID, challengeCard); err != nil {
+	pair := newPair(t)
+	events := pair.receiver()
+	made := pair.confirmed("c", declinedCard)
+	if _, err := pair.double.Confirm(made.ID, challengeCard); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.double.Approve(made.ID, true); err != nil {
+	if _, err := pair.double.Approve(made.ID, true); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Capture(t.Context(), "capture", made.ID, 4990); err != nil {
+	if _, err := pair.Capture(t.Context(), "capture", made.ID, 4990); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Refund(t.Context(), "refund", made.ID, 4990); err != nil {
+	if _, err := pair.Refund(t.Context(), "refund", made.ID, 4990); err != nil {
 		t.Fatal(err)
 	}
-	other := p.confirmed("c2", goodCard)
-	if _, err := p.Cancel(t.Context(), "cancel", other.ID); err != nil {
+	other := pair.confirmed("c2", goodCard)
+	if _, err := pair.Cancel(t.Context(), "cancel", other.ID); err != nil {
 		t.Fatal(err)
 	}
 	about := map[string]string{

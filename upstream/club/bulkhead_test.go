@@ -36,18 +36,18 @@ func serveSale(t *testing.T, failing *atomic.Bool) *recordingServer {
 // through, and if either fails, the rest are held back again.
 func TestBreaker(t *testing.T) {
 	var failing atomic.Bool
-	u := serveSale(t, &failing)
-	c := breaking(u)
+	upstream := serveSale(t, &failing)
+	c := breaking(upstream)
 	read := func() error {
 		_, err := c.GetSale(t.Context(), demo, sale)
 		return err
 	}
 	held := func() {
 		t.Helper()
-		before := len(u.seen())
+		before := len(upstream.seen())
 		err := read()
 		wantOutcome(t, err, club.NotSent)
-		if !errors.Is(err, club.ErrUnavailable) || len(u.seen()) != before {
+		if !errors.Is(err, club.ErrUnavailable) || len(upstream.seen()) != before {
 			t.Fatalf("%v, want ErrUnavailable and no request", err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestBreaker(t *testing.T) {
 func TestBreakerIgnoresEarlierCalls(t *testing.T) {
 	var failing atomic.Bool
 	arrived, held := make(chan struct{}), make(chan struct{})
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	upstream := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/demo/products" {
 			arrived <- struct{}{}
 			<-held
@@ -94,13 +94,13 @@ func TestBreakerIgnoresEarlierCalls(t *testing.T) {
 	})
 	release := sync.OnceFunc(func() { close(held) })
 	t.Cleanup(release) // also if the test fails half-way
-	c := breaking(u)
+	client := breaking(upstream)
 	read := func() error {
-		_, err := c.GetSale(t.Context(), demo, sale)
+		_, err := client.GetSale(t.Context(), demo, sale)
 		return err
 	}
 	var earlier sync.WaitGroup
-	earlier.Go(func() { c.ListProducts(t.Context(), demo, club.ProductQuery{}) })
+	earlier.Go(func() { client.ListProducts(t.Context(), demo, club.ProductQuery{}) })
 	<-arrived
 	failing.Store(true)
 	for !errors.Is(read(), club.ErrUnavailable) { // until the breaker opens
@@ -117,7 +117,7 @@ func TestBreakerIgnoresEarlierCalls(t *testing.T) {
 func TestBreakerIgnoresCallersWhoLeave(t *testing.T) {
 	var failing atomic.Bool
 	arrived := make(chan struct{}, 1)
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	upstream := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if failing.Load() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
@@ -125,21 +125,21 @@ func TestBreakerIgnoresCallersWhoLeave(t *testing.T) {
 		arrived <- struct{}{}
 		<-r.Context().Done()
 	})
-	c := breaking(u)
+	client := breaking(upstream)
 	for range 8 {
 		ctx, leave := context.WithCancel(t.Context())
 		go func() {
 			<-arrived
 			leave()
 		}()
-		c.GetSale(ctx, demo, sale)
+		client.GetSale(ctx, demo, sale)
 	}
 	failing.Store(true)
 	for range 4 {
-		_, err := c.GetSale(t.Context(), demo, sale)
+		_, err := client.GetSale(t.Context(), demo, sale)
 		wantOutcome(t, err, club.Unknown)
 	}
-	if _, err := c.GetSale(t.Context(), demo, sale); !errors.Is(err, club.ErrUnavailable) {
+	if _, err := client.GetSale(t.Context(), demo, sale); !errors.Is(err, club.ErrUnavailable) {
 		t.Errorf("%v, want ErrUnavailable", err)
 	}
 }
@@ -161,27 +161,27 @@ func TestAnswersDoNotBreak(t *testing.T) {
 // TestLanesAreApart: neither a failing organisation nor a full catalogue lane delays another organisation or a
 // payment.
 func TestLanesAreApart(t *testing.T) {
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	upstream := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/demo/products" {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		io.WriteString(w, `{"@id": "/demo-b/sales/1", "totalTI": 4990, "state": "building", "articles": []}`)
 	})
-	c := breaking(u)
+	client := breaking(upstream)
 	for range 4 {
-		c.ListProducts(t.Context(), demo, club.ProductQuery{})
+		client.ListProducts(t.Context(), demo, club.ProductQuery{})
 	}
-	if _, err := c.GetSale(t.Context(), demo, sale); !errors.Is(err, club.ErrUnavailable) {
+	if _, err := client.GetSale(t.Context(), demo, sale); !errors.Is(err, club.ErrUnavailable) {
 		t.Fatalf("%v, want ErrUnavailable", err)
 	}
-	if _, err := c.Money().GetSale(t.Context(), demo, sale); err != nil {
+	if _, err := client.Money().GetSale(t.Context(), demo, sale); err != nil {
 		t.Errorf("money lane: %v", err)
 	}
-	if _, err := c.CreatePayment(t.Context(), demo, sale, payment, nil); err != nil {
+	if _, err := client.CreatePayment(t.Context(), demo, sale, payment, nil); err != nil {
 		t.Errorf("payment: %v", err)
 	}
-	if _, err := c.GetSale(t.Context(), club.Scope{ClientToken: "demo-b"}, "/demo-b/sales/1"); err != nil {
+	if _, err := client.GetSale(t.Context(), club.Scope{ClientToken: "demo-b"}, "/demo-b/sales/1"); err != nil {
 		t.Errorf("another organisation: %v", err)
 	}
 }
@@ -190,7 +190,7 @@ func TestLanesAreApart(t *testing.T) {
 func TestFullLane(t *testing.T) {
 	arrived, held := make(chan struct{}), make(chan struct{})
 	release := sync.OnceFunc(func() { close(held) })
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	upstream := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/demo/products" {
 			arrived <- struct{}{}
 			<-held
@@ -200,7 +200,7 @@ func TestFullLane(t *testing.T) {
 		io.WriteString(w, saleJSON)
 	})
 	t.Cleanup(release) // also if the test fails half-way
-	cfg := configured(u.URL)
+	cfg := configured(upstream.URL)
 	cfg.Limits.MaxConcurrency, cfg.Limits.QueueTimeout = 2, 20*time.Millisecond
 	var heldBack atomic.Int32
 	cfg.OnAttempt = func(a club.Attempt) {
@@ -208,13 +208,13 @@ func TestFullLane(t *testing.T) {
 			heldBack.Add(1)
 		}
 	}
-	c := club.New(cfg)
+	client := club.New(cfg)
 	var catalogue sync.WaitGroup
 	for range 2 {
-		catalogue.Go(func() { c.ListProducts(t.Context(), demo, club.ProductQuery{}) })
+		catalogue.Go(func() { client.ListProducts(t.Context(), demo, club.ProductQuery{}) })
 		<-arrived
 	}
-	_, err := c.GetSale(t.Context(), demo, sale)
+	_, err := client.GetSale(t.Context(), demo, sale)
 	wantOutcome(t, err, club.NotSent)
 	if !errors.Is(err, club.ErrBusy) {
 		t.Errorf("%v, want ErrBusy", err)
@@ -222,9 +222,9 @@ func TestFullLane(t *testing.T) {
 	if heldBack.Load() == 0 {
 		t.Error("no metric shows the call that was held back")
 	}
-	must[club.Sale](t)(c.Money().GetSale(t.Context(), demo, sale))
-	must[club.Receipt](t)(c.CreatePayment(t.Context(), demo, sale, payment, nil))
+	must[club.Sale](t)(client.Money().GetSale(t.Context(), demo, sale))
+	must[club.Receipt](t)(client.CreatePayment(t.Context(), demo, sale, payment, nil))
 	release()
 	catalogue.Wait()
-	must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
+	must[club.Sale](t)(client.GetSale(t.Context(), demo, sale))
 }

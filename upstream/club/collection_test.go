@@ -85,10 +85,11 @@ func TestPages(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			u := serve(t, tt.ServeHTTP)
-			got := must[[]club.Product](t)(club.New(configured(u.URL)).ListProducts(t.Context(), demo, club.ProductQuery{Channel: club.ChannelWeb}))
-			if len(got) != tt.total || len(u.seen()) != tt.requests {
-				t.Errorf("%d products in %d requests, want %d in %d", len(got), len(u.seen()), tt.total, tt.requests)
+			upstream := serve(t, tt.ServeHTTP)
+			got := must[[]club.Product](t)(club.New(configured(upstream.URL)).ListProducts(t.Context(), demo,
+				club.ProductQuery{Channel: club.ChannelWeb}))
+			if len(got) != tt.total || len(upstream.seen()) != tt.requests {
+				t.Errorf("%d products in %d requests, want %d in %d", len(got), len(upstream.seen()), tt.total, tt.requests)
 			}
 			for i, product := range got {
 				if want := club.IRI(fmt.Sprintf("/demo/products/%d", i+1)); product.IRI != want {
@@ -96,7 +97,7 @@ func TestPages(t *testing.T) {
 				}
 			}
 			asked := map[string]bool{}
-			for i, r := range u.seen() {
+			for i, r := range upstream.seen() {
 				q := r.URL.Query()
 				asked[q.Get("page")] = true
 				if i == 0 && q.Has("page") || q.Get("context[channel]") != "web" {
@@ -116,7 +117,7 @@ func TestPages(t *testing.T) {
 func TestPagesSideBySide(t *testing.T) {
 	var together sync.WaitGroup
 	together.Add(4)
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	upstream := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("page") != "" {
 			together.Done()
 			together.Wait() // sequential requests would wait here for ever
@@ -124,7 +125,7 @@ func TestPagesSideBySide(t *testing.T) {
 		pager{145, 30, withTotal, false}.ServeHTTP(w, r)
 	})
 	var handed atomic.Int32
-	got, err := club.New(configured(u.URL)).
+	got, err := club.New(configured(upstream.URL)).
 		ListProductsConcurrently(t.Context(), demo, club.ProductQuery{}, func(page []club.Product) { handed.Add(int32(len(page))) })
 	if err != nil || len(got) != 145 || handed.Load() != 145 || got[144].IRI != "/demo/products/145" {
 		t.Errorf("%d products, %d handed over: %v", len(got), handed.Load(), err)
@@ -159,14 +160,14 @@ func TestEndlessList(t *testing.T) {
 
 // TestListFailsAsAWhole: if a page cannot be read, no part of the list is returned.
 func TestListFailsAsAWhole(t *testing.T) {
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	upstream := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("page") == "2" {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
 		pager{65, 30, withView, false}.ServeHTTP(w, r)
 	})
-	got, err := club.New(configured(u.URL)).ListProducts(t.Context(), demo, club.ProductQuery{})
+	got, err := club.New(configured(upstream.URL)).ListProducts(t.Context(), demo, club.ProductQuery{})
 	if asError(t, err).Operation != "ListProducts" || len(got) != 0 {
 		t.Errorf("%d products, %v", len(got), err)
 	}

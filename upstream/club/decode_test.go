@@ -17,7 +17,7 @@ func reading(t *testing.T, body string) *club.Client {
 }
 
 func TestContactFields(t *testing.T) {
-	c := reading(
+	client := reading(
 		t,
 		`{"@context": "/contexts/Contact", "@id": "/demo/contacts/7", "@type": "Person", "number": "11-000007", "status": "prospect",
 		"familyName": "Testeur", "givenName": "Ada", "gender": null, "birthDate": "1990-01-31",
@@ -40,11 +40,11 @@ func TestContactFields(t *testing.T) {
 		Club:       "/demo/clubs/11",
 		Tags:       []club.ContactTag{{IRI: "/demo/contact_tags/1", Name: "student", ValidFrom: "2026-01-01", ValidThrough: "2026-12-31"}},
 	}
-	equal(t, must[club.Contact](t)(c.GetContact(t.Context(), demo, "/demo/contacts/7")), want)
+	equal(t, must[club.Contact](t)(client.GetContact(t.Context(), demo, "/demo/contacts/7")), want)
 }
 
 func TestSaleFields(t *testing.T) {
-	c := reading(
+	client := reading(
 		t,
 		`{"@id": "/demo/sales/1", "@type": "Sale", "state": "building", "contactId": "/demo/contacts/7", "clubId": "/demo/clubs/11",
 		"clubCode": "PARIS11", "contactFamilyName": "Testeur", "contactGivenName": null, "contactNumber": "C7", "address": null,
@@ -69,7 +69,7 @@ func TestSaleFields(t *testing.T) {
 			{IRI: "/demo/articles/1", Offer: "/demo/offers/1", Product: "/demo/products/1", Name: "Year", PriceTI: 4990},
 			{IRI: "/demo/articles/2", Name: "Prorata", PriceTI: -500, Parent: "/demo/articles/1"}},
 	}
-	equal(t, must[club.Sale](t)(c.GetSale(t.Context(), demo, sale)), want)
+	equal(t, must[club.Sale](t)(client.GetSale(t.Context(), demo, sale)), want)
 }
 
 func TestOfferFields(t *testing.T) {

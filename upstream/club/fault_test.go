@@ -70,16 +70,16 @@ func TestPaymentUnderFaults(t *testing.T) {
 	for _, tt := range faults {
 		t.Run(name(tt.fault), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "payment-faults")
-			cart := w.cart(w.visitor().IRI, "101")
-			c := w.impatient()
-			must[club.Sale](t)(c.GetSale(t.Context(), w.bastille, cart.IRI)) // fetches the token
-			w.hit(tt.fault, "POST", "/sales/*/payments")
-			_, err := c.CreatePayment(t.Context(), w.bastille, cart.IRI, w.paying(cart), pass)
+			world := newWorld(t, "payment-faults")
+			cart := world.cart(world.visitor().IRI, "101")
+			c := world.impatient()
+			must[club.Sale](t)(c.GetSale(t.Context(), world.bastille, cart.IRI)) // fetches the token
+			world.hit(tt.fault, "POST", "/sales/*/payments")
+			_, err := c.CreatePayment(t.Context(), world.bastille, cart.IRI, world.paying(cart), pass)
 			wantOutcome(t, err, tt.outcome)
 			booked := map[bool]int{true: 1}[tt.effect]
-			eventually(t, func() bool { return w.calls("createPayment") == 1 && len(w.Ledger()) == booked })
-			if hits := w.Faults()[0].Hits; hits != 1 {
+			eventually(t, func() bool { return world.calls("createPayment") == 1 && len(world.Ledger()) == booked })
+			if hits := world.Faults()[0].Hits; hits != 1 {
 				t.Errorf("the fault hit %d times", hits)
 			}
 		})
@@ -91,17 +91,17 @@ func TestWriteUnderFaults(t *testing.T) {
 	for _, tt := range faults {
 		t.Run(name(tt.fault), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "write-faults")
-			cart := w.cart(w.visitor().IRI)
-			c := w.impatient()
-			must[club.Sale](t)(c.GetSale(t.Context(), w.bastille, cart.IRI))
-			w.hit(tt.fault, "POST", "/sales/*/articles")
-			err := c.AddArticle(t.Context(), w.bastille, cart.IRI, club.NewArticle{Offer: w.iri("offers", "101")})
+			world := newWorld(t, "write-faults")
+			cart := world.cart(world.visitor().IRI)
+			client := world.impatient()
+			must[club.Sale](t)(client.GetSale(t.Context(), world.bastille, cart.IRI))
+			world.hit(tt.fault, "POST", "/sales/*/articles")
+			err := client.AddArticle(t.Context(), world.bastille, cart.IRI, club.NewArticle{Offer: world.iri("offers", "101")})
 			wantOutcome(t, err, tt.outcome)
 			lines := map[bool]int{true: 1}[tt.effect]
 			eventually(t, func() bool {
-				got := must[club.Sale](t)(c.GetSale(t.Context(), w.bastille, cart.IRI))
-				return w.calls("addArticle") == 1 && len(got.Articles) == lines
+				got := must[club.Sale](t)(client.GetSale(t.Context(), world.bastille, cart.IRI))
+				return world.calls("addArticle") == 1 && len(got.Articles) == lines
 			})
 		})
 	}
@@ -112,17 +112,17 @@ func TestReadUnderFaults(t *testing.T) {
 	for _, tt := range faults {
 		t.Run(name(tt.fault), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "read-faults")
-			cart := w.cart(w.visitor().IRI)
-			c := w.impatient()
-			w.hit(tt.fault, "GET", "/sales/*")
-			_, err := c.GetSale(t.Context(), w.bastille, cart.IRI)
+			world := newWorld(t, "read-faults")
+			cart := world.cart(world.visitor().IRI)
+			c := world.impatient()
+			world.hit(tt.fault, "GET", "/sales/*")
+			_, err := c.GetSale(t.Context(), world.bastille, cart.IRI)
 			want := club.Accepted
 			if status := tt.fault.Status; status == 400 || status == 409 || status == 421 {
 				want = tt.outcome
 			}
 			wantOutcome(t, err, want)
-			if hits := w.Faults()[0].Hits; hits != 1 {
+			if hits := world.Faults()[0].Hits; hits != 1 {
 				t.Errorf("the fault hit %d times", hits)
 			}
 		})
@@ -132,30 +132,30 @@ func TestReadUnderFaults(t *testing.T) {
 // TestUnauthorizedOnce: a refused token is replaced and the call retried; after a payment, the retry is up to
 // the caller.
 func TestUnauthorizedOnce(t *testing.T) {
-	w := newWorld(t, "unauthorized")
-	cart := w.cart(w.visitor().IRI, "101")
-	c, ctx, s := w.client, t.Context(), w.bastille
-	tokens := w.calls("token")
+	world := newWorld(t, "unauthorized")
+	cart := world.cart(world.visitor().IRI, "101")
+	client, ctx, scope := world.client, t.Context(), world.bastille
+	tokens := world.calls("token")
 
-	w.hit(clubsim.Fault{Kind: "unauthorized_once"}, "GET", "/sales/*")
-	must[club.Sale](t)(c.GetSale(ctx, s, cart.IRI))
-	w.hit(clubsim.Fault{Kind: "unauthorized_once"}, "POST", "/sales/*/articles")
-	if err := c.AddArticle(ctx, s, cart.IRI, club.NewArticle{Offer: w.iri("offers", "2501")}); err != nil {
+	world.hit(clubsim.Fault{Kind: "unauthorized_once"}, "GET", "/sales/*")
+	must[club.Sale](t)(client.GetSale(ctx, scope, cart.IRI))
+	world.hit(clubsim.Fault{Kind: "unauthorized_once"}, "POST", "/sales/*/articles")
+	if err := client.AddArticle(ctx, scope, cart.IRI, club.NewArticle{Offer: world.iri("offers", "2501")}); err != nil {
 		t.Error(err)
 	}
-	if got := w.calls("token") - tokens; got != 2 {
+	if got := world.calls("token") - tokens; got != 2 {
 		t.Errorf("%d new tokens, want 2", got)
 	}
-	cart = must[club.Sale](t)(c.GetSale(ctx, s, cart.IRI))
-	w.hit(clubsim.Fault{Kind: "unauthorized_once"}, "POST", "/sales/*/payments")
-	_, err := c.CreatePayment(ctx, s, cart.IRI, w.paying(cart), pass)
+	cart = must[club.Sale](t)(client.GetSale(ctx, scope, cart.IRI))
+	world.hit(clubsim.Fault{Kind: "unauthorized_once"}, "POST", "/sales/*/payments")
+	_, err := client.CreatePayment(ctx, scope, cart.IRI, world.paying(cart), pass)
 	wantOutcome(t, err, club.Refused)
-	if w.calls("createPayment") != 1 {
-		t.Errorf("%d payments sent", w.calls("createPayment"))
+	if world.calls("createPayment") != 1 {
+		t.Errorf("%d payments sent", world.calls("createPayment"))
 	}
-	must[club.Receipt](t)(c.CreatePayment(ctx, s, cart.IRI, w.paying(cart), pass))
-	if got := w.calls("token") - tokens; got != 3 || len(w.Ledger()) != 1 {
-		t.Errorf("%d new tokens, want 3; ledger %+v", got, w.Ledger())
+	must[club.Receipt](t)(client.CreatePayment(ctx, scope, cart.IRI, world.paying(cart), pass))
+	if got := world.calls("token") - tokens; got != 3 || len(world.Ledger()) != 1 {
+		t.Errorf("%d new tokens, want 3; ledger %+v", got, world.Ledger())
 	}
 }
 
@@ -164,14 +164,14 @@ func TestTokenUnderFaults(t *testing.T) {
 	for _, tt := range faults {
 		t.Run(name(tt.fault), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "token-faults")
-			cfg := w.config()
+			world := newWorld(t, "token-faults")
+			cfg := world.config()
 			cfg.Limits = club.Limits{ReadTimeout: time.Second, WriteTimeout: 15 * time.Second}
-			w.hit(tt.fault, "POST", "/oauth/v2/token")
+			world.hit(tt.fault, "POST", "/oauth/v2/token")
 			_, err := club.New(cfg).
-				CreateSale(t.Context(), w.bastille, club.NewSale{
-					Contact:  club.IRI(w.persona("customer").ContactID),
-					Club:     w.bastille.Club,
+				CreateSale(t.Context(), world.bastille, club.NewSale{
+					Contact:  club.IRI(world.persona("customer").ContactID),
+					Club:     world.bastille.Club,
 					ClubCode: "PARIS11",
 				})
 			want := club.Accepted // at the second attempt, because nothing had been sent
@@ -186,14 +186,14 @@ func TestTokenUnderFaults(t *testing.T) {
 // TestExpiredToken: the club system's clock is ahead, so that it rejects a token that the client considers
 // valid.
 func TestExpiredToken(t *testing.T) {
-	w := newWorld(t, "expired")
-	cart := w.cart(w.visitor().IRI, "101")
-	w.Advance(2 * time.Hour)
-	if check := must[club.SaleCheck](t)(w.client.CheckSale(t.Context(), w.bastille, cart.IRI)); !check.Valid {
+	world := newWorld(t, "expired")
+	cart := world.cart(world.visitor().IRI, "101")
+	world.Advance(2 * time.Hour)
+	if check := must[club.SaleCheck](t)(world.client.CheckSale(t.Context(), world.bastille, cart.IRI)); !check.Valid {
 		t.Errorf("check %+v", check)
 	}
-	if w.calls("token") != 2 {
-		t.Errorf("%d tokens, want 2", w.calls("token"))
+	if world.calls("token") != 2 {
+		t.Errorf("%d tokens, want 2", world.calls("token"))
 	}
 }
 

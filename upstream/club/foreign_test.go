@@ -64,20 +64,20 @@ func TestForeignAnswers(t *testing.T) {
 			}
 			t.Run(op.name+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				u := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				upstream := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 					if answer.contentType != "" {
 						w.Header().Set("Content-Type", answer.contentType)
 					}
 					io.WriteString(w, answer.body)
 				})
-				cfg := configured(u.URL)
+				cfg := configured(upstream.URL)
 				if strings.HasPrefix(op.want, "GET") {
 					cfg.Limits.MaxAttempts = 1
 				}
 				err := op.call(t.Context(), club.New(cfg))
 				wantOutcome(t, err, club.Unknown)
-				if e := asError(t, err); e.Status != http.StatusOK || len(u.seen()) != 1 {
-					t.Errorf("%v after %d requests, want status 200 after one", e, len(u.seen()))
+				if e := asError(t, err); e.Status != http.StatusOK || len(upstream.seen()) != 1 {
+					t.Errorf("%v after %d requests, want status 200 after one", e, len(upstream.seen()))
 				}
 				known := strings.Contains(op.name, "AccountStatistics") || strings.Contains(op.name, "DebitDays")
 				if !known && !errors.Is(err, club.ErrForeign) {
@@ -121,19 +121,19 @@ func TestForeignNotFound(t *testing.T) {
 // TestForeignPageProvesNoToken: a page does not show that the club system accepts the token.
 func TestForeignPageProvesNoToken(t *testing.T) {
 	now := time.Now()
-	w := newWorld(t, "foreign-token")
-	cart := w.cart(w.visitor().IRI, "101")
-	cfg := w.config()
+	world := newWorld(t, "foreign-token")
+	cart := world.cart(world.visitor().IRI, "101")
+	cfg := world.config()
 	cfg.Now = func() time.Time { return now }
-	c := club.New(cfg)
-	must[club.Sale](t)(c.GetSale(t.Context(), w.bastille, cart.IRI))
-	tokens := w.calls("token")
+	client := club.New(cfg)
+	must[club.Sale](t)(client.GetSale(t.Context(), world.bastille, cart.IRI))
+	tokens := world.calls("token")
 	now = now.Add(50 * time.Second)
-	w.hit(clubsim.Fault{Kind: "foreign_page"}, "POST", "/sales/*/articles")
-	wantOutcome(t, c.AddArticle(t.Context(), w.bastille, cart.IRI, club.NewArticle{Offer: w.iri("offers", "101")}), club.Unknown)
+	world.hit(clubsim.Fault{Kind: "foreign_page"}, "POST", "/sales/*/articles")
+	wantOutcome(t, client.AddArticle(t.Context(), world.bastille, cart.IRI, club.NewArticle{Offer: world.iri("offers", "101")}), club.Unknown)
 	now = now.Add(30 * time.Second)
-	must[club.Receipt](t)(c.CreatePayment(t.Context(), w.bastille, cart.IRI, w.paying(cart), pass))
-	if got := w.calls("token") - tokens; got != 1 {
+	must[club.Receipt](t)(client.CreatePayment(t.Context(), world.bastille, cart.IRI, world.paying(cart), pass))
+	if got := world.calls("token") - tokens; got != 1 {
 		t.Errorf("%d new tokens, want one: the last proof is older than a minute", got)
 	}
 }

@@ -89,7 +89,7 @@ func FuzzAnswers(f *testing.F) {
 var sentOnce = []string{"CreatePayment", "PostponeDue", "ValidateSale"}
 
 func checkAnswer(t *testing.T, op string, status int, err error) {
-	var e *club.Error
+	var failure *club.Error
 	if err == nil {
 		if status > 299 && (op != "CheckSale" || status != 400) {
 			t.Errorf("%s: status %d is not an error", op, status)
@@ -97,7 +97,8 @@ func checkAnswer(t *testing.T, op string, status int, err error) {
 		return
 	}
 	name, _, _ := strings.Cut(op, " ")
-	if !errors.As(err, &e) || e.Operation != name || e.Outcome == club.Accepted || e.Status != status && !errors.Is(err, club.ErrUnavailable) {
+	if !errors.As(err, &failure) || failure.Operation != name || failure.Outcome == club.Accepted ||
+		failure.Status != status && !errors.Is(err, club.ErrUnavailable) {
 		t.Errorf("%s: status %d: %v", op, status, err)
 	}
 	if len(err.Error()) > 300 {
@@ -114,17 +115,17 @@ func FuzzNetwork(f *testing.F) {
 	f.Add([]byte(members(node(1, "group", 2), node(2, "group", 3), node(3, "club", 1))))
 	f.Add([]byte(members(node(1, "group", node(2, "club", 1, 2), 2), node(2, "club", 1), node(4, "club", 4))))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		n, err := tasting(200, body).NetworkNodes(context.Background(), demo)
+		network, err := tasting(200, body).NetworkNodes(context.Background(), demo)
 		if err != nil {
 			return
 		}
-		for _, own := range n.Clubs() {
-			path := n.Path(own.Club)
-			at, ok := n.NodeOf(own.Club)
+		for _, own := range network.Clubs() {
+			path := network.Path(own.Club)
+			at, ok := network.NodeOf(own.Club)
 			if len(path) == 0 || !ok || path[len(path)-1].IRI != at.IRI {
 				t.Fatalf("path of %s: %v", own.Club, path)
 			}
-			if common, ok := n.CommonAncestor(own.Club, own.Club); !ok || common != at.IRI {
+			if common, ok := network.CommonAncestor(own.Club, own.Club); !ok || common != at.IRI {
 				t.Fatalf("common ancestor of %s and itself: %s", own.Club, common)
 			}
 		}

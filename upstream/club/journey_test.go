@@ -12,109 +12,111 @@ import (
 // TestCardJourney is the documented flow: contact, debt, catalogue, sale,
 // articles, check, payment.
 func TestCardJourney(t *testing.T) {
-	w := newWorld(t, "card")
-	c, ctx, s := w.client, t.Context(), w.bastille
+	world := newWorld(t, "card")
+	client, ctx, scope := world.client, t.Context(), world.bastille
 
-	at := must[club.Club](t)(c.GetClub(ctx, s, s.Club))
-	if at.Code != "PARIS11" || at.Currency != "EUR" || at.Node != s.Node || at.Locality != "Paris" {
+	at := must[club.Club](t)(client.GetClub(ctx, scope, scope.Club))
+	if at.Code != "PARIS11" || at.Currency != "EUR" || at.Node != scope.Node || at.Locality != "Paris" {
 		t.Errorf("club %+v", at)
 	}
-	who := w.visitor()
-	if who.Number == "" || who.Status != club.StatusTemp || who.Club != s.Club || *who.Address != paris {
+	who := world.visitor()
+	if who.Number == "" || who.Status != club.StatusTemp || who.Club != scope.Club || *who.Address != paris {
 		t.Errorf("contact %+v", who)
 	}
-	equal(t, must[club.Contact](t)(c.GetContact(ctx, s, who.IRI)), who)
-	if debt := must[club.AccountStatistics](t)(c.GetAccountStatistics(ctx, s, who.IRI)).TotalRealDebt; debt != 0 {
+	equal(t, must[club.Contact](t)(client.GetContact(ctx, scope, who.IRI)), who)
+	if debt := must[club.AccountStatistics](t)(client.GetAccountStatistics(ctx, scope, who.IRI)).TotalRealDebt; debt != 0 {
 		t.Errorf("a new contact owes %d", debt)
 	}
 
-	cart := w.cart(who.IRI, "101")
+	cart := world.cart(who.IRI, "101")
 	if cart.State != "building" || cart.TotalTI != 45900 || cart.Currency != "EUR" || cart.Checkout == "" || cart.Invoice != "" ||
 		len(cart.Articles) != 1 {
 		t.Errorf("sale %+v", cart)
 	}
-	if line := cart.Articles[0]; line.Offer != w.iri("offers", "101") || line.Product != w.iri("products", "1") || line.PriceTI != 45900 ||
+	if line := cart.Articles[0]; line.Offer != world.iri("offers", "101") || line.Product != world.iri("products", "1") ||
+		line.PriceTI != 45900 ||
 		line.Parent != "" {
 		t.Errorf("article %+v", line)
 	}
-	if check := must[club.SaleCheck](t)(c.CheckSale(ctx, s, cart.IRI)); !check.Valid {
+	if check := must[club.SaleCheck](t)(client.CheckSale(ctx, scope, cart.IRI)); !check.Valid {
 		t.Errorf("check %+v", check)
 	}
-	receipt := must[club.Receipt](t)(c.CreatePayment(ctx, s, cart.IRI, w.paying(cart), pass))
+	receipt := must[club.Receipt](t)(client.CreatePayment(ctx, scope, cart.IRI, world.paying(cart), pass))
 	if receipt.Status != 201 || receipt.Payment.Collection() != "payments" {
 		t.Errorf("receipt %+v", receipt)
 	}
-	settled := must[club.Sale](t)(c.Money().GetSale(ctx, s, cart.IRI))
+	settled := must[club.Sale](t)(client.Money().GetSale(ctx, scope, cart.IRI))
 	if settled.State != "settled" || settled.Invoice == "" {
 		t.Errorf("sale after payment %+v", settled)
 	}
-	if who := must[club.Contact](t)(c.GetContact(ctx, s, who.IRI)); who.Status != club.StatusCustomer {
+	if who := must[club.Contact](t)(client.GetContact(ctx, scope, who.IRI)); who.Status != club.StatusCustomer {
 		t.Errorf("the buyer is a %s", who.Status)
 	}
-	if books := w.Ledger(); len(books) != 1 || books[0].Amount != 45900 || !w.Audit().OK {
-		t.Errorf("ledger %+v, audit %+v", books, w.Audit())
+	if books := world.Ledger(); len(books) != 1 || books[0].Amount != 45900 || !world.Audit().OK {
+		t.Errorf("ledger %+v, audit %+v", books, world.Audit())
 	}
-	if w.calls("token") != 1 {
-		t.Errorf("%d tokens for one journey", w.calls("token"))
+	if world.calls("token") != 1 {
+		t.Errorf("%d tokens for one journey", world.calls("token"))
 	}
 }
 
 // TestDebitJourney adds the mandate, its signature by SMS, and lines that the club system adds automatically.
 func TestDebitJourney(t *testing.T) {
-	w := newWorld(t, "debit")
-	c, ctx, s := w.client, t.Context(), w.bastille
-	days := must[[]club.DebitDay](t)(c.ListAllowedDebitDays(ctx, s, "2027-01-06"))
+	world := newWorld(t, "debit")
+	client, ctx, scope := world.client, t.Context(), world.bastille
+	days := must[[]club.DebitDay](t)(client.ListAllowedDebitDays(ctx, scope, "2027-01-06"))
 	equal(t, days, []club.DebitDay{{Day: 10, Date: "2027-01-10"}, {Day: 20, Date: "2027-01-20"}, {Day: 5, Date: "2027-02-05"}})
 
-	who := w.visitor()
-	cart := w.cart(who.IRI)
-	err := c.AddArticle(ctx, s, cart.IRI, club.NewArticle{Offer: w.iri("offers", "1301"), StartDate: "2027-01-16",
+	who := world.visitor()
+	cart := world.cart(who.IRI)
+	err := client.AddArticle(ctx, scope, cart.IRI, club.NewArticle{Offer: world.iri("offers", "1301"), StartDate: "2027-01-16",
 		RepaymentSchedule: &club.RepaymentScheduleRequest{SpecificDay: true, DebitDay: ptr(5), StartDate: "2027-02-05"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.AddArticle(ctx, s, cart.IRI, club.NewArticle{Offer: w.iri("offers", "301"), StartDate: "2027-01-16"}); err != nil {
+	err = client.AddArticle(ctx, scope, cart.IRI, club.NewArticle{Offer: world.iri("offers", "301"), StartDate: "2027-01-16"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	cart = must[club.Sale](t)(c.GetSale(ctx, s, cart.IRI))
+	cart = must[club.Sale](t)(client.GetSale(ctx, scope, cart.IRI))
 	var added []club.Article
 	for _, line := range cart.Articles {
 		if line.Parent != "" {
 			added = append(added, line)
 		}
 	}
-	if len(cart.Articles) != 4 || len(added) != 2 || added[0].Offer != "" || added[1].Offer != w.iri("offers", "2501") {
+	if len(cart.Articles) != 4 || len(added) != 2 || added[0].Offer != "" || added[1].Offer != world.iri("offers", "2501") {
 		t.Errorf("articles %+v, want a prorata and an option that came on their own", cart.Articles)
 	}
 
-	w.configure(func(s *clubsim.Settings) { s.MandateRequired = true })
-	check := must[club.SaleCheck](t)(c.CheckSale(ctx, s, cart.IRI))
+	world.configure(func(s *clubsim.Settings) { s.MandateRequired = true })
+	check := must[club.SaleCheck](t)(client.CheckSale(ctx, scope, cart.IRI))
 	if check.Valid || !hasCode(check.Violations, "api.error.sale.mandate-required") {
 		t.Errorf("check %+v, want the mandate asked for", check)
 	}
-	order := club.NewMandate{Club: s.Club, Contact: who.IRI, FamilyName: who.FamilyName, GivenName: who.GivenName, Number: who.Number,
-		Address: paris, Holder: "Ada Testeur", IBAN: "FR7630006000011234567890189", BIC: "AGRIFRPP", Bank: "Banque", ValidFrom: w.day(0)}
-	mandate := must[club.Mandate](t)(c.CreateMandate(ctx, s, order))
-	request := must[club.SignatureRequest](t)(c.CreateSignatureRequest(ctx, s, who.IRI, mandate.IRI))
-	wantViolation(t, c.ValidateSignatureRequest(ctx, s, request.IRI, "0"), "code")
-	if err := c.CancelSignatureRequest(ctx, s, request.IRI); err != nil {
+	order := club.NewMandate{Club: scope.Club, Contact: who.IRI, FamilyName: who.FamilyName, GivenName: who.GivenName, Number: who.Number,
+		Address: paris, Holder: "Ada Testeur", IBAN: "FR7630006000011234567890189", BIC: "AGRIFRPP", Bank: "Banque", ValidFrom: world.day(0)}
+	mandate := must[club.Mandate](t)(client.CreateMandate(ctx, scope, order))
+	request := must[club.SignatureRequest](t)(client.CreateSignatureRequest(ctx, scope, who.IRI, mandate.IRI))
+	wantViolation(t, client.ValidateSignatureRequest(ctx, scope, request.IRI, "0"), "code")
+	if err := client.CancelSignatureRequest(ctx, scope, request.IRI); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, c.ValidateSignatureRequest(ctx, s, request.IRI, w.lastCode()), "api.error.signature-request.not-pending")
-	request = must[club.SignatureRequest](t)(c.CreateSignatureRequest(ctx, s, who.IRI, mandate.IRI))
-	if err := c.ValidateSignatureRequest(ctx, s, request.IRI, w.lastCode()); err != nil {
+	wantCode(t, client.ValidateSignatureRequest(ctx, scope, request.IRI, world.lastCode()), "api.error.signature-request.not-pending")
+	request = must[club.SignatureRequest](t)(client.CreateSignatureRequest(ctx, scope, who.IRI, mandate.IRI))
+	if err := client.ValidateSignatureRequest(ctx, scope, request.IRI, world.lastCode()); err != nil {
 		t.Fatal(err)
 	}
-	if check := must[club.SaleCheck](t)(c.CheckSale(ctx, s, cart.IRI)); !check.Valid {
+	if check := must[club.SaleCheck](t)(client.CheckSale(ctx, scope, cart.IRI)); !check.Valid {
 		t.Errorf("check with mandate %+v", check)
 	}
-	must[club.Receipt](t)(c.CreatePayment(ctx, s, cart.IRI, w.paying(cart), nil))
+	must[club.Receipt](t)(client.CreatePayment(ctx, scope, cart.IRI, world.paying(cart), nil))
 
 	order.IBAN = clubsim.RefusedIBAN
-	_, err = c.CreateMandate(ctx, s, order)
+	_, err = client.CreateMandate(ctx, scope, order)
 	wantViolation(t, err, "iban")
 	order.Holder, order.IBAN = "", ""
-	_, err = c.CreateMandate(ctx, s, order)
+	_, err = client.CreateMandate(ctx, scope, order)
 	wantViolation(t, err, "holder")
 	wantViolation(t, err, "iban")
 }
@@ -134,26 +136,26 @@ func hasCode(violations []club.Violation, code string) bool {
 
 // TestOtherWaysToSettle covers deferred, free and in-person settlement.
 func TestOtherWaysToSettle(t *testing.T) {
-	w := newWorld(t, "settle")
-	c, ctx, s := w.client, t.Context(), w.bastille
-	who := w.visitor()
+	world := newWorld(t, "settle")
+	client, ctx, scope := world.client, t.Context(), world.bastille
+	who := world.visitor()
 
-	free := w.cart(who.IRI, "3801")
-	if err := c.ValidateSale(ctx, s, free.IRI, nil); err != nil || free.TotalTI != 0 {
+	free := world.cart(who.IRI, "3801")
+	if err := client.ValidateSale(ctx, scope, free.IRI, nil); err != nil || free.TotalTI != 0 {
 		t.Errorf("free sale of %d: %v", free.TotalTI, err)
 	}
-	later := w.cart(who.IRI, "101")
-	wantCode(t, c.ValidateSale(ctx, s, later.IRI, nil), "api.error.sale.transition-not-allowed")
-	if err := c.PostponeDue(ctx, s, later.IRI, w.day(30), nil); err != nil {
+	later := world.cart(who.IRI, "101")
+	wantCode(t, client.ValidateSale(ctx, scope, later.IRI, nil), "api.error.sale.transition-not-allowed")
+	if err := client.PostponeDue(ctx, scope, later.IRI, world.day(30), nil); err != nil {
 		t.Error(err)
 	}
-	if got := must[club.Sale](t)(c.GetSale(ctx, s, later.IRI)); got.State != "deferred" {
+	if got := must[club.Sale](t)(client.GetSale(ctx, scope, later.IRI)); got.State != "deferred" {
 		t.Errorf("deferred sale %+v", got)
 	}
-	if debt := must[club.AccountStatistics](t)(c.GetAccountStatistics(ctx, s, who.IRI)); debt.TotalRealDebt != 45900 {
+	if debt := must[club.AccountStatistics](t)(client.GetAccountStatistics(ctx, scope, who.IRI)); debt.TotalRealDebt != 45900 {
 		t.Errorf("debt %+v", debt)
 	}
-	wantCode(t, c.PostponeDue(ctx, s, later.IRI, w.day(30), nil), "api.error.sale.not-editable")
+	wantCode(t, client.PostponeDue(ctx, scope, later.IRI, world.day(30), nil), "api.error.sale.not-editable")
 
 	for mean, details := range map[string]club.NewPayment{
 		club.MeanCash: {},
@@ -162,99 +164,99 @@ func TestOtherWaysToSettle(t *testing.T) {
 			Amount:             14900,
 			Bank:               "Banque",
 			Code:               "0000001",
-			DepositDesiredDate: w.day(3),
+			DepositDesiredDate: world.day(3),
 			Owner:              "Ada Testeur",
 		}}},
 	} {
-		desk := w.cart(who.IRI, "201")
-		in := w.paying(desk)
+		desk := world.cart(who.IRI, "201")
+		in := world.paying(desk)
 		in.Mean, in.Cards, in.Cheques = mean, details.Cards, details.Cheques
-		if _, err := c.CreatePayment(ctx, s, desk.IRI, in, nil); err != nil {
+		if _, err := client.CreatePayment(ctx, scope, desk.IRI, in, nil); err != nil {
 			t.Errorf("%s: %v %+v", mean, err, asError(t, err).Violations)
 		}
 	}
-	desk := w.cart(who.IRI, "201")
-	in := w.paying(desk)
+	desk := world.cart(who.IRI, "201")
+	in := world.paying(desk)
 	in.Mean = club.MeanCard
-	_, err := c.CreatePayment(ctx, s, desk.IRI, in, nil)
+	_, err := client.CreatePayment(ctx, scope, desk.IRI, in, nil)
 	wantViolation(t, err, "paymentCards")
 }
 
 // TestPaidTwice: the club system really books a second payment, which is why
 // CreatePayment never retries.
 func TestPaidTwice(t *testing.T) {
-	w := newWorld(t, "twice")
-	cart := w.cart(w.visitor().IRI, "101")
+	world := newWorld(t, "twice")
+	cart := world.cart(world.visitor().IRI, "101")
 	for range 2 {
-		must[club.Receipt](t)(w.client.CreatePayment(t.Context(), w.bastille, cart.IRI, w.paying(cart), nil))
+		must[club.Receipt](t)(world.client.CreatePayment(t.Context(), world.bastille, cart.IRI, world.paying(cart), nil))
 	}
-	if twice := w.Audit().SalesPaidTwice; len(twice) != 1 || twice[0].SaleID != string(cart.IRI) {
-		t.Errorf("audit %+v", w.Audit())
+	if twice := world.Audit().SalesPaidTwice; len(twice) != 1 || twice[0].SaleID != string(cart.IRI) {
+		t.Errorf("audit %+v", world.Audit())
 	}
 }
 
 // TestProspectJourney registers a known prospect online.
 func TestProspectJourney(t *testing.T) {
-	w := newWorld(t, "prospect")
-	c, ctx := w.client, t.Context()
-	known, temp := w.persona("prospect"), w.visitor()
-	cart := w.cart(temp.IRI, "101")
-	target := club.Migration{Contact: temp.IRI, Club: w.bastille.Club}
+	world := newWorld(t, "prospect")
+	client, ctx := world.client, t.Context()
+	known, temp := world.persona("prospect"), world.visitor()
+	cart := world.cart(temp.IRI, "101")
+	target := club.Migration{Contact: temp.IRI, Club: world.bastille.Club}
 	source := club.IRI(known.ContactID)
 
-	wantOutcome(t, c.MigrateContact(ctx, w.lumen, source, w.persona("customer").AccessToken, target), club.Rejected)
-	err := c.MigrateContact(ctx, w.lumen, source, "no.token", target)
+	wantOutcome(t, client.MigrateContact(ctx, world.lumen, source, world.persona("customer").AccessToken, target), club.Rejected)
+	err := client.MigrateContact(ctx, world.lumen, source, "no.token", target)
 	wantOutcome(t, err, club.Refused)
-	err = c.MigrateContact(ctx, w.bastille, source, known.AccessToken, target)
+	err = client.MigrateContact(ctx, world.bastille, source, known.AccessToken, target)
 	if !errors.Is(err, club.ErrOutOfReach) {
 		t.Errorf("from the club's own node: %v, want ErrOutOfReach", err)
 	}
-	if err := c.MigrateContact(ctx, w.lumen, source, known.AccessToken, target); err != nil {
+	if err := client.MigrateContact(ctx, world.lumen, source, known.AccessToken, target); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.UpdateSaleContact(ctx, w.bastille, cart.IRI); err != nil {
+	if err := client.UpdateSaleContact(ctx, world.bastille, cart.IRI); err != nil {
 		t.Fatal(err)
 	}
-	got := must[club.Sale](t)(c.GetSale(ctx, w.bastille, cart.IRI))
+	got := must[club.Sale](t)(client.GetSale(ctx, world.bastille, cart.IRI))
 	if got.Contact != source || got.FamilyName != known.FamilyName || got.GivenName != known.GivenName || got.Number == cart.Number {
 		t.Errorf("sale after migration %+v", got)
 	}
-	err = c.MigrateContact(ctx, w.lumen, source, known.AccessToken, target)
+	err = client.MigrateContact(ctx, world.lumen, source, known.AccessToken, target)
 	wantOutcome(t, err, club.Rejected)
 }
 
 // TestTransferJourney moves a former member to another club by SMS code.
 func TestTransferJourney(t *testing.T) {
-	w := newWorld(t, "transfer")
-	c, ctx := w.client, t.Context()
-	former, customer := club.IRI(w.persona("former").ContactID), club.IRI(w.persona("customer").ContactID)
-	network := must[*club.Network](t)(c.NetworkNodes(ctx, club.Scope{ClientToken: w.ClientToken()}))
-	above, ok := network.CommonAncestor(w.batignolles.Club, w.lyon.Club)
-	if !ok || above != w.lumen.Node {
+	world := newWorld(t, "transfer")
+	client, ctx := world.client, t.Context()
+	former, customer := club.IRI(world.persona("former").ContactID), club.IRI(world.persona("customer").ContactID)
+	network := must[*club.Network](t)(client.NetworkNodes(ctx, club.Scope{ClientToken: world.ClientToken()}))
+	above, ok := network.CommonAncestor(world.batignolles.Club, world.lyon.Club)
+	if !ok || above != world.lumen.Node {
 		t.Fatalf("common ancestor %s", above)
 	}
-	s := club.Scope{ClientToken: w.ClientToken(), Club: w.batignolles.Club, Node: above}
+	scope := club.Scope{ClientToken: world.ClientToken(), Club: world.batignolles.Club, Node: above}
 
 	for _, tt := range []struct {
 		scope         club.Scope
 		contact, club club.IRI
 		want          error
 	}{
-		{w.lyon, former, w.lyon.Club, club.ErrOutOfReach},
-		{s, former, w.batignolles.Club, club.ErrMigrationClub},
-		{s, former, w.lille.Club, club.ErrMigrationClub},
-		{s, customer, w.lyon.Club, club.ErrMigrationContact},
+		{world.lyon, former, world.lyon.Club, club.ErrOutOfReach},
+		{scope, former, world.batignolles.Club, club.ErrMigrationClub},
+		{scope, former, world.lille.Club, club.ErrMigrationClub},
+		{scope, customer, world.lyon.Club, club.ErrMigrationContact},
 	} {
-		_, err := c.CreateContactMigrationRequest(ctx, tt.scope, tt.contact, tt.club)
+		_, err := client.CreateContactMigrationRequest(ctx, tt.scope, tt.contact, tt.club)
 		if !errors.Is(err, tt.want) || club.OutcomeOf(err) != club.Rejected {
 			t.Errorf("%s to %s: %v, want %v", tt.contact, tt.club, err, tt.want)
 		}
 	}
-	request := must[club.SignatureRequest](t)(c.CreateContactMigrationRequest(ctx, s, former, w.lyon.Club))
-	if err := c.ValidateSignatureRequest(ctx, s, request.IRI, w.lastCode()); err != nil {
+	request := must[club.SignatureRequest](t)(client.CreateContactMigrationRequest(ctx, scope, former, world.lyon.Club))
+	if err := client.ValidateSignatureRequest(ctx, scope, request.IRI, world.lastCode()); err != nil {
 		t.Fatal(err)
 	}
-	if got := must[club.Contact](t)(c.GetContact(ctx, w.lyon, former)); got.Club != w.lyon.Club {
+	if got := must[club.Contact](t)(client.GetContact(ctx, world.lyon, former)); got.Club != world.lyon.Club {
 		t.Errorf("contact after the move %+v", got)
 	}
 }
@@ -262,9 +264,9 @@ func TestTransferJourney(t *testing.T) {
 // TestConsents reads and changes opt-ins.
 func TestConsents(t *testing.T) {
 	w := newWorld(t, "consents")
-	c, ctx, s := w.client, t.Context(), w.bastille
+	client, ctx, scope := w.client, t.Context(), w.bastille
 	who := w.visitor()
-	optins := must[[]club.Optin](t)(c.ListOptins(ctx, s, who.IRI))
+	optins := must[[]club.Optin](t)(client.ListOptins(ctx, scope, who.IRI))
 	if len(optins) != 12 {
 		t.Fatalf("%d opt-ins, want four types on three channels", len(optins))
 	}
@@ -272,19 +274,19 @@ func TestConsents(t *testing.T) {
 		if o.Authorized != (o.Type == club.OptinLegal) || o.Contact != who.IRI {
 			t.Errorf("default %+v", o)
 		}
-		err := c.UpdateOptin(ctx, s, o.IRI, true)
+		err := client.UpdateOptin(ctx, scope, o.IRI, true)
 		if o.Type == club.OptinLegal {
 			wantOutcome(t, err, club.Rejected)
 		} else if err != nil {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	for _, o := range must[[]club.Optin](t)(c.ListOptins(ctx, s, who.IRI)) {
+	for _, o := range must[[]club.Optin](t)(client.ListOptins(ctx, scope, who.IRI)) {
 		if !o.Authorized {
 			t.Errorf("not given: %+v", o)
 		}
 	}
-	all := must[[]club.Optin](t)(c.ListOptins(ctx, s, ""))
+	all := must[[]club.Optin](t)(client.ListOptins(ctx, scope, ""))
 	if len(all) <= 30 || !slices.ContainsFunc(all, func(o club.Optin) bool { return o.Contact == who.IRI }) {
 		t.Errorf("%d opt-ins of the club, want more than a page", len(all))
 	}
@@ -292,11 +294,11 @@ func TestConsents(t *testing.T) {
 
 // TestCatalogue reads the products in every context, and all offers.
 func TestCatalogue(t *testing.T) {
-	w := newWorld(t, "catalogue")
-	c, ctx, s := w.client, t.Context(), w.bastille
+	world := newWorld(t, "catalogue")
+	client, ctx, s := world.client, t.Context(), world.bastille
 	products := func(q club.ProductQuery) []club.Product {
 		t.Helper()
-		return must[[]club.Product](t)(c.ListProducts(ctx, s, q))
+		return must[[]club.Product](t)(client.ListProducts(ctx, s, q))
 	}
 	names := func(q club.ProductQuery) (names []string) {
 		for _, p := range products(q) {
@@ -329,7 +331,7 @@ func TestCatalogue(t *testing.T) {
 		with    club.ProductQuery
 	}{
 		{"Student Year", club.ProductQuery{}, club.ProductQuery{ContactTags: []string{"gym", "student"}}},
-		{"Corporate Flex", club.ProductQuery{}, club.ProductQuery{Contact: club.IRI(w.persona("customer").ContactID)}},
+		{"Corporate Flex", club.ProductQuery{}, club.ProductQuery{Contact: club.IRI(world.persona("customer").ContactID)}},
 		{"Replacement Badge", club.ProductQuery{Channel: club.ChannelWeb}, club.ProductQuery{Channel: "terminal"}},
 		{"Summer Pass", club.ProductQuery{Date: "2027-02-01"}, club.ProductQuery{Date: "2027-07-01"}},
 		{"Year Pass", club.ProductQuery{Debt: ptr(int64(999999))}, club.ProductQuery{Debt: ptr(int64(1))}},
@@ -338,11 +340,11 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s does not depend on its context", tt.product)
 		}
 	}
-	there := must[[]club.Product](t)(c.ListProducts(ctx, w.lumen, club.ProductQuery{Club: w.batignolles.Club}))
+	there := must[[]club.Product](t)(client.ListProducts(ctx, world.lumen, club.ProductQuery{Club: world.batignolles.Club}))
 	if !slices.ContainsFunc(there, func(p club.Product) bool { return p.Name == "Pool" }) {
 		t.Error("no pool in the club that has one")
 	}
-	w.checkOffers(all)
+	world.checkOffers(all)
 }
 
 // checkOffers reads the offers of all products and looks for each form that they can have.
@@ -352,17 +354,17 @@ func (w *world) checkOffers(products []club.Product) {
 	var prorated, endless, ending, upfront, fee bool
 	for _, p := range products {
 		offers := must[[]club.Offer](w.t)(w.client.ListOffers(w.t.Context(), w.bastille, p.IRI))
-		for _, o := range offers {
-			if o.IRI == "" || o.Product.IRI != p.IRI || o.Product.Type != p.Type || o.Currency != "EUR" {
-				w.t.Errorf("offer %+v", o)
+		for _, offer := range offers {
+			if offer.IRI == "" || offer.Product.IRI != p.IRI || offer.Product.Type != p.Type || offer.Currency != "EUR" {
+				w.t.Errorf("offer %+v", offer)
 			}
-			rhythms[o.RhythmBilling] = true
-			prorated, upfront, fee = prorated || o.IsProrated, upfront || o.IsFirstMonthPayed, fee ||
-				o.RegistrationFeeTI > 0 && o.RegistrationFeeName != ""
-			for _, e := range o.RepaymentSchedule.Recurrences {
+			rhythms[offer.RhythmBilling] = true
+			prorated, upfront, fee = prorated || offer.IsProrated, upfront || offer.IsFirstMonthPayed, fee ||
+				offer.RegistrationFeeTI > 0 && offer.RegistrationFeeName != ""
+			for _, e := range offer.RepaymentSchedule.Recurrences {
 				endless = endless || e.Loop == nil && e.PriceTI > 0 && e.PriceTE+e.Tax == e.PriceTI && e.TaxRate == 20
 			}
-			for _, e := range o.RepaymentSchedule.Occurrences {
+			for _, e := range offer.RepaymentSchedule.Occurrences {
 				ending = ending || e.Loop != nil && e.Interval != "" && e.Offset != ""
 			}
 		}

@@ -19,7 +19,7 @@ func TestNewcomersWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	arrived, held := make(chan struct{}), make(chan struct{})
 	release := sync.OnceFunc(func() { close(held) })
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	upstream := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/demo/products" {
 			arrived <- struct{}{}
 			<-held
@@ -29,31 +29,31 @@ func TestNewcomersWaitForEachOther(t *testing.T) {
 		io.WriteString(w, saleJSON)
 	})
 	t.Cleanup(release) // also if the test fails half-way
-	cfg := configured(u.URL)
+	cfg := configured(upstream.URL)
 	cfg.Limits.MaxConcurrency, cfg.Limits.QueueTimeout = 1, 20*time.Millisecond
-	c := club.New(cfg)
+	client := club.New(cfg)
 	newcomer := club.WithLane(t.Context(), club.Newcomers)
 	var first sync.WaitGroup
-	first.Go(func() { c.ListProducts(newcomer, demo, club.ProductQuery{}) })
+	first.Go(func() { client.ListProducts(newcomer, demo, club.ProductQuery{}) })
 	<-arrived
-	_, err := c.GetSale(newcomer, demo, sale)
+	_, err := client.GetSale(newcomer, demo, sale)
 	wantOutcome(t, err, club.NotSent)
 	if !errors.Is(err, club.ErrBusy) {
 		t.Errorf("the second newcomer: %v, want ErrBusy", err)
 	}
 	for _, lane := range []club.Lane{club.Visitors, club.Browsers, club.Payers} {
-		must[club.Sale](t)(c.GetSale(club.WithLane(t.Context(), lane), demo, sale))
+		must[club.Sale](t)(client.GetSale(club.WithLane(t.Context(), lane), demo, sale))
 	}
 	release()
 	first.Wait()
-	must[club.Sale](t)(c.GetSale(newcomer, demo, sale))
+	must[club.Sale](t)(client.GetSale(newcomer, demo, sale))
 }
 
 // TestOneBudget: the lanes of an organisation share one retry budget.
 func TestOneBudget(t *testing.T) {
 	t.Parallel()
-	u := serve(t, failing(1<<30, answering(503, "")))
-	cfg := configured(u.URL)
+	upstream := serve(t, failing(1<<30, answering(503, "")))
+	cfg := configured(upstream.URL)
 	cfg.Limits.BreakerCalls = 1 << 20 // keeps the breaker closed
 	c := club.New(cfg)
 	lanes := []club.Lane{club.Visitors, club.Newcomers, club.Browsers, club.Payers}
@@ -65,7 +65,7 @@ func TestOneBudget(t *testing.T) {
 		}
 	}
 	calls := rounds * len(lanes)
-	if got := len(u.seen()); got > calls+10+calls/10 {
+	if got := len(upstream.seen()); got > calls+10+calls/10 {
 		t.Errorf("%d requests for %d calls, want at most %d", got, calls, calls+10+calls/10)
 	}
 }
@@ -75,17 +75,17 @@ func TestOneBudget(t *testing.T) {
 func TestPayersKeepRetries(t *testing.T) {
 	t.Parallel()
 	var failing atomic.Bool
-	u := serveSale(t, &failing)
-	cfg := configured(u.URL)
+	upstream := serveSale(t, &failing)
+	cfg := configured(upstream.URL)
 	cfg.Limits.BreakerCalls = 1 << 20 // keeps the breaker closed
-	c := club.New(cfg)
+	client := club.New(cfg)
 	requests := func(lane club.Lane) int {
-		before := len(u.seen())
-		_, err := c.GetSale(club.WithLane(t.Context(), lane), demo, sale)
+		before := len(upstream.seen())
+		_, err := client.GetSale(club.WithLane(t.Context(), lane), demo, sale)
 		wantOutcome(t, err, club.Unknown)
-		return len(u.seen()) - before
+		return len(upstream.seen()) - before
 	}
-	authorise(t, c)
+	authorise(t, client)
 	failing.Store(true)
 	for requests(club.Newcomers) > 1 {
 	}
@@ -101,17 +101,17 @@ func TestPayersKeepRetries(t *testing.T) {
 func TestBegunWriteIsFinished(t *testing.T) {
 	t.Parallel()
 	arrived, held := make(chan struct{}), make(chan struct{})
-	u := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+	upstream := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		arrived <- struct{}{}
 		<-held
 		io.WriteString(w, saleJSON)
 	})
-	c := club.New(configured(u.URL))
-	authorise(t, c)
+	client := club.New(configured(upstream.URL))
+	authorise(t, client)
 	ctx, leave := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := c.CreateSale(ctx, demo, club.NewSale{})
+		_, err := client.CreateSale(ctx, demo, club.NewSale{})
 		done <- err
 	}()
 	<-arrived
@@ -120,10 +120,10 @@ func TestBegunWriteIsFinished(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Errorf("the write that was begun: %v", err)
 	}
-	before := len(u.seen())
-	_, err := c.CreateSale(ctx, demo, club.NewSale{})
+	before := len(upstream.seen())
+	_, err := client.CreateSale(ctx, demo, club.NewSale{})
 	wantOutcome(t, err, club.NotSent)
-	if len(u.seen()) != before {
+	if len(upstream.seen()) != before {
 		t.Error("a write was begun for a caller that had left")
 	}
 }

@@ -84,26 +84,26 @@ func TestLimitOfTheAPIGateway(t *testing.T) {
 
 // TestLimitIsWaitedFor: reads and writes are sent again when the limit ends. A payment is left to its caller.
 func TestLimitIsWaitedFor(t *testing.T) {
-	w := newWorld(t, "limit")
-	cart := w.cart(w.visitor().IRI)
-	cfg := w.config()
+	world := newWorld(t, "limit")
+	cart := world.cart(world.visitor().IRI)
+	cfg := world.config()
 	cfg.LimitHeaders = true
-	c := club.New(cfg)
+	client := club.New(cfg)
 	spike := clubsim.Fault{Kind: "too_many", Limit: "spike_arrest", DelayMs: 100}
-	w.hit(spike, "GET", "/sales/*")
-	must[club.Sale](t)(c.GetSale(t.Context(), w.bastille, cart.IRI))
-	w.hit(spike, "POST", "/sales/*/articles")
-	if err := c.AddArticle(t.Context(), w.bastille, cart.IRI, club.NewArticle{Offer: w.iri("offers", "101")}); err != nil {
+	world.hit(spike, "GET", "/sales/*")
+	must[club.Sale](t)(client.GetSale(t.Context(), world.bastille, cart.IRI))
+	world.hit(spike, "POST", "/sales/*/articles")
+	if err := client.AddArticle(t.Context(), world.bastille, cart.IRI, club.NewArticle{Offer: world.iri("offers", "101")}); err != nil {
 		t.Error(err)
 	}
-	cart = must[club.Sale](t)(c.GetSale(t.Context(), w.bastille, cart.IRI))
+	cart = must[club.Sale](t)(client.GetSale(t.Context(), world.bastille, cart.IRI))
 	if len(cart.Articles) != 1 {
 		t.Errorf("%d articles, want one", len(cart.Articles))
 	}
-	w.hit(spike, "POST", "/sales/*/payments")
-	_, err := c.CreatePayment(t.Context(), w.bastille, cart.IRI, w.paying(cart), pass)
+	world.hit(spike, "POST", "/sales/*/payments")
+	_, err := client.CreatePayment(t.Context(), world.bastille, cart.IRI, world.paying(cart), pass)
 	wantOutcome(t, err, club.Refused)
-	if w.calls("createPayment") != 1 || len(w.Ledger()) != 0 {
-		t.Errorf("%d payments sent, ledger %v", w.calls("createPayment"), w.Ledger())
+	if world.calls("createPayment") != 1 || len(world.Ledger()) != 0 {
+		t.Errorf("%d payments sent, ledger %v", world.calls("createPayment"), world.Ledger())
 	}
 }

@@ -275,15 +275,15 @@ type networkEnv struct {
 func newNetworkEnv(t *testing.T, random *rand.Rand, secure bool) *networkEnv {
 	t.Helper()
 	sim := clubsim.New(clubsim.Config{Now: time.Now})
-	e := &networkEnv{random: random, secure: secure, sim: sim.World(clubsim.DemoClientToken)}
+	env := &networkEnv{random: random, secure: secure, sim: sim.World(clubsim.DemoClientToken)}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		e.busy.Add(1)
-		defer e.busy.Add(-1)
+		env.busy.Add(1)
+		defer env.busy.Add(-1)
 		sim.ServeHTTP(w, r)
 	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // otherwise each fault would be logged
-	e.listener = &faultyListener{Listener: server.Listener}
-	server.Listener = e.listener
+	env.listener = &faultyListener{Listener: server.Listener}
+	server.Listener = env.listener
 	scheme, roots := "http://", (*tls.Config)(nil)
 	if secure {
 		server.StartTLS()
@@ -297,13 +297,13 @@ func newNetworkEnv(t *testing.T, random *rand.Rand, secure bool) *networkEnv {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	e.client = func(address string) *club.Client {
+	env.client = func(address string) *club.Client {
 		return club.New(club.Config{BaseURL: scheme + address, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
 			GatewayKey: clubsim.DemoGatewayKey, Now: time.Now, TLS: roots, Limits: patientLimits})
 	}
-	e.direct = e.client(e.listener.Addr().String())
-	e.createSale(t)
-	return e
+	env.direct = env.client(env.listener.Addr().String())
+	env.createSale(t)
+	return env
 }
 
 // createSale makes a sale whose cart stays empty, so that no payment settles it and each one is booked.
@@ -411,18 +411,18 @@ func (e *networkEnv) post(t *testing.T, a *attempt) (struck bool) {
 		e.send(t, e.client(proxy.Address()), a, proxy.Cut)
 		return a.outcome == club.NotSent
 	case n < len(connFaults):
-		c := &faultyConn{connFault: connFaults[n]}
-		if c.within > 0 {
-			c.left = e.random.IntN(c.within + 1)
+		conn := &faultyConn{connFault: connFaults[n]}
+		if conn.within > 0 {
+			conn.left = e.random.IntN(conn.within + 1)
 		}
-		if e.secure && c.within > 0 && e.random.IntN(4) > 0 { // longer than the handshake
-			c.left += handshakeBytes
+		if e.secure && conn.within > 0 && e.random.IntN(4) > 0 { // longer than the handshake
+			conn.left += handshakeBytes
 		}
-		e.send(t, e.direct, a, func() { e.listener.planned.Store(c) })
+		e.send(t, e.direct, a, func() { e.listener.planned.Store(conn) })
 		if !e.secure {
-			a.received = c.received.Load()
+			a.received = conn.received.Load()
 		}
-		return c.struck.Load()
+		return conn.struck.Load()
 	case n < len(connFaults)+len(simulated):
 		once, fault := 1, simulated[n-len(connFaults)]
 		fault.Times, fault.Match = &once, clubsim.FaultMatch{Method: http.MethodPost, Path: "/sales/*/payments"}

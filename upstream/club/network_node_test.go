@@ -89,26 +89,26 @@ func TestCommonAncestor(t *testing.T) {
 		node(6, "group", node(7, "club")),
 	)
 	u := serve(t, answering(200, body))
-	n := must[*club.Network](t)(club.New(configured(u.URL)).NetworkNodes(t.Context(), demo))
+	network := must[*club.Network](t)(club.New(configured(u.URL)).NetworkNodes(t.Context(), demo))
 	for _, tt := range []struct {
 		a, b int
 		want string
 	}{{3, 4, "2"}, {4, 3, "2"}, {3, 5, "1"}, {3, 3, "3"}, {3, 7, ""}, {3, 99, ""}, {99, 99, ""}} {
-		got, ok := n.CommonAncestor(clubIRI(tt.a), clubIRI(tt.b))
+		got, ok := network.CommonAncestor(clubIRI(tt.a), clubIRI(tt.b))
 		if got.ID() != tt.want || ok != (tt.want != "") {
 			t.Errorf("clubs %d and %d: %q, %v, want %q", tt.a, tt.b, got, ok, tt.want)
 		}
 	}
-	if own, ok := n.NodeOf(clubIRI(4)); !ok || own.Name != "N4" || own.Type != "club" {
+	if own, ok := network.NodeOf(clubIRI(4)); !ok || own.Name != "N4" || own.Type != "club" {
 		t.Errorf("node of club 4: %+v, %v", own, ok)
 	}
-	if own, ok := n.NodeOf(""); ok {
+	if own, ok := network.NodeOf(""); ok {
 		t.Errorf("node of no club: %+v", own)
 	}
-	if path := n.Path(clubIRI(99)); len(path) != 0 {
+	if path := network.Path(clubIRI(99)); len(path) != 0 {
 		t.Errorf("path of an unknown club: %v", path)
 	}
-	if !slices.Equal(n.Path(clubIRI(3))[0].Children, []club.IRI{"/demo/network_nodes/2", "/demo/network_nodes/5"}) {
-		t.Errorf("children of the root: %v", n.Path(clubIRI(3))[0].Children)
+	if !slices.Equal(network.Path(clubIRI(3))[0].Children, []club.IRI{"/demo/network_nodes/2", "/demo/network_nodes/5"}) {
+		t.Errorf("children of the root: %v", network.Path(clubIRI(3))[0].Children)
 	}
 }

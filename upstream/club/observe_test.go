@@ -35,8 +35,8 @@ func TestLogAndErrors(t *testing.T) {
 	const named = `{"message": "ada@example.org, Testeur"}`
 	for status, body := range map[int]string{200: everything, 201: everything + named, 400: named, 401: named, 500: named} {
 		var log bytes.Buffer
-		u := serve(t, answering(status, body))
-		cfg := configured(u.URL)
+		upstream := serve(t, answering(status, body))
+		cfg := configured(upstream.URL)
 		cfg.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		cfg.Limits.MaxAttempts = 1
 		c := club.New(cfg)
@@ -61,8 +61,8 @@ func TestLogAndErrors(t *testing.T) {
 				t.Errorf("status %d: %q was written", status, word)
 			}
 		}
-		if lines := strings.Count(log.String(), "\n"); lines <= len(u.seen()) {
-			t.Errorf("%d lines for %d requests and a token", lines, len(u.seen()))
+		if lines := strings.Count(log.String(), "\n"); lines <= len(upstream.seen()) {
+			t.Errorf("%d lines for %d requests and a token", lines, len(upstream.seen()))
 		}
 	}
 }

@@ -180,13 +180,13 @@ func result[T any](_ T, err error) error { return err }
 func TestRequests(t *testing.T) {
 	for _, op := range operations {
 		t.Run(op.name, func(t *testing.T) {
-			u := serve(t, acceptable)
-			if err := op.call(t.Context(), club.New(configured(u.URL))); err != nil {
+			upstream := serve(t, acceptable)
+			if err := op.call(t.Context(), club.New(configured(upstream.URL))); err != nil {
 				t.Fatal(err)
 			}
-			r := u.seen()[0]
+			r := upstream.seen()[0]
 			uri, _ := url.QueryUnescape(r.RequestURI)
-			if got := r.Method + " " + uri + " " + u.bodies[0]; got != op.want {
+			if got := r.Method + " " + uri + " " + upstream.bodies[0]; got != op.want {
 				t.Errorf("request\n%s\nwant\n%s", got, op.want)
 			}
 			wantToken := "Bearer tok-1"
@@ -199,8 +199,8 @@ func TestRequests(t *testing.T) {
 					t.Errorf("%s: %q, want %q", name, got, want)
 				}
 			}
-			if hasBody := u.bodies[0] != ""; hasBody != (r.Header.Get("Content-Type") == "application/json") {
-				t.Errorf("body %q with Content-Type %q", u.bodies[0], r.Header.Get("Content-Type"))
+			if hasBody := upstream.bodies[0] != ""; hasBody != (r.Header.Get("Content-Type") == "application/json") {
+				t.Errorf("body %q with Content-Type %q", upstream.bodies[0], r.Header.Get("Content-Type"))
 			}
 		})
 	}
@@ -216,17 +216,18 @@ func TestErrorsOfEveryOperation(t *testing.T) {
 			continue
 		}
 		t.Run(op.name, func(t *testing.T) {
-			u := serve(t, answering(400, body))
-			e := asError(t, op.call(t.Context(), club.New(configured(u.URL))))
+			upstream := serve(t, answering(400, body))
+			failure := asError(t, op.call(t.Context(), club.New(configured(upstream.URL))))
 			name, _, _ := strings.Cut(op.name, " ")
-			if want := "club: " + name + ": rejected, status 400, api.error.contact.email-taken"; e.Error() != want {
-				t.Errorf("error %q, want %q", e, want)
+			if want := "club: " + name + ": rejected, status 400, api.error.contact.email-taken"; failure.Error() != want {
+				t.Errorf("error %q, want %q", failure, want)
 			}
-			if len(e.Violations) != 1 || e.Violations[0].Field != "email" || e.Violations[0].Code != "api.error.contact.email-taken" {
-				t.Errorf("violations %+v", e.Violations)
+			if len(failure.Violations) != 1 || failure.Violations[0].Field != "email" ||
+				failure.Violations[0].Code != "api.error.contact.email-taken" {
+				t.Errorf("violations %+v", failure.Violations)
 			}
-			if len(u.seen()) != 1 {
-				t.Errorf("%d requests, want one", len(u.seen()))
+			if len(upstream.seen()) != 1 {
+				t.Errorf("%d requests, want one", len(upstream.seen()))
 			}
 		})
 	}
@@ -288,21 +289,21 @@ func TestConfiguredNames(t *testing.T) {
 
 // TestScope: an empty club or node sends no header, and an invalid scope sends no request.
 func TestScope(t *testing.T) {
-	u := serve(t, answering(200, saleJSON))
-	c := club.New(configured(u.URL))
-	must[club.Sale](t)(c.GetSale(t.Context(), club.Scope{ClientToken: "demo"}, sale))
-	if h := u.seen()[0].Header; h.Get("X-User-Club-Id") != "" || h.Get("X-User-Network-Node-Id") != "" {
+	upstream := serve(t, answering(200, saleJSON))
+	client := club.New(configured(upstream.URL))
+	must[club.Sale](t)(client.GetSale(t.Context(), club.Scope{ClientToken: "demo"}, sale))
+	if h := upstream.seen()[0].Header; h.Get("X-User-Club-Id") != "" || h.Get("X-User-Network-Node-Id") != "" {
 		t.Errorf("headers %v", h)
 	}
 	for _, s := range []club.Scope{{}, {ClientToken: "de/mo"}, {ClientToken: ".."}, {ClientToken: "demo", Club: "11"},
 		{ClientToken: "demo", Club: "/other/clubs/11"}, {ClientToken: "demo", Node: "/demo/network_nodes/3\r\nX-Evil: 1?"}} {
-		_, err := c.ListOffers(t.Context(), s, "")
+		_, err := client.ListOffers(t.Context(), s, "")
 		if !errors.Is(err, club.ErrBadIRI) || club.OutcomeOf(err) != club.NotSent {
 			t.Errorf("%+v: %v, want ErrBadIRI", s, err)
 		}
 	}
-	if len(u.seen()) != 1 {
-		t.Errorf("%d requests, want one", len(u.seen()))
+	if len(upstream.seen()) != 1 {
+		t.Errorf("%d requests, want one", len(upstream.seen()))
 	}
 }
 
@@ -357,13 +358,13 @@ func TestLongAnswers(t *testing.T) {
 	u := serve(t, long)
 	cfg := configured(u.URL)
 	cfg.Limits.MaxBody, cfg.Limits.MaxAttempts = 64<<10, 1
-	c := club.New(cfg)
-	_, err := c.GetSale(t.Context(), demo, sale)
+	client := club.New(cfg)
+	_, err := client.GetSale(t.Context(), demo, sale)
 	wantOutcome(t, err, club.Unknown)
-	if err := c.PostponeDue(t.Context(), demo, sale, "2026-04-01", nil); err != nil {
+	if err := client.PostponeDue(t.Context(), demo, sale, "2026-04-01", nil); err != nil {
 		t.Errorf("an unneeded response: %v", err)
 	}
-	receipt := must[club.Receipt](t)(c.CreatePayment(t.Context(), demo, sale, payment, nil))
+	receipt := must[club.Receipt](t)(client.CreatePayment(t.Context(), demo, sale, payment, nil))
 	if receipt.Status != 200 || receipt.Payment != "" {
 		t.Errorf("receipt %+v", receipt)
 	}

@@ -136,13 +136,13 @@ func TestWriteIsRepeatedWhenNotSent(t *testing.T) {
 // TestStaleConnection: Go's transport does not silently retry a write over a kept connection that the server
 // has closed.
 func TestStaleConnection(t *testing.T) {
-	u := serve(t, failing(0, nil))
-	c := club.New(configured(u.URL))
+	upstream := serve(t, failing(0, nil))
+	c := club.New(configured(upstream.URL))
 	must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
-	u.Config.Handler = u.with(cut) // accepts the request over the kept connection, then cuts it
+	upstream.Config.Handler = upstream.with(cut) // accepts the request over the kept connection, then cuts it
 	_, err := c.CreateSale(t.Context(), demo, club.NewSale{})
 	wantOutcome(t, err, club.Unknown)
-	if n := len(u.seen()); n != 2 {
+	if n := len(upstream.seen()); n != 2 {
 		t.Errorf("%d requests, want 2", n)
 	}
 }
@@ -175,8 +175,8 @@ func TestTooMany(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
 	}
-	u := serve(t, failing(1, tooMany("1")))
-	c := club.New(configured(u.URL))
+	upstream := serve(t, failing(1, tooMany("1")))
+	c := club.New(configured(upstream.URL))
 	start := time.Now()
 	must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
 	if took := time.Since(start); took < time.Second {
@@ -189,10 +189,10 @@ func TestTooMany(t *testing.T) {
 			t.Errorf("Retry-After %s: %s after %d requests, want %s after one", after, got, len(u.seen()), want)
 		}
 	}
-	u = serve(t, failing(1, tooMany("60")))
-	_, err := club.New(configured(u.URL)).GetSale(t.Context(), demo, sale)
-	if e := asError(t, err); e.RetryAfter != time.Minute || len(u.seen()) != 1 {
-		t.Errorf("%v after %d requests, want an answer at once", e, len(u.seen()))
+	upstream = serve(t, failing(1, tooMany("60")))
+	_, err := club.New(configured(upstream.URL)).GetSale(t.Context(), demo, sale)
+	if e := asError(t, err); e.RetryAfter != time.Minute || len(upstream.seen()) != 1 {
+		t.Errorf("%v after %d requests, want an answer at once", e, len(upstream.seen()))
 	}
 }
 
@@ -217,13 +217,13 @@ func TestTooManyUntil(t *testing.T) {
 func TestHang(t *testing.T) {
 	t.Parallel()
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	u := serve(t, failing(1, hang))
-	cfg := configured(u.URL)
+	upstream := serve(t, failing(1, hang))
+	cfg := configured(upstream.URL)
 	cfg.Limits.MaxAttempts, cfg.Limits.AttemptTimeout, cfg.Limits.ReadTimeout = 10, time.Second, time.Minute
 	must[club.Sale](t)(club.New(cfg).GetSale(t.Context(), demo, sale))
 
-	u = serve(t, hang)
-	cfg.BaseURL, cfg.Limits.ReadTimeout, cfg.Limits.WriteTimeout = u.URL, 2*time.Second, time.Second
+	upstream = serve(t, hang)
+	cfg.BaseURL, cfg.Limits.ReadTimeout, cfg.Limits.WriteTimeout = upstream.URL, 2*time.Second, time.Second
 	c := club.New(cfg)
 	authorise(t, c)
 	_, err := c.GetSale(t.Context(), demo, sale)
@@ -235,22 +235,22 @@ func TestHang(t *testing.T) {
 // TestCallerLeaves: an attempt ends when its caller leaves, and is not retried.
 func TestCallerLeaves(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	u := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+	upstream := serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		cancel()
 		<-r.Context().Done()
 	})
-	_, err := club.New(configured(u.URL)).GetSale(ctx, demo, sale)
+	_, err := club.New(configured(upstream.URL)).GetSale(ctx, demo, sale)
 	wantOutcome(t, err, club.Unknown)
-	if len(u.seen()) != 1 {
-		t.Errorf("%d requests, want one", len(u.seen()))
+	if len(upstream.seen()) != 1 {
+		t.Errorf("%d requests, want one", len(upstream.seen()))
 	}
 }
 
 // TestBudget: in the long run there is one retry per ten calls, plus the ten that a quiet lane has saved up.
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	u := serve(t, failing(1<<30, answering(503, "")))
-	cfg := configured(u.URL)
+	upstream := serve(t, failing(1<<30, answering(503, "")))
+	cfg := configured(upstream.URL)
 	cfg.Limits.BreakerCalls = 1 << 20 // keeps the breaker closed
 	c := club.New(cfg)
 	const calls = 40
@@ -258,7 +258,7 @@ func TestBudget(t *testing.T) {
 		_, err := c.GetSale(t.Context(), demo, sale)
 		wantOutcome(t, err, club.Unknown)
 	}
-	if got := len(u.seen()); got < calls+10 || got > calls+10+calls/10 {
+	if got := len(upstream.seen()); got < calls+10 || got > calls+10+calls/10 {
 		t.Errorf("%d requests for %d calls, want about %d", got, calls, calls+10+calls/10)
 	}
 }

@@ -37,14 +37,14 @@ func TestPaymentStatuses(t *testing.T) {
 		want[status] = club.Rejected
 	}
 	var status atomic.Int64
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	upstream := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(int(status.Load()))
 	})
-	c := club.New(configured(u.URL))
+	c := club.New(configured(upstream.URL))
 	for _, s := range slices.Sorted(maps.Keys(want)) {
 		status.Store(int64(s))
-		before := len(u.seen())
+		before := len(upstream.seen())
 		receipt, err := c.CreatePayment(t.Context(), demo, sale, payment, nil)
 		if got := club.OutcomeOf(err); got != want[s] {
 			t.Errorf("status %d: outcome %s, want %s", s, got, want[s])
@@ -52,7 +52,7 @@ func TestPaymentStatuses(t *testing.T) {
 		if err == nil && receipt.Status != s {
 			t.Errorf("status %d: receipt says %d", s, receipt.Status)
 		}
-		if n := len(u.seen()) - before; n != 1 {
+		if n := len(upstream.seen()) - before; n != 1 {
 			t.Errorf("status %d: %d requests, want one", s, n)
 		}
 	}
@@ -233,8 +233,8 @@ func TestPaymentNotSent(t *testing.T) {
 
 // TestPaymentOfForeignSale: another organisation's sale cannot be paid.
 func TestPaymentOfForeignSale(t *testing.T) {
-	u := serve(t, answering(201, "{}"))
-	c := club.New(configured(u.URL))
+	upstream := serve(t, answering(201, "{}"))
+	c := club.New(configured(upstream.URL))
 	for _, iri := range []club.IRI{
 		"", "1", "/other/sales/1", "/demo/contacts/1", "/demo/sales/",
 		"/demo/sales/..", "/demo/sales/1/x", "/demo/sales/1?a=b",
@@ -245,7 +245,7 @@ func TestPaymentOfForeignSale(t *testing.T) {
 			t.Errorf("%q: %v, want ErrBadIRI", iri, err)
 		}
 	}
-	if n := len(u.seen()); n != 0 {
+	if n := len(upstream.seen()); n != 0 {
 		t.Errorf("%d requests, want none", n)
 	}
 }
@@ -345,35 +345,35 @@ func TestNothingLeavesAfterTheVerdict(t *testing.T) {
 // TestPaymentOutlivesItsCaller: the browser disconnects, and the payment continues.
 func TestPaymentOutlivesItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	upstream := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		cancel()
 		w.WriteHeader(http.StatusCreated)
 	})
-	_, err := club.New(configured(u.URL)).CreatePayment(ctx, demo, sale, payment, nil)
+	_, err := club.New(configured(upstream.URL)).CreatePayment(ctx, demo, sale, payment, nil)
 	wantOutcome(t, err, club.Accepted)
-	_, err = club.New(configured(u.URL)).CreatePayment(ctx, demo, sale, payment, nil) // cancelled before the start
+	_, err = club.New(configured(upstream.URL)).CreatePayment(ctx, demo, sale, payment, nil) // cancelled before the start
 	wantOutcome(t, err, club.Accepted)
 }
 
 // TestPaymentSpeaksHTTP1 to a server that prefers HTTP/2.
 func TestPaymentSpeaksHTTP1(t *testing.T) {
-	u := &recordingServer{}
-	u.Server = httptest.NewUnstartedServer(u.with(acceptable))
-	u.EnableHTTP2 = true
-	u.StartTLS()
-	t.Cleanup(u.Close)
-	cfg := configured(u.URL)
-	cfg.TLS = u.Client().Transport.(*http.Transport).TLSClientConfig
-	c := club.New(cfg)
+	upstream := &recordingServer{}
+	upstream.Server = httptest.NewUnstartedServer(upstream.with(acceptable))
+	upstream.EnableHTTP2 = true
+	upstream.StartTLS()
+	t.Cleanup(upstream.Close)
+	cfg := configured(upstream.URL)
+	cfg.TLS = upstream.Client().Transport.(*http.Transport).TLSClientConfig
+	client := club.New(cfg)
 	for range 2 {
-		if _, err := c.CreatePayment(t.Context(), demo, sale, payment, nil); err != nil {
+		if _, err := client.CreatePayment(t.Context(), demo, sale, payment, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.CreateSale(t.Context(), demo, club.NewSale{}); err != nil {
+	if _, err := client.CreateSale(t.Context(), demo, club.NewSale{}); err != nil {
 		t.Fatal(err)
 	}
-	seen := u.seen()
+	seen := upstream.seen()
 	for _, r := range seen {
 		if r.Proto != "HTTP/1.1" {
 			t.Errorf("%s %s spoken in %s", r.Method, r.URL.Path, r.Proto)
@@ -388,14 +388,14 @@ func TestPaymentSpeaksHTTP1(t *testing.T) {
 // new token.
 func TestPaymentToken(t *testing.T) {
 	now := newClock()
-	u := newIssuer(t, 3600)
-	cfg := configured(u.URL)
+	issuer := newIssuer(t, 3600)
+	cfg := configured(issuer.URL)
 	cfg.Now = now.Now
-	c := club.New(cfg)
+	client := club.New(cfg)
 	pay := func(want string) {
 		t.Helper()
-		_, err := c.CreatePayment(t.Context(), demo, sale, payment, nil)
-		if got := u.lastToken(); got != want {
+		_, err := client.CreatePayment(t.Context(), demo, sale, payment, nil)
+		if got := issuer.lastToken(); got != want {
 			t.Fatalf("payment with token %s (%v), want %s", got, err, want)
 		}
 	}
@@ -405,13 +405,13 @@ func TestPaymentToken(t *testing.T) {
 	now.add(61 * time.Second)
 	pay("tok-2") // nothing proved it within the minute
 	now.add(50 * time.Second)
-	if _, err := c.GetSale(t.Context(), demo, sale); err != nil {
+	if _, err := client.GetSale(t.Context(), demo, sale); err != nil {
 		t.Fatal(err)
 	}
 	now.add(50 * time.Second)
 	pay("tok-2") // the read of the sale proved it
-	u.revoke("tok-2")
-	_, err := c.CreatePayment(t.Context(), demo, sale, payment, nil)
+	issuer.revoke("tok-2")
+	_, err := client.CreatePayment(t.Context(), demo, sale, payment, nil)
 	wantOutcome(t, err, club.Refused)
 	pay("tok-3")
 }

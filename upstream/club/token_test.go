@@ -102,18 +102,18 @@ func (i *issuer) lastToken() string {
 }
 
 func TestTokenRequest(t *testing.T) {
-	u := newIssuer(t, 3600)
-	cfg := configured(u.URL)
+	issuer := newIssuer(t, 3600)
+	cfg := configured(issuer.URL)
 	cfg.TokenPath, cfg.GatewayKeyHeader = "/auth/token", "X-Api-Key"
 	must[club.Sale](t)(club.New(cfg).GetSale(t.Context(), demo, sale))
-	r := u.asked[0]
+	r := issuer.asked[0]
 	if r.Method != "POST" || r.URL.Path != "/auth/token" || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
 		t.Errorf("token asked by %s %s, %s", r.Method, r.URL.Path, r.Header.Get("Content-Type"))
 	}
 	if got := r.PostForm.Encode(); got != "client_id=id&client_secret=secret&grant_type=client_credentials" {
 		t.Errorf("form %s", got)
 	}
-	if r.Header.Get("X-Api-Key") != "key" || u.seen()[0].Header.Get("X-Api-Key") != "key" {
+	if r.Header.Get("X-Api-Key") != "key" || issuer.seen()[0].Header.Get("X-Api-Key") != "key" {
 		t.Error("gateway key missing")
 	}
 }
@@ -135,29 +135,29 @@ func TestTokenLifetime(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			now, u := newClock(), newIssuer(t, tt.expires)
-			cfg := configured(u.URL)
+			now, issuer := newClock(), newIssuer(t, tt.expires)
+			cfg := configured(issuer.URL)
 			cfg.Now = now.Now
 			c := club.New(cfg)
 			read := func() { must[club.Sale](t)(c.GetSale(t.Context(), demo, sale)) }
 			read()
 			now.add(tt.due - time.Second)
 			read()
-			if u.count() != 1 {
+			if issuer.count() != 1 {
 				t.Fatal("replaced too early")
 			}
 			now.add(time.Second)
 			read() // uses the old token, and starts replacing it
-			if got := u.lastToken(); got != "tok-1" {
+			if got := issuer.lastToken(); got != "tok-1" {
 				t.Errorf("the caller waited for %s", got)
 			}
-			eventually(t, func() bool { read(); return u.lastToken() == "tok-2" })
-			if u.count() != 2 {
-				t.Errorf("%d tokens fetched, want 2", u.count())
+			eventually(t, func() bool { read(); return issuer.lastToken() == "tok-2" })
+			if issuer.count() != 2 {
+				t.Errorf("%d tokens fetched, want 2", issuer.count())
 			}
 			now.add(tt.expiry)
 			read()
-			if got := u.lastToken(); got != "tok-3" {
+			if got := issuer.lastToken(); got != "tok-3" {
 				t.Errorf("after its end: %s, want tok-3", got)
 			}
 		})
@@ -166,8 +166,8 @@ func TestTokenLifetime(t *testing.T) {
 
 // TestTokenOnceForAll: a hundred concurrent calls fetch one token.
 func TestTokenOnceForAll(t *testing.T) {
-	u := newIssuer(t, 3600)
-	c := club.New(configured(u.URL))
+	issuer := newIssuer(t, 3600)
+	c := club.New(configured(issuer.URL))
 	var calls sync.WaitGroup
 	for range 100 {
 		calls.Go(func() {
@@ -177,35 +177,35 @@ func TestTokenOnceForAll(t *testing.T) {
 		})
 	}
 	calls.Wait()
-	if u.count() != 1 {
-		t.Errorf("%d tokens, want one", u.count())
+	if issuer.count() != 1 {
+		t.Errorf("%d tokens, want one", issuer.count())
 	}
 }
 
 // TestTokenAfter401: reads and writes are retried once with a new token; a request with the contact's own
 // token never is.
 func TestTokenAfter401(t *testing.T) {
-	u := newIssuer(t, 3600)
-	c := club.New(configured(u.URL))
-	must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
-	u.revoke("tok-1")
-	must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
-	u.revoke("tok-2")
-	must[club.Sale](t)(c.CreateSale(t.Context(), demo, club.NewSale{}))
-	if u.count() != 3 || len(u.seen()) != 5 {
-		t.Fatalf("%d tokens and %d requests, want 3 and 5", u.count(), len(u.seen()))
+	issuer := newIssuer(t, 3600)
+	client := club.New(configured(issuer.URL))
+	must[club.Sale](t)(client.GetSale(t.Context(), demo, sale))
+	issuer.revoke("tok-1")
+	must[club.Sale](t)(client.GetSale(t.Context(), demo, sale))
+	issuer.revoke("tok-2")
+	must[club.Sale](t)(client.CreateSale(t.Context(), demo, club.NewSale{}))
+	if issuer.count() != 3 || len(issuer.seen()) != 5 {
+		t.Fatalf("%d tokens and %d requests, want 3 and 5", issuer.count(), len(issuer.seen()))
 	}
-	u.revoke("tok-3")
-	u.revoke("tok-4")
-	_, err := c.GetSale(t.Context(), demo, sale)
+	issuer.revoke("tok-3")
+	issuer.revoke("tok-4")
+	_, err := client.GetSale(t.Context(), demo, sale)
 	wantOutcome(t, err, club.Refused)
-	if !errors.Is(err, club.ErrUnauthorized) || len(u.seen()) != 7 {
-		t.Errorf("%v after %d requests, want ErrUnauthorized after 7", err, len(u.seen()))
+	if !errors.Is(err, club.ErrUnauthorized) || len(issuer.seen()) != 7 {
+		t.Errorf("%v after %d requests, want ErrUnauthorized after 7", err, len(issuer.seen()))
 	}
-	u.revoke("the-contacts-own")
-	err = c.MigrateContact(t.Context(), demo, "/demo/contacts/7", "the-contacts-own", club.Migration{})
+	issuer.revoke("the-contacts-own")
+	err = client.MigrateContact(t.Context(), demo, "/demo/contacts/7", "the-contacts-own", club.Migration{})
 	wantOutcome(t, err, club.Refused)
-	if len(u.seen()) != 8 || u.lastToken() != "the-contacts-own" {
+	if len(issuer.seen()) != 8 || issuer.lastToken() != "the-contacts-own" {
 		t.Error("a request with the contact's own token was repeated or sent with another one")
 	}
 }
@@ -213,15 +213,15 @@ func TestTokenAfter401(t *testing.T) {
 // TestForeignToken: a visitor's access token is put into a header only if it has the form of a token, and an
 // empty one is never replaced by the client's own.
 func TestForeignToken(t *testing.T) {
-	u := newIssuer(t, 3600)
-	c := club.New(configured(u.URL))
+	issuer := newIssuer(t, 3600)
+	c := club.New(configured(issuer.URL))
 	for _, token := range []string{"", " ", "a b", "a\r\nX-User-Club-Id: /demo/clubs/1", "é"} {
 		err := c.MigrateContact(t.Context(), demo, "/demo/contacts/7", token, club.Migration{})
 		if !errors.Is(err, club.ErrBadToken) || club.OutcomeOf(err) != club.NotSent {
 			t.Errorf("token %q: %v, want ErrBadToken", token, err)
 		}
 	}
-	if len(u.seen()) != 0 {
+	if len(issuer.seen()) != 0 {
 		t.Error("something was sent")
 	}
 }
@@ -268,9 +268,9 @@ func TestTokenFailureIsShared(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int64
 			var accepts atomic.Bool
-			u := &recordingServer{}
-			business := u.with(answering(200, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": []}`))
-			u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			upstream := &recordingServer{}
+			business := upstream.with(answering(200, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": []}`))
+			upstream.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if strings.HasSuffix(r.URL.Path, "/token") {
 					if asked.Add(1); !accepts.Load() {
 						w.WriteHeader(tt.status)
@@ -279,26 +279,26 @@ func TestTokenFailureIsShared(t *testing.T) {
 				}
 				business.ServeHTTP(w, r)
 			}))
-			t.Cleanup(u.Close)
-			now, cfg := newClock(), configured(u.URL)
+			t.Cleanup(upstream.Close)
+			now, cfg := newClock(), configured(upstream.URL)
 			cfg.Now = now.Now
-			c := club.New(cfg)
+			client := club.New(cfg)
 			for range 20 { // visitors
-				_, err := c.GetSale(t.Context(), demo, sale)
+				_, err := client.GetSale(t.Context(), demo, sale)
 				wantOutcome(t, err, club.NotSent)
 			}
 			if n := asked.Load(); n != tt.attempts {
 				t.Errorf("20 visitors made %d token requests, want %d", n, tt.attempts)
 			}
 			now.add(6 * time.Second)
-			if _, err := c.GetSale(t.Context(), demo, sale); err == nil || asked.Load() != tt.attempts+1 {
+			if _, err := client.GetSale(t.Context(), demo, sale); err == nil || asked.Load() != tt.attempts+1 {
 				t.Errorf("seconds later: %v, after %d token requests", err, asked.Load())
 			}
 			accepts.Store(true)
-			if _, err := c.CreatePayment(t.Context(), demo, sale, payment, nil); err != nil {
+			if _, err := client.CreatePayment(t.Context(), demo, sale, payment, nil); err != nil {
 				t.Errorf("a payment gets a failure from before: %v", err)
 			}
-			must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
+			must[club.Sale](t)(client.GetSale(t.Context(), demo, sale))
 		})
 	}
 }
@@ -306,40 +306,40 @@ func TestTokenFailureIsShared(t *testing.T) {
 // TestTokenFailureOfAMoment: a token endpoint that fails once fails no visitor.
 func TestTokenFailureOfAMoment(t *testing.T) {
 	var asked atomic.Int64
-	u := &recordingServer{}
-	business := u.with(answering(200, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": []}`))
-	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	upstream := &recordingServer{}
+	business := upstream.with(answering(200, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": []}`))
+	upstream.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/token") && asked.Add(1) == 1 {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		business.ServeHTTP(w, r)
 	}))
-	t.Cleanup(u.Close)
-	must[club.Sale](t)(club.New(configured(u.URL)).GetSale(t.Context(), demo, sale))
+	t.Cleanup(upstream.Close)
+	must[club.Sale](t)(club.New(configured(upstream.URL)).GetSale(t.Context(), demo, sale))
 }
 
 // TestTokenFetchOutlivesItsCaller: the caller that started the fetch leaves, and the callers that wait for it
 // are served.
 func TestTokenFetchOutlivesItsCaller(t *testing.T) {
 	asked, release := make(chan struct{}), make(chan struct{})
-	u := &recordingServer{}
-	business := u.with(answering(200, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": []}`))
-	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	upstream := &recordingServer{}
+	business := upstream.with(answering(200, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": []}`))
+	upstream.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
 			close(asked) // a second request would panic here
 			<-release
 		}
 		business.ServeHTTP(w, r)
 	}))
-	t.Cleanup(u.Close)
-	c := club.New(configured(u.URL))
+	t.Cleanup(upstream.Close)
+	client := club.New(configured(upstream.URL))
 	ctx, cancel := context.WithCancel(t.Context())
 	var first, second error
 	var calls sync.WaitGroup
-	calls.Go(func() { _, first = c.GetSale(ctx, demo, sale) })
+	calls.Go(func() { _, first = client.GetSale(ctx, demo, sale) })
 	<-asked
-	calls.Go(func() { _, second = c.GetSale(t.Context(), demo, sale) })
+	calls.Go(func() { _, second = client.GetSale(t.Context(), demo, sale) })
 	cancel()
 	close(release)
 	calls.Wait()
@@ -369,8 +369,8 @@ func eventually(t *testing.T, holds func() bool) {
 // TestLateRejection: a late 401 for the old token does not discard the new one.
 func TestLateRejection(t *testing.T) {
 	waiting, late := make(chan struct{}), make(chan struct{})
-	i := newIssuer(t, 3600)
-	i.Config.Handler = func(next http.Handler) http.Handler {
+	issuer := newIssuer(t, 3600)
+	issuer.Config.Handler = func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			old := r.Header.Get("Authorization") == "Bearer tok-1"
 			if old && r.URL.Path == "/demo/sales/1" {
@@ -383,8 +383,8 @@ func TestLateRejection(t *testing.T) {
 			}
 			next.ServeHTTP(w, r)
 		})
-	}(i.Config.Handler)
-	c := club.New(configured(i.URL))
+	}(issuer.Config.Handler)
+	c := club.New(configured(issuer.URL))
 	var slow error
 	var calls sync.WaitGroup
 	calls.Go(func() { _, slow = c.GetSale(t.Context(), demo, sale) })
@@ -392,7 +392,7 @@ func TestLateRejection(t *testing.T) {
 	_, quick := c.GetSale(t.Context(), demo, "/demo/sales/2")
 	close(late)
 	calls.Wait()
-	if quick != nil || slow != nil || i.count() != 2 {
-		t.Errorf("%v, %v, %d tokens, want 2", quick, slow, i.count())
+	if quick != nil || slow != nil || issuer.count() != 2 {
+		t.Errorf("%v, %v, %d tokens, want 2", quick, slow, issuer.count())
 	}
 }

@@ -14,14 +14,14 @@ import (
 )
 
 func TestTokenRequest(t *testing.T) {
-	d := newTestClient(t, "demo")
+	client := newTestClient(t, "demo")
 	ask := func(key, contentType, content string) *result {
-		r, _ := http.NewRequest("POST", d.url+"/oauth/v2/token", strings.NewReader(content))
+		r, _ := http.NewRequest("POST", client.url+"/oauth/v2/token", strings.NewReader(content))
 		r.Header.Set("Content-Type", contentType)
 		if key != "" {
 			r.Header.Set("x-gateway-api-key", key)
 		}
-		return d.send(r)
+		return client.send(r)
 	}
 	form := func(pairs ...string) string {
 		v := url.Values{}
@@ -33,7 +33,7 @@ func TestTokenRequest(t *testing.T) {
 	const urlencoded = "application/x-www-form-urlencoded"
 	good := form("grant_type", "client_credentials", "client_id", "demo", "client_secret", clubsim.DemoClientSecret)
 
-	answer := ask(d.key, urlencoded, good).want(200)
+	answer := ask(client.key, urlencoded, good).want(200)
 	if answer.text("token_type") != "Bearer" || answer.number("expires_in") != 3600 || answer.text("access_token") == "" {
 		t.Errorf("token: %s", answer.raw)
 	}
@@ -47,30 +47,30 @@ func TestTokenRequest(t *testing.T) {
 		w.WriteField(name, value)
 	}
 	w.Close()
-	ask(d.key, w.FormDataContentType(), parts.String()).want(200)
+	ask(client.key, w.FormDataContentType(), parts.String()).want(200)
 
 	ask("", urlencoded, good).want(401).wantText("Unauthorized")
 	ask("wrong", urlencoded, good).want(401)
-	ask(d.key, "application/json", `{"grant_type":"client_credentials"}`).want(400).wantText("invalid_request")
-	ask(d.key, "multipart/form-data", "nonsense").want(400).wantText("invalid_request")
-	ask(d.key, urlencoded, form("client_id", "demo")).want(400).wantText("grant_type")
-	ask(d.key, urlencoded, form("grant_type", "password")).want(400).wantText("unsupported_grant_type")
+	ask(client.key, "application/json", `{"grant_type":"client_credentials"}`).want(400).wantText("invalid_request")
+	ask(client.key, "multipart/form-data", "nonsense").want(400).wantText("invalid_request")
+	ask(client.key, urlencoded, form("client_id", "demo")).want(400).wantText("grant_type")
+	ask(client.key, urlencoded, form("grant_type", "password")).want(400).wantText("unsupported_grant_type")
 	ask(
-		d.key, urlencoded, form("grant_type", "client_credentials", "client_id", "demo", "client_secret", "guess"),
+		client.key, urlencoded, form("grant_type", "client_credentials", "client_id", "demo", "client_secret", "guess"),
 	).want(401).
 		wantText("invalid_client")
 	ask(
-		d.key, urlencoded,
+		client.key, urlencoded,
 		form("grant_type", "client_credentials", "client_id", "another", "client_secret", clubsim.DemoClientSecret),
 	).want(401)
-	d.call("GET", "../oauth/v2/token", nil).want(405)
+	client.call("GET", "../oauth/v2/token", nil).want(405)
 }
 
 // Every refusal of the documented header checks, in the documented order.
 func TestHeaderChecks(t *testing.T) {
-	d := newTestClient(t, "demo-headers")
-	contact := d.newContact(nil)
-	foreign := d.login("demo-elsewhere")
+	client := newTestClient(t, "demo-headers")
+	contact := client.newContact(nil)
+	foreign := client.login("demo-elsewhere")
 	for name, c := range map[string]struct {
 		change func(*testClient)
 		status int
@@ -108,10 +108,10 @@ func TestHeaderChecks(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			other := *d
+			other := *client
 			other.t = t
 			c.change(&other)
-			other.get(d.relative(contact)).want(c.status).wantText(c.text)
+			other.get(client.relative(contact)).want(c.status).wantText(c.text)
 		})
 	}
 }
@@ -126,83 +126,83 @@ func TestAnyGatewayHeaderAndScheme(t *testing.T) {
 }
 
 func TestPathsAndMethods(t *testing.T) {
-	d := newTestClient(t, "demo-paths")
-	d.get("contacts/abc").want(404).wantText("Item not found")
-	d.get("contacts/01001").want(404)
-	d.get("contacts/999999").want(404)
-	d.get("nonsense").want(404).wantText("Item not found")
-	d.get("").want(404)
-	if allow := d.call("DELETE", "contacts/1001", nil).want(405).header.Get("Allow"); allow != "GET, PUT" {
+	client := newTestClient(t, "demo-paths")
+	client.get("contacts/abc").want(404).wantText("Item not found")
+	client.get("contacts/01001").want(404)
+	client.get("contacts/999999").want(404)
+	client.get("nonsense").want(404).wantText("Item not found")
+	client.get("").want(404)
+	if allow := client.call("DELETE", "contacts/1001", nil).want(405).header.Get("Allow"); allow != "GET, PUT" {
 		t.Errorf("Allow: %q", allow)
 	}
-	d.call("DELETE", "optins/12012", nil).want(405)
-	d.post("optins", body{}).want(405)
-	d.call("POST", "sales", "text").want(400)
-	r := d.request("POST", "sales", nil)
-	d.send(r).want(400).wantText("not a JSON object")
+	client.call("DELETE", "optins/12012", nil).want(405)
+	client.post("optins", body{}).want(405)
+	client.call("POST", "sales", "text").want(400)
+	r := client.request("POST", "sales", nil)
+	client.send(r).want(400).wantText("not a JSON object")
 }
 
 // A first caller knows no club and no node, or only one of them. What it does send must be right.
 func TestNetworkNodesNeedNoScope(t *testing.T) {
-	d := newTestClient(t, "demo-first")
-	club, node := d.iri("clubs", 11), d.iri("network_nodes", 1)
+	client := newTestClient(t, "demo-first")
+	club, node := client.iri("clubs", 11), client.iri("network_nodes", 1)
 	for _, c := range []struct {
 		club, node string
 		status     int
 	}{
 		{"", "", 200}, {club, "", 200}, {"", node, 200}, {club, node, 200},
 		{"11", "", 404}, {"", "1", 404}, {"11", node, 404}, {club, "1", 404},
-		{d.iri("clubs", 99), "", 404}, {"", d.iri("network_nodes", 99), 404},
-		{"/demo/clubs/11", "", 404}, {club, d.iri("network_nodes", 6), 404},
+		{client.iri("clubs", 99), "", 404}, {"", client.iri("network_nodes", 99), 404},
+		{"/demo/clubs/11", "", 404}, {club, client.iri("network_nodes", 6), 404},
 	} {
-		d.club, d.node = c.club, c.node
+		client.club, client.node = c.club, c.node
 		for _, path := range []string{"network_nodes", "network_nodes/3"} {
-			if got := d.get(path).status; got != c.status {
+			if got := client.get(path).status; got != c.status {
 				t.Errorf("%s with club %q and node %q: %d, want %d", path, c.club, c.node, got, c.status)
 			}
 		}
 	}
-	d.club, d.node = "", ""
-	d.get("clubs/11").want(404)
-	d.control("PUT", "settings", body{"clientClubs": []int{11}}).want(200)
-	d.club, d.node = d.iri("clubs", 12), ""
-	d.get("network_nodes").want(404)
-	d.club, d.node = "", d.iri("network_nodes", 6)
-	d.get("network_nodes").want(404)
-	d.node = d.iri("network_nodes", 2)
-	d.get("network_nodes").want(200)
+	client.club, client.node = "", ""
+	client.get("clubs/11").want(404)
+	client.control("PUT", "settings", body{"clientClubs": []int{11}}).want(200)
+	client.club, client.node = client.iri("clubs", 12), ""
+	client.get("network_nodes").want(404)
+	client.club, client.node = "", client.iri("network_nodes", 6)
+	client.get("network_nodes").want(404)
+	client.node = client.iri("network_nodes", 2)
+	client.get("network_nodes").want(200)
 }
 
 func TestProductionMode(t *testing.T) {
-	d := newTestClient(t, "demo-production")
-	d.control("PUT", "settings", body{"productionMode": true, "grantedEndpoints": []string{"listNetworkNodes", "GET /contacts/{id}"}}).
+	client := newTestClient(t, "demo-production")
+	client.control("PUT", "settings", body{"productionMode": true, "grantedEndpoints": []string{"listNetworkNodes", "GET /contacts/{id}"}}).
 		want(200)
-	d.get("network_nodes").want(200)
-	d.get("contacts/1001").want(200)
-	d.get("products").want(403).wantCode("api.error.scope.unauthorized-endpoint")
-	d.get("nonsense").want(403)
-	d.club = ""
-	d.get("products").want(403)
-	d.control("PUT", "settings", body{"grantedEndpoints": []string{"GET /nonsense"}}).want(400).
+	client.get("network_nodes").want(200)
+	client.get("contacts/1001").want(200)
+	client.get("products").want(403).wantCode("api.error.scope.unauthorized-endpoint")
+	client.get("nonsense").want(403)
+	client.club = ""
+	client.get("products").want(403)
+	client.control("PUT", "settings", body{"grantedEndpoints": []string{"GET /nonsense"}}).want(400).
 		wantText("GET /nonsense").wantText("getContact (GET /contacts/{id})")
 }
 
 // Endpoints can be granted in each of these notations.
 func TestGrantedEndpointsInAnyForm(t *testing.T) {
-	d := newTestClient(t, "demo-granted")
-	d.control("PUT", "settings", body{"productionMode": true}).want(200)
+	client := newTestClient(t, "demo-granted")
+	client.control("PUT", "settings", body{"productionMode": true}).want(200)
 	for _, name := range []string{
 		"getContact", "GET /contacts/{id}", "GET /contacts/{contactId}", "GET /contacts/*", "GET contacts/{id}",
 		"get /{client_token}/contacts/{contactId}", "GET /{clientToken}/contacts/*",
 	} {
-		d.control("PUT", "settings", body{"grantedEndpoints": []string{name}}).want(200)
-		if status := d.get("contacts/1001").status; status != 200 {
+		client.control("PUT", "settings", body{"grantedEndpoints": []string{name}}).want(200)
+		if status := client.get("contacts/1001").status; status != 200 {
 			t.Errorf("%s grants nothing: %d", name, status)
 		}
-		d.get("optins").want(403)
+		client.get("optins").want(403)
 	}
 	for _, name := range []string{"contacts", "GET", "", "GET /contacts/{id}/", "DELETE /contacts/{id}", "GET /{x}/{y}"} {
-		d.control("PUT", "settings", body{"grantedEndpoints": []string{name, "GET /" + name}}).want(400)
+		client.control("PUT", "settings", body{"grantedEndpoints": []string{name, "GET /" + name}}).want(400)
 	}
 }
 
@@ -233,81 +233,81 @@ func TestWorldNames(t *testing.T) {
 }
 
 func TestTokenLifetime(t *testing.T) {
-	d := newTestClient(t, "demo-lifetime")
-	d.control("PUT", "settings", body{"tokenLifetime": "PT5M"}).want(200)
-	d.bearer = d.login(d.token)
-	d.get("contacts/1001").want(200)
-	d.control("PUT", "clock", body{"advance": "PT4M59S"}).want(200)
-	d.get("contacts/1001").want(200)
-	d.control("PUT", "clock", body{"advance": "PT1S"}).want(200)
-	d.get("contacts/1001").want(401)
-	d.bearer = d.login(d.token)
-	d.get("contacts/1001").want(200)
-	d.control("PUT", "settings", body{"tokenExpiresIn": false}).want(200)
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {d.token}, "client_secret": {clubsim.DemoClientSecret}}
-	r, _ := http.NewRequest("POST", d.url+"/oauth/v2/token", strings.NewReader(form.Encode()))
+	client := newTestClient(t, "demo-lifetime")
+	client.control("PUT", "settings", body{"tokenLifetime": "PT5M"}).want(200)
+	client.bearer = client.login(client.token)
+	client.get("contacts/1001").want(200)
+	client.control("PUT", "clock", body{"advance": "PT4M59S"}).want(200)
+	client.get("contacts/1001").want(200)
+	client.control("PUT", "clock", body{"advance": "PT1S"}).want(200)
+	client.get("contacts/1001").want(401)
+	client.bearer = client.login(client.token)
+	client.get("contacts/1001").want(200)
+	client.control("PUT", "settings", body{"tokenExpiresIn": false}).want(200)
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client.token}, "client_secret": {clubsim.DemoClientSecret}}
+	r, _ := http.NewRequest("POST", client.url+"/oauth/v2/token", strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("x-gateway-api-key", d.key)
-	if _, sent := d.send(r).want(200).json["expires_in"]; sent {
+	r.Header.Set("x-gateway-api-key", client.key)
+	if _, sent := client.send(r).want(200).json["expires_in"]; sent {
 		t.Error("expires_in is there")
 	}
 }
 
 // The organisation's client can use every demo world, and worlds do not see each other.
 func TestWorldsAreApart(t *testing.T) {
-	d := newTestClient(t, "demo")
-	other := *d
+	client := newTestClient(t, "demo")
+	other := *client
 	other.token = "demo-other"
 	other.club, other.node = other.iri("clubs", 11), other.iri("network_nodes", 1)
-	contact := d.newContact(nil)
-	other.get(d.relative(contact)).want(404)
+	contact := client.newContact(nil)
+	other.get(client.relative(contact)).want(404)
 	other.newContact(body{"familyName": "Elsewhere"})
-	if name := d.get(d.relative(contact)).want(200).text("familyName"); name != "Martin" {
+	if name := client.get(client.relative(contact)).want(200).text("familyName"); name != "Martin" {
 		t.Errorf("the other world's contact shows: %s", name)
 	}
-	d.control("POST", "reset", nil).want(204)
-	d.get(d.relative(contact)).want(404)
-	other.get(d.relative(contact)).want(200)
+	client.control("POST", "reset", nil).want(204)
+	client.get(client.relative(contact)).want(404)
+	other.get(client.relative(contact)).want(200)
 }
 
 // A caller with a contact's token needs no club and no node: the scope is the contact's own club, seen from
 // the top of its chain.
 func TestContactTokenNeedsNoScope(t *testing.T) {
-	d := newTestClient(t, "demo-own-scope")
-	temp := d.newContact(nil)
-	for _, p := range d.world.Personas() {
+	client := newTestClient(t, "demo-own-scope")
+	temp := client.newContact(nil)
+	for _, p := range client.world.Personas() {
 		if p.Key == "prospect" {
-			d.bearer = p.AccessToken
+			client.bearer = p.AccessToken
 		}
 	}
-	d.club, d.node = "", ""
-	d.get("contacts/1003").want(200)
-	d.get("contacts/1001").want(404)
-	d.club = d.iri("clubs", 13)
-	d.get("contacts/1003").want(200)
-	d.club = d.iri("clubs", 99)
-	d.get("contacts/1003").want(404)
-	d.club, d.node = "", d.iri("network_nodes", 6)
-	d.get("contacts/1003").want(404)
-	d.node = ""
-	d.put("contacts/1003/migrate", body{"targetContactId": temp, "targetClubId": d.iri("clubs", 11)}).want(204)
+	client.club, client.node = "", ""
+	client.get("contacts/1003").want(200)
+	client.get("contacts/1001").want(404)
+	client.club = client.iri("clubs", 13)
+	client.get("contacts/1003").want(200)
+	client.club = client.iri("clubs", 99)
+	client.get("contacts/1003").want(404)
+	client.club, client.node = "", client.iri("network_nodes", 6)
+	client.get("contacts/1003").want(404)
+	client.node = ""
+	client.put("contacts/1003/migrate", body{"targetContactId": temp, "targetClubId": client.iri("clubs", 11)}).want(204)
 }
 
 // A contact's own token gives access to that contact only.
 func TestContactToken(t *testing.T) {
-	d := newTestClient(t, "demo-contact")
-	for _, p := range d.world.Personas() {
+	client := newTestClient(t, "demo-contact")
+	for _, p := range client.world.Personas() {
 		if p.Key == "customer" {
-			d.bearer = p.AccessToken
+			client.bearer = p.AccessToken
 		}
 	}
-	d.get("contacts/1001").want(200)
-	d.get("contacts/1002").want(404)
-	d.get("stats/accounts/contacts/1002").want(404)
-	if n := len(d.get("optins").want(200).members()); n != 12 {
+	client.get("contacts/1001").want(200)
+	client.get("contacts/1002").want(404)
+	client.get("stats/accounts/contacts/1002").want(404)
+	if n := len(client.get("optins").want(200).members()); n != 12 {
 		t.Errorf("%d consents, want one's own 12", n)
 	}
-	other := *d
+	other := *client
 	other.token = "demo-contact-2"
 	other.get("network_nodes").want(404)
 }
@@ -342,33 +342,33 @@ func TestStartAndResetAreFast(t *testing.T) {
 
 // A club that belongs to no chain needs no node, and has none.
 func TestClubWithoutChain(t *testing.T) {
-	d := newTestClient(t, "demo-alone")
-	d.club, d.node = d.iri("clubs", 31), ""
-	contact := d.newContact(nil)
-	d.get(d.relative(contact)).want(200)
-	if r := d.get("clubs/31").want(200); r.json["networkNode"] != nil {
+	client := newTestClient(t, "demo-alone")
+	client.club, client.node = client.iri("clubs", 31), ""
+	contact := client.newContact(nil)
+	client.get(client.relative(contact)).want(200)
+	if r := client.get("clubs/31").want(200); r.json["networkNode"] != nil {
 		t.Errorf("club: %s", r.raw)
 	}
-	d.get("clubs/11").want(404)
-	d.node = d.iri("network_nodes", 1)
-	d.get(d.relative(contact)).want(404)
+	client.get("clubs/11").want(404)
+	client.node = client.iri("network_nodes", 1)
+	client.get(client.relative(contact)).want(404)
 }
 
 func TestClubsOutsideTheClientsScope(t *testing.T) {
-	d := newTestClient(t, "demo-scope")
-	d.control("PUT", "settings", body{"clientClubs": []int{11}}).want(200)
-	d.get("contacts/1001").want(200)
-	d.get("contacts/1003").want(404)
-	d.club = d.iri("clubs", 12)
-	d.get("contacts/1001").want(404)
-	d.club, d.node = d.iri("clubs", 11), ""
-	d.get("contacts/1001").want(200) // a single club needs no node
-	d.control("PUT", "settings", body{"clientClubs": []any{11, "/demo-scope/clubs/12"}}).want(200)
-	d.get("contacts/1001").want(404)
-	d.club, d.node = d.iri("clubs", 12), d.iri("network_nodes", 1)
-	d.get("contacts/1001").want(200)
+	client := newTestClient(t, "demo-scope")
+	client.control("PUT", "settings", body{"clientClubs": []int{11}}).want(200)
+	client.get("contacts/1001").want(200)
+	client.get("contacts/1003").want(404)
+	client.club = client.iri("clubs", 12)
+	client.get("contacts/1001").want(404)
+	client.club, client.node = client.iri("clubs", 11), ""
+	client.get("contacts/1001").want(200) // a single club needs no node
+	client.control("PUT", "settings", body{"clientClubs": []any{11, "/demo-scope/clubs/12"}}).want(200)
+	client.get("contacts/1001").want(404)
+	client.club, client.node = client.iri("clubs", 12), client.iri("network_nodes", 1)
+	client.get("contacts/1001").want(200)
 	for _, wrong := range []any{99, "12", "/demo-scope/clubs/012", "/demo-scope/contacts/11", 1.5, nil, body{}} {
-		d.control("PUT", "settings", body{"clientClubs": []any{wrong}}).want(400)
+		client.control("PUT", "settings", body{"clientClubs": []any{wrong}}).want(400)
 	}
-	d.control("PUT", "settings", body{"clientClubs": 11}).want(400).wantText("clientClubs")
+	client.control("PUT", "settings", body{"clientClubs": 11}).want(400).wantText("clientClubs")
 }

@@ -64,8 +64,8 @@ func listArticles(c *request, sale *sale) (response, error) {
 // addArticle: POST sales/{saleId}/articles. An article that does not suit the buyer is
 // accepted; the check finds it. A mandatory option and a prorata line are added
 // automatically.
-func addArticle(c *request, sale *sale) (response, error) {
-	form := c.form()
+func addArticle(call *request, sale *sale) (response, error) {
+	form := call.form()
 	article := article{
 		SaleID:    sale.ID,
 		OfferID:   form.iri("offerId", "offers", true),
@@ -81,12 +81,12 @@ func addArticle(c *request, sale *sale) (response, error) {
 		return response{}, itemNotFound()
 	}
 	article.Name, article.Price = offer.Name, offer.Total
-	added := c.w.append(sale, article)
+	added := call.w.append(sale, article)
 	if line, needed := offer.prorata(added); needed {
-		c.w.append(sale, line)
+		call.w.append(sale, line)
 	}
-	c.w.addMandatoryOptions(sale, added, offer)
-	return c.created(c.w.articleRecord(added))
+	call.w.addMandatoryOptions(sale, added, offer)
+	return call.created(call.w.articleRecord(added))
 }
 
 func (w *World) append(sale *sale, article article) *article {

@@ -18,8 +18,8 @@ func (d *testClient) names(query string) []string {
 }
 
 func TestCatalogueByContext(t *testing.T) {
-	d := newTestClient(t, "demo-catalogue")
-	club := func(id int) string { return "context[club]=" + d.iri("clubs", id) }
+	client := newTestClient(t, "demo-catalogue")
+	club := func(id int) string { return "context[club]=" + client.iri("clubs", id) }
 	for name, c := range map[string]struct {
 		query, product string
 		shown          bool
@@ -32,40 +32,40 @@ func TestCatalogueByContext(t *testing.T) {
 		"no tag":                   {"", "Student Year", false},
 		"tag":                      {"context[contactTag][]=student&context[contactTag][]=other", "Student Year", true},
 		"tag with an index":        {"context[contactTag][0]=student", "Student Year", true},
-		"tag by identifier":        {"context[contactTag][]=" + d.iri("contact_tags", 2), "Corporate Flex", true},
-		"contact's own tag":        {"context[contactId]=" + d.iri("contacts", 1001), "Corporate Flex", true},
+		"tag by identifier":        {"context[contactTag][]=" + client.iri("contact_tags", 2), "Corporate Flex", true},
+		"contact's own tag":        {"context[contactId]=" + client.iri("contacts", 1001), "Corporate Flex", true},
 		"low debt":                 {"context[debt]=5000", "Year Pass", true},
 		"high debt":                {"context[debt]=5001", "Year Pass", false},
 		"high debt, booklet":       {"context[debt]=5001", "10-Visit Booklet", true},
 		"high debt, package":       {"context[debt]=5001", "Starter Package", false},
 		"debt elsewhere":           {club(13) + "&context[debt]=5001", "Year Pass", true},
-		"contact's own debt":       {"context[contactId]=" + d.iri("contacts", 1002), "Year Pass", false},
+		"contact's own debt":       {"context[contactId]=" + client.iri("contacts", 1002), "Year Pass", false},
 		"winter":                   {"context[date]=2026-12-24", "Summer Pass", false},
 		"summer":                   {"context[date]=2027-07-14", "Summer Pass", true},
 		"trial for newcomers":      {"", "Free Trial Session", true},
-		"trial for a customer":     {"context[contactId]=" + d.iri("contacts", 1001), "Free Trial Session", false},
-		"banned":                   {"context[contactId]=" + d.iri("contacts", 1005), "Year Pass", false},
+		"trial for a customer":     {"context[contactId]=" + client.iri("contacts", 1001), "Free Trial Session", false},
+		"banned":                   {"context[contactId]=" + client.iri("contacts", 1005), "Year Pass", false},
 		"type":                     {"type=badge", "Access Badge", true},
 		"another type":             {"type=badge", "Year Pass", false},
-		"age is left to the check": {"context[contactId]=" + d.iri("contacts", 1006), "Night Owl Year", true},
+		"age is left to the check": {"context[contactId]=" + client.iri("contacts", 1006), "Night Owl Year", true},
 	} {
-		if shown := slices.Contains(d.names(c.query), c.product); shown != c.shown {
+		if shown := slices.Contains(client.names(c.query), c.product); shown != c.shown {
 			t.Errorf("%s: %s shown: %v, want %v", name, c.product, shown, c.shown)
 		}
 	}
-	d.get("products?type=nonsense&context[channel]=phone&context[debt]=much&context[date]=soon").
+	client.get("products?type=nonsense&context[channel]=phone&context[debt]=much&context[date]=soon").
 		want(400).wantField("type", "context[channel]", "context[debt]", "context[date]")
-	d.get("products?context[club]=11").want(404)
-	d.get("products?context[contactId]=1001").want(404)
-	d.get("products?context[club]=" + d.iri("clubs", 21)).want(404)
+	client.get("products?context[club]=11").want(404)
+	client.get("products?context[contactId]=1001").want(404)
+	client.get("products?context[club]=" + client.iri("clubs", 21)).want(404)
 }
 
 // Each club of the demo organisation sells what the organisation promises.
 func TestCatalogueIsComplete(t *testing.T) {
 	for club, node := range map[int]int{11: 1, 12: 1, 13: 1, 21: 6, 22: 6} {
-		d := newTestClient(t, fmt.Sprintf("demo-club-%d", club))
-		d.club, d.node = d.iri("clubs", club), d.iri("network_nodes", node)
-		products := d.get("products?itemsPerPage=100").want(200).members()
+		client := newTestClient(t, fmt.Sprintf("demo-club-%d", club))
+		client.club, client.node = client.iri("clubs", club), client.iri("network_nodes", node)
+		products := client.get("products?itemsPerPage=100").want(200).members()
 		if len(products) <= 30 {
 			t.Errorf("club %d sells %d products", club, len(products))
 		}
@@ -75,7 +75,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 			if len(p["description"].(string)) < 20 || len(p["productBehaviors"].([]any)) == 0 {
 				t.Errorf("product without flesh: %v", p)
 			}
-			for _, o := range d.get("offers?product=" + p["@id"].(string)).want(200).members() {
+			for _, o := range client.get("offers?product=" + p["@id"].(string)).want(200).members() {
 				rhythms[o["rhythmBilling"].(string)]++
 				verifyOffer(t, o)
 			}
@@ -103,19 +103,20 @@ func verifyOffer(t *testing.T, o body) {
 	schedule := o["repaymentSchedule"].(body)
 	first := 0.0
 	for _, list := range []string{"occurrences", "recurrences"} {
-		for i, e := range bodies(schedule[list].([]any)) {
+		for i, answer := range bodies(schedule[list].([]any)) {
 			if i == 0 || list == "recurrences" { // occurrences follow each other, recurrences run in parallel
-				first += e["priceTI"].(float64)
+				first += answer["priceTI"].(float64)
 			}
-			if e["priceTE"].(float64)+e["tax"].(float64) != e["priceTI"].(float64) || e["priceCurrency"] != "EUR" || e["taxRate"] != 20.0 {
-				t.Errorf("tax of %v", e)
+			if answer["priceTE"].(float64)+answer["tax"].(float64) != answer["priceTI"].(float64) || answer["priceCurrency"] != "EUR" ||
+				answer["taxRate"] != 20.0 {
+				t.Errorf("tax of %v", answer)
 			}
-			if !durationShape.MatchString(e["interval"].(string)) || !durationShape.MatchString(e["offset"].(string)) {
-				t.Errorf("periods of %v", e)
+			if !durationShape.MatchString(answer["interval"].(string)) || !durationShape.MatchString(answer["offset"].(string)) {
+				t.Errorf("periods of %v", answer)
 			}
-			_, counted := e["loop"]
-			if counted != (list == "occurrences") || list == "recurrences" && e["offset"] != "P0W" {
-				t.Errorf("%s: %v", list, e)
+			_, counted := answer["loop"]
+			if counted != (list == "occurrences") || list == "recurrences" && answer["offset"] != "P0W" {
+				t.Errorf("%s: %v", list, answer)
 			}
 		}
 	}
@@ -129,65 +130,66 @@ func verifyOffer(t *testing.T, o body) {
 }
 
 func TestOffers(t *testing.T) {
-	d := newTestClient(t, "demo-offers")
-	flex := d.get("offers?product=" + d.iri("products", 9)).want(200).members()
+	client := newTestClient(t, "demo-offers")
+	flex := client.get("offers?product=" + client.iri("products", 9)).want(200).members()
 	if len(flex) != 2 || flex[0]["registrationFeeTI"] != 2900.0 || flex[0]["registrationFeeName"] != "Registration fee" {
 		t.Errorf("flex: %v", flex)
 	}
-	if len(d.get("offers").want(200).members()) != 30 {
+	if len(client.get("offers").want(200).members()) != 30 {
 		t.Error("without a filter every offer of the club is listed")
 	}
-	steps := d.get("offers/5001").want(200).json["repaymentSchedule"].(body)["occurrences"].([]any)
+	steps := client.get("offers/5001").want(200).json["repaymentSchedule"].(body)["occurrences"].([]any)
 	if len(steps) != 2 || steps[0].(body)["loop"] != 3.0 || steps[0].(body)["priceTI"] != 1990.0 || steps[1].(body)["loop"] != 9.0 ||
 		steps[1].(body)["priceTI"] != 2990.0 {
 		t.Errorf("easy start: %v", steps)
 	}
-	d.get("offers?product=9").want(404)
-	d.get("offers?product=" + d.iri("products", 999)).want(404)
-	if n := len(d.get("offers?product=" + d.iri("products", 24)).want(200).members()); n != 0 {
+	client.get("offers?product=9").want(404)
+	client.get("offers?product=" + client.iri("products", 999)).want(404)
+	if n := len(client.get("offers?product=" + client.iri("products", 24)).want(200).members()); n != 0 {
 		t.Errorf("the club has no pool and %d offers for it", n)
 	}
 }
 
 // A mandatory option is added automatically, whether it is a badge or an option of the subscription.
 func TestMandatoryOptions(t *testing.T) {
-	d := newTestClient(t, "demo-mandatory")
+	client := newTestClient(t, "demo-mandatory")
 	for offer, c := range map[int]struct{ option, total int }{301: {2501, 69900 + 500}, 1501: {2501, 8890 + 500}, 4901: {1901, 42900 + 9900}} {
-		sale := d.newSale(d.newContact(nil), "PARIS11")
-		d.post(sale+"/articles", body{"offerId": d.iri("offers", offer), "implementation": body{"startDate": "2026-12-01"}}).want(201)
-		read := d.get(sale).want(200)
+		sale := client.newSale(client.newContact(nil), "PARIS11")
+		client.post(sale+"/articles", body{"offerId": client.iri("offers", offer), "implementation": body{"startDate": "2026-12-01"}}).want(201)
+		read := client.get(sale).want(200)
 		lines := read.json["articles"].([]any)
-		if len(lines) != 2 || lines[1].(body)["offerId"] != d.iri("offers", c.option) || lines[1].(body)["parent"] != lines[0].(body)["@id"] ||
+		if len(lines) != 2 || lines[1].(body)["offerId"] != client.iri("offers", c.option) ||
+			lines[1].(body)["parent"] != lines[0].(body)["@id"] ||
 			read.number("totalTI") != c.total {
 			t.Errorf("%d: %s", offer, read.raw)
 		}
-		d.get(sale + "/check").want(204)
+		client.get(sale + "/check").want(204)
 	}
 }
 
 // TestExtraProducts: a world's settings can add a long catalogue, its products can be bought, and a reset
 // removes it.
 func TestExtraProducts(t *testing.T) {
-	d := newTestClient(t, "demo-long")
-	own := len(d.names(""))
-	if slices.ContainsFunc(d.names(""), func(name string) bool { return name == "Hoodie, black, XS" }) {
+	client := newTestClient(t, "demo-long")
+	own := len(client.names(""))
+	if slices.ContainsFunc(client.names(""), func(name string) bool { return name == "Hoodie, black, XS" }) {
 		t.Error("a world has extra products from the beginning")
 	}
-	d.get("products/" + "1001").want(404)
-	d.get("offers/" + "100101").want(404)
-	d.control("PUT", "settings", body{"extraProducts": 90 - own}).want(200)
-	first := d.get("products?itemsPerPage=30").want(200)
+	client.get("products/" + "1001").want(404)
+	client.get("offers/" + "100101").want(404)
+	client.control("PUT", "settings", body{"extraProducts": 90 - own}).want(200)
+	first := client.get("products?itemsPerPage=30").want(200)
 	if total := first.json["hydra:totalItems"]; total != 90.0 || len(first.members()) != 30 {
 		t.Errorf("the catalogue has %v products, the first page %d", total, len(first.members()))
 	}
-	offers := d.get("offers?product=" + d.iri("products", 1001)).want(200).members()
+	offers := client.get("offers?product=" + client.iri("products", 1001)).want(200).members()
 	if len(offers) != 1 || offers[0]["totalPriceTI"] != 4900.0 {
 		t.Errorf("the offers of an extra product are %v", offers)
 	}
-	d.control("PUT", "settings", body{"extraProducts": 501}).want(400)
-	d.control("PUT", "settings", body{"extraProducts": -1}).want(400)
-	d.control("POST", "reset", nil).want(204)
-	if left := len(d.names("")); left != own {
+	client.control("PUT", "settings", body{"extraProducts": 501}).want(400)
+	client.control("PUT", "settings", body{"extraProducts": -1}).want(400)
+	client.control("POST", "reset", nil).want(204)
+	if left := len(client.names("")); left != own {
 		t.Errorf("%d products are left after a reset, of %d", left, own)
 	}
 }

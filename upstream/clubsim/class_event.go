@@ -91,22 +91,22 @@ func (c *request) attendeeAt(id int) (*attendee, error) {
 // listAttendees: GET attendees of the acting club, which can be polled to reconcile
 // events. The optional filters are contactId and classEventId; existing clients send the
 // latter as class_id with the bare number.
-func listAttendees(c *request) (response, error) {
-	contactID, noContact := c.filterIRI("contactId", "contacts")
-	eventID, noEvent := c.filterIRI("classEventId", "class_events")
+func listAttendees(call *request) (response, error) {
+	contactID, noContact := call.filterIRI("contactId", "contacts")
+	eventID, noEvent := call.filterIRI("classEventId", "class_events")
 	if err := cmp.Or(noContact, noEvent); err != nil {
 		return response{}, err
 	}
-	if bare := c.req.query.Get("class_id"); bare != "" {
+	if bare := call.req.query.Get("class_id"); bare != "" {
 		if eventID = parseID(bare); eventID == 0 {
 			return response{}, itemNotFound()
 		}
 	}
-	found := filter(c.w.state.Attendees.Rows, func(a *attendee) bool {
-		return a.ClubID == c.club.id && c.caller.maySee(a.ContactID) &&
+	found := filter(call.w.state.Attendees.Rows, func(a *attendee) bool {
+		return a.ClubID == call.club.id && call.caller.maySee(a.ContactID) &&
 			(contactID == 0 || a.ContactID == contactID) && (eventID == 0 || a.EventID == eventID)
 	})
-	return paginate(c, "Attendee", found, c.w.attendeeRecord)
+	return paginate(call, "Attendee", found, call.w.attendeeRecord)
 }
 
 // booked counts the places that are taken in each class.

@@ -85,47 +85,47 @@ func (w *World) contactRecord(contact *contact) record {
 // listContacts: GET contacts of the acting club, with the filters email and
 // number, to find out whether a person is known already. An
 // assumption, as createContact is.
-func listContacts(c *request) (response, error) {
-	email, number := c.req.query.Get("email"), c.req.query.Get("number")
-	found := filter(c.w.state.Contacts.Rows, func(k *contact) bool {
-		return k.ClubID == c.club.id && !k.Deleted && c.caller.maySee(k.ID) &&
+func listContacts(call *request) (response, error) {
+	email, number := call.req.query.Get("email"), call.req.query.Get("number")
+	found := filter(call.w.state.Contacts.Rows, func(k *contact) bool {
+		return k.ClubID == call.club.id && !k.Deleted && call.caller.maySee(k.ID) &&
 			(email == "" || strings.EqualFold(email, k.Email)) && (number == "" || number == k.Number)
 	})
-	return paginate(c, "Contact", found, c.w.contactRecord)
+	return paginate(call, "Contact", found, call.w.contactRecord)
 }
 
 // createContact: POST contacts. The description needs contacts to exist and does not say how they are made.
-func createContact(c *request) (response, error) {
-	form := c.form()
-	contact := contact{CreatedAt: c.now, Optins: defaultOptins()}
-	contact.readFrom(form, true, c.now)
+func createContact(call *request) (response, error) {
+	form := call.form()
+	contact := contact{CreatedAt: call.now, Optins: defaultOptins()}
+	contact.readFrom(form, true, call.now)
 	contact.ClubID = form.iri("clubId", "clubs", true)
 	contact.Status = cmp.Or(form.choice("status", false, statusProspect, statusTemp), statusProspect)
 	if form.has("optins") {
 		form.addViolation("optins", "A contact cannot be created with other consents than the default ones.")
 	}
-	_, noClub := c.clubAt(contact.ClubID)
+	_, noClub := call.clubAt(contact.ClubID)
 	if err := cmp.Or(form.err(), noClub); err != nil {
 		return response{}, err
 	}
-	made := c.w.state.addContact(&contact)
-	c.emit("contact.created", c.w.contactObject(made))
-	return response{201, c.w.contactRecord(made)}, nil
+	made := call.w.state.addContact(&contact)
+	call.emit("contact.created", call.w.contactObject(made))
+	return response{201, call.w.contactRecord(made)}, nil
 }
 
 // updateContact: PUT contacts/{id} changes the fields that are sent. An assumption, as createContact is.
-func updateContact(c *request, contact *contact) (response, error) {
-	f := c.form()
+func updateContact(call *request, contact *contact) (response, error) {
+	f := call.form()
 	next := *contact
-	next.readFrom(f, false, c.now)
+	next.readFrom(f, false, call.now)
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
 	if next != *contact {
 		*contact = next
-		c.emit("contact.updated", c.w.contactObject(contact))
+		call.emit("contact.updated", call.w.contactObject(contact))
 	}
-	return ok(c.w.contactRecord(contact))
+	return ok(call.w.contactRecord(contact))
 }
 
 // readFrom copies the personal data that a form holds.

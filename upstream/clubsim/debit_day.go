@@ -8,9 +8,9 @@ import (
 
 // listAllowedDebitDays: GET allowed_debit_days (section Catalogue): for each day of the
 // month on which the acting club debits, the next date from startDate on, as a plain array.
-func listAllowedDebitDays(c *request) (response, error) {
-	from := c.now
-	if text := c.req.query.Get("startDate"); text != "" {
+func listAllowedDebitDays(call *request) (response, error) {
+	from := call.now
+	if text := call.req.query.Get("startDate"); text != "" {
 		parsed, err := time.Parse(time.DateOnly, text)
 		if err != nil {
 			return response{}, invalid(violation{PropertyPath: "startDate", Message: "This value is not a valid date."})
@@ -21,7 +21,7 @@ func listAllowedDebitDays(c *request) (response, error) {
 		DebitDay int    `json:"debitDay"`
 		Date     string `json:"date"`
 	}
-	days := records(c.club.debitDays, func(day int) debitDay {
+	days := records(call.club.debitDays, func(day int) debitDay {
 		return debitDay{day, nextDay(from, day).Format(time.DateOnly)}
 	})
 	slices.SortFunc(days, func(a, b debitDay) int { return cmp.Compare(a.Date, b.Date) })

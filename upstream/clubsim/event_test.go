@@ -10,16 +10,16 @@ import (
 
 func TestEventsOfOperations(t *testing.T) {
 	receiver := newReceiver(t)
-	d := newTestClient(t, "demo-events")
-	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
-	contact := d.newContact(nil)
-	d.put(d.relative(contact), body{"email": "new@example.com"}).want(200)
-	d.put(d.relative(contact), body{"email": "new@example.com"}).want(200) // no change, no event
-	consent := d.get("optins?contactId=" + contact).members()[0]["@id"].(string)
-	d.put(d.relative(consent), body{"isAuthorized": true}).want(200)
-	sale := d.filledSale(contact, 2501)
-	d.post(sale+"/postpone_due", body{"date": "2026-12-31"}).want(201)
-	d.pay(sale, contact, 500).want(201)
+	client := newTestClient(t, "demo-events")
+	client.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
+	contact := client.newContact(nil)
+	client.put(client.relative(contact), body{"email": "new@example.com"}).want(200)
+	client.put(client.relative(contact), body{"email": "new@example.com"}).want(200) // no change, no event
+	consent := client.get("optins?contactId=" + contact).members()[0]["@id"].(string)
+	client.put(client.relative(consent), body{"isAuthorized": true}).want(200)
+	sale := client.filledSale(contact, 2501)
+	client.post(sale+"/postpone_due", body{"date": "2026-12-31"}).want(201)
+	client.pay(sale, contact, 500).want(201)
 	want := []string{"contact.created", "contact.updated", "optin.updated", "identificator.created", "contact.updated",
 		"accounting_contact_tag.created", "accounting_contact_tag.deleted"}
 	if names := receiver.wait(t, len(want)); !slices.Equal(names, want) {
@@ -31,7 +31,7 @@ func TestEventsOfOperations(t *testing.T) {
 		t.Errorf("badge: %v", badge)
 	}
 	if object := receiver.events[2]["data"].(body)["object"].(body); object["optinId"] != consent || object["contactId"] != contact ||
-		object["clubId"] != d.club {
+		object["clubId"] != client.club {
 		t.Errorf("optin: %v", object)
 	}
 }
@@ -51,99 +51,99 @@ func TestEventsOfAMigration(t *testing.T) {
 
 func TestEveryEventByHand(t *testing.T) {
 	receiver := newReceiver(t)
-	d := newTestClient(t, "demo-by-hand")
-	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
+	client := newTestClient(t, "demo-by-hand")
+	client.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
 	names := clubsim.EventNames()
 	if len(names) != 20 {
 		t.Fatalf("%d events", len(names))
 	}
 	for _, name := range names {
-		d.control("POST", "events", body{"event": name}).want(200)
+		client.control("POST", "events", body{"event": name}).want(200)
 	}
 	if got := receiver.wait(t, 20); !slices.Equal(got, names) {
 		t.Errorf("got %v", got)
 	}
-	for _, e := range receiver.events {
-		object := e["data"].(body)["object"].(body)
-		if len(e) != 2 || len(object) < 2 {
-			t.Errorf("event: %v", e)
+	for _, answer := range receiver.events {
+		object := answer["data"].(body)["object"].(body)
+		if len(answer) != 2 || len(object) < 2 {
+			t.Errorf("event: %v", answer)
 		}
 		for member, iri := range object {
 			if !strings.HasPrefix(iri.(string), "/demo-by-hand/") {
-				t.Errorf("%s of %v is %v", member, e["event"], iri)
+				t.Errorf("%s of %v is %v", member, answer["event"], iri)
 			}
 		}
 	}
-	contact := d.iri("contacts", 1002)
-	d.control("POST", "events", body{"event": "contact.updated", "data": body{"object": body{"contactId": contact}}}).want(200)
+	contact := client.iri("contacts", 1002)
+	client.control("POST", "events", body{"event": "contact.updated", "data": body{"object": body{"contactId": contact}}}).want(200)
 	receiver.wait(t, 1)
 	if object := receiver.events[20]["data"].(body)["object"].(body); object["contactId"] != contact || object["clubId"] == nil {
 		t.Errorf("object: %v", object)
 	}
-	d.control("POST", "events", body{"event": "contact.exploded"}).want(400).wantText("contact.exploded")
-	d.control("POST", "events", body{"event": "contact.updated", "object": body{"saleId": "x"}}).want(400).wantText("saleId")
+	client.control("POST", "events", body{"event": "contact.exploded"}).want(400).wantText("contact.exploded")
+	client.control("POST", "events", body{"event": "contact.updated", "object": body{"saleId": "x"}}).want(400).wantText("saleId")
 }
 
 // A manually sent event also changes the world accordingly.
 func TestEventsByHandAreTrue(t *testing.T) {
-	d := newTestClient(t, "demo-true")
-	d.pay(d.filledSale(d.iri("contacts", 1001), 1901), d.iri("contacts", 1001), 9900).want(201) // an option
+	client := newTestClient(t, "demo-true")
+	client.pay(client.filledSale(client.iri("contacts", 1001), 1901), client.iri("contacts", 1001), 9900).want(201) // an option
 	emit := func(name, member, path string) body {
 		t.Helper()
-		return d.control("POST", "events", body{"event": name, "object": body{member: "/demo-true/" + path}}).want(200).json["object"].(body)
+		return client.control("POST", "events", body{"event": name, "object": body{member: "/demo-true/" + path}}).want(200).json["object"].(body)
 	}
 	benefit := func(n int) string {
-		k := d.contact(d.iri("contacts", 1001))
-		return k.Benefits[n].State
+		return client.contact(client.iri("contacts", 1001)).Benefits[n].State
 	}
-	tags := func(id string) int { return len(d.get("contacts/" + id).json["tags"].([]any)) }
+	tags := func(id string) int { return len(client.get("contacts/" + id).json["tags"].([]any)) }
 
 	emit("attendee.canceled", "attendeeId", "attendees/1")
-	if a := d.get("attendees/1"); a.text("state") != "canceled" || a.text("canceledAt") == "" ||
-		d.get("class_events/1").number("attendeeRemaining") != 18 {
+	if a := client.get("attendees/1"); a.text("state") != "canceled" || a.text("canceledAt") == "" ||
+		client.get("class_events/1").number("attendeeRemaining") != 18 {
 		t.Errorf("attendee: %s", a.raw)
 	}
 	emit("attendee.booked", "attendeeId", "attendees/1")
-	if a := d.get("attendees/1"); a.text("state") != "booked" || d.get("class_events/1").number("attendeeRemaining") != 17 {
+	if a := client.get("attendees/1"); a.text("state") != "booked" || client.get("class_events/1").number("attendeeRemaining") != 17 {
 		t.Errorf("attendee: %s", a.raw)
 	}
 	emit("class_event.canceled", "classEventId", "class_events/2")
-	if e := d.get("class_events/2"); e.text("deletedAt") == "" {
+	if e := client.get("class_events/2"); e.text("deletedAt") == "" {
 		t.Errorf("class: %s", e.raw)
 	}
 	emit("class_event.updated", "classEventId", "class_events/2")
-	if e := d.get("class_events/2"); e.json["deletedAt"] != nil {
+	if e := client.get("class_events/2"); e.json["deletedAt"] != nil {
 		t.Errorf("class: %s", e.raw)
 	}
-	if object := emit("subscription.deleted", "subscriptionId", "subscriptions/1"); benefit(0) != "deleted" || object["clubId"] != d.club {
+	object := emit("subscription.deleted", "subscriptionId", "subscriptions/1")
+	if benefit(0) != "deleted" || object["clubId"] != client.club {
 		t.Errorf("subscription: %q, %v", benefit(0), object)
 	}
 	emit("subscription_option.deleted", "subscriptionOptionId", "subscription_options/3")
 	if benefit(2) != "deleted" {
 		t.Errorf("option: %q", benefit(2))
 	}
-	for name, state := range map[string]string{"disabled": "disabled", "deleted": "deleted"} {
-		emit("identificator."+name, "indentificatorId", "identificators/2")
+	for _, state := range []string{"disabled", "deleted"} {
+		emit("identificator."+state, "indentificatorId", "identificators/2")
 		if benefit(1) != state {
-			t.Errorf("badge %s: %q", name, benefit(1))
+			t.Errorf("badge %s: %q", state, benefit(1))
 		}
 		emit("identificator.updated", "indentificatorId", "identificators/2")
 		if benefit(1) != "" {
 			t.Errorf("badge updated: %q", benefit(1))
 		}
 	}
-	object := emit("contact_tag.deleted", "contactTagId", "contact_tags/1")
-	if tags("1001") != 1 || object["contactId"] != d.iri("contacts", 1001) {
+	object = emit("contact_tag.deleted", "contactTagId", "contact_tags/1")
+	if tags("1001") != 1 || object["contactId"] != client.iri("contacts", 1001) {
 		t.Errorf("%d tags, %v", tags("1001"), object)
 	}
-	d.get("contact_tags/1").want(404)
+	client.get("contact_tags/1").want(404)
 	emit("contact_tag.updated", "contactTagId", "contact_tags/1")
 	if tags("1001") != 2 {
 		t.Errorf("%d tags", tags("1001"))
 	}
-	debtor := func() []string { return d.contact(d.iri("contacts", 1002)).Tags }
+	debtor := func() []string { return client.contact(client.iri("contacts", 1002)).Tags }
 	object = emit("accounting_contact_tag.deleted", "accountingContactTagId", "accounting_contact_tags/3")
-	if len(debtor()) != 0 || object["contactId"] != d.iri("contacts", 1002) {
+	if len(debtor()) != 0 || object["contactId"] != client.iri("contacts", 1002) {
 		t.Errorf("debtor: %v, %v", debtor(), object)
 	}
 	emit("accounting_contact_tag.created", "accountingContactTagId", "accounting_contact_tags/3")
@@ -151,7 +151,7 @@ func TestEventsByHandAreTrue(t *testing.T) {
 		t.Errorf("debtor: %v", debtor())
 	}
 	emit("contact.deleted", "contactId", "contacts/1004")
-	d.get("contacts/1004").want(404)
+	client.get("contacts/1004").want(404)
 
 	emit("subscription.deleted", "subscriptionId", "subscriptions/2") // a badge: no such subscription
 	emit("contact_tag.deleted", "contactTagId", "contact_tags/3")     // an accounting tag
@@ -159,10 +159,10 @@ func TestEventsByHandAreTrue(t *testing.T) {
 	if benefit(1) != "" || len(debtor()) != 1 {
 		t.Error("an event changed a record of another kind")
 	}
-	for _, wrong := range []string{"1001", "", "/demo/contacts/1001", d.iri("clubs", 11), d.iri("contacts", 0)} {
-		d.control("POST", "events", body{"event": "contact.updated", "object": body{"contactId": wrong}}).want(400).wantText("contactId")
+	for _, wrong := range []string{"1001", "", "/demo/contacts/1001", client.iri("clubs", 11), client.iri("contacts", 0)} {
+		client.control("POST", "events", body{"event": "contact.updated", "object": body{"contactId": wrong}}).want(400).wantText("contactId")
 	}
-	if audit := d.world.Audit(); !audit.OK {
+	if audit := client.world.Audit(); !audit.OK {
 		t.Errorf("audit: %+v", audit)
 	}
 }
@@ -170,13 +170,13 @@ func TestEventsByHandAreTrue(t *testing.T) {
 func TestEventsAreSentOnce(t *testing.T) {
 	receiver := newReceiver(t)
 	receiver.status = 500
-	d := newTestClient(t, "demo-once")
-	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
-	d.world.Emit("contact.updated", nil)
-	d.world.Emit("contact.deleted", nil)
+	client := newTestClient(t, "demo-once")
+	client.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
+	client.world.Emit("contact.updated", nil)
+	client.world.Emit("contact.deleted", nil)
 	receiver.wait(t, 2)
-	d.server.Close()
-	events := d.world.Events()
+	client.server.Close()
+	events := client.world.Events()
 	if len(receiver.names()) != 2 || len(events[0].Deliveries) != 1 || events[0].Deliveries[0].Status != 500 {
 		t.Errorf("%v, %+v", receiver.names(), events[0])
 	}
@@ -192,10 +192,10 @@ func TestWebhooksMisbehave(t *testing.T) {
 	} {
 		t.Run(mode, func(t *testing.T) {
 			receiver := newReceiver(t)
-			d := newTestClient(t, "demo-mode")
-			d.control("PUT", "settings", body{"webhookUrl": receiver.URL, "webhooks": mode, "webhookDelay": 0}).want(200)
+			client := newTestClient(t, "demo-mode")
+			client.control("PUT", "settings", body{"webhookUrl": receiver.URL, "webhooks": mode, "webhookDelay": 0}).want(200)
 			for _, name := range []string{"contact.created", "contact.updated", "contact.deleted"} {
-				d.world.Emit(name, nil)
+				client.world.Emit(name, nil)
 			}
 			names := receiver.wait(t, len(want))
 			if mode == "late" { // late events come in any order
@@ -205,7 +205,7 @@ func TestWebhooksMisbehave(t *testing.T) {
 			if !slices.Equal(names, want) {
 				t.Errorf("events %v, want %v", names, want)
 			}
-			d.server.Close()
+			client.server.Close()
 			if n := len(receiver.names()); n != len(want) {
 				t.Errorf("%d events came in the end", n)
 			}

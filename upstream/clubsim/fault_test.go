@@ -39,31 +39,31 @@ func TestFaultsOfAPayment(t *testing.T) {
 		"spent":                  {body{"kind": "error_before", "times": 0}, 201, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newTestClient(t, "demo-fault")
-			contact := d.newContact(nil)
-			sale := d.filledSale(contact, 2801)
+			client := newTestClient(t, "demo-fault")
+			contact := client.newContact(nil)
+			sale := client.filledSale(contact, 2801)
 			c.fault["match"] = payments
-			d.control("PUT", "faults", []body{c.fault}).want(200)
-			r := d.pay(sale, contact, 9900)
-			if c.status == 0 && r.err == nil || c.status != 0 && r.status != c.status {
-				t.Errorf("status %d, error %v: %s", r.status, r.err, r.raw)
+			client.control("PUT", "faults", []body{c.fault}).want(200)
+			result := client.pay(sale, contact, 9900)
+			if c.status == 0 && result.err == nil || c.status != 0 && result.status != c.status {
+				t.Errorf("status %d, error %v: %s", result.status, result.err, result.raw)
 			}
-			if n := len(d.world.Ledger()); n != c.applied {
+			if n := len(client.world.Ledger()); n != c.applied {
 				t.Errorf("%d payments were booked, want %d", n, c.applied)
 			}
-			if c.status == 429 && r.header.Get("Retry-After") == "" {
+			if c.status == 429 && result.header.Get("Retry-After") == "" {
 				t.Error("no Retry-After")
 			}
-			if c.status == 200 && r.json["@id"] != nil {
-				t.Errorf("this can be read: %s", r.raw)
+			if c.status == 200 && result.json["@id"] != nil {
+				t.Errorf("this can be read: %s", result.raw)
 			}
-			journal := d.world.Requests()
+			journal := client.world.Requests()
 			last := journal[len(journal)-1]
-			if last.Operation != "createPayment" || last.Status != c.status || last.ClubID != d.club || last.NetworkNodeID != d.node {
+			if last.Operation != "createPayment" || last.Status != c.status || last.ClubID != client.club || last.NetworkNodeID != client.node {
 				t.Errorf("journal: %+v", last)
 			}
-			if hit := last.Fault != ""; hit != (d.world.Faults()[0].Hits == 1) {
-				t.Errorf("journal: %+v, faults: %+v", last, d.world.Faults())
+			if hit := last.Fault != ""; hit != (client.world.Faults()[0].Hits == 1) {
+				t.Errorf("journal: %+v, faults: %+v", last, client.world.Faults())
 			}
 		})
 	}
@@ -96,36 +96,36 @@ func TestMalformedRefusal(t *testing.T) {
 }
 
 func TestFaultsAreCountedAndCleared(t *testing.T) {
-	d := newTestClient(t, "demo-counted")
-	d.control("PUT", "faults", body{"items": []body{
+	client := newTestClient(t, "demo-counted")
+	client.control("PUT", "faults", body{"items": []body{
 		{"match": body{"path": "/contacts/*"}, "kind": "error_before", "times": 2},
 		{"match": body{"method": "get"}, "kind": "unauthorized_once"},
 	}}).want(200)
-	d.get("contacts/1001").want(503)
-	d.get("contacts/1001").want(503)
-	d.get("contacts/1001").want(401)
-	d.get("contacts/1001").want(200)
-	if items := d.control("GET", "faults", nil).want(200).items(); len(items) != 2 || items[0]["hits"] != 2.0 {
+	client.get("contacts/1001").want(503)
+	client.get("contacts/1001").want(503)
+	client.get("contacts/1001").want(401)
+	client.get("contacts/1001").want(200)
+	if items := client.control("GET", "faults", nil).want(200).items(); len(items) != 2 || items[0]["hits"] != 2.0 {
 		t.Errorf("faults: %v", items)
 	}
-	d.control("PUT", "faults", []body{{"kind": "error_before"}}).want(200)
-	d.get("contacts/1001").want(503)
-	d.control("PUT", "faults", []body{}).want(200)
-	d.get("contacts/1001").want(200)
+	client.control("PUT", "faults", []body{{"kind": "error_before"}}).want(200)
+	client.get("contacts/1001").want(503)
+	client.control("PUT", "faults", []body{}).want(200)
+	client.get("contacts/1001").want(200)
 }
 
 func TestFaultsOfTheTokenAreThoseOfTheClientsWorld(t *testing.T) {
-	d := newTestClient(t, "demo-token-fault")
-	d.control("PUT", "faults", []body{{"match": body{"method": "POST", "path": "/oauth/v2/token"}, "kind": "error_before", "times": 1}}).
+	client := newTestClient(t, "demo-token-fault")
+	client.control("PUT", "faults", []body{{"match": body{"method": "POST", "path": "/oauth/v2/token"}, "kind": "error_before", "times": 1}}).
 		want(200)
-	d.login("demo")
-	r, _ := http.NewRequest("POST", d.url+"/oauth/v2/token", nil)
-	d.send(r).want(401)
-	if hits := d.world.Faults()[0].Hits; hits != 0 {
+	client.login("demo")
+	r, _ := http.NewRequest("POST", client.url+"/oauth/v2/token", nil)
+	client.send(r).want(401)
+	if hits := client.world.Faults()[0].Hits; hits != 0 {
 		t.Errorf("another client's token request was hit %d times", hits)
 	}
-	if d.world.Requests()[0].Operation != "token" {
-		t.Errorf("journal: %+v", d.world.Requests()[0])
+	if client.world.Requests()[0].Operation != "token" {
+		t.Errorf("journal: %+v", client.world.Requests()[0])
 	}
 }
 
@@ -151,34 +151,34 @@ func TestFaultsFollowFromTheSeed(t *testing.T) {
 }
 
 func TestHangLastsUntilTheClientGivesUp(t *testing.T) {
-	d := newTestClient(t, "demo-hang")
-	contact := d.newContact(nil)
-	sale := d.filledSale(contact, 2801)
-	d.control("PUT", "faults", []body{{"match": payments, "kind": "hang", "times": 1}}).want(200)
+	client := newTestClient(t, "demo-hang")
+	contact := client.newContact(nil)
+	sale := client.filledSale(contact, 2801)
+	client.control("PUT", "faults", []body{{"match": payments, "kind": "hang", "times": 1}}).want(200)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	r := d.send(d.request("POST", sale+"/payments", d.paymentBody(contact, 9900)).WithContext(ctx))
-	if !errors.Is(r.err, context.DeadlineExceeded) || len(d.world.Ledger()) != 0 {
-		t.Errorf("error %v, %d payments", r.err, len(d.world.Ledger()))
+	r := client.send(client.request("POST", sale+"/payments", client.paymentBody(contact, 9900)).WithContext(ctx))
+	if !errors.Is(r.err, context.DeadlineExceeded) || len(client.world.Ledger()) != 0 {
+		t.Errorf("error %v, %d payments", r.err, len(client.world.Ledger()))
 	}
 }
 
 func TestCloseEndsDelays(t *testing.T) {
-	d := newTestClient(t, "demo-close")
-	d.control("PUT", "faults", []body{{"match": body{"path": "/contacts/*"}, "kind": "delay", "delayMs": 600000}}).want(200)
+	client := newTestClient(t, "demo-close")
+	client.control("PUT", "faults", []body{{"match": body{"path": "/contacts/*"}, "kind": "delay", "delayMs": 600000}}).want(200)
 	done := make(chan *result)
-	go func() { done <- d.get("contacts/1001") }()
-	for d.world.Faults()[0].Hits == 0 {
-		d.get("clubs/11").want(200)
+	go func() { done <- client.get("contacts/1001") }()
+	for client.world.Faults()[0].Hits == 0 {
+		client.get("clubs/11").want(200)
 	}
-	d.server.Close()
+	client.server.Close()
 	if r := <-done; r.err == nil {
 		t.Errorf("an answer came: %d", r.status)
 	}
 }
 
 func TestFaultsAreChecked(t *testing.T) {
-	d := newTestClient(t, "demo-faults")
+	client := newTestClient(t, "demo-faults")
 	for _, c := range []struct {
 		fault any
 		text  string
@@ -194,30 +194,30 @@ func TestFaultsAreChecked(t *testing.T) {
 		{[]body{{"kind": "error_before", "match": body{"path": "{client_token}/sales"}}}, "leave out the client token"},
 		{"nonsense", ""},
 	} {
-		d.control("PUT", "faults", c.fault).want(400).wantText(c.text)
+		client.control("PUT", "faults", c.fault).want(400).wantText(c.text)
 	}
 }
 
 // Close also ends hangs. It may be called several times, concurrently and during requests.
 func TestCloseTwiceDuringRequests(t *testing.T) {
 	receiver := newReceiver(t)
-	d := newTestClient(t, "demo-close-twice")
-	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
-	d.control("PUT", "faults", []body{{"match": body{"path": "/contacts/1001"}, "kind": "hang"}}).want(200)
+	client := newTestClient(t, "demo-close-twice")
+	client.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
+	client.control("PUT", "faults", []body{{"match": body{"path": "/contacts/1001"}, "kind": "hang"}}).want(200)
 	hung := make(chan *result)
-	go func() { hung <- d.get("contacts/1001") }()
-	for d.world.Faults()[0].Hits == 0 {
-		d.get("clubs/11").want(200)
+	go func() { hung <- client.get("contacts/1001") }()
+	for client.world.Faults()[0].Hits == 0 {
+		client.get("clubs/11").want(200)
 	}
 	var work sync.WaitGroup
 	for range 4 {
-		work.Go(func() { d.server.Close() })
-		work.Go(func() { d.world.Emit("contact.updated", nil); d.get("clubs/11") })
+		work.Go(func() { client.server.Close() })
+		work.Go(func() { client.world.Emit("contact.updated", nil); client.get("clubs/11") })
 	}
 	if r := <-hung; r.err == nil {
 		t.Errorf("an answer came: %d", r.status)
 	}
 	work.Wait()
-	d.server.Close()
-	d.get("clubs/11").want(200) // requests without background work still succeed
+	client.server.Close()
+	client.get("clubs/11").want(200) // requests without background work still succeed
 }

@@ -48,8 +48,8 @@ func (w *World) mandateRecord(mandate *mandate) record {
 
 // createMandate: POST mandates (section Mandates). A mandate must be signed before it
 // counts.
-func createMandate(c *request) (response, error) {
-	form := c.form()
+func createMandate(call *request) (response, error) {
+	form := call.form()
 	mandate := mandate{
 		ClubID:     form.iri("clubId", "clubs", true),
 		ContactID:  form.iri("contactId", "contacts", true),
@@ -61,17 +61,17 @@ func createMandate(c *request) (response, error) {
 		BIC:        form.matching("bic", true, bicPattern),
 		Bank:       form.text("bank", true),
 		ValidFrom:  form.date("validFrom", true),
-		CreatedAt:  c.now,
+		CreatedAt:  call.now,
 	}
 	if home := form.object("contactAddress", true); home != nil {
 		mandate.Address = home.address(true)
 	}
-	_, noContact := c.contactAt(mandate.ContactID)
-	_, noClub := c.clubAt(mandate.ClubID)
+	_, noContact := call.contactAt(mandate.ContactID)
+	_, noClub := call.clubAt(mandate.ClubID)
 	if err := cmp.Or(form.err(), noContact, noClub); err != nil {
 		return response{}, err
 	}
-	return response{201, c.w.mandateRecord(c.w.state.Mandates.add(&mandate))}, nil
+	return response{201, call.w.mandateRecord(call.w.state.Mandates.add(&mandate))}, nil
 }
 
 func (c *request) mandateAt(id int) (*mandate, error) {

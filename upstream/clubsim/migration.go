@@ -23,20 +23,20 @@ func (c *request) contactForMigration(id int) (*contact, error) {
 
 // createContactMigrationRequest: POST contact_migration_requests (section
 // Contact migration between clubs). The code that is sent completes it.
-func createContactMigrationRequest(c *request) (response, error) {
-	f := c.form()
+func createContactMigrationRequest(call *request) (response, error) {
+	f := call.form()
 	clubID, contactID := f.iri("clubId", "clubs", true), f.iri("contactId", "contacts", true)
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
-	contact, err := c.contactForMigration(contactID)
+	contact, err := call.contactForMigration(contactID)
 	if err != nil {
 		return response{}, err
 	}
 	if err := migratable(contact, clubID); err != nil {
 		return response{}, err
 	}
-	return c.requestSignature(contact, signatureRequest{TargetID: clubID})
+	return call.requestSignature(contact, signatureRequest{TargetID: clubID})
 }
 
 // migratable checks the rules for a contact that moves to another club of its chain.
@@ -69,33 +69,33 @@ func (c *request) completeMigration(signature *signatureRequest) error {
 // migrateContact: PUT contacts/{contactSourceId}/migrate (section Contacts). A known
 // prospect takes the place of the temporary contact that a registration made: the two
 // become one, in the target club.
-func migrateContact(c *request) (response, error) {
-	if c.w.state.Contacts.get(c.ids[0]) == nil {
+func migrateContact(call *request) (response, error) {
+	if call.w.state.Contacts.get(call.ids[0]) == nil {
 		return response{}, itemNotFound()
 	}
-	f := c.form()
+	f := call.form()
 	targetID, clubID := f.iri("targetContactId", "contacts", true), f.iri("targetClubId", "clubs", true)
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
-	if c.caller.Contact != c.ids[0] {
+	if call.caller.Contact != call.ids[0] {
 		return response{}, failure(
 			403, "api.error.contact.migration.source-not-authenticated",
 			"The caller is not authenticated as the source contact.",
 		)
 	}
-	source, err := c.contactForMigration(c.ids[0])
+	source, err := call.contactForMigration(call.ids[0])
 	if err != nil {
 		return response{}, err
 	}
-	target := c.w.state.Contacts.get(targetID)
-	if target == nil || target.Deleted || !c.sees(target.ClubID) {
-		return response{}, badRequest("", fmt.Sprintf("The resource %s does not exist.", c.w.iri("contacts", targetID)))
+	target := call.w.state.Contacts.get(targetID)
+	if target == nil || target.Deleted || !call.sees(target.ClubID) {
+		return response{}, badRequest("", fmt.Sprintf("The resource %s does not exist.", call.w.iri("contacts", targetID)))
 	}
 	if err := mergeable(source, target, clubID); err != nil {
 		return response{}, err
 	}
-	c.merge(source, target)
+	call.merge(source, target)
 	return noContent()
 }
 

@@ -72,8 +72,8 @@ func (w *World) networkNodeRecord(node *networkNode) record {
 
 // listNetworkNodes: GET network_nodes, every node of the organisation, whatever the
 // acting node. The optional filter clubId finds the node of a club.
-func listNetworkNodes(c *request) (response, error) {
-	clubID, err := c.filterIRI("clubId", "clubs")
+func listNetworkNodes(call *request) (response, error) {
+	clubID, err := call.filterIRI("clubId", "clubs")
 	if err != nil {
 		return response{}, err
 	}
@@ -81,7 +81,7 @@ func listNetworkNodes(c *request) (response, error) {
 		if clubID != 0 {
 			return n.club == clubID
 		}
-		return c.w.settings.NetworkNodeShape == "flat" || n.parent == 0
+		return call.w.settings.NetworkNodeShape == "flat" || n.parent == 0
 	})
-	return paginate(c, "NetworkNode", found, c.w.networkNodeRecord)
+	return paginate(call, "NetworkNode", found, call.w.networkNodeRecord)
 }

@@ -39,8 +39,8 @@ func (w *World) offerRecord(offer *offer) record {
 
 // listOffers: GET offers?product=<product IRI> (section Catalogue). Without the
 // filter it lists every offer of the acting club.
-func listOffers(c *request) (response, error) {
-	wanted, err := c.filterIRI("product", "products")
+func listOffers(call *request) (response, error) {
+	wanted, err := call.filterIRI("product", "products")
 	if err != nil {
 		return response{}, err
 	}
@@ -50,12 +50,12 @@ func listOffers(c *request) (response, error) {
 	var found []*offer
 	for _, p := range catalogue().products {
 		for i := range p.Offers {
-			if (wanted == 0 || p.ID == wanted) && c.w.sells(&p.Offers[i], c.club) {
+			if (wanted == 0 || p.ID == wanted) && call.w.sells(&p.Offers[i], call.club) {
 				found = append(found, &p.Offers[i])
 			}
 		}
 	}
-	return paginate(c, "Offer", found, c.w.offerRecord)
+	return paginate(call, "Offer", found, call.w.offerRecord)
 }
 
 func (w *World) sells(offer *offer, at *club) bool {

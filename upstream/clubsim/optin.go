@@ -36,15 +36,15 @@ func (w *World) optinRecord(optin optin) record {
 }
 
 // listOptins: GET optins (section Opt-ins), of one contact or of the contacts of the acting club.
-func listOptins(c *request) (response, error) {
-	wanted, err := named(c, "contactId", "contacts", c.contactAt)
+func listOptins(call *request) (response, error) {
+	wanted, err := named(call, "contactId", "contacts", call.contactAt)
 	if err != nil {
 		return response{}, err
 	}
 	contacts := []*contact{wanted}
 	if wanted == nil {
-		contacts = filter(c.w.state.Contacts.Rows, func(k *contact) bool {
-			return !k.Deleted && c.caller.maySee(k.ID) && k.ClubID == c.club.id
+		contacts = filter(call.w.state.Contacts.Rows, func(k *contact) bool {
+			return !k.Deleted && call.caller.maySee(k.ID) && k.ClubID == call.club.id
 		})
 	}
 	var found []optin
@@ -53,7 +53,7 @@ func listOptins(c *request) (response, error) {
 			found = append(found, optin{k, i})
 		}
 	}
-	return paginate(c, "Optin", found, c.w.optinRecord)
+	return paginate(call, "Optin", found, call.w.optinRecord)
 }
 
 func (c *request) optinAt(id int) (optin, error) {
@@ -62,13 +62,13 @@ func (c *request) optinAt(id int) (optin, error) {
 }
 
 // updateOptin: PUT optins/{id}. isAuthorized is the only thing that can change, and not on legal ones.
-func updateOptin(c *request, optin optin) (response, error) {
+func updateOptin(call *request, optin optin) (response, error) {
 	contact := optin.contact
-	f := c.form()
+	f := call.form()
 	authorized := f.boolean("isAuthorized", true)
 	f.unchanged("channel", optin.channel())
 	f.unchanged("type", optin.kind())
-	f.unchanged("contact", c.w.iri("contacts", contact.ID))
+	f.unchanged("contact", call.w.iri("contacts", contact.ID))
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
@@ -77,9 +77,9 @@ func updateOptin(c *request, optin optin) (response, error) {
 	}
 	if contact.Optins[optin.index] != authorized {
 		contact.Optins[optin.index] = authorized
-		c.emit("optin.updated", c.w.optinObject(optin))
+		call.emit("optin.updated", call.w.optinObject(optin))
 	}
-	return ok(c.w.optinRecord(optin))
+	return ok(call.w.optinRecord(optin))
 }
 
 // unchanged refuses a property that cannot be changed, unless it is sent unchanged: a

@@ -66,11 +66,11 @@ func (w *World) paymentRecord(payment *payment) record {
 // createPayment: POST sales/{saleId}/payments. Every call makes a payment with its
 // bookings, whatever was paid before. Nothing protects against a repeated call, and no
 // header makes it idempotent.
-func createPayment(c *request, sale *sale) (response, error) {
-	f := c.form()
-	payment := c.readPayment(f, sale)
-	payer, noContact := c.contactAt(payment.ContactID)
-	at, noClub := c.clubAt(payment.ClubID)
+func createPayment(call *request, sale *sale) (response, error) {
+	f := call.form()
+	payment := call.readPayment(f, sale)
+	payer, noContact := call.contactAt(payment.ContactID)
+	at, noClub := call.clubAt(payment.ClubID)
 	if err := cmp.Or(f.err(), noContact, noClub); err != nil {
 		return response{}, err
 	}
@@ -79,8 +79,8 @@ func createPayment(c *request, sale *sale) (response, error) {
 	}
 	payment.FamilyName, payment.GivenName = cmp.Or(payment.FamilyName, payer.FamilyName), cmp.Or(payment.GivenName, payer.GivenName)
 	payment.Number = cmp.Or(payment.Number, payer.Number)
-	c.receivePayment(c.w.state.Payments.add(&payment), sale)
-	return c.created(c.w.paymentRecord(&payment))
+	call.receivePayment(call.w.state.Payments.add(&payment), sale)
+	return call.created(call.w.paymentRecord(&payment))
 }
 
 // readPayment reads the body (club system API, section Payment).

@@ -18,16 +18,16 @@ func (w *World) productRecord(product *product) record {
 }
 
 // listProducts: GET products (section Catalogue).
-func listProducts(c *request) (response, error) {
-	shopper, err := c.shopper()
+func listProducts(call *request) (response, error) {
+	shopper, err := call.shopper()
 	if err != nil {
 		return response{}, err
 	}
-	kind := c.req.query.Get("type")
+	kind := call.req.query.Get("type")
 	found := filter(catalogue().products, func(p *product) bool {
-		return (kind == "" || p.Kind == kind) && c.w.soldAt(p, shopper.club) && p.available(shopper)
+		return (kind == "" || p.Kind == kind) && call.w.soldAt(p, shopper.club) && p.available(shopper)
 	})
-	return paginate(c, "Product", found, c.w.productRecord)
+	return paginate(call, "Product", found, call.w.productRecord)
 }
 
 func (c *request) productAt(id int) (*product, error) {

@@ -106,21 +106,21 @@ func (e *apiError) render(settings Settings) httpResponse {
 // paginate responds with one page of items, in Hydra's form, or in the same without
 // prefixes, as newer services of this kind send it. page and itemsPerPage are documented
 // for every collection (club system API, section Network nodes and other collections).
-func paginate[T, R any](c *request, kind string, items []T, record func(T) R) (response, error) {
-	page, perPage, err := c.page()
+func paginate[T, R any](call *request, kind string, items []T, record func(T) R) (response, error) {
+	page, perPage, err := call.page()
 	if err != nil {
 		return response{}, err
 	}
 	prefix := ""
-	if c.w.settings.HydraPrefix {
+	if call.w.settings.HydraPrefix {
 		prefix = "hydra:"
 	}
 	pages := max(1, (len(items)+perPage-1)/perPage)
 	first := min(len(items), (page-1)*perPage)
 	members := records(items[first:min(len(items), first+perPage)], record)
 	return ok(map[string]any{
-		"@context": "/contexts/" + kind, "@id": c.path(), "@type": prefix + "Collection",
-		prefix + "member": members, prefix + "totalItems": len(items), prefix + "view": c.view(prefix, page, pages),
+		"@context": "/contexts/" + kind, "@id": call.path(), "@type": prefix + "Collection",
+		prefix + "member": members, prefix + "totalItems": len(items), prefix + "view": call.view(prefix, page, pages),
 	})
 }
 

@@ -49,9 +49,9 @@ func (w *World) saleRecord(sale *sale) record {
 }
 
 // createSale: POST sales (section Sales).
-func createSale(c *request) (response, error) {
-	form := c.form()
-	sale := sale{State: saleBuilding, CreatedAt: c.now, Articles: []int{}}
+func createSale(call *request) (response, error) {
+	form := call.form()
+	sale := sale{State: saleBuilding, CreatedAt: call.now, Articles: []int{}}
 	sale.ContactID = form.iri("contactId", "contacts", true)
 	sale.ClubID = form.iri("clubId", "clubs", true)
 	sale.ClubCode = form.text("clubCode", true)
@@ -59,16 +59,16 @@ func createSale(c *request) (response, error) {
 	if at := clubByID(sale.ClubID); at != nil && sale.ClubCode != "" && sale.ClubCode != at.code {
 		form.addViolation("clubCode", "This is not the code of the club.")
 	}
-	contact, noContact := c.contactAt(sale.ContactID)
-	_, noClub := c.clubAt(sale.ClubID)
+	contact, noContact := call.contactAt(sale.ContactID)
+	_, noClub := call.clubAt(sale.ClubID)
 	if err := cmp.Or(form.err(), noContact, noClub); err != nil {
 		return response{}, err
 	}
-	if c.w.settings.FillSaleFromContact {
+	if call.w.settings.FillSaleFromContact {
 		sale.FamilyName, sale.GivenName = cmp.Or(sale.FamilyName, contact.FamilyName), cmp.Or(sale.GivenName, contact.GivenName)
 		sale.Number, sale.Address = cmp.Or(sale.Number, contact.Number), cmp.Or(sale.Address, contact.Address)
 	}
-	return c.created(c.w.saleRecord(c.w.state.Sales.add(&sale)))
+	return call.created(call.w.saleRecord(call.w.state.Sales.add(&sale)))
 }
 
 // readBuyer reads the buyer's details, all of them optional.
@@ -84,15 +84,15 @@ func (s *sale) readBuyer(form *form) {
 // updateSale: PUT sales/{saleId} fills in the buyer's particulars. An assumption: they are
 // "optional at creation" and "needed before validation", so there must be a way to send
 // them.
-func updateSale(c *request, sale *sale) (response, error) {
-	f := c.form()
+func updateSale(call *request, sale *sale) (response, error) {
+	f := call.form()
 	next := *sale
 	next.readBuyer(f)
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
 	*sale = next
-	return ok(c.w.saleRecord(sale))
+	return ok(call.w.saleRecord(sale))
 }
 
 func (c *request) openSaleAt(id int) (*sale, error) {
@@ -108,36 +108,36 @@ func (c *request) openSaleAt(id int) (*sale, error) {
 
 // postponeDue: POST sales/{saleId}/postpone_due. The contact owes the amount from then
 // on; what was bought is delivered.
-func postponeDue(c *request, sale *sale) (response, error) {
-	f := c.form()
+func postponeDue(call *request, sale *sale) (response, error) {
+	f := call.form()
 	date := f.date("date", true)
-	if err := cmp.Or(f.err(), c.validForRecording(sale)); err != nil {
+	if err := cmp.Or(f.err(), call.validForRecording(sale)); err != nil {
 		return response{}, err
 	}
-	if c.w.state.total(sale) == 0 {
+	if call.w.state.total(sale) == 0 {
 		return response{}, badRequest("api.error.sale.nothing-due", "A sale of zero amount cannot be postponed.")
 	}
 	sale.OverdueAt = date
-	c.recordSale(sale, saleDeferred)
-	c.applyCredit(sale.ContactID)
-	return c.created(c.w.saleRecord(sale))
+	call.recordSale(sale, saleDeferred)
+	call.applyCredit(sale.ContactID)
+	return call.created(call.w.saleRecord(sale))
 }
 
 // transitionSale: POST sales/{id}/transitions with validate, for zero amounts only.
-func transitionSale(c *request, sale *sale) (response, error) {
-	f := c.form()
+func transitionSale(call *request, sale *sale) (response, error) {
+	f := call.form()
 	f.choice("transition", true, "validate")
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
-	if c.w.state.total(sale) != 0 {
+	if call.w.state.total(sale) != 0 {
 		return response{}, badRequest("api.error.sale.transition-not-allowed", "Only a sale of zero amount can be validated without a payment.")
 	}
-	if err := c.validForRecording(sale); err != nil {
+	if err := call.validForRecording(sale); err != nil {
 		return response{}, err
 	}
-	c.recordSale(sale, saleSettled)
-	return c.created(c.w.saleRecord(sale))
+	call.recordSale(sale, saleSettled)
+	return call.created(call.w.saleRecord(sale))
 }
 
 func (c *request) validForRecording(sale *sale) error {

@@ -7,74 +7,79 @@ import (
 )
 
 func TestSaleCreation(t *testing.T) {
-	d := newTestClient(t, "demo-sales")
-	contact := d.newContact(nil)
-	sale := d.post("sales", body{"contactId": contact, "clubId": d.club, "clubCode": "PARIS11"}).want(201)
+	client := newTestClient(t, "demo-sales")
+	contact := client.newContact(nil)
+	sale := client.post("sales", body{"contactId": contact, "clubId": client.club, "clubCode": "PARIS11"}).want(201)
 	if sale.text("@type") != "Sale" || sale.text("@context") == "" || sale.number("totalTI") != 0 || sale.json["invoice"] != nil {
 		t.Errorf("sale: %s", sale.raw)
 	}
-	path := d.relative(sale.text("@id"))
-	d.get(path+"/check").want(400).wantCode("api.error.sale.contact-incomplete").
+	path := client.relative(sale.text("@id"))
+	client.get(path+"/check").want(400).wantCode("api.error.sale.contact-incomplete").
 		wantField("contactFamilyName", "contactGivenName", "contactNumber", "address.streetAddress", "articles")
-	d.put(path, body{"contactFamilyName": "Martin", "contactGivenName": "Alex", "contactNumber": "1", "address": homeAddress}).want(200)
-	d.post(path+"/articles", body{"offerId": d.iri("offers", 2801)}).want(201)
-	d.get(path + "/check").want(204)
+	client.put(path, body{"contactFamilyName": "Martin", "contactGivenName": "Alex", "contactNumber": "1", "address": homeAddress}).want(200)
+	client.post(path+"/articles", body{"offerId": client.iri("offers", 2801)}).want(201)
+	client.get(path + "/check").want(204)
 
-	d.post("sales", body{}).want(400).wantField("contactId", "clubId", "clubCode")
-	d.post("sales", body{"contactId": contact, "clubId": d.club, "clubCode": "LYON02"}).want(400).wantField("clubCode")
-	d.post("sales", body{"contactId": "1001", "clubId": d.club, "clubCode": "PARIS11"}).want(404)
-	d.post("sales", body{"contactId": d.iri("contacts", 4242), "clubId": d.club, "clubCode": "PARIS11"}).want(404)
-	d.post("sales", body{"contactId": contact, "clubId": d.iri("contacts", 11), "clubCode": "PARIS11"}).want(404)
-	d.get("sales/1").want(404)
-	d.get("sales/1/check").want(404)
+	client.post("sales", body{}).want(400).wantField("contactId", "clubId", "clubCode")
+	client.post("sales", body{"contactId": contact, "clubId": client.club, "clubCode": "LYON02"}).want(400).wantField("clubCode")
+	client.post("sales", body{"contactId": "1001", "clubId": client.club, "clubCode": "PARIS11"}).want(404)
+	client.post("sales", body{"contactId": client.iri("contacts", 4242), "clubId": client.club, "clubCode": "PARIS11"}).want(404)
+	client.post("sales", body{"contactId": contact, "clubId": client.iri("contacts", 11), "clubCode": "PARIS11"}).want(404)
+	client.get("sales/1").want(404)
+	client.get("sales/1/check").want(404)
 
-	d.control("PUT", "settings", body{"fillSaleFromContact": true, "createdStatus": 200, "writeBodies": false}).want(200)
-	if r := d.post("sales", body{"contactId": contact, "clubId": d.club, "clubCode": "PARIS11"}).want(200); r.raw != "" {
+	client.control("PUT", "settings", body{"fillSaleFromContact": true, "createdStatus": 200, "writeBodies": false}).want(200)
+	if r := client.post("sales", body{"contactId": contact, "clubId": client.club, "clubCode": "PARIS11"}).want(200); r.raw != "" {
 		t.Errorf("body: %s", r.raw)
 	}
 }
 
 func TestArticles(t *testing.T) {
-	d := newTestClient(t, "demo-articles")
-	sale := d.newSale(d.newContact(nil), "PARIS11")
-	d.post(sale+"/articles", body{}).want(400).wantField("offerId")
-	d.post(sale+"/articles", body{"offerId": 101}).want(404)
-	d.post(sale+"/articles", body{"offerId": d.iri("offers", 99999)}).want(404)
-	d.post(sale+"/articles", body{"offerId": d.iri("offers", 101), "parent": d.iri("articles", 1)}).want(404)
-	d.post(sale+"/articles", body{
-		"offerId": d.iri("offers", 101), "implementation": body{"startDate": "tomorrow"},
+	client := newTestClient(t, "demo-articles")
+	sale := client.newSale(client.newContact(nil), "PARIS11")
+	client.post(sale+"/articles", body{}).want(400).wantField("offerId")
+	client.post(sale+"/articles", body{"offerId": 101}).want(404)
+	client.post(sale+"/articles", body{"offerId": client.iri("offers", 99999)}).want(404)
+	client.post(sale+"/articles", body{"offerId": client.iri("offers", 101), "parent": client.iri("articles", 1)}).want(404)
+	client.post(sale+"/articles", body{
+		"offerId": client.iri("offers", 101), "implementation": body{"startDate": "tomorrow"},
 		"repaymentSchedule": body{"debitDay": 32, "specificDay": "yes", "startDate": "x"},
 	}).want(400).wantField(
 		"implementation.startDate",
 		"repaymentSchedule.debitDay", "repaymentSchedule.specificDay", "repaymentSchedule.startDate",
 	)
-	a := d.post(sale+"/articles", body{"offerId": d.iri("offers", 101), "parent": nil, "implementation": nil, "implementations": nil}).
+	a := client.post(sale+"/articles", body{
+		"offerId":         client.iri("offers", 101),
+		"parent":          nil,
+		"implementation":  nil,
+		"implementations": nil,
+	}).
 		want(201)
-	if a.text("@type") != "Article" || a.number("priceTI") != 45900 || a.text("productId") != d.iri("products", 1) {
+	if a.text("@type") != "Article" || a.number("priceTI") != 45900 || a.text("productId") != client.iri("products", 1) {
 		t.Errorf("article: %s", a.raw)
 	}
-	d.get(sale + "/check").want(400).wantCode("api.error.sale.article.start-date-required")
-	if n := len(d.get(sale + "/articles").want(200).members()); n != 1 {
+	client.get(sale + "/check").want(400).wantCode("api.error.sale.article.start-date-required")
+	if n := len(client.get(sale + "/articles").want(200).members()); n != 1 {
 		t.Errorf("%d articles", n)
 	}
 }
 
 func TestMandatoryOptionIsAddedOnce(t *testing.T) {
-	d := newTestClient(t, "demo-option")
-	sale := d.filledSale(d.newContact(nil), 301)
-	read := d.get(sale).want(200)
+	client := newTestClient(t, "demo-option")
+	sale := client.filledSale(client.newContact(nil), 301)
+	read := client.get(sale).want(200)
 	lines := bodies(read.json["articles"].([]any))
 	if len(lines) != 2 || lines[1]["name"] != "Access Badge" || lines[1]["parent"] != lines[0]["@id"] || read.number("totalTI") != 70400 {
 		t.Fatalf("sale: %s", read.raw)
 	}
-	d.post(sale+"/articles", body{"offerId": d.iri("offers", 301)}).want(201)
-	if n := len(bodies(d.get(sale).json["articles"].([]any))); n != 3 {
+	client.post(sale+"/articles", body{"offerId": client.iri("offers", 301)}).want(201)
+	if n := len(bodies(client.get(sale).json["articles"].([]any))); n != 3 {
 		t.Errorf("%d lines, the badge came twice", n)
 	}
 }
 
 func TestProrata(t *testing.T) {
-	d := newTestClient(t, "demo-prorata")
+	client := newTestClient(t, "demo-prorata")
 	for name, c := range map[string]struct {
 		offer int
 		start string
@@ -89,13 +94,13 @@ func TestProrata(t *testing.T) {
 		"nothing without a start date":         {1301, "", 1, 1500},
 		"nothing for an offer without prorata": {901, "2026-11-21", 1, 6890},
 	} {
-		sale := d.newSale(d.newContact(nil), "PARIS11")
-		article := body{"offerId": d.iri("offers", c.offer)}
+		sale := client.newSale(client.newContact(nil), "PARIS11")
+		article := body{"offerId": client.iri("offers", c.offer)}
 		if c.start != "" {
 			article["implementation"] = body{"startDate": c.start}
 		}
-		d.post(sale+"/articles", article).want(201)
-		read := d.get(sale).want(200)
+		client.post(sale+"/articles", article).want(201)
+		read := client.get(sale).want(200)
 		if lines := read.json["articles"].([]any); len(lines) != c.lines || read.number("totalTI") != c.total {
 			t.Errorf("%s: %d lines, total %d: %s", name, len(lines), read.number("totalTI"), read.raw)
 		}
@@ -103,52 +108,59 @@ func TestProrata(t *testing.T) {
 }
 
 func TestPackageTakesItsStartDateFromImplementations(t *testing.T) {
-	d := newTestClient(t, "demo-package")
+	client := newTestClient(t, "demo-package")
 	for name, implementations := range map[string]any{
 		"list":      []body{{"type": "subscription", "startDate": "2026-12-01"}, {"type": "counter"}},
 		"by name":   body{"subscription": body{"startDate": "2026-12-01"}, "counter": body{}},
 		"with null": body{"subscription": body{"startDate": "2026-12-01"}, "counter": nil},
 	} {
-		sale := d.newSale(d.newContact(nil), "PARIS11")
-		d.post(sale+"/articles", body{"offerId": d.iri("offers", 3201), "implementations": implementations}).want(201)
-		if r := d.get(sale + "/check"); r.status != 204 {
+		sale := client.newSale(client.newContact(nil), "PARIS11")
+		client.post(sale+"/articles", body{"offerId": client.iri("offers", 3201), "implementations": implementations}).want(201)
+		if r := client.get(sale + "/check"); r.status != 204 {
 			t.Errorf("%s: %s", name, r.raw)
 		}
 	}
-	sale := d.newSale(d.newContact(nil), "PARIS11")
-	d.post(sale+"/articles", body{"offerId": d.iri("offers", 3201), "implementations": []any{7}}).want(400).wantField("implementations")
-	d.post(sale+"/articles", body{"offerId": d.iri("offers", 3201), "implementations": body{"subscription": 7}}).want(400)
+	sale := client.newSale(client.newContact(nil), "PARIS11")
+	client.post(sale+"/articles", body{"offerId": client.iri("offers", 3201),
+		"implementations": []any{7}}).want(400).wantField("implementations")
+	client.post(sale+"/articles", body{"offerId": client.iri("offers", 3201), "implementations": body{"subscription": 7}}).want(400)
 }
 
 // A sale accepts articles that do not suit the buyer, and the check finds them.
 func TestCheckFindsWhatIsWrong(t *testing.T) {
-	d := newTestClient(t, "demo-check")
-	d.control("PUT", "settings", body{"mandateRequired": true}).want(200)
+	client := newTestClient(t, "demo-check")
+	client.control("PUT", "settings", body{"mandateRequired": true}).want(200)
 	for name, c := range map[string]struct {
 		contact string
 		article body
 		code    string
 	}{
-		"minor and an adult offer": {d.iri("contacts", 1006), body{"offerId": d.iri("offers", 401)}, "api.error.sale.article.age-restricted"},
-		"adult and a junior offer": {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 601)}, "api.error.sale.article.age-restricted"},
-		"unknown age": {
-			d.newContact(body{"birthDate": nil}), body{"offerId": d.iri("offers", 401)},
+		"minor and an adult offer": {
+			client.iri("contacts", 1006), body{"offerId": client.iri("offers", 401)},
 			"api.error.sale.article.age-restricted",
 		},
-		"too much debt": {d.iri("contacts", 1002), body{"offerId": d.iri("offers", 101)}, "api.error.sale.debt"},
-		"banned":        {d.iri("contacts", 1005), body{"offerId": d.iri("offers", 2801)}, "api.error.sale.contact-banned"},
-		"no mandate":    {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 901)}, "api.error.sale.mandate-required"},
-		"not sold here": {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 2401)}, "api.error.sale.article.not-available"},
-		"not a debit day": {d.iri("contacts", 1001), body{
-			"offerId":           d.iri("offers", 901),
+		"adult and a junior offer": {
+			client.iri("contacts", 1001), body{"offerId": client.iri("offers", 601)},
+			"api.error.sale.article.age-restricted",
+		},
+		"unknown age": {
+			client.newContact(body{"birthDate": nil}), body{"offerId": client.iri("offers", 401)},
+			"api.error.sale.article.age-restricted",
+		},
+		"too much debt": {client.iri("contacts", 1002), body{"offerId": client.iri("offers", 101)}, "api.error.sale.debt"},
+		"banned":        {client.iri("contacts", 1005), body{"offerId": client.iri("offers", 2801)}, "api.error.sale.contact-banned"},
+		"no mandate":    {client.iri("contacts", 1001), body{"offerId": client.iri("offers", 901)}, "api.error.sale.mandate-required"},
+		"not sold here": {client.iri("contacts", 1001), body{"offerId": client.iri("offers", 2401)}, "api.error.sale.article.not-available"},
+		"not a debit day": {client.iri("contacts", 1001), body{
+			"offerId":           client.iri("offers", 901),
 			"repaymentSchedule": body{"specificDay": true, "debitDay": 17},
 		},
 			"api.error.sale.article.debit-day-not-allowed"},
 	} {
-		sale := d.newSale(c.contact, "PARIS11")
+		sale := client.newSale(c.contact, "PARIS11")
 		c.article["implementation"] = body{"startDate": "2026-12-01"}
-		d.post(sale+"/articles", c.article).want(201)
-		if r := d.get(sale + "/check"); r.status != 400 {
+		client.post(sale+"/articles", c.article).want(201)
+		if r := client.get(sale + "/check"); r.status != 400 {
 			t.Errorf("%s: the check answers %d", name, r.status)
 		} else {
 			r.wantCode(c.code)
@@ -159,39 +171,39 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 // TestWithdrawnOffer: a withdrawn offer disappears from the catalogue, and a sale that contains it fails its
 // check.
 func TestWithdrawnOffer(t *testing.T) {
-	d := newTestClient(t, "demo-withdrawn")
-	sale := d.filledSale(d.iri("contacts", 1001), 2901)
-	d.get(sale + "/check").want(204)
-	d.control("PUT", "settings", body{"withdrawnOffers": []int{2901}}).want(200)
-	if r := d.get(sale + "/check"); r.status != 400 {
+	client := newTestClient(t, "demo-withdrawn")
+	sale := client.filledSale(client.iri("contacts", 1001), 2901)
+	client.get(sale + "/check").want(204)
+	client.control("PUT", "settings", body{"withdrawnOffers": []int{2901}}).want(200)
+	if r := client.get(sale + "/check"); r.status != 400 {
 		t.Errorf("the check answers %d", r.status)
 	} else {
 		r.wantCode("api.error.sale.article.not-available")
 	}
-	d.get("offers/2901").want(404)
-	d.control("PUT", "settings", body{"withdrawnOffers": []int{}}).want(200)
-	d.get("offers/2901").want(200)
+	client.get("offers/2901").want(404)
+	client.control("PUT", "settings", body{"withdrawnOffers": []int{}}).want(200)
+	client.get("offers/2901").want(200)
 }
 
 func TestFreeSale(t *testing.T) {
-	d := newTestClient(t, "demo-free")
-	contact := d.newContact(nil)
-	sale := d.filledSale(contact, 3801)
-	d.post(sale+"/transitions", body{}).want(400).wantField("transition")
-	d.post(sale+"/transitions", body{"transition": "cancel"}).want(400).wantField("transition")
-	d.post(sale+"/postpone_due", body{"date": "2026-12-31"}).want(400).wantCode("api.error.sale.nothing-due")
-	d.post(sale+"/transitions", body{"transition": "validate"}).want(201)
-	read := d.get(sale)
+	client := newTestClient(t, "demo-free")
+	contact := client.newContact(nil)
+	sale := client.filledSale(contact, 3801)
+	client.post(sale+"/transitions", body{}).want(400).wantField("transition")
+	client.post(sale+"/transitions", body{"transition": "cancel"}).want(400).wantField("transition")
+	client.post(sale+"/postpone_due", body{"date": "2026-12-31"}).want(400).wantCode("api.error.sale.nothing-due")
+	client.post(sale+"/transitions", body{"transition": "validate"}).want(201)
+	read := client.get(sale)
 	if read.text("state") != "settled" || read.text("invoice") == "" {
 		t.Errorf("sale: %s", read.raw)
 	}
-	d.post(sale+"/transitions", body{"transition": "validate"}).want(400).wantCode("api.error.sale.not-editable")
-	d.post(sale+"/articles", body{"offerId": d.iri("offers", 101)}).want(400).wantCode("api.error.sale.not-editable")
-	if n := len(d.get("attendees?contactId=" + contact).members()); n != 1 {
+	client.post(sale+"/transitions", body{"transition": "validate"}).want(400).wantCode("api.error.sale.not-editable")
+	client.post(sale+"/articles", body{"offerId": client.iri("offers", 101)}).want(400).wantCode("api.error.sale.not-editable")
+	if n := len(client.get("attendees?contactId=" + contact).members()); n != 1 {
 		t.Errorf("the trial booked %d classes", n)
 	}
-	d.post(d.newSale(contact, "PARIS11")+"/transitions", body{"transition": "validate"}).want(400).wantCode("api.error.sale.empty")
-	d.post(d.filledSale(contact, 101)+"/transitions", body{"transition": "validate"}).
+	client.post(client.newSale(contact, "PARIS11")+"/transitions", body{"transition": "validate"}).want(400).wantCode("api.error.sale.empty")
+	client.post(client.filledSale(contact, 101)+"/transitions", body{"transition": "validate"}).
 		want(400).wantCode("api.error.sale.transition-not-allowed")
 }
 
@@ -213,24 +225,24 @@ func TestBehaviors(t *testing.T) {
 		"shop":         {4001, "regular", []string{"contact.updated"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newTestClient(t, "demo-behavior-"+name)
-			contact := d.newContact(body{"status": "prospect"})
-			sale := d.filledSale(contact, c.offer)
-			d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
-			d.pay(sale, contact, d.get(sale).number("totalTI")).want(201)
-			if status := d.get(d.relative(contact)).text("status"); status != "customer" {
+			client := newTestClient(t, "demo-behavior-"+name)
+			contact := client.newContact(body{"status": "prospect"})
+			sale := client.filledSale(contact, c.offer)
+			client.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
+			client.pay(sale, contact, client.get(sale).number("totalTI")).want(201)
+			if status := client.get(client.relative(contact)).text("status"); status != "customer" {
 				t.Errorf("the buyer is a %s", status)
 			}
-			kept := d.contact(contact)
+			kept := client.contact(contact)
 			var left []string
 			for _, b := range kept.Benefits {
 				left = append(left, b.Kind)
 			}
-			if strings.Join(left, " ") != c.left || kept.Benefits[0].SaleID != d.iri("sales", 5003) {
+			if strings.Join(left, " ") != c.left || kept.Benefits[0].SaleID != client.iri("sales", 5003) {
 				t.Errorf("the sale left %+v", kept.Benefits)
 			}
 			var names []string
-			for _, e := range d.world.Events() {
+			for _, e := range client.world.Events() {
 				if e.URL != "" {
 					names = append(names, e.Event)
 				}
@@ -250,13 +262,13 @@ func TestBehaviors(t *testing.T) {
 
 // An article shows the requested start and debits.
 func TestArticlesShowTheRequest(t *testing.T) {
-	d := newTestClient(t, "demo-wish")
-	sale := d.newSale(d.newContact(nil), "PARIS11")
-	d.post(sale+"/articles", body{"offerId": d.iri("offers", 901), "implementation": body{"startDate": "2026-12-01"},
+	client := newTestClient(t, "demo-wish")
+	sale := client.newSale(client.newContact(nil), "PARIS11")
+	client.post(sale+"/articles", body{"offerId": client.iri("offers", 901), "implementation": body{"startDate": "2026-12-01"},
 		"repaymentSchedule": body{"specificDay": true, "debitDay": 10, "startDate": "2026-12-10", "debitWeekDay": 0}}).want(201)
-	d.post(sale+"/articles", body{"offerId": d.iri("offers", 4001)}).want(201)
-	articles := d.get(sale + "/articles").want(200).members()
-	if articles[0]["sale"] != d.iri("sales", 5003) || fmt.Sprint(articles[0]["implementation"]) != "map[startDate:2026-12-01]" ||
+	client.post(sale+"/articles", body{"offerId": client.iri("offers", 4001)}).want(201)
+	articles := client.get(sale + "/articles").want(200).members()
+	if articles[0]["sale"] != client.iri("sales", 5003) || fmt.Sprint(articles[0]["implementation"]) != "map[startDate:2026-12-01]" ||
 		fmt.Sprint(articles[0]["repaymentSchedule"]) != "map[debitDay:10 debitWeekDay:0 specificDay:true startDate:2026-12-10]" {
 		t.Errorf("subscription: %v", articles[0])
 	}

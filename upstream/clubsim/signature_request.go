@@ -41,19 +41,19 @@ func (w *World) signatureRecord(signature *signatureRequest) record {
 }
 
 // createSignatureRequest: POST signature_requests (section Signature requests).
-func createSignatureRequest(c *request) (response, error) {
-	f := c.form()
+func createSignatureRequest(call *request) (response, error) {
+	f := call.form()
 	contactID, mandateID := f.iri("contactId", "contacts", true), f.iri("targetId", "mandates", true)
-	contact, noContact := c.contactAt(contactID)
-	ofContact := func(m *mandate) bool { return c.sees(m.ClubID) && m.ContactID == contactID }
-	mandate, noMandate := visible(c.w.state.Mandates.get(mandateID), ofContact)
+	contact, noContact := call.contactAt(contactID)
+	ofContact := func(m *mandate) bool { return call.sees(m.ClubID) && m.ContactID == contactID }
+	mandate, noMandate := visible(call.w.state.Mandates.get(mandateID), ofContact)
 	if err := cmp.Or(f.err(), noContact, noMandate); err != nil {
 		return response{}, err
 	}
 	if !mandate.SignedAt.IsZero() {
 		return response{}, badRequest("api.error.mandate.already-signed", "The mandate is signed already.")
 	}
-	return c.requestSignature(contact, signatureRequest{MandateID: mandate.ID})
+	return call.requestSignature(contact, signatureRequest{MandateID: mandate.ID})
 }
 
 // signatureAt returns a signature request that the caller may see: from where it was
@@ -93,8 +93,8 @@ func (w *World) code(signatureID int) string {
 }
 
 // transitionSignatureRequest: POST signature_requests/{id}/transitions, validate or cancel.
-func transitionSignatureRequest(c *request, signature *signatureRequest) (response, error) {
-	f := c.form()
+func transitionSignatureRequest(call *request, signature *signatureRequest) (response, error) {
+	f := call.form()
 	transition := f.choice("transition", true, "validate", "cancel")
 	code := f.text("code", transition == "validate")
 	if err := f.err(); err != nil {
@@ -105,10 +105,10 @@ func transitionSignatureRequest(c *request, signature *signatureRequest) (respon
 	}
 	if transition == "cancel" {
 		signature.State = signatureCanceled
-	} else if err := c.sign(signature, code); err != nil {
+	} else if err := call.sign(signature, code); err != nil {
 		return response{}, err
 	}
-	return response{201, c.w.signatureRecord(signature)}, nil
+	return response{201, call.w.signatureRecord(signature)}, nil
 }
 
 // sign compares the code and completes what the request is for. The last wrong code that

@@ -28,99 +28,99 @@ func (d *testClient) lastCode() string {
 }
 
 func TestMandateIsSigned(t *testing.T) {
-	d := newTestClient(t, "demo-mandate")
-	contact := d.newContact(nil)
-	sale := d.filledSale(contact, 901)
-	d.get(sale + "/check").want(204)
-	d.control("PUT", "settings", body{"mandateRequired": true}).want(200)
-	d.get(sale + "/check").want(400).wantCode("api.error.sale.mandate-required")
-	request := d.signing(contact)
-	sms := d.world.SMS()
+	client := newTestClient(t, "demo-mandate")
+	contact := client.newContact(nil)
+	sale := client.filledSale(contact, 901)
+	client.get(sale + "/check").want(204)
+	client.control("PUT", "settings", body{"mandateRequired": true}).want(200)
+	client.get(sale + "/check").want(400).wantCode("api.error.sale.mandate-required")
+	request := client.signing(contact)
+	sms := client.world.SMS()
 	if len(sms) != 1 || len(sms[0].Code) != 6 || sms[0].To != "+33600000000" || sms[0].ContactID != contact ||
-		d.relative(sms[0].SignatureRequestID) != request {
+		client.relative(sms[0].SignatureRequestID) != request {
 		t.Fatalf("sms: %+v", sms)
 	}
-	d.get(sale + "/check").want(400)
-	d.post(request+"/transitions", body{"transition": "validate", "code": sms[0].Code}).want(201)
-	d.get(sale + "/check").want(204)
-	d.pay(sale, contact, 6890).want(201)
-	if state := d.get(sale).text("state"); state != "settled" {
+	client.get(sale + "/check").want(400)
+	client.post(request+"/transitions", body{"transition": "validate", "code": sms[0].Code}).want(201)
+	client.get(sale + "/check").want(204)
+	client.pay(sale, contact, 6890).want(201)
+	if state := client.get(sale).text("state"); state != "settled" {
 		t.Errorf("state %s", state)
 	}
-	d.post(request+"/transitions", body{"transition": "validate", "code": sms[0].Code}).
+	client.post(request+"/transitions", body{"transition": "validate", "code": sms[0].Code}).
 		want(400).wantCode("api.error.signature-request.not-pending")
 }
 
 func TestMandateBodies(t *testing.T) {
-	d := newTestClient(t, "demo-mandates")
-	contact := d.newContact(nil)
-	d.post("mandates", body{}).want(400).wantField("clubId", "contactId", "contactFamilyName", "contactGivenName", "contactNumber",
+	client := newTestClient(t, "demo-mandates")
+	contact := client.newContact(nil)
+	client.post("mandates", body{}).want(400).wantField("clubId", "contactId", "contactFamilyName", "contactGivenName", "contactNumber",
 		"contactAddress", "holder", "iban", "bic", "bank", "validFrom")
-	b := d.mandateBody(contact)
+	b := client.mandateBody(contact)
 	b["iban"], b["bic"], b["validFrom"], b["contactAddress"] = "FR1420041010050500013M02607", "X", "soon", body{"postalCode": "75011"}
-	d.post("mandates", b).want(400).
+	client.post("mandates", b).want(400).
 		wantField("iban", "bic", "validFrom", "contactAddress.streetAddress").
 		wantCode("api.error.mandate.iban-not-valid")
-	b = d.mandateBody(contact)
+	b = client.mandateBody(contact)
 	b["iban"] = clubsim.RefusedIBAN
-	d.post("mandates", b).want(400).wantCode("api.error.mandate.iban-refused")
+	client.post("mandates", b).want(400).wantCode("api.error.mandate.iban-refused")
 	b["contactId"] = "1001"
-	d.post("mandates", b).want(404)
-	made := d.post("mandates", d.mandateBody(contact)).want(201)
+	client.post("mandates", b).want(404)
+	made := client.post("mandates", client.mandateBody(contact)).want(201)
 	if made.text("@type") != "Mandate" || made.text("@context") == "" || strings.Contains(made.raw, "20041010") {
 		t.Errorf("mandate: %s", made.raw)
 	}
-	if strings.Contains(string(d.world.Snapshot()), "20041010") {
+	if strings.Contains(string(client.world.Snapshot()), "20041010") {
 		t.Error("an account number is kept in plain")
 	}
-	d.post("signature_requests", body{}).want(400).wantField("contactId", "targetId")
-	d.post("signature_requests", body{"contactId": contact, "targetId": d.iri("contacts", 1001)}).want(404)
-	d.post("signature_requests", body{"contactId": d.iri("contacts", 1001), "targetId": made.text("@id")}).want(404)
+	client.post("signature_requests", body{}).want(400).wantField("contactId", "targetId")
+	client.post("signature_requests", body{"contactId": contact, "targetId": client.iri("contacts", 1001)}).want(404)
+	client.post("signature_requests", body{"contactId": client.iri("contacts", 1001), "targetId": made.text("@id")}).want(404)
 }
 
 func TestSMSCodes(t *testing.T) {
-	d := newTestClient(t, "demo-codes")
-	contact := d.newContact(nil)
+	client := newTestClient(t, "demo-codes")
+	contact := client.newContact(nil)
 
-	request := d.signing(contact)
+	request := client.signing(contact)
 	enter := func(code string) *result {
 		t.Helper()
-		return d.post(request+"/transitions", body{"transition": "validate", "code": code})
+		return client.post(request+"/transitions", body{"transition": "validate", "code": code})
 	}
-	d.post(request+"/transitions", body{}).want(400).wantField("transition")
-	d.post(request+"/transitions", body{"transition": "approve"}).want(400).wantField("transition")
-	d.post(request+"/transitions", body{"transition": "validate"}).want(400).wantField("code")
+	client.post(request+"/transitions", body{}).want(400).wantField("transition")
+	client.post(request+"/transitions", body{"transition": "approve"}).want(400).wantField("transition")
+	client.post(request+"/transitions", body{"transition": "validate"}).want(400).wantField("code")
 	for range 4 {
 		enter("x").want(400).wantCode("api.error.signature-request.code-not-valid")
 	}
 	enter("x").want(400).wantCode("api.error.signature-request.too-many-attempts")
-	enter(d.lastCode()).want(400).wantCode("api.error.signature-request.not-pending")
+	enter(client.lastCode()).want(400).wantCode("api.error.signature-request.not-pending")
 
-	request = d.signing(contact)
-	d.post(request+"/transitions", body{"transition": "cancel"}).want(201)
-	enter(d.lastCode()).want(400)
-	request = d.signing(contact)
-	code := d.lastCode()
-	d.control("PUT", "clock", body{"advance": "PT10M1S"}).want(200)
+	request = client.signing(contact)
+	client.post(request+"/transitions", body{"transition": "cancel"}).want(201)
+	enter(client.lastCode()).want(400)
+	request = client.signing(contact)
+	code := client.lastCode()
+	client.control("PUT", "clock", body{"advance": "PT10M1S"}).want(200)
 	enter(code).want(400).wantCode("api.error.signature-request.code-expired")
 
-	d.control("PUT", "settings", body{"smsCode": body{"fixed": "123456"}}).want(200)
-	request = d.signing(contact)
-	if settings := d.world.Settings().SMSCode; settings.Attempts != 5 || settings.Validity != 600 {
+	client.control("PUT", "settings", body{"smsCode": body{"fixed": "123456"}}).want(200)
+	request = client.signing(contact)
+	if settings := client.world.Settings().SMSCode; settings.Attempts != 5 || settings.Validity != 600 {
 		t.Errorf("a merge lost settings: %+v", settings)
 	}
 	enter("123456").want(201)
-	d.post("signature_requests/1/transitions", body{"transition": "cancel"}).want(404)
+	client.post("signature_requests/1/transitions", body{"transition": "cancel"}).want(404)
 }
 
 func TestSMSToNowhere(t *testing.T) {
-	d := newTestClient(t, "demo-nowhere")
-	contact := d.newContact(body{"mobile": "12"})
-	mandate := d.post("mandates", d.mandateBody(contact)).want(201).text("@id")
-	d.post("signature_requests", body{"contactId": contact, "targetId": mandate}).
+	client := newTestClient(t, "demo-nowhere")
+	contact := client.newContact(body{"mobile": "12"})
+	mandate := client.post("mandates", client.mandateBody(contact)).want(201).text("@id")
+	client.post("signature_requests", body{"contactId": contact, "targetId": mandate}).
 		want(400).wantCode("api.error.signature-request.mobile-not-valid")
-	audit := d.world.Audit()
-	if len(audit.UndeliverableSMS) != 1 || audit.UndeliverableSMS[0].To != "12" || audit.OK || len(d.world.SMS()) != 0 {
+	audit := client.world.Audit()
+	if len(audit.UndeliverableSMS) != 1 || audit.UndeliverableSMS[0].To != "12" || audit.OK || len(client.world.SMS()) != 0 {
 		t.Errorf("audit: %+v", audit)
 	}
 }

@@ -125,15 +125,17 @@ func (k keep) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 func TestSpansArrive(t *testing.T) {
 	t.Parallel()
 	for _, packed := range []bool{false, true} {
-		r := newReceiver(t)
-		if err := export(t, collector.Config{URL: r.URL + "/v1/traces", Gzip: packed, Headers: map[string]string{"Api-Key": "k1"}}); err != nil {
+		receiver := newReceiver(t)
+		err := export(t, collector.Config{URL: receiver.URL + "/v1/traces", Gzip: packed, Headers: map[string]string{"Api-Key": "k1"}})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.came) != 1 || len(r.came[0].spans) != 1 || r.came[0].spans[0] != "the span" || r.came[0].header.Get("Api-Key") != "k1" {
-			t.Errorf("gzip %t: %+v came", packed, r.came)
+		if len(receiver.came) != 1 || len(receiver.came[0].spans) != 1 || receiver.came[0].spans[0] != "the span" ||
+			receiver.came[0].header.Get("Api-Key") != "k1" {
+			t.Errorf("gzip %t: %+v came", packed, receiver.came)
 		}
-		if is := r.came[0].header.Get("Content-Encoding") == "gzip"; is != packed {
-			t.Errorf("gzip %t: %v came", packed, r.came[0].header)
+		if is := receiver.came[0].header.Get("Content-Encoding") == "gzip"; is != packed {
+			t.Errorf("gzip %t: %v came", packed, receiver.came[0].header)
 		}
 	}
 }

@@ -148,18 +148,21 @@ func (l *login) verifier(change func(*identity.Config)) *identity.Verifier {
 
 func TestGoodTokens(t *testing.T) {
 	t.Parallel()
-	l := newLogin(t)
-	both := l.verifier(func(cfg *identity.Config) { cfg.Secret = secret })
+	login := newLogin(t)
+	both := login.verifier(func(cfg *identity.Config) { cfg.Secret = secret })
 	for name, token := range map[string]string{
-		"RS256":            l.sign(jwt.SigningMethodRS256, l.rsa, "rsa", l.claims(nil)),
-		"ES256":            l.good(nil),
-		"EdDSA":            l.sign(jwt.SigningMethodEdDSA, l.ed25519, "ed25519", l.claims(nil)),
-		"EdDSA, no kid":    l.sign(jwt.SigningMethodEdDSA, l.ed25519, "", l.claims(nil)),
-		"HS256":            l.sign(jwt.SigningMethodHS256, []byte(secret), "", l.claims(nil)),
-		"no iat":           l.good(jwt.MapClaims{"iat": nil}),
-		"ten minutes":      l.good(jwt.MapClaims{"exp": l.clock().Add(10 * time.Minute).Unix()}),
-		"clock of a login": l.good(jwt.MapClaims{"iat": l.clock().Add(20 * time.Second).Unix(), "nbf": l.clock().Add(20 * time.Second).Unix()}),
-		"some audience":    l.good(jwt.MapClaims{"aud": "website", "iss": "https://login.example"}),
+		"RS256":         login.sign(jwt.SigningMethodRS256, login.rsa, "rsa", login.claims(nil)),
+		"ES256":         login.good(nil),
+		"EdDSA":         login.sign(jwt.SigningMethodEdDSA, login.ed25519, "ed25519", login.claims(nil)),
+		"EdDSA, no kid": login.sign(jwt.SigningMethodEdDSA, login.ed25519, "", login.claims(nil)),
+		"HS256":         login.sign(jwt.SigningMethodHS256, []byte(secret), "", login.claims(nil)),
+		"no iat":        login.good(jwt.MapClaims{"iat": nil}),
+		"ten minutes":   login.good(jwt.MapClaims{"exp": login.clock().Add(10 * time.Minute).Unix()}),
+		"clock of a login": login.good(jwt.MapClaims{
+			"iat": login.clock().Add(20 * time.Second).Unix(),
+			"nbf": login.clock().Add(20 * time.Second).Unix(),
+		}),
+		"some audience": login.good(jwt.MapClaims{"aud": "website", "iss": "https://login.example"}),
 	} {
 		who, err := both.Verify(t.Context(), token, "demo")
 		if err != nil || who != (identity.Contact{ID: "1001", Club: "11"}) {
@@ -170,19 +173,19 @@ func TestGoodTokens(t *testing.T) {
 
 func TestBadTokens(t *testing.T) {
 	t.Parallel()
-	l := newLogin(t)
-	public, err := x509.MarshalPKIXPublicKey(l.rsa.Public())
+	login := newLogin(t)
+	public, err := x509.MarshalPKIXPublicKey(login.rsa.Public())
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, stranger, _ := ed25519.GenerateKey(rand.Reader)
-	in := func(d time.Duration) int64 { return l.clock().Add(d).Unix() }
+	in := func(d time.Duration) int64 { return login.clock().Add(d).Unix() }
 	keysOnly := func(*identity.Config) {}
 	both := func(cfg *identity.Config) { cfg.Secret = secret }
 	secretOnly := func(cfg *identity.Config) { cfg.JWKSURL, cfg.Secret = "", secret }
 	strict := func(cfg *identity.Config) { cfg.Audience, cfg.Issuer = "frontdesk", "https://login.example" }
 	worlds := func(cfg *identity.Config) { cfg.Organisations = true }
-	whole := strings.Split(l.good(nil), ".")
+	whole := strings.Split(login.good(nil), ".")
 	for name, test := range map[string]struct {
 		accepts func(*identity.Config)
 		token   string
@@ -191,43 +194,43 @@ func TestBadTokens(t *testing.T) {
 		"garbage":           {both, "a.b.c"},
 		"dots":              {both, ".."},
 		"two parts":         {both, whole[0] + "." + whole[1]},
-		"other claims":      {both, whole[0] + "." + strings.Split(l.good(jwt.MapClaims{"sub": "1002"}), ".")[1] + "." + whole[2]},
+		"other claims":      {both, whole[0] + "." + strings.Split(login.good(jwt.MapClaims{"sub": "1002"}), ".")[1] + "." + whole[2]},
 		"no signature":      {both, whole[0] + "." + whole[1] + "."},
-		"none":              {both, l.sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, "ecdsa", l.claims(nil))},
-		"none for a secret": {secretOnly, l.sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, "", l.claims(nil))},
+		"none":              {both, login.sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, "ecdsa", login.claims(nil))},
+		"none for a secret": {secretOnly, login.sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, "", login.claims(nil))},
 		"public key as secret": {
 			both,
-			l.sign(jwt.SigningMethodHS256, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}), "rsa", l.claims(nil)),
+			login.sign(jwt.SigningMethodHS256, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}), "rsa", login.claims(nil)),
 		},
-		"public key as secret, raw":   {keysOnly, l.sign(jwt.SigningMethodHS256, l.rsa.N.Bytes(), "rsa", l.claims(nil))},
-		"public key, empty secret":    {keysOnly, l.sign(jwt.SigningMethodHS256, []byte{}, "rsa", l.claims(nil))},
-		"secret, none configured":     {keysOnly, l.sign(jwt.SigningMethodHS256, []byte(secret), "", l.claims(nil))},
-		"key, none configured":        {secretOnly, l.good(nil)},
-		"another secret":              {both, l.sign(jwt.SigningMethodHS256, []byte("another"), "", l.claims(nil))},
-		"longer hash":                 {both, l.sign(jwt.SigningMethodHS512, []byte(secret), "", l.claims(nil))},
-		"other algorithm of the key":  {both, l.sign(jwt.SigningMethodPS256, l.rsa, "rsa", l.claims(nil))},
-		"another key of that name":    {both, l.sign(jwt.SigningMethodEdDSA, stranger, "ed25519", l.claims(nil))},
-		"an unknown key":              {both, l.sign(jwt.SigningMethodEdDSA, stranger, "mine", l.claims(nil))},
-		"a stranger's key, not named": {both, l.sign(jwt.SigningMethodEdDSA, stranger, "", l.claims(nil))},
-		"expired":                     {both, l.good(jwt.MapClaims{"iat": in(-10 * time.Minute), "exp": in(-31 * time.Second)})},
-		"not yet valid":               {both, l.good(jwt.MapClaims{"nbf": in(time.Minute)})},
-		"issued in the future":        {both, l.good(jwt.MapClaims{"iat": in(time.Minute)})},
-		"exp too far":                 {both, l.good(jwt.MapClaims{"iat": nil, "exp": in(11 * time.Minute)})},
-		"a long life":                 {both, l.good(jwt.MapClaims{"iat": in(-time.Hour)})},
-		"no exp":                      {both, l.good(jwt.MapClaims{"exp": nil})},
-		"exp as text":                 {both, l.good(jwt.MapClaims{"exp": "tomorrow"})},
-		"no sub":                      {both, l.good(jwt.MapClaims{"sub": nil})},
-		"no club":                     {both, l.good(jwt.MapClaims{"club": nil})},
-		"sub that leaves its path":    {both, l.good(jwt.MapClaims{"sub": "../sales/1"})},
-		"sub is an IRI":               {both, l.good(jwt.MapClaims{"sub": "/demo/contacts/1001"})},
-		"club as a number":            {both, l.good(jwt.MapClaims{"club": 11})},
-		"no audience":                 {strict, l.good(jwt.MapClaims{"iss": "https://login.example"})},
-		"another audience":            {strict, l.good(jwt.MapClaims{"iss": "https://login.example", "aud": "shop"})},
-		"another issuer":              {strict, l.good(jwt.MapClaims{"iss": "https://evil.example", "aud": "frontdesk"})},
-		"another organisation":        {worlds, l.good(jwt.MapClaims{"aud": "demo-other"})},
-		"oversized":                   {both, l.good(jwt.MapClaims{"note": strings.Repeat("x", 8<<10)})},
+		"public key as secret, raw":   {keysOnly, login.sign(jwt.SigningMethodHS256, login.rsa.N.Bytes(), "rsa", login.claims(nil))},
+		"public key, empty secret":    {keysOnly, login.sign(jwt.SigningMethodHS256, []byte{}, "rsa", login.claims(nil))},
+		"secret, none configured":     {keysOnly, login.sign(jwt.SigningMethodHS256, []byte(secret), "", login.claims(nil))},
+		"key, none configured":        {secretOnly, login.good(nil)},
+		"another secret":              {both, login.sign(jwt.SigningMethodHS256, []byte("another"), "", login.claims(nil))},
+		"longer hash":                 {both, login.sign(jwt.SigningMethodHS512, []byte(secret), "", login.claims(nil))},
+		"other algorithm of the key":  {both, login.sign(jwt.SigningMethodPS256, login.rsa, "rsa", login.claims(nil))},
+		"another key of that name":    {both, login.sign(jwt.SigningMethodEdDSA, stranger, "ed25519", login.claims(nil))},
+		"an unknown key":              {both, login.sign(jwt.SigningMethodEdDSA, stranger, "mine", login.claims(nil))},
+		"a stranger's key, not named": {both, login.sign(jwt.SigningMethodEdDSA, stranger, "", login.claims(nil))},
+		"expired":                     {both, login.good(jwt.MapClaims{"iat": in(-10 * time.Minute), "exp": in(-31 * time.Second)})},
+		"not yet valid":               {both, login.good(jwt.MapClaims{"nbf": in(time.Minute)})},
+		"issued in the future":        {both, login.good(jwt.MapClaims{"iat": in(time.Minute)})},
+		"exp too far":                 {both, login.good(jwt.MapClaims{"iat": nil, "exp": in(11 * time.Minute)})},
+		"a long life":                 {both, login.good(jwt.MapClaims{"iat": in(-time.Hour)})},
+		"no exp":                      {both, login.good(jwt.MapClaims{"exp": nil})},
+		"exp as text":                 {both, login.good(jwt.MapClaims{"exp": "tomorrow"})},
+		"no sub":                      {both, login.good(jwt.MapClaims{"sub": nil})},
+		"no club":                     {both, login.good(jwt.MapClaims{"club": nil})},
+		"sub that leaves its path":    {both, login.good(jwt.MapClaims{"sub": "../sales/1"})},
+		"sub is an IRI":               {both, login.good(jwt.MapClaims{"sub": "/demo/contacts/1001"})},
+		"club as a number":            {both, login.good(jwt.MapClaims{"club": 11})},
+		"no audience":                 {strict, login.good(jwt.MapClaims{"iss": "https://login.example"})},
+		"another audience":            {strict, login.good(jwt.MapClaims{"iss": "https://login.example", "aud": "shop"})},
+		"another issuer":              {strict, login.good(jwt.MapClaims{"iss": "https://evil.example", "aud": "frontdesk"})},
+		"another organisation":        {worlds, login.good(jwt.MapClaims{"aud": "demo-other"})},
+		"oversized":                   {both, login.good(jwt.MapClaims{"note": strings.Repeat("x", 8<<10)})},
 	} {
-		who, err := l.verifier(test.accepts).Verify(t.Context(), test.token, "demo")
+		who, err := login.verifier(test.accepts).Verify(t.Context(), test.token, "demo")
 		if !errors.Is(err, identity.ErrInvalid) || who != (identity.Contact{}) {
 			t.Errorf("%s: %+v, %v", name, who, err)
 		}
@@ -236,11 +239,11 @@ func TestBadTokens(t *testing.T) {
 		accepts func(*identity.Config)
 		token   string
 	}{
-		"its audience":     {strict, l.good(jwt.MapClaims{"iss": "https://login.example", "aud": []string{"shop", "frontdesk"}})},
-		"its organisation": {worlds, l.good(jwt.MapClaims{"aud": "demo"})},
-		"no organisation":  {worlds, l.good(nil)},
+		"its audience":     {strict, login.good(jwt.MapClaims{"iss": "https://login.example", "aud": []string{"shop", "frontdesk"}})},
+		"its organisation": {worlds, login.good(jwt.MapClaims{"aud": "demo"})},
+		"no organisation":  {worlds, login.good(nil)},
 	} {
-		if _, err := l.verifier(test.accepts).Verify(t.Context(), test.token, "demo"); err != nil {
+		if _, err := login.verifier(test.accepts).Verify(t.Context(), test.token, "demo"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -248,23 +251,23 @@ func TestBadTokens(t *testing.T) {
 
 func TestKeysAreReadSeldomAndFollowTheLogin(t *testing.T) {
 	t.Parallel()
-	l := newLogin(t)
-	v := l.verifier(nil)
+	login := newLogin(t)
+	v := login.verifier(nil)
 	_, next, _ := ed25519.GenerateKey(rand.Reader)
 	verify := func(token string) error { _, err := v.Verify(t.Context(), token, "demo"); return err }
 	fetched := func(want int) {
 		t.Helper()
-		if got := l.asked(); got != want {
+		if got := login.asked(); got != want {
 			t.Errorf("the keys were read %d times, want %d", got, want)
 		}
 	}
-	wait := func(d time.Duration) { l.set(func() { l.now = l.now.Add(d) }) }
+	wait := func(d time.Duration) { login.set(func() { login.now = login.now.Add(d) }) }
 
 	fetched(0)
 	var group sync.WaitGroup
 	for range 20 {
 		group.Go(func() {
-			if err := verify(l.good(nil)); err != nil {
+			if err := verify(login.good(nil)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -274,65 +277,65 @@ func TestKeysAreReadSeldomAndFollowTheLogin(t *testing.T) {
 
 	// The gateway requests an unpublished key only once in a while, not for every token.
 	for range 5 {
-		if err := verify(l.sign(jwt.SigningMethodEdDSA, next, "next", l.claims(nil))); !errors.Is(err, identity.ErrInvalid) {
+		if err := verify(login.sign(jwt.SigningMethodEdDSA, next, "next", login.claims(nil))); !errors.Is(err, identity.ErrInvalid) {
 			t.Error(err)
 		}
 	}
 	fetched(1)
-	l.set(func() { l.kids = map[string]crypto.PublicKey{"next": next.Public()} })
+	login.set(func() { login.kids = map[string]crypto.PublicKey{"next": next.Public()} })
 	wait(11 * time.Second)
 	for range 5 {
-		if err := verify(l.sign(jwt.SigningMethodEdDSA, next, "next", l.claims(nil))); err != nil {
+		if err := verify(login.sign(jwt.SigningMethodEdDSA, next, "next", login.claims(nil))); err != nil {
 			t.Error(err)
 		}
 	}
 	fetched(2)
-	if err := verify(l.good(nil)); !errors.Is(err, identity.ErrInvalid) {
+	if err := verify(login.good(nil)); !errors.Is(err, identity.ErrInvalid) {
 		t.Errorf("a withdrawn key: %v", err)
 	}
 
 	// An outage of the login of up to a day does not lock members out.
-	l.set(func() { l.status = http.StatusBadGateway })
+	login.set(func() { login.status = http.StatusBadGateway })
 	for _, outage := range []time.Duration{time.Hour, 22 * time.Hour} {
 		wait(outage)
-		if err := verify(l.sign(jwt.SigningMethodEdDSA, next, "next", l.claims(nil))); err != nil {
+		if err := verify(login.sign(jwt.SigningMethodEdDSA, next, "next", login.claims(nil))); err != nil {
 			t.Errorf("after %s more: %v", outage, err)
 		}
 	}
 	wait(2 * time.Hour)
-	if err := verify(l.sign(jwt.SigningMethodEdDSA, next, "next", l.claims(nil))); !errors.Is(err, identity.ErrUnavailable) {
+	if err := verify(login.sign(jwt.SigningMethodEdDSA, next, "next", login.claims(nil))); !errors.Is(err, identity.ErrUnavailable) {
 		t.Errorf("after more than a day: %v", err)
 	}
-	l.set(func() { l.status = http.StatusOK })
+	login.set(func() { login.status = http.StatusOK })
 	wait(11 * time.Second)
-	if err := verify(l.sign(jwt.SigningMethodEdDSA, next, "next", l.claims(nil))); err != nil {
+	if err := verify(login.sign(jwt.SigningMethodEdDSA, next, "next", login.claims(nil))); err != nil {
 		t.Errorf("the login is back: %v", err)
 	}
 }
 
 func TestUnreachableLogin(t *testing.T) {
 	t.Parallel()
-	l := newLogin(t)
-	for name, address := range map[string]string{"no listener": "http://127.0.0.1:1/jwks", "not found": l.url} {
-		l.set(func() { l.status = http.StatusNotFound })
-		v := l.verifier(func(cfg *identity.Config) { cfg.JWKSURL, cfg.Secret = address, secret })
+	login := newLogin(t)
+	for name, address := range map[string]string{"no listener": "http://127.0.0.1:1/jwks", "not found": login.url} {
+		login.set(func() { login.status = http.StatusNotFound })
+		v := login.verifier(func(cfg *identity.Config) { cfg.JWKSURL, cfg.Secret = address, secret })
 		for range 3 {
-			if _, err := v.Verify(t.Context(), l.good(nil), "demo"); !errors.Is(err, identity.ErrUnavailable) {
+			if _, err := v.Verify(t.Context(), login.good(nil), "demo"); !errors.Is(err, identity.ErrUnavailable) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if _, err := v.Verify(t.Context(), l.sign(jwt.SigningMethodHS256, []byte(secret), "", l.claims(nil)), "demo"); err != nil {
+		if _, err := v.Verify(t.Context(), login.sign(jwt.SigningMethodHS256, []byte(secret), "", login.claims(nil)), "demo"); err != nil {
 			t.Errorf("%s: what the secret signed needs no keys: %v", name, err)
 		}
 	}
-	if got := l.asked(); got != 1 {
+	if got := login.asked(); got != 1 {
 		t.Errorf("a login in trouble was asked %d times within a second", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	l.set(func() { l.status, l.now = http.StatusOK, l.now.Add(2*time.Second) })
-	v := l.verifier(nil)
-	if _, err := v.Verify(ctx, l.good(nil), "demo"); err != nil {
+	login.set(func() { login.status, login.now = http.StatusOK, login.now.Add(2*time.Second) })
+	v := login.verifier(nil)
+	if _, err := v.Verify(ctx, login.good(nil), "demo"); err != nil {
 		t.Errorf("one visitor who leaves does not stop the reading for the others: %v", err)
 	}
 }

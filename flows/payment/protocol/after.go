@@ -14,13 +14,13 @@ import (
 // processor's payment is compared. What contradicts it is a finding, for an operator; nothing is ever sent again. A finding and
 // its end are transitions. What could not be read stays due.
 func (d turn) verify() (Action, *Change) {
-	p, r := d.p, d.f.Remote
-	next := *p
+	payment, remote := d.p, d.f.Remote
+	next := *payment
 	var unread error
 	switch {
 	case d.f.Wish != Verify && d.f.Wish != Reread:
 		return wait(0)
-	case p.ProcessorID != "" && r == nil:
+	case payment.ProcessorID != "" && remote == nil:
 		return act(Read)
 	case d.f.Wish == Verify && d.saleToRead() != "":
 		return act(d.saleToRead())
@@ -28,19 +28,19 @@ func (d turn) verify() (Action, *Change) {
 		next, unread = d.noteSale()
 	}
 	switch {
-	case r == nil, r.Absent != "": // it may be another account's, and says nothing
-	case r.Err != nil:
-		unread = cmp.Or(r.Err, unread)
+	case remote == nil, remote.Absent != "": // it may be another account's, and says nothing
+	case remote.Err != nil:
+		unread = cmp.Or(remote.Err, unread)
 	default:
-		next.Difference = Difference(p, r)
+		next.Difference = Difference(payment, remote)
 	}
-	reason := p.Reason
+	reason := payment.Reason
 	switch {
-	case sameFindings(p, &next):
+	case sameFindings(payment, &next):
 		return Action{Kind: Wait, Err: unread}, nil
 	case next.Finding() != "":
 		reason = FindingReason(&next)
-	case p.Finding() != "":
+	case payment.Finding() != "":
 		reason = "recorded, and no longer contradicted"
 	}
 	return d.write(next, flows.Recorded, reason)
@@ -52,14 +52,14 @@ func sameFindings(p, next *flows.Payment) bool {
 }
 
 // FindingReason says what an operator must look at.
-func FindingReason(p *flows.Payment) string {
+func FindingReason(payment *flows.Payment) string {
 	switch {
-	case p.Finding() == flows.Contradicted && p.Difference == "":
+	case payment.Finding() == flows.Contradicted && payment.Difference == "":
 		return "recorded, and the processor keeps the whole amount again"
-	case p.Finding() == flows.Contradicted:
-		return "recorded, and at the processor " + p.Difference
-	case p.Finding() == flows.RecordedUnsettled:
-		return "recorded, and " + p.SaleVerdict
+	case payment.Finding() == flows.Contradicted:
+		return "recorded, and at the processor " + payment.Difference
+	case payment.Finding() == flows.RecordedUnsettled:
+		return "recorded, and " + payment.SaleVerdict
 	}
 	return "recorded, and possibly paid twice: the contact owes less than before"
 }
@@ -91,15 +91,15 @@ func Reversed(p *flows.Payment, remote cards.Payment) bool {
 // contact owes. Staff may have settled the sale too, at the moment of the POST: the club system lists no payments, but an
 // overpayment settles the contact's other debts. Empty: nothing is left, or what was read before does not allow it.
 func (d turn) saleToRead() Kind {
-	s, open, debt := d.f.Sale, d.p.SaleVerdict != flows.SaleSettled, d.debtIsDue()
+	sale, open, debt := d.f.Sale, d.p.SaleVerdict != flows.SaleSettled, d.debtIsDue()
 	switch {
-	case s == nil && (open || debt):
+	case sale == nil && (open || debt):
 		return ReadSale
-	case s == nil || s.Err != nil:
+	case sale == nil || sale.Err != nil:
 		return ""
-	case open && s.Sale.State == "" && d.f.Check == nil: // the check refuses a settled sale, see club.SaleStateCheck
+	case open && sale.Sale.State == "" && d.f.Check == nil: // the check refuses a settled sale, see club.SaleStateCheck
 		return ReadCheck
-	case open && s.Sale.State == "" && d.f.Check.Err != nil:
+	case open && sale.Sale.State == "" && d.f.Check.Err != nil:
 		return ""
 	case debt && d.f.Debt == nil:
 		return ReadDebt
@@ -109,24 +109,24 @@ func (d turn) saleToRead() Kind {
 
 // noteSale returns the record with what the club system shows of a payment to verify. The error says what could not be read.
 func (d turn) noteSale() (flows.Payment, error) {
-	p, s, check, owes := d.p, d.f.Sale, d.f.Check, d.f.Debt
-	next := *p
-	open, debt := p.SaleVerdict != flows.SaleSettled, d.debtIsDue()
-	tooLate := debt && Expired(d.now, p.Since(flows.Recorded), DebtWithin)
+	payment, sale, check, owes := d.p, d.f.Sale, d.f.Check, d.f.Debt
+	next := *payment
+	open, debt := payment.SaleVerdict != flows.SaleSettled, d.debtIsDue()
+	tooLate := debt && Expired(d.now, payment.Since(flows.Recorded), DebtWithin)
 	switch {
-	case s == nil:
+	case sale == nil:
 		return next, nil
-	case s.Gone && open && Expired(d.now, p.UpdatedAt, flows.GoneAfter):
+	case sale.Gone && open && Expired(d.now, payment.UpdatedAt, flows.GoneAfter):
 		next.SaleVerdict = "the club system no longer has the sale"
 		return next, nil
-	case s.Err != nil && p.SaleVerdict == "" && Expired(d.now, p.UpdatedAt, SaleUnreadableAfter):
+	case sale.Err != nil && payment.SaleVerdict == "" && Expired(d.now, payment.UpdatedAt, SaleUnreadableAfter):
 		next.SaleVerdict = "the sale could not be read for a day"
 		return next, nil
-	case s.Err != nil && !open && tooLate:
-		next.DebtAfter = p.Snapshot.Debt
+	case sale.Err != nil && !open && tooLate:
+		next.DebtAfter = payment.Snapshot.Debt
 		return next, nil
-	case s.Err != nil:
-		return next, s.Err
+	case sale.Err != nil:
+		return next, sale.Err
 	case check != nil && check.Err != nil:
 		return next, check.Err
 	case open:
@@ -136,14 +136,14 @@ func (d turn) noteSale() (flows.Payment, error) {
 	case !debt:
 		return next, nil
 	case owes.Err != nil && tooLate:
-		next.DebtAfter = p.Snapshot.Debt
+		next.DebtAfter = payment.Snapshot.Debt
 		return next, nil
 	case owes.Err != nil:
 		return next, owes.Err
 	}
 	next.DebtAfter = &owes.Total
-	usual := flows.SignalValue(flows.SignalDebt, p, &flows.Evidence{Debt: &owes.Total}) == s.Rule.After(flows.SignalDebt)
-	next.PaidTwice = owes.Total < *p.Snapshot.Debt && !usual
+	usual := flows.SignalValue(flows.SignalDebt, payment, &flows.Evidence{Debt: &owes.Total}) == sale.Rule.After(flows.SignalDebt)
+	next.PaidTwice = owes.Total < *payment.Snapshot.Debt && !usual
 	return next, nil
 }
 
@@ -153,44 +153,44 @@ const SaleOpen = "the sale is not settled"
 // verdict says what is wrong with the sale of a recorded payment, or that it is settled. A rule may know that the total of a
 // settled sale is another one.
 func (d turn) verdict() string {
-	p, s := d.p, d.f.Sale
-	open := s.Sale.State == p.SaleState
-	if s.Sale.State == "" {
+	payment, sale := d.p, d.f.Sale
+	open := sale.Sale.State == payment.SaleState
+	if sale.Sale.State == "" {
 		open = d.f.Check.Valid
 	}
-	total := flows.SignalValue(flows.SignalTotal, p, &flows.Evidence{Total: &s.Sale.TotalTI})
+	total := flows.SignalValue(flows.SignalTotal, payment, &flows.Evidence{Total: &sale.Sale.TotalTI})
 	switch {
 	case open:
 		return SaleOpen
-	case s.Sale.TotalTI != p.Amount && total != s.Rule.After(flows.SignalTotal):
-		return fmt.Sprintf("the total of the sale is %s instead of %s", flows.Price(s.Sale.TotalTI, p.Currency),
-			flows.Price(p.Amount, p.Currency))
+	case sale.Sale.TotalTI != payment.Amount && total != sale.Rule.After(flows.SignalTotal):
+		return fmt.Sprintf("the total of the sale is %s instead of %s", flows.Price(sale.Sale.TotalTI, payment.Currency),
+			flows.Price(payment.Amount, payment.Currency))
 	}
 	return flows.SaleSettled
 }
 
 // VerifyAt returns when a recorded payment must be compared with the other systems; zero if nothing is left to find out.
-func VerifyAt(p *flows.Payment, now time.Time) time.Time {
+func VerifyAt(payment *flows.Payment, now time.Time) time.Time {
 	switch {
-	case p.State != flows.Recorded:
+	case payment.State != flows.Recorded:
 		return time.Time{}
-	case p.Finding() != "":
-		return now.Add(min(max(now.Sub(p.UpdatedAt), DoubtPollEvery), MaxVerifyPause))
-	case p.SaleVerdict == "":
-		return p.UpdatedAt.Add(VerifyAfter)
+	case payment.Finding() != "":
+		return now.Add(min(max(now.Sub(payment.UpdatedAt), DoubtPollEvery), MaxVerifyPause))
+	case payment.SaleVerdict == "":
+		return payment.UpdatedAt.Add(VerifyAfter)
 	}
-	return debtDue(p)
+	return debtDue(payment)
 }
 
 // debtDue returns when the contact's debt must be read; zero if it was read, or was not known before the capture.
-func debtDue(p *flows.Payment) time.Time {
+func debtDue(payment *flows.Payment) time.Time {
 	switch {
-	case p.DebtAfter != nil || p.Snapshot == nil || p.Snapshot.Debt == nil:
+	case payment.DebtAfter != nil || payment.Snapshot == nil || payment.Snapshot.Debt == nil:
 		return time.Time{}
-	case !p.DoubtSince.IsZero(): // until then its POST may still arrive
-		return p.UpdatedAt.Add(DecideAfter)
+	case !payment.DoubtSince.IsZero(): // until then its POST may still arrive
+		return payment.UpdatedAt.Add(DecideAfter)
 	}
-	return p.UpdatedAt.Add(VerifyAfter)
+	return payment.UpdatedAt.Add(VerifyAfter)
 }
 
 func (d turn) debtIsDue() bool {
@@ -201,19 +201,19 @@ func (d turn) debtIsDue() bool {
 // watch finds out whether the processor holds the money of a payment that was refunded or cancelled. The buyer's bank can return a
 // refund days later. Money whose dispute an operator has ended may be kept.
 func (d turn) watch() (Action, *Change) {
-	p, r := d.p, d.f.Remote
+	payment, remote := d.p, d.f.Remote
 	switch {
-	case p.ProcessorID == "":
+	case payment.ProcessorID == "":
 		return wait(0)
-	case r == nil:
+	case remote == nil:
 		return act(Read)
-	case r.Err != nil && r.Absent == "":
-		return failed(r.Err)
-	case r.Absent != "", r.State != cards.Captured: // another program's money says nothing
+	case remote.Err != nil && remote.Absent == "":
+		return failed(remote.Err)
+	case remote.Absent != "", remote.State != cards.Captured: // another program's money says nothing
 		return wait(0)
-	case p.State == flows.Cancelled:
+	case payment.State == flows.Cancelled:
 		return d.to(flows.Blocked, HeldAfterAll)
-	case r.Refunding > 0, r.Disputed && p.Acknowledged == Difference(p, r):
+	case remote.Refunding > 0, remote.Disputed && payment.Acknowledged == Difference(payment, remote):
 		return wait(0)
 	}
 	return d.to(flows.Blocked, refundFailed)
@@ -231,21 +231,21 @@ func Returned(p *flows.Payment, there cards.State) bool {
 // blocked waits for an operator, with two exceptions. A payment that the processor did not have continues from the state before once
 // the processor has it again. One that was cancelled although the processor held the money ends once that was refunded there.
 func (d turn) blocked() (Action, *Change) {
-	p, r := d.p, d.f.Remote
+	p, remote := d.p, d.f.Remote
 	before := p.StateBefore(flows.Blocked)
 	cancelled := p.Reason == HeldAfterAll
 	switch {
 	case !cancelled && (p.MissingSince.IsZero() || !flows.Blocked.CanBecome(before)):
 		return wait(0)
-	case r == nil:
+	case remote == nil:
 		return act(Read)
-	case r.Err != nil && r.Absent == "":
-		return failed(r.Err)
-	case cancelled && r.Absent == "" && r.State == cards.Refunded:
+	case remote.Err != nil && remote.Absent == "":
+		return failed(remote.Err)
+	case cancelled && remote.Absent == "" && remote.State == cards.Refunded:
 		return d.to(flows.Refunded, "it was cancelled, and the money was refunded at the processor")
 	case cancelled:
 		return wait(MaxVerifyPause)
-	case r.Absent != "":
+	case remote.Absent != "":
 		return wait(0)
 	}
 	return d.lift(before)
@@ -254,22 +254,22 @@ func (d turn) blocked() (Action, *Change) {
 // lift continues a payment that the processor has again, in the state before; a doubt stays a doubt. A refund that was due is not made
 // without an operator if the sale was settled meanwhile: staff may have recorded the payment by hand.
 func (d turn) lift(before flows.PaymentState) (Action, *Change) {
-	p, r, s := d.p, d.f.Remote, d.f.Sale
-	next := *p
+	payment, r, sale := d.p, d.f.Remote, d.f.Sale
+	next := *payment
 	next.MissingSince = time.Time{}
-	if differs := Differs(p, r); differs != "" {
+	if differs := Differs(payment, r); differs != "" {
 		return d.write(next, flows.Blocked, differs)
 	}
-	if before == flows.Refunding && !SeenSettled(p) {
+	if before == flows.Refunding && !SeenSettled(payment) {
 		switch {
-		case s == nil:
+		case sale == nil:
 			return act(ReadSale)
-		case s.Err != nil && !s.Gone:
-			return failed(s.Err)
-		case !s.Gone && s.Sale.State != p.SaleState:
+		case sale.Err != nil && !sale.Gone:
+			return failed(sale.Err)
+		case !sale.Gone && sale.Sale.State != payment.SaleState:
 			return d.write(next, flows.Blocked, "a refund was due, and the sale was settled meanwhile, perhaps with this payment")
 		}
 	}
-	next.Payer = p.Payer.Outdated()
+	next.Payer = payment.Payer.Outdated()
 	return d.write(next, before, "the processor has it again")
 }

@@ -67,31 +67,31 @@ type BrakeCount struct {
 // CountPost says what the end of a POST means for the brake; nothing, if it records no money. A rejection counts as unknown: a
 // firewall's can look like the application's. After a limit that outlasts the pause before the next claim, another payment finds out
 // whether it has been raised.
-func CountPost(p *flows.Payment, post Posted, now time.Time) BrakeCount {
-	count := BrakeCount{Result: flows.BrakeUnknown, Began: p.UpdatedAt}
+func CountPost(payment *flows.Payment, post Posted, now time.Time) BrakeCount {
+	count := BrakeCount{Result: flows.BrakeUnknown, Began: payment.UpdatedAt}
 	switch {
-	case !p.Method.BooksMoney():
+	case !payment.Method.BooksMoney():
 		return BrakeCount{}
 	case post.Outcome == club.Accepted:
 		count.Result = flows.BrakeAccepted
 	case post.Outcome == club.NotSent:
-		count.Result, count.ProbesUntil = flows.ProbeContinues, now.Add(ClaimPause(p.Claim)+ProbeLease)
+		count.Result, count.ProbesUntil = flows.ProbeContinues, now.Add(ClaimPause(payment.Claim)+ProbeLease)
 	case post.Outcome == club.Refused && post.Limit <= MaxClaimPause:
-		count.Result, count.ProbesUntil = flows.BrakeRefused, now.Add(PauseAfter(p, post.Limit)+ProbeLease)
+		count.Result, count.ProbesUntil = flows.BrakeRefused, now.Add(PauseAfter(payment, post.Limit)+ProbeLease)
 	}
 	return count
 }
 
 // CountVerdict says what a new verdict on a recorded payment's sale means for the brake: perhaps something in front of the club system
 // accepts every payment with an empty success. Only the first verdict counts against it, and none of a payment that Redis lost.
-func CountVerdict(p, next *flows.Payment) BrakeCount {
-	count := BrakeCount{Began: p.Since(flows.Recorded)}
+func CountVerdict(payment, next *flows.Payment) BrakeCount {
+	count := BrakeCount{Began: payment.Since(flows.Recorded)}
 	switch {
-	case p.SaleVerdict == next.SaleVerdict || p.Rebuilt || !p.Method.BooksMoney():
+	case payment.SaleVerdict == next.SaleVerdict || payment.Rebuilt || !payment.Method.BooksMoney():
 		return BrakeCount{}
 	case next.SaleVerdict == flows.SaleSettled:
 		count.Result = flows.SaleSettles
-	case next.SaleVerdict == SaleOpen && p.SaleVerdict == "":
+	case next.SaleVerdict == SaleOpen && payment.SaleVerdict == "":
 		count.Result = flows.SaleStaysOpen
 	default:
 		return BrakeCount{}

@@ -34,16 +34,16 @@ func TestBrakeCountsPost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := record(flows.Sending)
-			p.Method, p.Claim = row.method, row.claim
+			payment := record(flows.Sending)
+			payment.Method, payment.Claim = row.method, row.claim
 			want := protocol.BrakeCount{Result: row.want}
 			if row.want != "" {
-				want.Began = p.UpdatedAt
+				want.Began = payment.UpdatedAt
 			}
 			if row.until > 0 {
 				want.ProbesUntil = now.Add(row.until)
 			}
-			if got := protocol.CountPost(&p, row.post, now); got != want {
+			if got := protocol.CountPost(&payment, row.post, now); got != want {
 				t.Errorf("counted as %+v, want %+v", got, want)
 			}
 		})
@@ -77,18 +77,18 @@ func TestBrakeCountsVerdict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := record(flows.Recorded)
-			p.SaleVerdict = row.before
+			payment := record(flows.Recorded)
+			payment.SaleVerdict = row.before
 			if row.with != nil {
-				row.with(&p)
+				row.with(&payment)
 			}
-			next := p
+			next := payment
 			next.SaleVerdict = row.verdict
 			want := protocol.BrakeCount{Result: row.want}
 			if row.want != "" {
-				want.Began = p.Since(flows.Recorded)
+				want.Began = payment.Since(flows.Recorded)
 			}
-			if got := protocol.CountVerdict(&p, &next); got != want {
+			if got := protocol.CountVerdict(&payment, &next); got != want {
 				t.Errorf("counted as %+v, want %+v", got, want)
 			}
 		})

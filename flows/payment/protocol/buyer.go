@@ -16,26 +16,26 @@ var followed = map[flows.PaymentState]bool{flows.Intent: true, flows.Authorised:
 // state's own function follows. A payment that was missing is read before anything else, so that only one that every reading misses
 // is blocked.
 func (d turn) present() (action Action, change *Change, done bool) {
-	p, r := d.p, d.f.Remote
-	if !followed[p.State] || r == nil && p.MissingSince.IsZero() {
+	payment, remote := d.p, d.f.Remote
+	if !followed[payment.State] || remote == nil && payment.MissingSince.IsZero() {
 		return action, nil, false
 	}
-	next := *p
+	next := *payment
 	switch {
-	case r == nil:
+	case remote == nil:
 		action, change = act(Read)
-	case r.Absent != "" && p.MissingSince.IsZero():
+	case remote.Absent != "" && payment.MissingSince.IsZero():
 		next.MissingSince = d.now.Round(0)
 		action, change = d.keep(next)
-	case r.Absent != "" && d.now.Sub(p.MissingSince) >= MissingBlocks:
-		action, change = d.to(flows.Blocked, r.Absent)
-	case r.Err != nil:
-		action, change = failed(r.Err)
-	case !p.MissingSince.IsZero():
+	case remote.Absent != "" && d.now.Sub(payment.MissingSince) >= MissingBlocks:
+		action, change = d.to(flows.Blocked, remote.Absent)
+	case remote.Err != nil:
+		action, change = failed(remote.Err)
+	case !payment.MissingSince.IsZero():
 		next.MissingSince = time.Time{}
 		action, change = d.keep(next)
-	case Differs(p, r) != "":
-		action, change = d.to(flows.Blocked, Differs(p, r))
+	case Differs(payment, remote) != "":
+		action, change = d.to(flows.Blocked, Differs(payment, remote))
 	default:
 		return action, nil, false
 	}
@@ -44,16 +44,16 @@ func (d turn) present() (action Action, change *Change, done bool) {
 
 // create makes the payment at the processor. A repetition returns the same payment.
 func (d turn) create() (Action, *Change) {
-	p, call := d.p, d.f.Call
+	payment, call := d.p, d.f.Call
 	switch {
 	case d.f.Wish == GiveUp:
-		return d.unlessCreated(GroupSpan, *p, flows.Cancelled, "the buyer gave up")
-	case d.now.Sub(p.CreatedAt) > CreateWithin:
-		return d.unlessCreated(ClockSkew, *p, flows.Cancelled, "too old to be created at the processor")
+		return d.unlessCreated(GroupSpan, *payment, flows.Cancelled, "the buyer gave up")
+	case d.now.Sub(payment.CreatedAt) > CreateWithin:
+		return d.unlessCreated(ClockSkew, *payment, flows.Cancelled, "too old to be created at the processor")
 	case call == nil:
 		return act(Create)
 	}
-	next := *p
+	next := *payment
 	switch call.Outcome {
 	case Done:
 		return d.created(call.Response)
@@ -61,7 +61,7 @@ func (d turn) create() (Action, *Change) {
 		return d.unlessCreated(GroupSpan, next, flows.Blocked, "the processor holds another payment for this sale and generation")
 	case KeyUsedUp: // the next key, only if the list shows that nothing was created
 		next.UsedKeys++
-		return d.unlessCreated(GroupSpan, next, p.State, p.Reason)
+		return d.unlessCreated(GroupSpan, next, payment.State, payment.Reason)
 	case Refused:
 		next.CreationRefused = true
 		return d.unlessCreated(ClockSkew, next, flows.Cancelled, "the processor refused to create it")
@@ -94,53 +94,53 @@ func (d turn) created(r *Remote) (Action, *Change) {
 
 // awaitBuyer follows what the buyer does at the processor.
 func (d turn) awaitBuyer() (Action, *Change) {
-	p, r := d.p, d.f.Remote
-	next := *p
+	payment, remote := d.p, d.f.Remote
+	next := *payment
 	switch {
-	case d.f.Wish == Again && p.Declined():
+	case d.f.Wish == Again && payment.Declined():
 		return d.tryAgain()
 	case d.f.Wish == Again: // another process was faster
-		return wait(IdlePause(p, d.now))
-	case r == nil:
+		return wait(IdlePause(payment, d.now))
+	case remote == nil:
 		return act(Read)
-	case r.OtherMethod != "":
+	case remote.OtherMethod != "":
 		return d.refuseOtherMethod()
-	case r.State == cards.Authorised, r.State == cards.Captured, r.Capturing:
-		next.DeclineCode, next.CaptureBefore = "", r.CaptureBefore
+	case remote.State == cards.Authorised, remote.State == cards.Captured, remote.Capturing:
+		next.DeclineCode, next.CaptureBefore = "", remote.CaptureBefore
 		return d.write(next, flows.Authorised, "the buyer authorised it")
-	case r.State == cards.Cancelled:
+	case remote.State == cards.Cancelled:
 		return d.to(flows.Cancelling, "it was cancelled at the processor")
-	case r.State == cards.Refunded:
+	case remote.State == cards.Refunded:
 		return d.to(flows.Blocked, "it was refunded at the processor")
 	}
 	// The processor counts neither a failed challenge nor what the key may not read, so each decline that is read counts too.
-	declined := r.State == cards.Declined && r.Decline != p.Decline
+	declined := remote.State == cards.Declined && remote.Decline != payment.Decline
 	if declined {
 		next.Declines++
 	}
-	next.DeclineCode, next.Decline, next.Declines = r.DeclineCode, r.Decline, max(next.Declines, r.Declines)
-	deciding := r.State == cards.Processing
+	next.DeclineCode, next.Decline, next.Declines = remote.DeclineCode, remote.Decline, max(next.Declines, remote.Declines)
+	deciding := remote.State == cards.Processing
 	switch {
-	case deciding && p.MaybeCapturing():
+	case deciding && payment.MaybeCapturing():
 		return wait(PollEvery)
 	case next.DeclinedTooOften():
 		return d.write(next, flows.Cancelling, "declined too often")
-	case !p.EndsAt.IsZero() && d.now.After(p.EndsAt):
+	case !payment.EndsAt.IsZero() && d.now.After(payment.EndsAt):
 		return d.to(flows.Cancelling, "the registration has ended")
 	case declined:
 		next.Processing = false
-		return d.write(next, flows.Intent, "declined: "+r.DeclineCode)
-	case deciding && !p.Processing:
-		next = *p
+		return d.write(next, flows.Intent, "declined: "+remote.DeclineCode)
+	case deciding && !payment.Processing:
+		next = *payment
 		next.Processing, next.DeclineCode = true, ""
 		return d.write(next, flows.Intent, "the bank is deciding about the buyer's card")
-	case !deciding && p.Processing, r.State != cards.Declined && p.Declined():
+	case !deciding && payment.Processing, remote.State != cards.Declined && payment.Declined():
 		return d.tryAgain()
 	case d.f.Wish == GiveUp:
 		return d.to(flows.Cancelling, "the buyer gave up")
-	case d.now.Sub(p.UpdatedAt) <= IdleIntent:
-		return wait(IdlePause(p, d.now))
-	case p.Processing:
+	case d.now.Sub(payment.UpdatedAt) <= IdleIntent:
+		return wait(IdlePause(payment, d.now))
+	case payment.Processing:
 		return d.to(flows.Cancelling, "the bank did not decide about the buyer's card")
 	}
 	return d.to(flows.Cancelling, "the buyer left")
@@ -166,22 +166,22 @@ func (d turn) refuseOtherMethod() (Action, *Change) {
 // cancel cancels the payment at the processor, and believes only what it reads back. A cancellation that the processor refuses for
 // now, as while it processes the buyer's confirmation, is repeated with the next key: the same key would replay the refusal.
 func (d turn) cancel() (Action, *Change) {
-	p, r, call := d.p, d.f.Remote, d.f.Call
+	payment, remote, call := d.p, d.f.Remote, d.f.Call
 	switch {
-	case call == nil && PauseLeft(p, d.now) > 0:
-		return wait(PauseLeft(p, d.now))
+	case call == nil && PauseLeft(payment, d.now) > 0:
+		return wait(PauseLeft(payment, d.now))
 	case call == nil:
 		return act(Cancel)
 	case call.Outcome == Failed, call.Outcome == KeyReused:
 		return failed(call.Err)
-	case r == nil:
+	case remote == nil:
 		return act(Read)
-	case r.State == cards.Cancelled:
-		return d.to(flows.Cancelled, p.Reason)
-	case r.State == cards.Captured, r.State == cards.Refunded:
-		return d.to(flows.Blocked, "cannot be cancelled: at the processor it is "+string(r.State))
+	case remote.State == cards.Cancelled:
+		return d.to(flows.Cancelled, payment.Reason)
+	case remote.State == cards.Captured, remote.State == cards.Refunded:
+		return d.to(flows.Blocked, "cannot be cancelled: at the processor it is "+string(remote.State))
 	}
-	next := *p
+	next := *payment
 	next.UsedKeys++
 	if call.Outcome != KeyUsedUp { // it is refused for now
 		next.NotBefore = d.now.Add(PollEvery).Round(0)

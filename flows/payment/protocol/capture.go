@@ -9,26 +9,26 @@ import (
 
 // checkSale reads the sale again before any money is taken. While the brake holds, the money stays reserved.
 func (d turn) checkSale() (Action, *Change) {
-	p, r := d.p, d.f.Remote
+	payment, remote := d.p, d.f.Remote
 	tooOld := d.authorisedTooLong()
 	left, known := d.brake()
 	switch {
 	case !tooOld && !known:
 		return act(AskBrake)
-	case !tooOld && left > 0 && p.OnHold:
+	case !tooOld && left > 0 && payment.OnHold:
 		return d.awaitBrake(left)
-	case r == nil:
+	case remote == nil:
 		return act(Read)
-	case r.OtherMethod != "":
+	case remote.OtherMethod != "":
 		return d.refuseOtherMethod()
-	case r.State == cards.Captured:
+	case remote.State == cards.Captured:
 		// Redis lost the capture. The sale was checked before it, and a check that fails now could not undo it.
 		return d.to(flows.Capturing, "captured before")
-	case r.State == cards.Processing: // Redis lost this capture too, and the bank decides about it
+	case remote.State == cards.Processing: // Redis lost this capture too, and the bank decides about it
 		return d.bankDecides("being captured")
-	case r.State != cards.Authorised:
-		return d.to(flows.Cancelling, "the processor no longer holds the authorisation: "+string(r.State))
-	case tooOld && p.OnHold:
+	case remote.State != cards.Authorised:
+		return d.to(flows.Cancelling, "the processor no longer holds the authorisation: "+string(remote.State))
+	case tooOld && payment.OnHold:
 		return d.to(flows.Cancelling, "the club system recorded no payment within the life of the authorisation")
 	case tooOld:
 		return d.to(flows.Cancelling, "the authorisation is too old")
@@ -41,22 +41,22 @@ func (d turn) checkSale() (Action, *Change) {
 // agreeToCapture continues if the sale is as agreed. If it is not, or cannot be read, the buyer is not charged. A call that found this
 // gateway busy says nothing about the club system, and is repeated later.
 func (d turn) agreeToCapture() (Action, *Change) {
-	s := d.f.Sale
+	sale := d.f.Sale
 	switch {
-	case s == nil:
+	case sale == nil:
 		return act(CheckSale)
-	case s.Busy:
-		return failed(s.Err)
+	case sale.Busy:
+		return failed(sale.Err)
 	}
 	next := *d.p
-	next.Snapshot, next.OnHold = s.Seen, false
-	if s.Err != nil {
+	next.Snapshot, next.OnHold = sale.Seen, false
+	if sale.Err != nil {
 		return d.write(next, flows.Cancelling, "the club system was unreachable before the capture")
 	}
-	if reason := d.p.ChangedSinceAgreed(s.Sale, s.Check); reason != "" {
+	if reason := d.p.ChangedSinceAgreed(sale.Sale, sale.Check); reason != "" {
 		return d.write(next, flows.Cancelling, reason)
 	}
-	next.Payer = s.payer()
+	next.Payer = sale.payer()
 	return d.write(next, flows.Capturing, "the sale is as agreed")
 }
 
@@ -64,25 +64,25 @@ func (d turn) agreeToCapture() (Action, *Change) {
 // club's staff may have settled the sale; so the sale is read again. While the bank decides about the capture, the key only replays
 // that, so the payment is read instead. Nothing is taken then, and the brake is not asked: its probe would be lost.
 func (d turn) capture() (Action, *Change) {
-	p, r, call := d.p, d.f.Remote, d.f.Call
+	payment, remote, call := d.p, d.f.Remote, d.f.Call
 	left, known := d.brake()
 	tooOld := d.authorisedTooLong()
 	switch {
 	case call != nil:
 		return d.captured()
-	case p.Processing && r == nil:
+	case payment.Processing && remote == nil:
 		return act(Read)
-	case p.Processing:
+	case payment.Processing:
 		return d.captureOutcome(true)
 	case !known:
 		return act(AskBrake)
-	case left == 0 && !tooOld && Agreed(p, d.now):
+	case left == 0 && !tooOld && Agreed(payment, d.now):
 		return act(Capture)
-	case r == nil:
+	case remote == nil:
 		return act(Read)
-	case r.State == cards.Processing:
+	case remote.State == cards.Processing:
 		return d.captureOutcome(false)
-	case r.State != cards.Authorised: // the capture replays its earlier success, or is refused
+	case remote.State != cards.Authorised: // the capture replays its earlier success, or is refused
 		return act(Capture)
 	case tooOld:
 		return d.to(flows.Cancelling, "the authorisation is too old")
@@ -108,20 +108,20 @@ func (d turn) captured() (Action, *Change) {
 
 // captureOutcome follows what a capture led to at the processor. usedUp: its key only replays an earlier response.
 func (d turn) captureOutcome(usedUp bool) (Action, *Change) {
-	p, r := d.p, d.f.Remote
+	payment, remote := d.p, d.f.Remote
 	switch {
-	case r.State == cards.Processing && p.Processing:
+	case remote.State == cards.Processing && payment.Processing:
 		return wait(PollEvery)
-	case r.State == cards.Processing:
+	case remote.State == cards.Processing:
 		return d.bankDecides("the bank is deciding about the capture")
-	case r.State == cards.Authorised && usedUp:
-		next := *p
+	case remote.State == cards.Authorised && usedUp:
+		next := *payment
 		next.UsedKeys++
 		next.Processing = false
 		return d.keep(next)
-	case r.State == cards.Captured:
+	case remote.State == cards.Captured:
 		return d.to(flows.Captured, "captured by the processor")
-	case r.State == cards.Refunded:
+	case remote.State == cards.Refunded:
 		return d.to(flows.Blocked, "it was refunded at the processor")
 	}
 	return d.to(flows.Cancelling, "the processor refused the capture")

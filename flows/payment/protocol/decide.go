@@ -65,16 +65,16 @@ func Allowed(p *flows.Payment, f Facts, now time.Time) (offers []Offer) {
 // decide carries out a decision, or refuses it. An operator may decide about three things: a doubt, a block, and a finding of a
 // recorded payment. An unverifiable payment has no record: see Endable.
 func (d turn) decide() (Action, *Change) {
-	p, choice := d.p, d.f.Decision.Choice
+	payment, choice := d.p, d.f.Decision.Choice
 	switch {
-	case p.Finding() != "" && choice == ConfirmRecorded:
+	case payment.Finding() != "" && choice == ConfirmRecorded:
 		return d.settleFinding()
-	case p.State == flows.InDoubt:
+	case payment.State == flows.InDoubt:
 		return d.endDoubt()
-	case p.State == flows.Blocked && choice != SendAgain:
+	case payment.State == flows.Blocked && choice != SendAgain:
 		return d.endBlocked()
 	}
-	return refuse(notInDoubt(p))
+	return refuse(notInDoubt(payment))
 }
 
 // decided writes a decision. If a card payment becomes recorded, its acceptance is journaled.
@@ -105,34 +105,34 @@ func (d turn) settleFinding() (Action, *Change) {
 
 // endDoubt ends a doubt. A decision about a card payment is about the latest claim in the journal, which Redis may have lost.
 func (d turn) endDoubt() (Action, *Change) {
-	p, r, choice := d.p, d.f.Remote, d.f.Decision.Choice
+	payment, remote, choice := d.p, d.f.Remote, d.f.Decision.Choice
 	switch {
-	case choice == GiveBack && !p.HasProcessor():
+	case choice == GiveBack && !payment.HasProcessor():
 		return refuse(NotDecidable("This payment has no card processor, so there is nothing to refund. Use --cancel."))
-	case choice == CallOff && p.HasProcessor():
+	case choice == CallOff && payment.HasProcessor():
 		return refuse(NotDecidable("The card payment was captured, so it cannot be cancelled. Use --send-again or --refund."))
 	case choice == SendAgain && d.f.Latest == nil:
 		return act(ReadLatest)
-	case choice == SendAgain && Rival(p, d.f.Latest.Payment) != nil:
-		return refuse(Rival(p, d.f.Latest.Payment))
-	case p.HasProcessor() && r == nil:
+	case choice == SendAgain && Rival(payment, d.f.Latest.Payment) != nil:
+		return refuse(Rival(payment, d.f.Latest.Payment))
+	case payment.HasProcessor() && remote == nil:
 		return act(Read)
-	case p.HasProcessor() && r.Err != nil && r.Absent == "":
-		return failed(r.Err)
-	case p.HasProcessor() && Undecidable(p, r) != nil:
-		return refuse(Undecidable(p, r))
+	case payment.HasProcessor() && remote.Err != nil && remote.Absent == "":
+		return failed(remote.Err)
+	case payment.HasProcessor() && Undecidable(payment, remote) != nil:
+		return refuse(Undecidable(payment, remote))
 	}
-	next := *p
+	next := *payment
 	next.ReleasePending = false
-	if p.HasProcessor() {
-		if n, attempt := r.Journal.Last(); n >= p.Claim {
+	if payment.HasProcessor() {
+		if n, attempt := remote.Journal.Last(); n >= payment.Claim {
 			next.Claim, next.AttemptID = n, attempt
 		}
 	}
 	switch {
 	case choice != ConfirmRecorded:
 		return d.notRecorded(next)
-	case p.HasProcessor() && r.State == cards.Refunded:
+	case payment.HasProcessor() && remote.State == cards.Refunded:
 		return refuse(NotDecidable("The payment was refunded in full at the processor. Undo it in the club system, " +
 			"then run confirm-not-recorded with --refund."))
 	}
@@ -140,16 +140,16 @@ func (d turn) endDoubt() (Action, *Change) {
 }
 
 // Undecidable says why nothing can be decided about a card payment in doubt, as the processor shows it; nil if it can.
-func Undecidable(p *flows.Payment, r *Remote) *flows.Error {
-	switch differs := cmp.Or(r.Absent, Differs(p, r)); {
+func Undecidable(p *flows.Payment, remote *Remote) *flows.Error {
+	switch differs := cmp.Or(remote.Absent, Differs(p, remote)); {
 	case differs != "":
 		return NotDecidable("Nothing can be decided: %s.", differs)
-	case r.Journal.RefundClaimed():
+	case remote.Journal.RefundClaimed():
 		return NotDecidable("A refund has begun: the journal at the processor holds its claim. " +
 			"Check there whether the buyer was refunded, and leave a note here.")
-	case !r.HoldsAll() && r.State != cards.Refunded:
-		return NotDecidable("At the processor the payment is %s, with %s of %s refunded. Refund the rest there first.", r.State,
-			flows.Price(r.Refunded, r.Currency), flows.Price(r.Captured, r.Currency))
+	case !remote.HoldsAll() && remote.State != cards.Refunded:
+		return NotDecidable("At the processor the payment is %s, with %s of %s refunded. Refund the rest there first.", remote.State,
+			flows.Price(remote.Refunded, remote.Currency), flows.Price(remote.Captured, remote.Currency))
 	}
 	return nil
 }
@@ -167,17 +167,17 @@ func Rival(p, latest *flows.Payment) *flows.Error {
 // notRecorded ends the doubt of a payment that the club system does not have. That needs a journal without an acceptance, an attempt so
 // old that nothing can arrive any more, a sale that does not contradict it, and the release of the claim.
 func (d turn) notRecorded(next flows.Payment) (Action, *Change) {
-	p, r, choice := d.p, d.f.Remote, d.f.Decision.Choice
-	card := p.HasProcessor()
+	payment, remote, choice := d.p, d.f.Remote, d.f.Decision.Choice
+	card := payment.HasProcessor()
 	switch {
-	case card && r.Journal.Accepted:
+	case card && remote.Journal.Accepted:
 		return refuse(acceptedAfterAll())
-	case card && choice == SendAgain && r.State == cards.Refunded:
+	case card && choice == SendAgain && remote.State == cards.Refunded:
 		return refuse(NotDecidable("The payment was refunded in full at the processor, so it cannot be recorded. Decide with --refund."))
 	case card && choice == SendAgain && next.Claim >= MaxClaims:
 		return refuse(NotDecidable("All %d attempts to record it are used up. Use --refund.", MaxClaims))
 	}
-	if from := NotRecordedFrom(p, r); from.After(d.now) {
+	if from := NotRecordedFrom(payment, remote); from.After(d.now) {
 		return refuse(&flows.Error{Code: flows.TooEarly, RetryAfter: from.Sub(d.now), Operator: fmt.Sprintf(
 			"The request may still arrive. This decision is possible from %s.", from.UTC().Format(TimeFormat))})
 	}
@@ -189,7 +189,7 @@ func (d turn) notRecorded(next flows.Payment) (Action, *Change) {
 			return action, nil
 		}
 	}
-	next.NotBefore, next.Payer = time.Time{}, p.Payer.Outdated() // the sale is read again before the next claim
+	next.NotBefore, next.Payer = time.Time{}, payment.Payer.Outdated() // the sale is read again before the next claim
 	to := flows.Cancelled
 	switch {
 	case choice == GiveBack:
@@ -213,16 +213,16 @@ func NotRecordedFrom(p *flows.Payment, r *Remote) time.Time {
 
 // latestAttempt returns when the latest attempt in the record or in the journal began. Without a processor, or for an attempt that has
 // no time, that is the beginning of the doubt.
-func latestAttempt(p *flows.Payment, r *Remote) time.Time {
+func latestAttempt(p *flows.Payment, remote *Remote) time.Time {
 	latest, ok := AttemptStart(p.AttemptID)
 	if !ok || !p.HasProcessor() {
 		latest = p.InDoubtSince()
 	}
-	if r == nil {
+	if remote == nil {
 		return latest
 	}
 	for n := 1; n <= HighestClaim; n++ {
-		if at, ok := AttemptStart(r.Journal.Entry(n).Attempt); ok && at.After(latest) {
+		if at, ok := AttemptStart(remote.Journal.Entry(n).Attempt); ok && at.After(latest) {
 			latest = at
 		}
 	}
@@ -255,33 +255,33 @@ func (d turn) releaseDecided(next flows.Payment) (Action, bool) {
 // the club system would book the money on the contact's account. It is not refunded while the sale is settled, perhaps by this very
 // payment, unless the operator overrides that.
 func (d turn) saleAllows() (Action, bool) {
-	in, p, s := d.f.Decision, d.p, d.f.Sale
+	in, payment, sale := d.f.Decision, d.p, d.f.Sale
 	again := in.Choice == SendAgain
 	settled := NotDecidable("The sale has been settled. If this payment settled it, run confirm-recorded. " +
 		"If it certainly did not, add --override.")
 	switch {
 	case in.Override && !again:
 		return Action{}, true
-	case in.Offered && SeenSettled(p):
+	case in.Offered && SeenSettled(payment):
 		return refusal(settled), false
 	case in.Offered:
 		return Action{}, true
-	case s == nil:
+	case sale == nil:
 		return Action{Kind: CheckSale}, false
-	case s.Gone && again:
+	case sale.Gone && again:
 		return refusal(NotDecidable("It cannot be sent again: the club system does not find the sale.")), false
-	case s.Gone:
+	case sale.Gone:
 		return refusal(NotDecidable("The club system does not find the sale. " +
 			"If the payment is certainly not on the person's account either, add --override.")), false
-	case s.Err != nil:
-		return Action{Kind: Wait, For: PollEvery, Err: s.Err}, false
-	case again && p.HasProcessor() && p.ChangedSinceAgreed(s.Sale, s.Check) != "":
+	case sale.Err != nil:
+		return Action{Kind: Wait, For: PollEvery, Err: sale.Err}, false
+	case again && payment.HasProcessor() && payment.ChangedSinceAgreed(sale.Sale, sale.Check) != "":
 		return refusal(NotDecidable("It cannot be sent again: %s. If this payment did that, run confirm-recorded; otherwise use --refund.",
-			p.ChangedSinceAgreed(s.Sale, s.Check))), false
-	case again && s.Sale.State != p.SaleState: // it would be in doubt again
+			payment.ChangedSinceAgreed(sale.Sale, sale.Check))), false
+	case again && sale.Sale.State != payment.SaleState: // it would be in doubt again
 		return refusal(NotDecidable("It cannot be sent again: the sale has been settled. If this payment settled it, run confirm-recorded; " +
 			"otherwise use --cancel.")), false
-	case s.Sale.State != p.SaleState:
+	case sale.Sale.State != payment.SaleState:
 		return refusal(settled), false
 	}
 	return Action{}, true
@@ -290,28 +290,28 @@ func (d turn) saleAllows() (Action, bool) {
 // endBlocked ends a blocked payment that was settled by hand, or has it refunded. What the processor has must agree: it keeps the money
 // of one that is recorded, and keeps none of one that is not.
 func (d turn) endBlocked() (Action, *Change) {
-	p, r, choice := d.p, d.f.Remote, d.f.Decision.Choice
+	payment, remote, choice := d.p, d.f.Remote, d.f.Decision.Choice
 	switch {
-	case p.ProcessorID != "" && r == nil:
+	case payment.ProcessorID != "" && remote == nil:
 		return act(Read)
-	case p.ProcessorID != "" && r.Err != nil && r.Absent == "":
-		return failed(r.Err)
+	case payment.ProcessorID != "" && remote.Err != nil && remote.Absent == "":
+		return failed(remote.Err)
 	case choice == GiveBack:
 		return d.refundBlocked()
 	}
-	to := settledAs(p, r, choice)
+	to := settledAs(payment, remote, choice)
 	switch {
 	case to != "":
-	case p.ProcessorID == "":
+	case payment.ProcessorID == "":
 		return refuse(neverCreated())
-	case r.Absent != "": // money may be kept
+	case remote.Absent != "": // money may be kept
 		return refuse(NotDecidable("The processor does not have this payment at present, so its money may be kept. " +
 			"Check the account and the key; Frontdesk continues once the processor has it again. " +
 			"If the buyer certainly has the money back, use confirm-not-recorded --refund --override."))
 	default:
 		return refuse(NotDecidable("The payment is blocked. At the processor it is %s, with %s of %s refunded. "+
-			"Run frontdesk payments show for the possible decisions.", r.State,
-			flows.Price(r.Refunded, r.Currency), flows.Price(r.Captured, r.Currency)))
+			"Run frontdesk payments show for the possible decisions.", remote.State,
+			flows.Price(remote.Refunded, remote.Currency), flows.Price(remote.Captured, remote.Currency)))
 	}
 	if choice == CallOff {
 		if action, allowed := d.saleAllows(); !allowed {
@@ -323,16 +323,16 @@ func (d turn) endBlocked() (Action, *Change) {
 
 // settledAs returns the state in which a blocked payment ends that an operator settled by hand; empty if the processor contradicts that,
 // or does not say whether it keeps the money. r is nil if the payment was never created there.
-func settledAs(p *flows.Payment, r *Remote, choice Choice) flows.PaymentState {
-	there, recorded := r != nil && r.Absent == "", choice == ConfirmRecorded
+func settledAs(p *flows.Payment, remote *Remote, choice Choice) flows.PaymentState {
+	there, recorded := remote != nil && remote.Absent == "", choice == ConfirmRecorded
 	switch {
-	case recorded && p.HasProcessor() && (r == nil || there && !r.kept()):
+	case recorded && p.HasProcessor() && (remote == nil || there && !remote.kept()):
 		return ""
 	case recorded:
 		return flows.Recorded
-	case r == nil, there && r.State == cards.Cancelled:
+	case remote == nil, there && remote.State == cards.Cancelled:
 		return flows.Cancelled
-	case there && r.State == cards.Refunded:
+	case there && remote.State == cards.Refunded:
 		return flows.Refunded
 	}
 	return ""
@@ -357,30 +357,30 @@ func (d turn) byHand(to flows.PaymentState) (Action, *Change) {
 // refundBlocked has a blocked payment refunded. The new attempt has another key, because the processor would replay its refusal under
 // the old one. It cannot refund twice: the processor gives back no more than it took.
 func (d turn) refundBlocked() (Action, *Change) {
-	p, r, override := d.p, d.f.Remote, d.f.Decision.Override
+	payment, remote, override := d.p, d.f.Remote, d.f.Decision.Override
 	switch {
-	case !p.HasProcessor():
-		return refuse(notInDoubt(p))
-	case p.ProcessorID == "":
+	case !payment.HasProcessor():
+		return refuse(notInDoubt(payment))
+	case payment.ProcessorID == "":
 		return refuse(neverCreated())
-	case r.Absent != "" && !override:
+	case remote.Absent != "" && !override:
 		return refuse(NotDecidable("Nothing can be refunded here: %s. Check the account and the key; Frontdesk continues "+
-			"once the processor has it again. If the buyer certainly has the money back, add --override.", r.Absent))
-	case r.Absent != "":
+			"once the processor has it again. If the buyer certainly has the money back, add --override.", remote.Absent))
+	case remote.Absent != "":
 		return d.byHand(flows.Refunded)
-	case Differs(p, r) != "":
-		return refuse(NotDecidable("Nothing can be decided: %s.", Differs(p, r)))
-	case !r.refundable():
-		return refuse(notInDoubt(p))
-	case r.Disputed && override: // the bank has given the money back
+	case Differs(payment, remote) != "":
+		return refuse(NotDecidable("Nothing can be decided: %s.", Differs(payment, remote)))
+	case !remote.refundable():
+		return refuse(notInDoubt(payment))
+	case remote.Disputed && override: // the bank has given the money back
 		return d.byHand(flows.Refunded)
 	}
-	next := *p
-	next.Claim, next.AttemptID = r.Journal.Last()
-	if !r.Journal.RefundClaimed() {
+	next := *payment
+	next.Claim, next.AttemptID = remote.Journal.Last()
+	if !remote.Journal.RefundClaimed() {
 		next.Claim, next.AttemptID = next.Claim+1, RefundPrefix+NewAttemptID(d.now, d.f.ID)
 	}
-	next.RefundRetry, next.FailedRefunds, next.NotBefore = NewAttemptID(d.now, d.f.ID), r.FailedRefunds, time.Time{}
+	next.RefundRetry, next.FailedRefunds, next.NotBefore = NewAttemptID(d.now, d.f.ID), remote.FailedRefunds, time.Time{}
 	return d.decided(next, flows.Refunding, "an operator requested the refund")
 }
 

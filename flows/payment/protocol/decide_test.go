@@ -43,13 +43,13 @@ func accepted(r *protocol.Remote) { r.Journal.Accepted = true }
 
 // releasedByOperator returns facts about the operator's release, with the journal after it.
 func releasedByOperator(outcome protocol.Outcome, with ...func(r *protocol.Remote)) func(f *protocol.Facts) {
-	return func(f *protocol.Facts) {
-		f.Release = &protocol.Call{Outcome: outcome, Err: errDown}
+	return func(facts *protocol.Facts) {
+		facts.Release = &protocol.Call{Outcome: outcome, Err: errDown}
 		if outcome == protocol.Done {
 			p := record(flows.InDoubt)
-			f.Release = &protocol.Call{Outcome: outcome, Response: remote(&p, cards.Captured)}
+			facts.Release = &protocol.Call{Outcome: outcome, Response: remote(&p, cards.Captured)}
 			for _, change := range with {
-				change(f.Release.Response)
+				change(facts.Release.Response)
 			}
 		}
 	}
@@ -152,7 +152,7 @@ func TestDecideRecorded(t *testing.T) {
 // TestDecideAgain: a card payment is sent again if nothing else may settle the sale, and the claim is over.
 func TestDecideAgain(t *testing.T) {
 	t.Parallel()
-	p := doubtful()
+	payment := doubtful()
 	other := record(flows.Captured)
 	other.ID, other.AttemptID = "r-2", attemptAt(now.Add(-time.Hour))
 	another := other
@@ -160,7 +160,7 @@ func TestDecideAgain(t *testing.T) {
 	ended := other
 	ended.State = flows.Cancelled
 	full := slices.Repeat([]protocol.Entry{{Attempt: old, Release: old}}, protocol.MaxClaims)
-	check(t, p, []row{
+	check(t, payment, []row{
 		{name: "cancelled", facts: cancel,
 			want: refused("The card payment was captured, so it cannot be cancelled. Use --send-again or --refund.")},
 		{name: "again, without a look at the registration", facts: again, want: "read_latest"},
@@ -169,30 +169,30 @@ func TestDecideAgain(t *testing.T) {
 		{name: "again, and another is of another sale", facts: and(again, latest(&another)), want: "read"},
 		{name: "again, and another ended", facts: and(again, latest(&ended)), want: "read"},
 		{name: "again, and no buyer can begin another", facts: and(again, latest(nil)), want: "read"},
-		{name: "again, unchecked", facts: and(again, latest(&p), held), want: "check_sale"},
-		{name: "again, not released", facts: and(again, latest(&p), held, sale()), want: "release_by_operator 1 " + old},
-		{name: "again", facts: and(again, latest(&p), held, sale(), free), want: "→ captured: " + notRecorded, wrote: beginsAnew},
+		{name: "again, unchecked", facts: and(again, latest(&payment), held), want: "check_sale"},
+		{name: "again, not released", facts: and(again, latest(&payment), held, sale()), want: "release_by_operator 1 " + old},
+		{name: "again", facts: and(again, latest(&payment), held, sale(), free), want: "→ captured: " + notRecorded, wrote: beginsAnew},
 		{name: "again, and Redis lost which attempt holds the claim", want: "release_by_operator 1 " + other.AttemptID,
-			facts: and(again, latest(&p), shows(cards.Captured, entries(protocol.Entry{Attempt: other.AttemptID})), sale())},
-		{name: "again, before the first claim", with: beforeItsClaim, facts: and(again, latest(&p), shows(cards.Captured), sale()),
+			facts: and(again, latest(&payment), shows(cards.Captured, entries(protocol.Entry{Attempt: other.AttemptID})), sale())},
+		{name: "again, before the first claim", with: beforeItsClaim, facts: and(again, latest(&payment), shows(cards.Captured), sale()),
 			want: "release_by_operator 0 "},
-		{name: "again, and it was refunded", facts: and(again, latest(&p), shows(cards.Refunded)),
+		{name: "again, and it was refunded", facts: and(again, latest(&payment), shows(cards.Refunded)),
 			want: refused("The payment was refunded in full at the processor, so it cannot be recorded. Decide with --refund.")},
-		{name: "again, and every claim is used", facts: and(again, latest(&p), shows(cards.Captured, entries(full...))),
+		{name: "again, and every claim is used", facts: and(again, latest(&payment), shows(cards.Captured, entries(full...))),
 			want: refused("All 10 attempts to record it are used up. Use --refund.")},
-		{name: "again, and the sale was settled", facts: and(decides(protocol.SendAgain, true), latest(&p), held, sale(settled)),
+		{name: "again, and the sale was settled", facts: and(decides(protocol.SendAgain, true), latest(&payment), held, sale(settled)),
 			want: refused("It cannot be sent again: the sale was settled by something else. " +
 				"If this payment did that, run confirm-recorded; otherwise use --refund.")},
-		{name: "again, and it was accepted", facts: and(again, latest(&p), shows(cards.Captured, accepted)), want: refused(
+		{name: "again, and it was accepted", facts: and(again, latest(&payment), shows(cards.Captured, accepted)), want: refused(
 			"The journal at the processor holds the club system's acceptance. The payment will be recorded in a moment.")},
 		{name: "again, and a refund has begun",
-			facts: and(again, latest(&p), shows(cards.Captured, entries(protocol.Entry{Attempt: refundAttempt}))),
+			facts: and(again, latest(&payment), shows(cards.Captured, entries(protocol.Entry{Attempt: refundAttempt}))),
 			want: refused("A refund has begun: the journal at the processor holds its claim. " +
 				"Check there whether the buyer was refunded, and leave a note here.")},
-		{name: "again, and part of it went back", facts: and(again, latest(&p), shows(cards.Captured, partlyRefunded)),
+		{name: "again, and part of it went back", facts: and(again, latest(&payment), shows(cards.Captured, partlyRefunded)),
 			want: refused("At the processor the payment is captured, with 5.00 EUR of 45.00 EUR refunded. Refund the rest there first.")},
-		{name: "again, and the sale is unreadable", facts: and(again, latest(&p), held, sale(unread)), want: "wait 15s: no answer"},
-		{name: "again, and the sale is gone", facts: and(again, latest(&p), held, sale(gone)),
+		{name: "again, and the sale is unreadable", facts: and(again, latest(&payment), held, sale(unread)), want: "wait 15s: no answer"},
+		{name: "again, and the sale is gone", facts: and(again, latest(&payment), held, sale(gone)),
 			want: refused("It cannot be sent again: the club system does not find the sale.")},
 	})
 }
@@ -238,15 +238,15 @@ func TestDecideRefund(t *testing.T) {
 // TestDecideWithoutAProcessor: the record alone says when a doubt can be decided.
 func TestDecideWithoutAProcessor(t *testing.T) {
 	t.Parallel()
-	p := record(flows.InDoubt)
-	p.Method, p.ProcessorID, p.Claim, p.AttemptID = flows.Deferred, "", 1, attemptAt(now.Add(-time.Hour))
-	p.DoubtSince = now.Add(-protocol.DecideAfter)
-	check(t, p, []row{
+	payment := record(flows.InDoubt)
+	payment.Method, payment.ProcessorID, payment.Claim, payment.AttemptID = flows.Deferred, "", 1, attemptAt(now.Add(-time.Hour))
+	payment.DoubtSince = now.Add(-protocol.DecideAfter)
+	check(t, payment, []row{
 		{name: "recorded", facts: recorded, want: "→ recorded: an operator confirmed that it is recorded"},
-		{name: "again", facts: and(again, latest(&p), sale()), want: "→ priced: an operator confirmed that it is not recorded"},
-		{name: "again, and the sale was settled", facts: and(again, latest(&p), sale(settled)), want: refused("It cannot be sent again: " +
+		{name: "again", facts: and(again, latest(&payment), sale()), want: "→ priced: an operator confirmed that it is not recorded"},
+		{name: "again, and the sale was settled", facts: and(again, latest(&payment), sale(settled)), want: refused("It cannot be sent again: " +
 			"the sale has been settled. If this payment settled it, run confirm-recorded; otherwise use --cancel.")},
-		{name: "again, and the sale changed", facts: and(again, latest(&p), sale(func(s *protocol.Sale) { s.Sale.TotalTI++ })),
+		{name: "again, and the sale changed", facts: and(again, latest(&payment), sale(func(s *protocol.Sale) { s.Sale.TotalTI++ })),
 			want: "→ priced: an operator confirmed that it is not recorded"},
 		{name: "cancelled", facts: and(cancel, sale()), want: "→ cancelled: an operator confirmed that it is not recorded"},
 		{name: "cancelled, too early", facts: forcedCancel, with: func(p *flows.Payment) { p.DoubtSince = p.DoubtSince.Add(time.Second) },
@@ -318,12 +318,12 @@ func TestRefundOfABlock(t *testing.T) {
 // TestDecideABlock: how an operator ends what the machine has stopped working on.
 func TestDecideABlock(t *testing.T) {
 	t.Parallel()
-	p := blockedPayment()
+	payment := blockedPayment()
 	notInDoubt := refused(blockedAndNotInDoubt)
 	still := func(state string) string {
 		return refused("The payment is blocked. At the processor it is " + state + ". Run frontdesk payments show for the possible decisions.")
 	}
-	check(t, p, []row{
+	check(t, payment, []row{
 		{name: "again", facts: decides(protocol.SendAgain, true), want: notInDoubt},
 		{name: "recorded, unread", facts: recorded, want: "read"},
 		{name: "recorded, kept", facts: and(recorded, shows(cards.Captured, entries(open))), want: "→ recorded: " + byHand + ", then journal"},
@@ -357,7 +357,7 @@ func TestDecideABlock(t *testing.T) {
 				"If the buyer certainly has the money back, use confirm-not-recorded --refund --override.")},
 	})
 
-	lost := p
+	lost := payment
 	lost.ProcessorID = ""
 	never := refused("The payment was never created at the processor, so it holds no money. Use confirm-not-recorded --cancel.")
 	check(t, lost, []row{
@@ -380,22 +380,22 @@ func TestDecideABlock(t *testing.T) {
 // TestDecideAFinding: each finding ends alone, and the next one follows.
 func TestDecideAFinding(t *testing.T) {
 	t.Parallel()
-	p := record(flows.Recorded)
-	p.Difference, p.SaleVerdict, p.PaidTwice = "refunded", protocol.SaleOpen, true
+	payment := record(flows.Recorded)
+	payment.Difference, payment.SaleVerdict, payment.PaidTwice = "refunded", protocol.SaleOpen, true
 	for _, want := range []string{"the club system has it too", "the sale", "it recorded once"} {
 		f := protocol.Facts{}
 		recorded(&f)
-		_, change := protocol.Next(&p, f, now)
-		if change == nil || !strings.HasSuffix(change.Record.Reason, want) || change.Then != "" || change.Record.Finding() == p.Finding() {
+		_, change := protocol.Next(&payment, f, now)
+		if change == nil || !strings.HasSuffix(change.Record.Reason, want) || change.Then != "" || change.Record.Finding() == payment.Finding() {
 			t.Fatalf("%s: %+v", want, change)
 		}
-		p = change.Record
+		payment = change.Record
 	}
-	if p.Finding() != "" {
-		t.Errorf("there is still %s", p.Finding())
+	if payment.Finding() != "" {
+		t.Errorf("there is still %s", payment.Finding())
 	}
-	notInDoubt := refused("The payment is recorded, not in_doubt: " + p.Reason + ".")
-	check(t, p, []row{
+	notInDoubt := refused("The payment is recorded, not in_doubt: " + payment.Reason + ".")
+	check(t, payment, []row{
 		{name: "nothing is left", facts: decides(protocol.ConfirmRecorded, true), want: notInDoubt},
 		{name: "not recorded", facts: forcedRefund, want: notInDoubt},
 	})
@@ -421,20 +421,20 @@ func TestAllowedIsNext(t *testing.T) {
 	t.Parallel()
 	offered := map[protocol.Offer]bool{}
 	for _, state := range flows.PaymentStates {
-		for _, s := range starts(state) {
-			if !reflect.DeepEqual(s.asked, protocol.Facts{ID: "id"}) || s.p.SaleState == "" { // without states, the evidence shows nothing
+		for _, start := range starts(state) {
+			if !reflect.DeepEqual(start.asked, protocol.Facts{ID: "id"}) || start.p.SaleState == "" { // without states, the evidence shows nothing
 				continue
 			}
-			for _, sale := range s.sales[:2] { // as agreed, and settled
-				s.p.Readings = []flows.Reading{{Evidence: *sale.Seen}}
-				for _, r := range s.readings {
-					f := protocol.Facts{ID: "id", Remote: r.Remote, Latest: &protocol.Latest{Payment: s.p}}
-					offers := protocol.Allowed(s.p, f, now)
+			for _, sale := range start.sales[:2] { // as agreed, and settled
+				start.p.Readings = []flows.Reading{{Evidence: *sale.Seen}}
+				for _, reading := range start.readings {
+					f := protocol.Facts{ID: "id", Remote: reading.Remote, Latest: &protocol.Latest{Payment: start.p}}
+					offers := protocol.Allowed(start.p, f, now)
 					for _, offer := range offers {
 						offered[offer] = true
 					}
-					if wrong := compareOffers(s.p, offers, f, sale.Sale); wrong != "" {
-						t.Fatalf("%s, with a sale %s, at the processor %s: %s", s.name, sale.name, r.name, wrong)
+					if wrong := compareOffers(start.p, offers, f, sale.Sale); wrong != "" {
+						t.Fatalf("%s, with a sale %s, at the processor %s: %s", start.name, sale.name, reading.name, wrong)
 					}
 				}
 			}

@@ -11,20 +11,20 @@ import (
 // it in another way, see endDoubt in decide.go. If the journal shows a refund that Redis lost, the payment is blocked, so that an
 // operator can complete the refund.
 func (d turn) resolve() (Action, *Change) {
-	p, r := d.p, d.f.Remote
+	payment, remote := d.p, d.f.Remote
 	switch {
-	case p.HasProcessor() && r == nil:
+	case payment.HasProcessor() && remote == nil:
 		return act(Read)
-	case p.HasProcessor() && r.Journal.Accepted:
+	case payment.HasProcessor() && remote.Journal.Accepted:
 		return d.to(flows.Recorded, "the journal holds the club system's acceptance")
-	case p.HasProcessor() && r.Journal.RefundBegun():
+	case payment.HasProcessor() && remote.Journal.RefundBegun():
 		return d.to(flows.Blocked, "a refund was begun, and Redis lost it")
 	case d.f.Sale != nil:
 		return d.weigh()
-	case d.f.Wish == Reread && !p.ReadSince(d.now, EvidenceEvery):
+	case d.f.Wish == Reread && !payment.ReadSince(d.now, EvidenceEvery):
 		return act(ReadEvidence)
 	}
-	due, more := NextReading(p)
+	due, more := NextReading(payment)
 	switch {
 	case !more:
 		return wait(DoubtPollEvery)
@@ -36,14 +36,14 @@ func (d turn) resolve() (Action, *Change) {
 
 // NextReading returns when evidence is due: at the first scheduled time after the last reading, and after a failure not before
 // DoubtPollEvery. more is false after the schedule.
-func NextReading(p *flows.Payment) (due time.Time, more bool) {
+func NextReading(payment *flows.Payment) (due time.Time, more bool) {
 	var last, failed time.Time
-	for _, reading := range p.Readings {
+	for _, reading := range payment.Readings {
 		if failed = reading.At; reading.Failures == 0 {
 			last, failed = reading.At, time.Time{}
 		}
 	}
-	since := p.InDoubtSince()
+	since := payment.InDoubtSince()
 	i := slices.IndexFunc(ReadingAt[:], func(after time.Duration) bool { return since.Add(after).After(last) })
 	if i < 0 {
 		return time.Time{}, false
@@ -58,20 +58,20 @@ func NextReading(p *flows.Payment) (due time.Time, more bool) {
 // weigh notes a reading. The rule decides only within RuleWithin of an attempt that may have left for the club system, and while
 // the processor holds the money: later, staff may have settled the sale.
 func (d turn) weigh() (Action, *Change) {
-	p, r, s := d.p, d.f.Remote, d.f.Sale
-	next := *p
-	if s.Err != nil {
-		next.Readings = WithReading(p.Readings, flows.Reading{Evidence: flows.Evidence{At: s.At}, Failures: 1})
+	payment, remote, sale := d.p, d.f.Remote, d.f.Sale
+	next := *payment
+	if sale.Err != nil {
+		next.Readings = WithReading(payment.Readings, flows.Reading{Evidence: flows.Evidence{At: sale.At}, Failures: 1})
 		return d.keep(next)
 	}
-	next.Readings = WithReading(p.Readings, flows.Reading{Evidence: *s.Seen})
-	taken := !p.HasProcessor() || r.HoldsAll() && !r.Journal.RefundClaimed()
-	attempt, maybeSent := openAttempt(p, r)
-	early := maybeSent && s.Seen.At.Sub(attempt) <= RuleWithin
-	if !taken || !early || !s.Rule.Matches(p, *s.Seen) {
+	next.Readings = WithReading(payment.Readings, flows.Reading{Evidence: *sale.Seen})
+	taken := !payment.HasProcessor() || remote.HoldsAll() && !remote.Journal.RefundClaimed()
+	attempt, maybeSent := openAttempt(payment, remote)
+	early := maybeSent && sale.Seen.At.Sub(attempt) <= RuleWithin
+	if !taken || !early || !sale.Rule.Matches(payment, *sale.Seen) {
 		return d.keep(next)
 	}
-	change := Transition(p, next, flows.Recorded, "the evidence matches recorded payments: "+s.Rule.String(),
+	change := Transition(payment, next, flows.Recorded, "the evidence matches recorded payments: "+sale.Rule.String(),
 		flows.Decision{Operator: flows.ByRule}, d.now)
 	return Action{}, d.accepted(change)
 }
@@ -79,15 +79,15 @@ func (d turn) weigh() (Action, *Change) {
 // openAttempt returns when the attempt began with which the payment may have left for the club system: that of the journal's
 // latest claim, if it is not released; without a processor, that of the record. False without such an attempt. When the doubt
 // began does not matter: after a loss of Redis, a doubt may be newer than its claim.
-func openAttempt(p *flows.Payment, r *Remote) (time.Time, bool) {
+func openAttempt(p *flows.Payment, remote *Remote) (time.Time, bool) {
 	if !p.HasProcessor() {
 		return AttemptStart(p.AttemptID)
 	}
-	n, _ := r.Journal.Last()
-	if r.Journal.Released(n) {
+	n, _ := remote.Journal.Last()
+	if remote.Journal.Released(n) {
 		return time.Time{}, false
 	}
-	return AttemptStart(r.Journal.Entry(n).Attempt)
+	return AttemptStart(remote.Journal.Entry(n).Attempt)
 }
 
 // WithReading appends a reading. Consecutive failures are one entry.

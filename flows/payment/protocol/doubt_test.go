@@ -175,28 +175,28 @@ func both(all ...func(p *flows.Payment)) func(p *flows.Payment) {
 // TestNextReading: evidence is read on the schedule, each time once, however late.
 func TestNextReading(t *testing.T) {
 	t.Parallel()
-	p := record(flows.InDoubt)
-	p.DoubtSince = now
+	payment := record(flows.InDoubt)
+	payment.DoubtSince = now
 	var at []time.Duration
 	for {
-		due, more := protocol.NextReading(&p)
+		due, more := protocol.NextReading(&payment)
 		if !more {
 			break
 		}
 		at = append(at, due.Sub(now))
-		p.Readings = protocol.WithReading(p.Readings, flows.Reading{Evidence: flows.Evidence{At: due}})
+		payment.Readings = protocol.WithReading(payment.Readings, flows.Reading{Evidence: flows.Evidence{At: due}})
 	}
 	if !slices.Equal(at, protocol.ReadingAt[:]) {
 		t.Errorf("read at %s", at)
 	}
 	for range 2 * protocol.MaxReadings {
-		p.Readings = protocol.WithReading(p.Readings, flows.Reading{Evidence: *stateOf("draft")})
+		payment.Readings = protocol.WithReading(payment.Readings, flows.Reading{Evidence: *stateOf("draft")})
 	}
-	if n := len(p.Readings); n != protocol.MaxReadings || protocol.SeenSettled(&p) {
-		t.Errorf("%d readings, settled %t", n, protocol.SeenSettled(&p))
+	if n := len(payment.Readings); n != protocol.MaxReadings || protocol.SeenSettled(&payment) {
+		t.Errorf("%d readings, settled %t", n, protocol.SeenSettled(&payment))
 	}
-	p.Readings = append(p.Readings, flows.Reading{Evidence: *stateOf("validated")}, flows.Reading{Failures: 1})
-	if !protocol.SeenSettled(&p) {
+	payment.Readings = append(payment.Readings, flows.Reading{Evidence: *stateOf("validated")}, flows.Reading{Failures: 1})
+	if !protocol.SeenSettled(&payment) {
 		t.Error("the latest evidence that could be read is not seen")
 	}
 }

@@ -201,14 +201,14 @@ func (f Facts) Wrote(kind Kind, p *flows.Payment, call *Call) Facts {
 // the change, because what it saw must be young when the payment is sent. Before the first claim, only the response to this process'
 // own capture is kept, within ClaimLife: no other process can have claimed before it, and the processor remembers the keys of claims
 // since. Before a later claim, before a refund, and after an attempt to record, the processor is always read again.
-func (f Facts) Committed(c *Change, now time.Time) Facts {
+func (f Facts) Committed(change *Change, now time.Time) Facts {
 	next := Facts{Wish: f.Wish}
 	r := f.Remote
-	holds := r != nil && r.Err == nil && f.Owner.IsZero() && c.Record.State != flows.Refunding
-	if holds && (c.Lease == 0 || r.By == Capture && c.Record.Claim == 1 && !Expired(now, r.At, ClaimLife)) {
+	holds := r != nil && r.Err == nil && f.Owner.IsZero() && change.Record.State != flows.Refunding
+	if holds && (change.Lease == 0 || r.By == Capture && change.Record.Claim == 1 && !Expired(now, r.At, ClaimLife)) {
 		next.Remote = r
 	}
-	if c.Lease > 0 {
+	if change.Lease > 0 {
 		next.Owner = now
 	}
 	return next

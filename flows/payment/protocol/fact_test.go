@@ -13,14 +13,14 @@ import (
 // known.
 func TestFactsAreForgotten(t *testing.T) {
 	t.Parallel()
-	p := record(flows.Capturing)
+	payment := record(flows.Capturing)
 	facts := func() protocol.Facts {
 		f := protocol.Facts{Wish: protocol.GiveUp}
 		and(shows(cards.Authorised), brake(0), sale())(&f)
 		return f
 	}
 	response := func(change func(r *protocol.Remote)) *protocol.Call {
-		call := &protocol.Call{Outcome: protocol.Done, Response: remote(&p, cards.Captured)}
+		call := &protocol.Call{Outcome: protocol.Done, Response: remote(&payment, cards.Captured)}
 		change(call.Response)
 		return call
 	}
@@ -35,14 +35,14 @@ func TestFactsAreForgotten(t *testing.T) {
 		"a cancellation":          {protocol.Cancel, response(func(*protocol.Remote) {}), false},
 		"a failure":               {protocol.Capture, &protocol.Call{Outcome: protocol.Failed, Err: errDown}, false},
 	} {
-		f := facts().Wrote(test.kind, &p, test.call)
+		f := facts().Wrote(test.kind, &payment, test.call)
 		if (f.Remote != nil) != test.want || f.Call != test.call || f.Remote != nil && f.Remote.By != test.kind {
 			t.Errorf("%s: %+v", name, f.Remote)
 		}
 	}
 
 	claim := func(n int) flows.Payment {
-		p := p
+		p := payment
 		p.Claim = n
 		return p
 	}

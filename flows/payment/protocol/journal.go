@@ -34,29 +34,29 @@ const maxEntries = 50
 
 // ReadJournal reads the journal from the processor's metadata.
 func ReadJournal(metadata map[string]string) Journal {
-	j := Journal{ByOperator: metadata[ByOperator] != ""}
+	journal := Journal{ByOperator: metadata[ByOperator] != ""}
 	for key, value := range metadata {
 		if value == "" {
 			continue
 		}
 		if strings.HasPrefix(key, "fd_done_") {
-			j.Accepted = true
+			journal.Accepted = true
 		}
 		kind, number, _ := strings.Cut(strings.TrimPrefix(key, "fd_"), "_")
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || n > maxEntries || key != EntryName(kind, n) || kind != "post" && kind != "release" {
 			continue
 		}
-		for len(j.Entries) < n {
-			j.Entries = append(j.Entries, Entry{})
+		for len(journal.Entries) < n {
+			journal.Entries = append(journal.Entries, Entry{})
 		}
 		if kind == "post" {
-			j.Entries[n-1].Attempt = value
+			journal.Entries[n-1].Attempt = value
 		} else {
-			j.Entries[n-1].Release = value
+			journal.Entries[n-1].Release = value
 		}
 	}
-	return j
+	return journal
 }
 
 // Entry returns the n-th entry; an empty one if nothing is journaled under its number.

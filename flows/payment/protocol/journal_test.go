@@ -34,16 +34,16 @@ func TestJournal(t *testing.T) {
 		"a refund that was given up":    {map[string]string{"fd_post_1": refund, "fd_release_1": refund}, 1, refund, 2, true},
 		"a refund of what was accepted": {map[string]string{"fd_post_1": refund, "fd_done_1": a}, 1, refund, 0, false},
 	} {
-		j := protocol.ReadJournal(test.metadata)
+		journal := protocol.ReadJournal(test.metadata)
 		open := 0
 		for n := 3; n > 0; n-- {
-			if j.Available(n, "") {
+			if journal.Available(n, "") {
 				open = n
 			}
 		}
-		n, attempt := j.Last()
-		if n != test.last || attempt != test.attempt || open != test.available || j.RefundBegun() != test.begun {
-			t.Errorf("%s: claim %d of %q, open is %d, refund begun %t", name, n, attempt, open, j.RefundBegun())
+		n, attempt := journal.Last()
+		if n != test.last || attempt != test.attempt || open != test.available || journal.RefundBegun() != test.begun {
+			t.Errorf("%s: claim %d of %q, open is %d, refund begun %t", name, n, attempt, open, journal.RefundBegun())
 		}
 	}
 	if j := protocol.ReadJournal(map[string]string{"fd_post_1": a}); !j.Available(1, a) || j.Available(1, b) || j.ByOperator {

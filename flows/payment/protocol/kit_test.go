@@ -29,14 +29,14 @@ type row struct {
 
 // record returns a payment that entered a state ten seconds ago.
 func record(state flows.PaymentState) flows.Payment {
-	p := flows.Payment{ID: "r-1", Schema: flows.PaymentSchema, State: state, Reason: "as before", Method: flows.ByCard,
+	payment := flows.Payment{ID: "r-1", Schema: flows.PaymentSchema, State: state, Reason: "as before", Method: flows.ByCard,
 		Registration: "r", Generation: 1,
 		ClientToken: "club", Sale: "/club/sales/1", SaleState: "draft", Club: "/club/clubs/1", Node: "/club", Amount: 4500, Currency: "EUR",
 		ProcessorID: "pi_1", CreatedAt: now.Add(-time.Minute), UpdatedAt: now.Add(-10 * time.Second), EndsAt: now.Add(time.Hour)}
 	if state == flows.Priced {
-		p.ProcessorID = ""
+		payment.ProcessorID = ""
 	}
-	return p
+	return payment
 }
 
 // remote returns the processor's payment of a record, as it was read just now.
@@ -73,14 +73,14 @@ func wish(w protocol.Wish) func(f *protocol.Facts) { return func(f *protocol.Fac
 
 // called returns facts about a call; with a response in a state if it is done.
 func called(outcome protocol.Outcome, state cards.State) func(f *protocol.Facts) {
-	return func(f *protocol.Facts) {
-		f.Call = &protocol.Call{Outcome: outcome}
+	return func(facts *protocol.Facts) {
+		facts.Call = &protocol.Call{Outcome: outcome}
 		if outcome != protocol.Done {
-			f.Call.Err = errDown
+			facts.Call.Err = errDown
 			return
 		}
 		p := record(flows.Intent)
-		f.Call.Response = remote(&p, state)
+		facts.Call.Response = remote(&p, state)
 	}
 }
 
@@ -106,26 +106,26 @@ func check(t *testing.T, of flows.Payment, rows []row) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			p, f := of, protocol.Facts{}
+			payment, facts := of, protocol.Facts{}
 			if row.with != nil {
-				row.with(&p)
+				row.with(&payment)
 			}
 			if row.facts != nil {
-				row.facts(&f)
+				row.facts(&facts)
 			}
-			before := p
-			action, change := protocol.Next(&p, f, now)
+			before := payment
+			action, change := protocol.Next(&payment, facts, now)
 			if got := text(action, change); got != row.want {
 				t.Errorf("got  %s\nwant %s", got, row.want)
 			}
-			if !reflect.DeepEqual(p, before) {
+			if !reflect.DeepEqual(payment, before) {
 				t.Error("the record was changed in passing")
 			}
 			if change == nil {
 				return
 			}
-			if next := change.Record.State; next != p.State && !p.State.CanBecome(next) {
-				t.Errorf("no transition leads from %s to %s", p.State, next)
+			if next := change.Record.State; next != payment.State && !payment.State.CanBecome(next) {
+				t.Errorf("no transition leads from %s to %s", payment.State, next)
 			}
 			if row.wrote != nil {
 				if wrong := row.wrote(&change.Record); wrong != "" {
@@ -136,43 +136,43 @@ func check(t *testing.T, of flows.Payment, rows []row) {
 	}
 }
 
-func text(a protocol.Action, c *protocol.Change) string {
+func text(action protocol.Action, c *protocol.Change) string {
 	switch {
-	case c != nil && a.Kind != "":
+	case c != nil && action.Kind != "":
 		return "an action and a change"
 	case c != nil:
 		return written(c)
-	case a.Kind == protocol.Refuse:
+	case action.Kind == protocol.Refuse:
 		var why *flows.Error
-		errors.As(a.Err, &why)
+		errors.As(action.Err, &why)
 		return fmt.Sprintf("refuse, %s: %s", why.Code, why.Operator)
-	case a.Kind == protocol.ReleaseByOperator:
-		return fmt.Sprintf("%s %d %s", a.Kind, a.Number, a.Attempt)
-	case a.Kind == protocol.Wait && a.Err != nil:
-		return fmt.Sprintf("wait %s: %s", a.For, a.Err)
-	case a.Kind == protocol.Wait:
-		return "wait " + a.For.String()
-	case a.Kind == protocol.Search:
-		return "search " + now.Sub(a.Since).String()
-	case a.For > 0:
-		return fmt.Sprintf("%s after %s", a.Kind, a.For)
+	case action.Kind == protocol.ReleaseByOperator:
+		return fmt.Sprintf("%s %d %s", action.Kind, action.Number, action.Attempt)
+	case action.Kind == protocol.Wait && action.Err != nil:
+		return fmt.Sprintf("wait %s: %s", action.For, action.Err)
+	case action.Kind == protocol.Wait:
+		return "wait " + action.For.String()
+	case action.Kind == protocol.Search:
+		return "search " + now.Sub(action.Since).String()
+	case action.For > 0:
+		return fmt.Sprintf("%s after %s", action.Kind, action.For)
 	}
-	return string(a.Kind)
+	return string(action.Kind)
 }
 
-func written(c *protocol.Change) string {
-	text := fmt.Sprintf("→ %s: %s", c.Record.State, c.Record.Reason)
-	if c.First != "" {
-		text = string(c.First) + " " + text
+func written(change *protocol.Change) string {
+	text := fmt.Sprintf("→ %s: %s", change.Record.State, change.Record.Reason)
+	if change.First != "" {
+		text = string(change.First) + " " + text
 	}
-	if c.Lease > 0 {
-		text += ", owned for " + c.Lease.String()
+	if change.Lease > 0 {
+		text += ", owned for " + change.Lease.String()
 	}
-	if c.LeaseExpiredFor > 0 {
-		text += ", if its owner has been gone for " + c.LeaseExpiredFor.String()
+	if change.LeaseExpiredFor > 0 {
+		text += ", if its owner has been gone for " + change.LeaseExpiredFor.String()
 	}
-	if c.Then != "" {
-		text += ", then " + string(c.Then)
+	if change.Then != "" {
+		text += ", then " + string(change.Then)
 	}
 	return text
 }

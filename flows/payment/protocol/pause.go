@@ -55,14 +55,14 @@ func SendableSince(p *flows.Payment) time.Time {
 
 // IdlePause returns the pause before a payment that waits for its buyer is read again: a quarter of the time for which the
 // buyer has done nothing. An idle payment costs 35 reads in the half hour until it is cancelled, not 120.
-func IdlePause(p *flows.Payment, now time.Time) time.Duration {
-	idle, pause := now.Sub(p.UpdatedAt), PollEvery
+func IdlePause(payment *flows.Payment, now time.Time) time.Duration {
+	idle, pause := now.Sub(payment.UpdatedAt), PollEvery
 	if idle >= activeBuyer {
 		pause = min(max(PollEvery, idle/4), maxIdlePause)
 	}
-	end := p.UpdatedAt.Add(IdleIntent)
-	if !p.EndsAt.IsZero() && p.EndsAt.Before(end) {
-		end = p.EndsAt
+	end := payment.UpdatedAt.Add(IdleIntent)
+	if !payment.EndsAt.IsZero() && payment.EndsAt.Before(end) {
+		end = payment.EndsAt
 	}
 	return min(pause, max(end.Sub(now), PollEvery)) // the payment ends when its time is over
 }

@@ -109,26 +109,26 @@ func (c Change) Owed() *Change {
 
 // Next says what to do now with a payment, or what to write about it; the change is nil while there is something to do. It is
 // called again with the facts that an action gives, and with the record that a change makes.
-func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
-	d := turn{p: p, f: f, now: now}
-	if s := f.Sale; s != nil && Expired(now, s.At, FreshSale) { // the process slept, and staff may have acted
+func Next(payment *flows.Payment, facts Facts, now time.Time) (Action, *Change) {
+	d := turn{p: payment, f: facts, now: now}
+	if s := facts.Sale; s != nil && Expired(now, s.At, FreshSale) { // the process slept, and staff may have acted
 		d.f.Sale = nil
 	}
-	if f.Foreign != nil { // perhaps these are not our payments: then nothing that the processor shows is about them
-		return failed(f.Foreign)
+	if facts.Foreign != nil { // perhaps these are not our payments: then nothing that the processor shows is about them
+		return failed(facts.Foreign)
 	}
 	switch {
-	case f.Outranked != "":
+	case facts.Outranked != "":
 		return d.yield()
-	case f.Decision != nil:
+	case facts.Decision != nil:
 		return d.decide()
 	}
 	if action, change, done := d.present(); done {
 		return action, change
 	}
-	switch p.State {
+	switch payment.State {
 	case flows.Priced:
-		if p.HasProcessor() {
+		if payment.HasProcessor() {
 			return d.create()
 		}
 		return d.prepareWithoutProcessor()
@@ -186,14 +186,15 @@ func (d turn) write(next flows.Payment, to flows.PaymentState, reason string) (A
 // Transition is the only place that changes the state of a stored payment; Prove and Duplicate make new records. next is the record
 // with the fields that a rule changed. The same state for the same reason counts as no transition. The decision is an operator's or the
 // rule's; empty: the machine's.
-func Transition(p *flows.Payment, next flows.Payment, to flows.PaymentState, reason string, by flows.Decision, now time.Time) *Change {
-	c := &Change{Record: next}
-	r := &c.Record
+func Transition(payment *flows.Payment, next flows.Payment, to flows.PaymentState, reason string, by flows.Decision,
+	now time.Time) *Change {
+	change := &Change{Record: next}
+	r := &change.Record
 	now = now.Round(0) // as it is read from Redis: only the wall clock sees a suspended machine
-	if p.State != to || p.Reason != reason {
-		history := p.History
+	if payment.State != to || payment.Reason != reason {
+		history := payment.History
 		if len(history) == 0 {
-			history = []flows.Transition{{State: p.State, At: p.UpdatedAt, Reason: p.Reason}}
+			history = []flows.Transition{{State: payment.State, At: payment.UpdatedAt, Reason: payment.Reason}}
 		}
 		history = append(slices.Clip(history), flows.Transition{
 			State:          to,
@@ -203,16 +204,16 @@ func Transition(p *flows.Payment, next flows.Payment, to flows.PaymentState, rea
 			OperatorReason: by.Reason,
 		})
 		r.History = history[max(0, len(history)-flows.MaxHistory):]
-		if to == flows.InDoubt && p.State != flows.InDoubt && (p.State != flows.Blocked || p.DoubtSince.IsZero()) {
+		if to == flows.InDoubt && payment.State != flows.InDoubt && (payment.State != flows.Blocked || payment.DoubtSince.IsZero()) {
 			r.DoubtSince = now
 		}
 		r.State, r.Reason, r.UpdatedAt = to, reason, now
 	}
-	if to != p.State && p.Processing {
+	if to != payment.State && payment.Processing {
 		r.Processing = false // what the bank decided about ended with the state before
 	}
 	if to.Final() { // a final record holds nothing that leads to a person
 		r.Payer, r.Desk, r.Contact, r.MissingSince = nil, nil, "", time.Time{}
 	}
-	return c
+	return change
 }

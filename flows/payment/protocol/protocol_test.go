@@ -14,20 +14,20 @@ import (
 // TestTransition: a change of state or reason is in the history, and what belongs to the state before ends with it.
 func TestTransition(t *testing.T) {
 	t.Parallel()
-	p := record(flows.Capturing)
-	p.Processing, p.MissingSince = true, now.Add(-time.Minute)
-	p.Payer, p.Contact, p.Desk = &flows.Payer{Contact: "/club/contacts/1"}, "/club/contacts/1", &flows.Desk{}
+	payment := record(flows.Capturing)
+	payment.Processing, payment.MissingSince = true, now.Add(-time.Minute)
+	payment.Payer, payment.Contact, payment.Desk = &flows.Payer{Contact: "/club/contacts/1"}, "/club/contacts/1", &flows.Desk{}
 	by := flows.Decision{Operator: "ada", Reason: "seen"}
 	move := func(to flows.PaymentState, reason string) *flows.Payment {
-		return &protocol.Transition(&p, p, to, reason, by, now).Record
+		return &protocol.Transition(&payment, payment, to, reason, by, now).Record
 	}
 
-	same := move(flows.Capturing, p.Reason)
-	if len(same.History) != 0 || !same.UpdatedAt.Equal(p.UpdatedAt) || !same.Processing || same.Payer == nil {
+	same := move(flows.Capturing, payment.Reason)
+	if len(same.History) != 0 || !same.UpdatedAt.Equal(payment.UpdatedAt) || !same.Processing || same.Payer == nil {
 		t.Errorf("no transition: %+v", same)
 	}
 	next := move(flows.Captured, "taken")
-	if len(next.History) != 2 || next.History[0].State != flows.Capturing || !next.History[0].At.Equal(p.UpdatedAt) ||
+	if len(next.History) != 2 || next.History[0].State != flows.Capturing || !next.History[0].At.Equal(payment.UpdatedAt) ||
 		next.History[1].State != flows.Captured || next.History[1].Operator != "ada" || next.History[1].OperatorReason != "seen" {
 		t.Errorf("the history is %+v", next.History)
 	}
@@ -50,9 +50,9 @@ func TestTransition(t *testing.T) {
 	}
 
 	for n := range 2 * flows.MaxHistory {
-		p = *move(flows.Capturing, strconv.Itoa(n))
+		payment = *move(flows.Capturing, strconv.Itoa(n))
 	}
-	if n := len(p.History); n != flows.MaxHistory || p.History[n-1].Reason != strconv.Itoa(2*flows.MaxHistory-1) {
+	if n := len(payment.History); n != flows.MaxHistory || payment.History[n-1].Reason != strconv.Itoa(2*flows.MaxHistory-1) {
 		t.Errorf("the history has %d entries", n)
 	}
 }

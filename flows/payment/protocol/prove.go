@@ -12,15 +12,15 @@ import (
 // Prove returns the record that the processor's payment proves, for a rebuild; nil for a payment that is not ours to restore: its
 // terms are incomplete, it belongs to another installation, no configured key signed it, or an operator ended it. Next does not call
 // it, because the record knows more: a payment in doubt or blocked stays so, although the processor's payment alone may prove less.
-func Prove(r *Remote, now time.Time) *flows.Payment {
-	t := r.Terms
+func Prove(remote *Remote, now time.Time) *flows.Payment {
+	t := remote.Terms
 	generation, _ := strconv.Atoi(t.Generation)
 	amount, err := strconv.ParseInt(t.Amount, 10, 64)
-	if t.Version != Version || err != nil || generation < 1 || !r.Ours || !r.Signed || r.Ended {
+	if t.Version != Version || err != nil || generation < 1 || !remote.Ours || !remote.Signed || remote.Ended {
 		return nil
 	}
 	sale := club.IRI(t.Sale)
-	p := &flows.Payment{
+	payment := &flows.Payment{
 		ID:           flows.NewPaymentID(t.Registration, generation),
 		Schema:       flows.PaymentSchema,
 		Method:       flows.ByCard,
@@ -35,43 +35,43 @@ func Prove(r *Remote, now time.Time) *flows.Payment {
 		CartDigest:   t.Cart,
 		Amount:       amount,
 		Currency:     t.Currency,
-		Signature:    r.Metadata["fd_mac"],
-		ProcessorID:  r.ID,
-		ClientSecret: r.ClientSecret,
-		DeclineCode:  r.DeclineCode,
-		Processing:   r.State == cards.Processing,
-		CreatedAt:    r.CreatedAt,
-		EndsAt:       r.CreatedAt.Add(flows.PayableFor),
+		Signature:    remote.Metadata["fd_mac"],
+		ProcessorID:  remote.ID,
+		ClientSecret: remote.ClientSecret,
+		DeclineCode:  remote.DeclineCode,
+		Processing:   remote.State == cards.Processing,
+		CreatedAt:    remote.CreatedAt,
+		EndsAt:       remote.CreatedAt.Add(flows.PayableFor),
 		UpdatedAt:    now.Round(0),
 	}
-	p.State, p.Reason = proven(p, r, now)
-	if r.taken() && p.State != flows.Blocked {
-		p.Claim, p.AttemptID = r.Journal.Last()
+	payment.State, payment.Reason = proven(payment, remote, now)
+	if remote.taken() && payment.State != flows.Blocked {
+		payment.Claim, payment.AttemptID = remote.Journal.Last()
 	}
-	return p
+	return payment
 }
 
 // proven returns the state that the processor's payment proves, and its reason.
-func proven(p *flows.Payment, r *Remote, now time.Time) (flows.PaymentState, string) {
-	n, attempt := r.Journal.Last()
+func proven(payment *flows.Payment, remote *Remote, now time.Time) (flows.PaymentState, string) {
+	n, attempt := remote.Journal.Last()
 	switch {
-	case r.State == cards.Cancelled:
+	case remote.State == cards.Cancelled:
 		return flows.Cancelled, "rebuilt: nothing was captured"
-	case !r.taken() && r.State != cards.Processing && now.Sub(r.CreatedAt) > MaxBuyerWait:
+	case !remote.taken() && remote.State != cards.Processing && now.Sub(remote.CreatedAt) > MaxBuyerWait:
 		return flows.Cancelling, "rebuilt: the buyer has left"
-	case !r.taken(): // what is processed cannot be cancelled, and may be a capture of ours
+	case !remote.taken(): // what is processed cannot be cancelled, and may be a capture of ours
 		return flows.Intent, "rebuilt: nothing captured yet"
-	case Differs(p, r) != "":
-		return flows.Blocked, "rebuilt: " + Differs(p, r)
-	case r.Journal.Accepted:
+	case Differs(payment, remote) != "":
+		return flows.Blocked, "rebuilt: " + Differs(payment, remote)
+	case remote.Journal.Accepted:
 		return flows.Recorded, "rebuilt: the journal holds the club system's acceptance"
-	case r.State == cards.Refunded && r.Journal.maybeSent():
+	case remote.State == cards.Refunded && remote.Journal.maybeSent():
 		return flows.InDoubt, "rebuilt: it was refunded while it was being recorded"
-	case r.State == cards.Refunded:
+	case remote.State == cards.Refunded:
 		return flows.Refunded, "rebuilt: refunded"
 	case IsRefund(attempt):
 		return flows.Refunding, "rebuilt: a refund holds the last claim"
-	case r.Journal.maybeSent():
+	case remote.Journal.maybeSent():
 		return flows.InDoubt, "rebuilt: a gateway was recording it"
 	case n >= MaxClaims:
 		return flows.RefundDue, "rebuilt: every claim was released"
@@ -152,16 +152,16 @@ func (d turn) yield() (Action, *Change) {
 // by is the processor's id of the payment that counts for its sale; empty: none is known. holder is the record that has its number;
 // nil: none. If that one settles the sale too, only an operator can tell what to undo.
 func Duplicate(proven *flows.Payment, by string, holder *flows.Payment) *flows.Payment {
-	p := *proven
-	to := undo(p.State)
+	payment := *proven
+	to := undo(payment.State)
 	switch {
 	case to != "" && by != "":
-		p.State, p.Reason = to, outranked(by)
-	case p.State == flows.Recorded && holder.Live() && !holder.HasProcessor():
-		p.State = flows.Blocked
-		p.Reason = "rebuilt: recorded, and the sale may be settled by another payment too: " + string(holder.Method)
+		payment.State, payment.Reason = to, outranked(by)
+	case payment.State == flows.Recorded && holder.Live() && !holder.HasProcessor():
+		payment.State = flows.Blocked
+		payment.Reason = "rebuilt: recorded, and the sale may be settled by another payment too: " + string(holder.Method)
 	case to != "":
-		p.State, p.Reason = to, "rebuilt: the registration has a later payment"
+		payment.State, payment.Reason = to, "rebuilt: the registration has a later payment"
 	}
-	return &p
+	return &payment
 }

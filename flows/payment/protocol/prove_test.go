@@ -97,17 +97,18 @@ func TestProve(t *testing.T) {
 // TestProvenRecord: a rebuilt record has what the processor keeps of it, and the protocol finds it as agreed.
 func TestProvenRecord(t *testing.T) {
 	t.Parallel()
-	p := record(flows.Intent)
-	r := remote(&p, cards.Processing)
-	r.CreatedAt, r.DeclineCode, r.Metadata = p.CreatedAt, "expired_card", map[string]string{"fd_mac": "a1"}
+	payment := record(flows.Intent)
+	r := remote(&payment, cards.Processing)
+	r.CreatedAt, r.DeclineCode, r.Metadata = payment.CreatedAt, "expired_card", map[string]string{"fd_mac": "a1"}
 	got := protocol.Prove(r, now)
 	if differs := protocol.Differs(got, r); differs != "" {
 		t.Error(differs)
 	}
-	p.Rebuilt, p.Processing, p.ClientSecret, p.DeclineCode, p.Signature = true, true, "secret", "expired_card", "a1"
-	p.Reason, p.UpdatedAt, p.EndsAt = "rebuilt: nothing captured yet", now, p.CreatedAt.Add(flows.PayableFor)
-	if p.CartDigest = got.CartDigest; !reflect.DeepEqual(*got, p) {
-		t.Errorf("got  %+v\nwant %+v", *got, p)
+	payment.Rebuilt, payment.Processing = true, true
+	payment.ClientSecret, payment.DeclineCode, payment.Signature = "secret", "expired_card", "a1"
+	payment.Reason, payment.UpdatedAt, payment.EndsAt = "rebuilt: nothing captured yet", now, payment.CreatedAt.Add(flows.PayableFor)
+	if payment.CartDigest = got.CartDigest; !reflect.DeepEqual(*got, payment) {
+		t.Errorf("got  %+v\nwant %+v", *got, payment)
 	}
 	if !got.MaybeCapturing() {
 		t.Error("a rebuilt payment that is processed is not one that may be a capture of ours")
@@ -261,13 +262,13 @@ func TestDuplicate(t *testing.T) {
 		{"in doubt", flows.InDoubt, "pi_2", &desk, "in_doubt: as before"},
 		{"ended", flows.Refunded, "pi_2", nil, "refunded: as before"},
 	} {
-		p := record(row.state)
-		before := p
-		got := protocol.Duplicate(&p, row.by, row.holder)
+		payment := record(row.state)
+		before := payment
+		got := protocol.Duplicate(&payment, row.by, row.holder)
 		if said := string(got.State) + ": " + got.Reason; said != row.want {
 			t.Errorf("%s: got %q, want %q", row.name, said, row.want)
 		}
-		if !reflect.DeepEqual(p, before) {
+		if !reflect.DeepEqual(payment, before) {
 			t.Errorf("%s: the record was changed in passing", row.name)
 		}
 	}

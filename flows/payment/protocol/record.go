@@ -17,7 +17,7 @@ import (
 
 // prepare moves a captured payment to sending, owned by this process, if its sale is still as agreed.
 func (d turn) prepare() (Action, *Change) {
-	p, r := d.p, d.f.Remote
+	payment, remote := d.p, d.f.Remote
 	pause, pauseKnown := d.pause()
 	left, brakeKnown := d.brake()
 	switch {
@@ -25,61 +25,61 @@ func (d turn) prepare() (Action, *Change) {
 		return act(AskAccepted)
 	case pause > 0:
 		return wait(pause)
-	case r == nil: // no claim is spent on a processor that cannot be read
+	case remote == nil: // no claim is spent on a processor that cannot be read
 		return act(Read)
-	case r.State == cards.Processing: // an older release took the bank's pending decision for a capture
+	case remote.State == cards.Processing: // an older release took the bank's pending decision for a capture
 		return wait(PollEvery)
-	case p.ReleasePending:
+	case payment.ReleasePending:
 		return d.releaseLate()
 	case !brakeKnown:
 		return act(AskBrake)
 	case left > 0:
 		return wait(min(left, PollEvery))
-	case !Agreed(p, d.now):
+	case !Agreed(payment, d.now):
 		return d.agreeToRecord()
 	}
-	return d.own(*p, "about to be recorded")
+	return d.own(*payment, "about to be recorded")
 }
 
 // agreeToRecord continues if the sale is still as agreed. If it differs, it cannot take the money. The buyer then gets it back,
 // but only if the journal proves that nothing of ours was booked, and only if the payment was never in doubt or blocked, when staff
 // may have recorded it by hand. Otherwise it is in doubt. So is a payment whose sale could not be read for a day.
 func (d turn) agreeToRecord() (Action, *Change) {
-	p, s := d.p, d.f.Sale
-	if s == nil {
+	payment, sale := d.p, d.f.Sale
+	if sale == nil {
 		return act(Recheck)
 	}
-	next := *p
-	gone := s.Gone && Expired(s.At, p.SaleMissingSince, flows.GoneAfter)
+	next := *payment
+	gone := sale.Gone && Expired(sale.At, payment.SaleMissingSince, flows.GoneAfter)
 	switch {
-	case s.Gone && p.SaleMissingSince.IsZero():
-		next.SaleMissingSince = s.At.Round(0)
+	case sale.Gone && payment.SaleMissingSince.IsZero():
+		next.SaleMissingSince = sale.At.Round(0)
 		return d.keep(next)
-	case s.Err != nil && !gone && Expired(s.At, SendableSince(p), SaleUnreadableAfter):
+	case sale.Err != nil && !gone && Expired(sale.At, SendableSince(payment), SaleUnreadableAfter):
 		return d.to(flows.InDoubt, "the sale could not be read for a day")
-	case s.Err != nil && !gone:
-		return failed(s.Err)
+	case sale.Err != nil && !gone:
+		return failed(sale.Err)
 	}
 	reason := "the club system no longer has the sale"
 	if !gone {
-		reason = p.ChangedSinceAgreed(s.Sale, s.Check)
+		reason = payment.ChangedSinceAgreed(sale.Sale, sale.Check)
 	}
 	if reason == "" {
-		next.Payer, next.SaleMissingSince = s.payer(), time.Time{}
+		next.Payer, next.SaleMissingSince = sale.payer(), time.Time{}
 		return d.keep(next)
 	}
 	r := d.f.Remote // read after the sale: the journal may have grown until then
-	notBooked := r.Journal.Available(p.Claim+1, "")
-	forgotten := p.Rebuilt && !p.HasBeen(flows.Capturing) // Redis lost what it was after the capture, perhaps blocked
-	seenByStaff := forgotten || p.HasBeen(flows.InDoubt) || p.HasBeen(flows.Blocked) || r.Journal.ByOperator
+	notBooked := r.Journal.Available(payment.Claim+1, "")
+	forgotten := payment.Rebuilt && !payment.HasBeen(flows.Capturing) // Redis lost what it was after the capture, perhaps blocked
+	seenByStaff := forgotten || payment.HasBeen(flows.InDoubt) || payment.HasBeen(flows.Blocked) || r.Journal.ByOperator
 	if !notBooked || seenByStaff {
 		return d.to(flows.InDoubt, reason)
 	}
-	reading := flows.Reading{Evidence: flows.Evidence{At: s.At}}
+	reading := flows.Reading{Evidence: flows.Evidence{At: sale.At}}
 	if !gone {
-		reading.SaleState = &s.Sale.State
+		reading.SaleState = &sale.Sale.State
 	}
-	next.Readings = WithReading(p.Readings, reading)
+	next.Readings = WithReading(payment.Readings, reading)
 	return d.write(next, flows.RefundDue, reason)
 }
 
@@ -113,17 +113,17 @@ func (d turn) record() (Action, *Change) {
 // claim requests the right to send. The journal is read first: the processor may have forgotten the key of an attempt that Redis
 // lost, but not its entry. After a capture by this process, the response to the capture is enough; see Facts.Committed.
 func (d turn) claim() (Action, *Change) {
-	p, r := d.p, d.f.Remote
+	payment, remote := d.p, d.f.Remote
 	switch {
-	case r == nil:
+	case remote == nil:
 		return act(Read)
-	case r.Err != nil:
+	case remote.Err != nil:
 		return d.notSent("the processor could not be asked before the claim", 0)
-	case Differs(p, r) != "":
-		return d.to(flows.Blocked, Differs(p, r))
-	case r.OtherMethod != "":
+	case Differs(payment, remote) != "":
+		return d.to(flows.Blocked, Differs(payment, remote))
+	case remote.OtherMethod != "":
 		return d.refuseOtherMethod()
-	case !r.Journal.Available(p.Claim, ""):
+	case !remote.Journal.Available(payment.Claim, ""):
 		return d.to(flows.InDoubt, "the processor's journal holds another attempt")
 	case d.f.Late(d.now):
 		return d.notSent("the claim was not confirmed by the processor", 0)
@@ -133,16 +133,16 @@ func (d turn) claim() (Action, *Change) {
 
 // claimed follows the writing of a claim. A claim whose key is used up has no next key: it is released, and the next claim follows.
 func (d turn) claimed() (Action, *Change) {
-	p, claim := d.p, d.f.Claim
-	switch r := claim.Response; {
+	payment, claim := d.p, d.f.Claim
+	switch remote := claim.Response; {
 	case claim.Outcome == KeyReused:
-		return d.to(flows.InDoubt, "claim "+strconv.Itoa(p.Claim)+" is held by another process")
+		return d.to(flows.InDoubt, "claim "+strconv.Itoa(payment.Claim)+" is held by another process")
 	case claim.Outcome != Done:
 		return d.notSent("the claim was not confirmed by the processor", 0)
-	case !r.Journal.Available(p.Claim, p.AttemptID):
+	case !remote.Journal.Available(payment.Claim, payment.AttemptID):
 		return d.to(flows.InDoubt, "the processor's journal holds another attempt")
-	case !r.HoldsAll():
-		return d.release(d.to(flows.Blocked, "not recordable: at the processor it is "+string(r.State)))
+	case !remote.HoldsAll():
+		return d.release(d.to(flows.Blocked, "not recordable: at the processor it is "+string(remote.State)))
 	}
 	return d.send()
 }
@@ -186,13 +186,13 @@ func (d turn) outcome() (Action, *Change) {
 // back. Where sales show no state, a settled one looks like an open one. Money, unlike a deferral or a validation, can also be booked
 // for a sale that fails its check.
 func (d turn) rejected() (Action, *Change) {
-	p, s := d.p, d.f.Sale
+	payment, s := d.p, d.f.Sale
 	if s == nil {
 		return act(Recheck)
 	}
-	conclusive := p.SaleState != "" && (s.Check.Valid || !p.Method.BooksMoney())
-	if s.Err == nil && conclusive && s.Sale.State == p.SaleState && p.MatchesSale(s.Sale) {
-		return d.release(d.endUnrecorded(*p, "the club system rejected it, and the sale is untouched"))
+	conclusive := payment.SaleState != "" && (s.Check.Valid || !payment.Method.BooksMoney())
+	if s.Err == nil && conclusive && s.Sale.State == payment.SaleState && payment.MatchesSale(s.Sale) {
+		return d.release(d.endUnrecorded(*payment, "the club system rejected it, and the sale is untouched"))
 	}
 	return d.to(flows.InDoubt, "the club system rejected it, but the sale does not look untouched")
 }
@@ -200,16 +200,16 @@ func (d turn) rejected() (Action, *Change) {
 // notSent releases the claim after an attempt that certainly had no effect. limit is how long the limit lasts that was reached;
 // zero: none was. No attempt is left if all claims are used, or if a buyer without a charge would have to wait too long.
 func (d turn) notSent(reason string, limit time.Duration) (Action, *Change) {
-	p, before, tries := d.p, flows.Captured, MaxClaims
-	if !p.HasProcessor() {
+	payment, before, tries := d.p, flows.Captured, MaxClaims
+	if !payment.HasProcessor() {
 		before, tries = flows.Priced, MaxSettlements
 	}
-	if p.Claim >= tries || !p.Method.BooksMoney() && limit > SettleWithin {
-		return d.release(d.endUnrecorded(*p, reason+"; no attempt is left"))
+	if payment.Claim >= tries || !payment.Method.BooksMoney() && limit > SettleWithin {
+		return d.release(d.endUnrecorded(*payment, reason+"; no attempt is left"))
 	}
-	next := *p
-	next.NotBefore = d.now.Add(PauseAfter(p, limit)).Round(0)
-	next.Payer = p.Payer.Outdated() // staff may act in the pause, so the sale is read again
+	next := *payment
+	next.NotBefore = d.now.Add(PauseAfter(payment, limit)).Round(0)
+	next.Payer = payment.Payer.Outdated() // staff may act in the pause, so the sale is read again
 	return d.release(d.write(next, before, reason))
 }
 
@@ -262,13 +262,13 @@ func (d turn) releaseLate() (Action, *Change) {
 // settled already was settled by the club's staff, or by this payment before Redis lost it: an operator must find out. A payment that gets
 // no further here has no attempt, see endUnrecorded.
 func (d turn) prepareWithoutProcessor() (Action, *Change) {
-	p, s := d.p, d.f.Sale
+	payment, sale := d.p, d.f.Sale
 	pause, pauseKnown := d.pause()
 	left, brakeKnown := d.brake()
 	switch {
 	case d.f.Wish == GiveUp:
-		return d.endUnrecorded(*p, "the buyer gave up")
-	case p.Method != flows.InPerson && d.now.Sub(p.UpdatedAt) > SettleWithin:
+		return d.endUnrecorded(*payment, "the buyer gave up")
+	case payment.Method != flows.InPerson && d.now.Sub(payment.UpdatedAt) > SettleWithin:
 		return d.to(flows.Cancelled, "it could not be sent in time")
 	case !pauseKnown:
 		return act(AskAccepted)
@@ -278,23 +278,23 @@ func (d turn) prepareWithoutProcessor() (Action, *Change) {
 		return act(AskBrake)
 	case left > 0:
 		return d.awaitBrake(left)
-	case s == nil:
+	case sale == nil:
 		return act(CheckSale)
-	case s.Err != nil && Expired(d.now, SendableSince(p), SaleUnreadableAfter): // of money at the desk
-		return d.endUnrecorded(*p, "the sale could not be read for a day")
-	case s.Err != nil:
-		return failed(s.Err)
+	case sale.Err != nil && Expired(d.now, SendableSince(payment), SaleUnreadableAfter): // of money at the desk
+		return d.endUnrecorded(*payment, "the sale could not be read for a day")
+	case sale.Err != nil:
+		return failed(sale.Err)
 	}
-	next := *p
-	if s.Sale.State != p.SaleState {
+	next := *payment
+	if sale.Sale.State != payment.SaleState {
 		next.AttemptID = ""
 		return d.write(next, flows.InDoubt, "the sale is settled already")
 	}
-	next.Snapshot = s.Seen
-	if reason := p.ChangedSinceAgreed(s.Sale, s.Check); reason != "" {
+	next.Snapshot = sale.Seen
+	if reason := payment.ChangedSinceAgreed(sale.Sale, sale.Check); reason != "" {
 		next.AttemptID = ""
 		return d.endUnrecorded(next, reason)
 	}
-	next.Payer, next.OnHold = s.payer(), false
+	next.Payer, next.OnHold = sale.payer(), false
 	return d.own(next, "the sale is as agreed, and about to be settled")
 }

@@ -181,13 +181,13 @@ func TestAgreeToRecord(t *testing.T) {
 
 // takenBefore makes a payment one that was captured forty minutes ago, and again a minute ago, after the states in between.
 func takenBefore(between ...flows.PaymentState) func(p *flows.Payment) {
-	return func(p *flows.Payment) {
+	return func(payment *flows.Payment) {
 		for i, state := range slices.Concat([]flows.PaymentState{flows.Captured}, between, []flows.PaymentState{flows.Captured}) {
-			p.UpdatedAt = now.Add(time.Duration(i-40) * time.Minute)
+			payment.UpdatedAt = now.Add(time.Duration(i-40) * time.Minute)
 			if i > len(between) {
-				p.UpdatedAt = now.Add(-time.Minute)
+				payment.UpdatedAt = now.Add(-time.Minute)
 			}
-			p.History = append(p.History, flows.Transition{State: state, At: p.UpdatedAt})
+			payment.History = append(payment.History, flows.Transition{State: state, At: payment.UpdatedAt})
 		}
 	}
 }
@@ -452,14 +452,14 @@ func TestPostedWithoutProcessor(t *testing.T) {
 // TestSent: the tries of a claim are counted over whatever refused them, and one refusal is corrected.
 func TestSent(t *testing.T) {
 	t.Parallel()
-	var f protocol.Facts
+	var facts protocol.Facts
 	for i, outcome := range []club.Outcome{club.NotSent, club.Refused, club.NotSent, club.Refused} {
-		f = f.Sent(protocol.Posted{Outcome: outcome})
-		if f.Post.Tries != i+1 || f.Post.Corrected != (i > 1) {
-			t.Errorf("%d: %+v", i, f.Post)
+		facts = facts.Sent(protocol.Posted{Outcome: outcome})
+		if facts.Post.Tries != i+1 || facts.Post.Corrected != (i > 1) {
+			t.Errorf("%d: %+v", i, facts.Post)
 		}
 	}
-	if f.Committed(&protocol.Change{}, now).Post != nil {
+	if facts.Committed(&protocol.Change{}, now).Post != nil {
 		t.Error("how a POST ended outlives its claim")
 	}
 }

@@ -37,33 +37,33 @@ func (d turn) claimRefund(next flows.Payment) (Action, *Change) {
 // have lost. A pending refund is awaited for as long as it takes. One that was refused or failed waits for an operator, whose
 // retry has another key.
 func (d turn) refund() (Action, *Change) {
-	p, r := d.p, d.f.Remote
+	payment, remote := d.p, d.f.Remote
 	switch {
 	case d.f.Call != nil:
 		return d.refunded()
 	case d.f.Claim != nil:
 		return d.refundClaimed()
-	case PauseLeft(p, d.now) > 0:
-		return wait(PauseLeft(p, d.now))
-	case r == nil:
+	case PauseLeft(payment, d.now) > 0:
+		return wait(PauseLeft(payment, d.now))
+	case remote == nil:
 		return act(Read)
 	}
-	entry := r.Journal.Entry(p.Claim)
+	entry := remote.Journal.Entry(payment.Claim)
 	switch {
-	case r.Journal.Accepted:
+	case remote.Journal.Accepted:
 		return d.to(flows.Blocked, "a refund is due for a payment that was recorded")
-	case r.State == cards.Refunded && r.Journal.RefundClaimed():
-		return d.to(flows.Refunded, p.Reason)
-	case r.Refunding > 0:
+	case remote.State == cards.Refunded && remote.Journal.RefundClaimed():
+		return d.to(flows.Refunded, payment.Reason)
+	case remote.Refunding > 0:
 		return wait(DoubtPollEvery)
-	case p.AttemptID != "" && entry.Release == p.AttemptID && p.Claim < HighestClaim: // its key was used up
+	case payment.AttemptID != "" && entry.Release == payment.AttemptID && payment.Claim < HighestClaim: // its key was used up
 		return d.claimRefundLater()
-	case entry.Attempt != p.AttemptID && !r.Journal.Available(p.Claim, ""):
+	case entry.Attempt != payment.AttemptID && !remote.Journal.Available(payment.Claim, ""):
 		return d.to(flows.Blocked, "a refund is due, but the journal holds another attempt")
-	case p.AttemptID == "" || entry.Attempt != p.AttemptID:
+	case payment.AttemptID == "" || entry.Attempt != payment.AttemptID:
 		return act(Claim)
 	}
-	return d.requestRefund(r.Journal)
+	return d.requestRefund(remote.Journal)
 }
 
 // claimRefundLater follows a claim that was released because its key is used up. It waits, because the claims are few.
@@ -94,13 +94,13 @@ func (d turn) refundClaimed() (Action, *Change) {
 // requestRefund requests the refund under a claim that the journal shows. Whether money is left to refund, the reading before the
 // claim says: the response to the claim can be a replayed one, which shows an older state.
 func (d turn) requestRefund(journal Journal) (Action, *Change) {
-	p, r := d.p, d.f.Remote
+	payment, remote := d.p, d.f.Remote
 	switch {
-	case !journal.RefundHeld(p.Claim, p.AttemptID):
+	case !journal.RefundHeld(payment.Claim, payment.AttemptID):
 		return d.to(flows.Blocked, "a refund is due, but the journal holds another attempt")
-	case r.State == cards.Refunded: // by hand; with the claim, an operator can act if the bank returns the money
-		return d.to(flows.Refunded, p.Reason)
-	case r.FailedRefunds > p.FailedRefunds:
+	case remote.State == cards.Refunded: // by hand; with the claim, an operator can act if the bank returns the money
+		return d.to(flows.Refunded, payment.Reason)
+	case remote.FailedRefunds > payment.FailedRefunds:
 		return d.to(flows.Blocked, refundFailed)
 	}
 	return act(Refund)
@@ -108,25 +108,25 @@ func (d turn) requestRefund(journal Journal) (Action, *Change) {
 
 // refunded follows the refund. After a refusal the payment is read, because perhaps there is a refund already.
 func (d turn) refunded() (Action, *Change) {
-	p, r, call := d.p, d.f.Remote, d.f.Call
+	payment, remote, call := d.p, d.f.Remote, d.f.Call
 	switch {
 	case call.Outcome == Done && call.Response.State == cards.Refunded:
-		return d.to(flows.Refunded, p.Reason)
+		return d.to(flows.Refunded, payment.Reason)
 	case call.Outcome == Done:
 		return wait(DoubtPollEvery)
 	case call.Outcome == KeyUsedUp: // the next turn reads whether the refund was made
-		next := *p
+		next := *payment
 		next.UsedKeys++
 		return d.keep(next)
 	case call.Outcome != Refused && call.Outcome != WrongState:
 		return failed(call.Err)
-	case r == nil:
+	case remote == nil:
 		return act(Read)
-	case r.State == cards.Refunded:
-		return d.to(flows.Refunded, p.Reason)
-	case r.Refunding > 0:
+	case remote.State == cards.Refunded:
+		return d.to(flows.Refunded, payment.Reason)
+	case remote.Refunding > 0:
 		return wait(DoubtPollEvery)
-	case r.Disputed:
+	case remote.Disputed:
 		return d.to(flows.Blocked, refundDisputed)
 	}
 	return d.to(flows.Blocked, "the processor refused the refund")

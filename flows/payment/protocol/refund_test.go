@@ -202,18 +202,18 @@ func allReleased() map[string]string {
 // TestRefundIsReadAgain: what was read before a refund began does not let money go back, whichever call read it.
 func TestRefundIsReadAgain(t *testing.T) {
 	t.Parallel()
-	p := record(flows.Refunding)
+	payment := record(flows.Refunding)
 	for _, test := range []struct {
 		state flows.PaymentState
 		kept  bool
 	}{{flows.RefundDue, true}, {flows.Refunding, false}} {
-		f, latest := protocol.Facts{}, record(test.state)
-		f.Remote = remote(&p, cards.Captured)
+		facts, latest := protocol.Facts{}, record(test.state)
+		facts.Remote = remote(&payment, cards.Captured)
 		change := &protocol.Change{Record: latest}
-		if kept := f.Committed(change, now).Remote != nil; kept != test.kept {
+		if kept := facts.Committed(change, now).Remote != nil; kept != test.kept {
 			t.Errorf("%s: kept after a commit: %t", test.state, kept)
 		}
-		if kept := f.Overtaken(flows.Captured, change, &latest).Remote != nil; kept != test.kept {
+		if kept := facts.Overtaken(flows.Captured, change, &latest).Remote != nil; kept != test.kept {
 			t.Errorf("%s: kept after another's commit: %t", test.state, kept)
 		}
 	}

@@ -26,18 +26,18 @@ type Terms struct {
 }
 
 // TermsOf returns the terms of a record.
-func TermsOf(p *flows.Payment) Terms {
+func TermsOf(payment *flows.Payment) Terms {
 	return Terms{
 		Version:      Version,
-		Registration: p.Registration,
-		Sale:         string(p.Sale),
-		Amount:       strconv.FormatInt(p.Amount, 10),
-		Currency:     p.Currency,
-		Club:         string(p.Club),
-		Generation:   strconv.Itoa(p.Generation),
-		Node:         string(p.Node),
-		SaleState:    p.SaleState,
-		Cart:         p.AgreedDigest(),
+		Registration: payment.Registration,
+		Sale:         string(payment.Sale),
+		Amount:       strconv.FormatInt(payment.Amount, 10),
+		Currency:     payment.Currency,
+		Club:         string(payment.Club),
+		Generation:   strconv.Itoa(payment.Generation),
+		Node:         string(payment.Node),
+		SaleState:    payment.SaleState,
+		Cart:         payment.AgreedDigest(),
 	}
 }
 
@@ -65,15 +65,15 @@ func (t Terms) Metadata() map[string]string {
 }
 
 // Differs says how the processor's payment differs from the record; empty if it does not.
-func Differs(p *flows.Payment, r *Remote) string {
+func Differs(payment *flows.Payment, remote *Remote) string {
 	switch {
-	case r.Amount != p.Amount || r.Currency != p.Currency:
+	case remote.Amount != payment.Amount || remote.Currency != payment.Currency:
 		return "the processor holds another amount or currency"
-	case r.State == cards.Captured && r.Captured != p.Amount:
+	case remote.State == cards.Captured && remote.Captured != payment.Amount:
 		return "the processor captured another amount"
-	case r.Ended:
+	case remote.Ended:
 		return "an operator ended it while no configured key could verify it"
-	case !r.Ours || !r.Signed || r.Terms != TermsOf(p):
+	case !remote.Ours || !remote.Signed || remote.Terms != TermsOf(payment):
 		return "the processor's metadata does not match or is not signed by us"
 	}
 	return ""

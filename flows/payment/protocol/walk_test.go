@@ -108,10 +108,10 @@ func (w *walk) follow(j *journey) {
 }
 
 // perform lets an action end in every way. A process that owns the payment may sleep then.
-func (j *journey) perform(a protocol.Action, then func(next *journey)) {
+func (j *journey) perform(action protocol.Action, then func(next *journey)) {
 	end := func(name string, change func(next *journey)) {
 		next := *j
-		next.before, next.did, next.steps = j, string(a.Kind)+": "+name, j.steps+1
+		next.before, next.did, next.steps = j, string(action.Kind)+": "+name, j.steps+1
 		change(&next)
 		then(&next)
 		if !j.f.Owner.IsZero() && !j.slept {
@@ -120,7 +120,7 @@ func (j *journey) perform(a protocol.Action, then func(next *journey)) {
 			then(&late)
 		}
 	}
-	switch a.Kind {
+	switch action.Kind {
 	case protocol.Read:
 		for _, r := range j.readings {
 			end(r.name, func(next *journey) { next.f.Remote, next.there, next.trouble = r.Remote, r, j.trouble || r.Err != nil })
@@ -136,13 +136,13 @@ func (j *journey) perform(a protocol.Action, then func(next *journey)) {
 	case protocol.CheckSale, protocol.ReadEvidence, protocol.ReadSale, protocol.Recheck:
 		for _, s := range j.sales {
 			end(s.name, func(next *journey) {
-				if next.f.Sale, next.sale = s.Sale, s; a.Kind == protocol.Recheck {
+				if next.f.Sale, next.sale = s.Sale, s; action.Kind == protocol.Recheck {
 					next.f, next.there = j.f.Rechecked(s.Sale), nil
 				}
 			})
 		}
 	case protocol.Create, protocol.Capture, protocol.Cancel, protocol.Refund:
-		j.call(a.Kind, end)
+		j.call(action.Kind, end)
 	case protocol.Claim:
 		for _, r := range j.readings {
 			if r.Journal.Entry(j.p.Claim).Attempt == j.p.AttemptID {
@@ -160,13 +160,13 @@ func (j *journey) perform(a protocol.Action, then func(next *journey)) {
 		for _, way := range posted {
 			end(way.name, func(next *journey) {
 				next.f, next.posts = j.f.Sent(way.Posted), append(slices.Clip(j.posts), way.Outcome)
-				next.now = j.now.Add(a.For)
+				next.now = j.now.Add(action.For)
 			})
 		}
 	case protocol.Release, protocol.ReleaseByOperator:
-		j.release(a, end)
+		j.release(action, end)
 	default:
-		j.ask(a.Kind, end)
+		j.ask(action.Kind, end)
 	}
 }
 

@@ -73,23 +73,23 @@ func starts(state flows.PaymentState) (all []*start) {
 
 // usual returns a payment in a state as it usually is: its sale was read five seconds ago, and it leads to a person unless it ended.
 func usual(state flows.PaymentState, method flows.Method) *flows.Payment {
-	p := record(state)
-	p.Method = method
+	payment := record(state)
+	payment.Method = method
 	if method != flows.ByCard {
-		p.ProcessorID = ""
+		payment.ProcessorID = ""
 	}
 	switch state {
 	case flows.Sending, flows.Recorded, flows.InDoubt, flows.Blocked, flows.Refunding, flows.Refunded:
-		p.Claim, p.AttemptID = 1, attempt
+		payment.Claim, payment.AttemptID = 1, attempt
 	}
-	p.Snapshot = stateOf("draft")
+	payment.Snapshot = stateOf("draft")
 	debt := int64(1000)
-	p.Snapshot.Debt = &debt
+	payment.Snapshot.Debt = &debt
 	if !state.Final() {
-		seen(5 * time.Second)(&p)
-		p.Contact, p.Desk = "/club/contacts/1", &flows.Desk{}
+		seen(5 * time.Second)(&payment)
+		payment.Contact, payment.Desk = "/club/contacts/1", &flows.Desk{}
 	}
-	return &p
+	return &payment
 }
 
 // history is what a payment has been through.
@@ -180,41 +180,40 @@ func asks(state flows.PaymentState, method flows.Method) []asked {
 
 // journaled returns the journal as the record has it: earlier claims are given up, and so is the latest one of a payment that is to be
 // sent or refunded. The claim that is about to be written is not there.
-func journaled(p *flows.Payment) []protocol.Entry {
-	before := slices.Repeat([]protocol.Entry{{Attempt: claimant, Release: claimant}}, max(0, p.Claim-1))
+func journaled(payment *flows.Payment) []protocol.Entry {
+	before := slices.Repeat([]protocol.Entry{{Attempt: claimant, Release: claimant}}, max(0, payment.Claim-1))
 	switch {
-	case p.Claim == 0, claiming(p):
+	case payment.Claim == 0, claiming(payment):
 		return before
-	case (p.State == flows.Captured || p.State == flows.RefundDue) && !p.ReleasePending:
-		return append(before, protocol.Entry{Attempt: p.AttemptID, Release: p.AttemptID})
+	case (payment.State == flows.Captured || payment.State == flows.RefundDue) && !payment.ReleasePending:
+		return append(before, protocol.Entry{Attempt: payment.AttemptID, Release: payment.AttemptID})
 	}
-	return append(before, protocol.Entry{Attempt: p.AttemptID})
+	return append(before, protocol.Entry{Attempt: payment.AttemptID})
 }
 
 // claiming reports whether a payment is about to write its claim.
 func claiming(p *flows.Payment) bool { return p.State == flows.Sending || p.State == flows.Refunding }
 
 // everyReading returns what the processor may show of a payment.
-func everyReading(p *flows.Payment) (all []*reading) {
+func everyReading(payment *flows.Payment) (all []*reading) {
 	add := func(name string, state cards.State, with ...func(r *reading)) {
-		r := &reading{name: name, Remote: remote(p, state)}
-		r.Journal.Entries = journaled(p)
-		if last, _ := r.Journal.Last(); last > 0 {
-			r.others = r.Journal.Entry(last).Release == "" && !claiming(p)
-		}
+		r := &reading{name: name, Remote: remote(payment, state)}
+		r.Journal.Entries = journaled(payment)
+		last, _ := r.Journal.Last()
+		r.others = last > 0 && r.Journal.Entry(last).Release == "" && !claiming(payment)
 		for _, each := range with {
 			each(r)
 		}
 		all = append(all, r)
 	}
-	for _, state := range []cards.State{cards.RequiresAction, cards.Processing, cards.Authorised, cards.Captured, cards.Cancelled,
-		cards.Refunded} {
+	for _, state := range []cards.State{cards.RequiresAction, cards.Processing, cards.Authorised, cards.Cancelled, cards.Refunded} {
 		add(string(state), state)
 	}
+	add(string(cards.Captured), cards.Captured)
 	add("declined", cards.Declined, func(r *reading) { r.DeclineCode, r.Decline, r.Declines = "card_declined", "d2", 2 })
 	add("being captured", cards.Processing, func(r *reading) { r.Capturing = true })
 	add("refunded in part", cards.Captured, func(r *reading) { r.Refunded = 1 })
-	add("being refunded", cards.Captured, func(r *reading) { r.Refunding = p.Amount })
+	add("being refunded", cards.Captured, func(r *reading) { r.Refunding = payment.Amount })
 	add("refunded in vain", cards.Captured, func(r *reading) { r.FailedRefunds = 1 })
 	add("disputed", cards.Captured, func(r *reading) { r.Disputed = true })
 	add("an older response", cards.Captured, func(r *reading) { r.Replayed = true })
@@ -231,11 +230,11 @@ func everyReading(p *flows.Payment) (all []*reading) {
 	add("unsigned", cards.Captured, wrong, func(r *reading) { r.Signed = false })
 	add("ended by an operator", cards.Captured, wrong, func(r *reading) { r.Ended = true })
 
-	another := protocol.NewAttemptID(p.UpdatedAt, "9b0c55d2-6a54-4a39-8f2e-1c6f4b9a3d77")
+	another := protocol.NewAttemptID(payment.UpdatedAt, "9b0c55d2-6a54-4a39-8f2e-1c6f4b9a3d77")
 	refund := protocol.Entry{Attempt: protocol.RefundPrefix + another}
-	free := p.Claim + 1
-	if claiming(p) {
-		free = p.Claim
+	free := payment.Claim + 1
+	if claiming(payment) {
+		free = payment.Claim
 	}
 	entry := func(n int, e protocol.Entry) func(r *reading) {
 		return func(r *reading) {
@@ -250,38 +249,39 @@ func everyReading(p *flows.Payment) (all []*reading) {
 	add("another's claim", cards.Captured, entry(free, protocol.Entry{Attempt: another}), others)
 	add("another refund's claim", cards.Captured, entry(free, refund))
 	add("an acceptance", cards.Captured, acceptance)
-	if p.Claim > 1 {
+	if payment.Claim > 1 {
 		add("an earlier claim", cards.Captured, entry(1, protocol.Entry{Attempt: another}), others)
 	}
-	if p.Claim == 0 {
+	if payment.Claim == 0 {
 		return all
 	}
-	held := entry(p.Claim, protocol.Entry{Attempt: p.AttemptID})
+	held := entry(payment.Claim, protocol.Entry{Attempt: payment.AttemptID})
 	given := func(r *reading) {
-		entry(p.Claim, protocol.Entry{Attempt: p.AttemptID, Release: p.AttemptID})(r)
+		entry(payment.Claim, protocol.Entry{Attempt: payment.AttemptID, Release: payment.AttemptID})(r)
 		r.others = false
 	}
-	ours := func(r *reading) { r.holds, r.others = claiming(p), !claiming(p) }
+	ours := func(r *reading) { r.holds, r.others = claiming(payment), !claiming(payment) }
 	add("our claim", cards.Captured, held, ours)
 	add("our claim, and an acceptance", cards.Captured, held, ours, acceptance)
 	add("our claim, and its money is gone", cards.Refunded, held, ours)
 	add("our claim, and its money goes back", cards.Captured, held, ours, func(r *reading) { r.Refunding = 1 })
 	add("our claim, given up", cards.Captured, given)
 	add("our claim, given up by an operator", cards.Captured, given, func(r *reading) { r.Journal.ByOperator = true })
-	add("our claim, given up, and a refund's", cards.Captured, given, entry(p.Claim+1, refund))
-	add("our claim, which another gave up", cards.Captured, ours, entry(p.Claim, protocol.Entry{Attempt: p.AttemptID, Release: another}),
-		func(r *reading) { r.others = p.State != flows.Refunding })
-	if p.Claim > 1 {
+	add("our claim, given up, and a refund's", cards.Captured, given, entry(payment.Claim+1, refund))
+	add("our claim, which another gave up", cards.Captured, ours,
+		entry(payment.Claim, protocol.Entry{Attempt: payment.AttemptID, Release: another}),
+		func(r *reading) { r.others = payment.State != flows.Refunding })
+	if payment.Claim > 1 {
 		add("our claim, and an earlier one", cards.Captured, held, ours, entry(1, protocol.Entry{Attempt: another}), others)
 	}
 	return all
 }
 
 // everySale returns what the club system may show of a payment's sale.
-func everySale(p *flows.Payment) (all []*saleReading) {
+func everySale(payment *flows.Payment) (all []*saleReading) {
 	add := func(name string, with func(s *saleReading)) {
 		s := &saleReading{name: name, Sale: &protocol.Sale{At: now, Rule: settledRule(), Check: club.SaleCheck{Valid: true},
-			Sale: club.Sale{State: p.SaleState, TotalTI: p.Amount, Contact: "/club/contacts/1"}}}
+			Sale: club.Sale{State: payment.SaleState, TotalTI: payment.Amount, Contact: "/club/contacts/1"}}}
 		if with(s); s.Err == nil {
 			s.Seen = stateOf(s.Sale.Sale.State)
 		}
@@ -289,7 +289,7 @@ func everySale(p *flows.Payment) (all []*saleReading) {
 	}
 	add("as agreed", func(s *saleReading) { s.agreed = true })
 	add("settled", func(s *saleReading) {
-		if s.settled = true; p.SaleState == "" {
+		if s.settled = true; payment.SaleState == "" {
 			s.Check.Valid = false
 			return
 		}

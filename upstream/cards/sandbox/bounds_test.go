@@ -35,25 +35,26 @@ func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	cfg := inProcess
 	cfg.MaxPayments = 4
-	s := startServer(t, cfg)
+	server := startServer(t, cfg)
 	end := func(id string) string {
-		do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/cancel")
+		do(t, server, server.SecretKey, "", "POST /v1/payment_intents/"+id+"/cancel")
 		return id
 	}
-	open, oldest := newPayment(t, s), end(newPayment(t, s))
-	own, newer := end(newPayment(t, s, "metadata[fd_sale]", "demo-a/1")), end(newPayment(t, s))
+	open, oldest := newPayment(t, server), end(newPayment(t, server))
+	own, newer := end(newPayment(t, server, "metadata[fd_sale]", "demo-a/1")), end(newPayment(t, server))
 	for i, gone := range []string{own, oldest, newer} {
-		newPayment(t, s, "metadata[fd_sale]", "demo-a/2")
-		if _, held := s.Payment(gone); held || len(s.Payments()) != 4 {
-			t.Errorf("creation %d did not drop %s: %+v", i, gone, s.Payments())
+		newPayment(t, server, "metadata[fd_sale]", "demo-a/2")
+		if _, held := server.Payment(gone); held || len(server.Payments()) != 4 {
+			t.Errorf("creation %d did not drop %s: %+v", i, gone, server.Payments())
 		}
 	}
-	r := do(t, s, s.SecretKey, "k", "POST /v1/payment_intents", "amount", "100", "currency", "eur")
-	if _, held := s.Payment(open); r.status != http.StatusServiceUnavailable || !held {
+	r := do(t, server, server.SecretKey, "k", "POST /v1/payment_intents", "amount", "100", "currency", "eur")
+	if _, held := server.Payment(open); r.status != http.StatusServiceUnavailable || !held {
 		t.Errorf("with no final one left: %+v", r)
 	}
 	end(open)
-	expect(t, "with its key again", do(t, s, s.SecretKey, "k", "POST /v1/payment_intents", "amount", "100", "currency", "eur"), 200, "")
+	expect(t, "with its key again", do(t, server, server.SecretKey, "k", "POST /v1/payment_intents", "amount", "100", "currency", "eur"),
+		200, "")
 }
 
 // TestBytesAreBounded: payments and keys that hold much fill a double before their number does. It then drops the oldest final
@@ -63,41 +64,41 @@ func TestBytesAreBounded(t *testing.T) {
 	var now clock
 	cfg := inProcess
 	cfg.MaxPayments, cfg.Now = 4, now.Now // 16 KiB of payments, and of keys
-	s := startServer(t, cfg)
+	server := startServer(t, cfg)
 	var much []string // about 10 kB
 	for n := range 20 {
 		much = append(much, fmt.Sprintf("metadata[much_%02d]", n), strings.Repeat("x", 500))
 	}
 	create := func(key string, params ...string) response {
-		return do(t, s, s.SecretKey, key, "POST /v1/payment_intents", append(params, "amount", "100", "currency", "eur")...)
+		return do(t, server, server.SecretKey, key, "POST /v1/payment_intents", append(params, "amount", "100", "currency", "eur")...)
 	}
 	path := func(r response) string { return "POST /v1/payment_intents/" + r.text("id") }
 	first := create("", much...)
 	expect(t, "the first", first, 200, "")
 	expect(t, "a second one", create("", much...), 503, "")
 	expect(t, "a small one", create(""), 200, "")
-	expect(t, "the end of the first", do(t, s, s.SecretKey, "", path(first)+"/cancel"), 200, "")
+	expect(t, "the end of the first", do(t, server, server.SecretKey, "", path(first)+"/cancel"), 200, "")
 	second := create("", much...)
 	expect(t, "the second one", second, 200, "")
-	if _, held := s.Payment(first.text("id")); held {
+	if _, held := server.Payment(first.text("id")); held {
 		t.Error("the first is still held")
 	}
 	small := create("")
-	expect(t, "a note", do(t, s, s.SecretKey, "", path(small), much...), 503, "")
-	expect(t, "less of the second", do(t, s, s.SecretKey, "", path(second), "metadata", ""), 200, "")
-	expect(t, "a note again", do(t, s, s.SecretKey, "", path(small), much...), 200, "")
-	expect(t, "the end of it", do(t, s, s.SecretKey, "end", path(small)+"/cancel"), 200, "")
+	expect(t, "a note", do(t, server, server.SecretKey, "", path(small), much...), 503, "")
+	expect(t, "less of the second", do(t, server, server.SecretKey, "", path(second), "metadata", ""), 200, "")
+	expect(t, "a note again", do(t, server, server.SecretKey, "", path(small), much...), 200, "")
+	expect(t, "the end of it", do(t, server, server.SecretKey, "end", path(small)+"/cancel"), 200, "")
 
 	expect(t, "a key", create("one", much...), 200, "")
-	do(t, s, s.SecretKey, "", path(second)+"/cancel")
+	do(t, server, server.SecretKey, "", path(second)+"/cancel")
 	expect(t, "a second key", create("two", much...), 503, "")
 	if r := create("one", much...); !r.replayed() {
 		t.Errorf("the first key: %+v", r)
 	}
 	now.seconds.Add(24 * 60 * 60)
-	s.Reset("demo")
+	server.Reset("demo")
 	expect(t, "a day later", create("two", much...), 200, "")
-	for _, call := range s.Requests() {
+	for _, call := range server.Requests() {
 		if len(call.Form) > 4<<10 {
 			t.Errorf("the record of a call has %d bytes", len(call.Form))
 		}
@@ -109,17 +110,19 @@ func TestNoteNeedsRoom(t *testing.T) {
 	t.Parallel()
 	cfg := inProcess
 	cfg.MaxPayments = 4 // 16 KiB
-	s := startServer(t, cfg)
+	server := startServer(t, cfg)
 	var much []string // about 10 kB
 	for n := range 20 {
 		much = append(much, fmt.Sprintf("metadata[much_%02d]", n), strings.Repeat("x", 500))
 	}
-	first, second := newPayment(t, s), newPayment(t, s, much...)
-	note := func() response { return do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+first, much...) }
-	end := func(id string) { do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/cancel") }
+	first, second := newPayment(t, server), newPayment(t, server, much...)
+	note := func() response {
+		return do(t, server, server.SecretKey, "", "POST /v1/payment_intents/"+first, much...)
+	}
+	end := func(id string) { do(t, server, server.SecretKey, "", "POST /v1/payment_intents/"+id+"/cancel") }
 	end(first)
 	expect(t, "a note", note(), 503, "")
-	if _, held := s.Payment(first); !held {
+	if _, held := server.Payment(first); !held {
 		t.Fatal("the payment of the note was dropped")
 	}
 	end(second)
@@ -152,20 +155,20 @@ func TestKeysAreNeverForgottenEarly(t *testing.T) {
 
 func TestOneCaptureWins(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, sandbox.Config{})
-	id := newPayment(t, s)
-	must(s.Confirm(id, "pm_card_visa"))
+	server := startServer(t, sandbox.Config{})
+	id := newPayment(t, server)
+	must(server.Confirm(id, "pm_card_visa"))
 	statuses := make(chan int, 16)
 	for n := range cap(statuses) {
 		go func() {
-			statuses <- do(t, s, s.SecretKey, fmt.Sprint(n), "POST /v1/payment_intents/"+id+"/capture").status
+			statuses <- do(t, server, server.SecretKey, fmt.Sprint(n), "POST /v1/payment_intents/"+id+"/capture").status
 		}()
 	}
 	got := map[int]int{}
 	for range cap(statuses) {
 		got[<-statuses]++
 	}
-	if p, _ := s.Payment(id); got[200] != 1 || got[400] != 15 || p.Captured != 4990 {
+	if p, _ := server.Payment(id); got[200] != 1 || got[400] != 15 || p.Captured != 4990 {
 		t.Errorf("%v, %+v", got, p)
 	}
 }
@@ -173,18 +176,18 @@ func TestOneCaptureWins(t *testing.T) {
 // TestStoredResponses: a key keeps the response as it was, expanded as the first call asked, whatever becomes of the payment.
 func TestStoredResponses(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, inProcess)
-	id := newPayment(t, s)
-	must(s.Confirm(id, "pm_card_visa"))
+	server := startServer(t, inProcess)
+	id := newPayment(t, server)
+	must(server.Confirm(id, "pm_card_visa"))
 	write := func(key, what string, params ...string) response {
-		return do(t, s, s.SecretKey, key, what, append(params, "expand[]", "latest_charge.refunds")...)
+		return do(t, server, server.SecretKey, key, what, append(params, "expand[]", "latest_charge.refunds")...)
 	}
 	path := "POST /v1/payment_intents/" + id
 	first := write("note", path, "metadata[c]", "d")
 	captured := write("capture", path+"/capture")
-	do(t, s, s.SecretKey, "refund", "POST /v1/refunds", "payment_intent", id)
+	do(t, server, server.SecretKey, "refund", "POST /v1/refunds", "payment_intent", id)
 	write("other", path, "metadata[c]", "", "metadata[e]", "f")
-	must(s.Dispute(id))
+	must(server.Dispute(id))
 	for key, want := range map[string]response{"note": first, "capture": captured} {
 		again := write("note", path, "metadata[c]", "d")
 		if key == "capture" {
@@ -203,24 +206,24 @@ func TestStoredResponses(t *testing.T) {
 // TestLockTimeout: while a write to a payment is held, another one is refused and leaves no trace. Reads are not.
 func TestLockTimeout(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, inProcess)
-	id, hold := newPayment(t, s), make(chan struct{})
-	must(s.Confirm(id, "pm_card_visa"))
-	held := s.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/capture", Stage: sandbox.During, Hold: hold})
+	server := startServer(t, inProcess)
+	id, hold := newPayment(t, server), make(chan struct{})
+	must(server.Confirm(id, "pm_card_visa"))
+	held := server.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/capture", Stage: sandbox.During, Hold: hold})
 	first := make(chan response)
-	go func() { first <- do(t, s, s.SecretKey, "capture", "POST /v1/payment_intents/"+id+"/capture") }()
+	go func() { first <- do(t, server, server.SecretKey, "capture", "POST /v1/payment_intents/"+id+"/capture") }()
 	<-held.Reached()
 	path := "/v1/payment_intents/" + id
-	note := func() response { return do(t, s, s.SecretKey, "note", "POST "+path, "metadata[c]", "d") }
-	expect(t, "the same key", do(t, s, s.SecretKey, "capture", "POST "+path+"/capture"), 409, "idempotency_key_in_use")
+	note := func() response { return do(t, server, server.SecretKey, "note", "POST "+path, "metadata[c]", "d") }
+	expect(t, "the same key", do(t, server, server.SecretKey, "capture", "POST "+path+"/capture"), 409, "idempotency_key_in_use")
 	expect(t, "a second write", note(), 429, "lock_timeout")
-	expect(t, "a refund", do(t, s, s.SecretKey, "refund", "POST /v1/refunds", "payment_intent", id), 429, "lock_timeout")
-	expect(t, "a read", do(t, s, s.SecretKey, "", "GET "+path), 200, "")
+	expect(t, "a refund", do(t, server, server.SecretKey, "refund", "POST /v1/refunds", "payment_intent", id), 429, "lock_timeout")
+	expect(t, "a read", do(t, server, server.SecretKey, "", "GET "+path), 200, "")
 	ctx, cancel := context.WithCancel(t.Context())
-	r := must(http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, http.NoBody))
-	slow := s.Inject(sandbox.Fault{Method: http.MethodGet, Hold: hold})
+	r := must(http.NewRequestWithContext(ctx, http.MethodGet, server.URL+path, http.NoBody))
+	slow := server.Inject(sandbox.Fault{Method: http.MethodGet, Hold: hold})
 	go func() { <-slow.Reached(); cancel() }()
-	if _, err := s.RoundTrip(r); !errors.Is(err, context.Canceled) {
+	if _, err := server.RoundTrip(r); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that gives up: %v", err)
 	}
 	close(hold)
@@ -234,14 +237,14 @@ func TestRateLimit(t *testing.T) {
 	var now clock
 	cfg := inProcess
 	cfg.Now = now.Now
-	s := startServer(t, cfg)
-	id, other := newPayment(t, s), newPayment(t, s, "metadata[fd_sale]", "demo-other/1")
-	if err := s.Configure("demo-limited", sandbox.Settings{RateLimit: 2}); err != nil {
+	server := startServer(t, cfg)
+	id, other := newPayment(t, server), newPayment(t, server, "metadata[fd_sale]", "demo-other/1")
+	if err := server.Configure("demo-limited", sandbox.Settings{RateLimit: 2}); err != nil {
 		t.Fatal(err)
 	}
-	limited := newPayment(t, s, "metadata[fd_sale]", "demo-limited/1")
+	limited := newPayment(t, server, "metadata[fd_sale]", "demo-limited/1")
 	note := func(id, key string) response {
-		return do(t, s, s.SecretKey, key, "POST /v1/payment_intents/"+id, "metadata[c]", "d")
+		return do(t, server, server.SecretKey, key, "POST /v1/payment_intents/"+id, "metadata[c]", "d")
 	}
 	for range 3 {
 		expect(t, "another world", note(id, ""), 200, "")
@@ -250,7 +253,7 @@ func TestRateLimit(t *testing.T) {
 	note(limited, "1")
 	note(limited, "2")
 	expect(t, "the third", note(limited, "3"), 429, "rate_limit")
-	expect(t, "another endpoint", do(t, s, s.SecretKey, "", "GET /v1/payment_intents/"+limited), 200, "")
+	expect(t, "another endpoint", do(t, server, server.SecretKey, "", "GET /v1/payment_intents/"+limited), 200, "")
 	now.seconds.Add(1)
 	if r := note(limited, "3"); r.status != 200 || r.replayed() {
 		t.Errorf("a second later: %+v", r)
@@ -265,33 +268,34 @@ func TestAccountsApart(t *testing.T) {
 		{ID: "acct_a", RestrictedKeys: map[string][]string{"rk_test_a": {"rak_charge_read", "rak_webhook_read"}}},
 		{ID: "acct_b", SecretKey: "sk_live_b"},
 	}
-	s := startServer(t, cfg)
+	server := startServer(t, cfg)
 	create := func(apiKey string, more ...string) response {
-		return do(t, s, apiKey, "k", "POST /v1/payment_intents", append(more, "amount", "100", "currency", "eur")...)
+		return do(t, server, apiKey, "k", "POST /v1/payment_intents", append(more, "amount", "100", "currency", "eur")...)
 	}
-	a, b := create(s.SecretKey), create("sk_live_b")
+	a, b := create(server.SecretKey), create("sk_live_b")
 	if a.text("id") == b.text("id") || b.replayed() || a.text("livemode") != "false" || b.text("livemode") != "true" {
 		t.Errorf("%+v\n%+v", a, b)
 	}
 	path := "/v1/payment_intents/" + a.text("id")
-	expect(t, "a payment of another account", do(t, s, "sk_live_b", "", "GET "+path), 404, "resource_missing")
-	list := do(t, s, "sk_live_b", "", "GET /v1/payment_intents").raw
+	expect(t, "a payment of another account", do(t, server, "sk_live_b", "", "GET "+path), 404, "resource_missing")
+	list := do(t, server, "sk_live_b", "", "GET /v1/payment_intents").raw
 	if strings.Contains(list, a.text("id")) || !strings.Contains(list, b.text("id")) {
 		t.Errorf("the list of b: %s", list)
 	}
-	if id := do(t, s, "rk_test_a", "", "GET /v1/account").text("id"); id != "acct_a" {
+	if id := do(t, server, "rk_test_a", "", "GET /v1/account").text("id"); id != "acct_a" {
 		t.Errorf("the restricted key is of %s", id)
 	}
-	expect(t, "without the right", do(t, s, "rk_test_a", "", "GET /v1/charges"), 403, "")
-	expect(t, "without another right", do(t, s, "rk_test_a", "", "GET /v1/webhook_endpoints"), 403, "")
-	expect(t, "not expanded", do(t, s, "rk_test_a", "", "GET "+path), 200, "")
-	expect(t, "expanded", do(t, s, "rk_test_a", "", "GET "+path, "expand[]", "latest_charge"), 403, "")
-	expect(t, "the list, expanded", do(t, s, "rk_test_a", "", "GET /v1/payment_intents", "expand[]", "data.latest_charge.refunds"), 403, "")
+	expect(t, "without the right", do(t, server, "rk_test_a", "", "GET /v1/charges"), 403, "")
+	expect(t, "without another right", do(t, server, "rk_test_a", "", "GET /v1/webhook_endpoints"), 403, "")
+	expect(t, "not expanded", do(t, server, "rk_test_a", "", "GET "+path), 200, "")
+	expect(t, "expanded", do(t, server, "rk_test_a", "", "GET "+path, "expand[]", "latest_charge"), 403, "")
+	expect(t, "the list, expanded", do(t, server, "rk_test_a", "", "GET /v1/payment_intents", "expand[]", "data.latest_charge.refunds"), 403,
+		"")
 	for range 2 {
-		write := do(t, s, "rk_test_a", "note", "POST "+path, "metadata[c]", "d", "expand[]", "latest_charge.refunds")
+		write := do(t, server, "rk_test_a", "note", "POST "+path, "metadata[c]", "d", "expand[]", "latest_charge.refunds")
 		expect(t, "a write, expanded", write, 403, "")
 	}
-	if p, _ := s.Payment(a.text("id")); p.Metadata["c"] != "d" {
+	if p, _ := server.Payment(a.text("id")); p.Metadata["c"] != "d" {
 		t.Errorf("a refused expansion is not carried out: %+v", p)
 	}
 }
@@ -299,8 +303,8 @@ func TestAccountsApart(t *testing.T) {
 // TestBadCalls: what Stripe refuses, and what the double does not know, is refused and changes nothing.
 func TestBadCalls(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, inProcess)
-	id := newPayment(t, s)
+	server := startServer(t, inProcess)
+	id := newPayment(t, server)
 	create, confirm := "POST /v1/payment_intents", "POST /v1/payment_intents/"+id+"/confirm"
 	amount := func(amount, currency string) []string { return []string{"amount", amount, "currency", currency} }
 	for _, c := range []struct {
@@ -337,15 +341,15 @@ func TestBadCalls(t *testing.T) {
 		{confirm, []string{"payment_method", "pm_klarna"}, 200, ""}, // no types are named: the dashboard's
 		{confirm, []string{"payment_method", "pm_card_visa", "amount", "1"}, 400, "parameter_unknown"},
 	} {
-		expect(t, fmt.Sprint(c.call, " ", c.params), do(t, s, s.SecretKey, "", c.call, c.params...), c.status, c.code)
+		expect(t, fmt.Sprint(c.call, " ", c.params), do(t, server, server.SecretKey, "", c.call, c.params...), c.status, c.code)
 	}
-	large := send(t, s, "POST /v1/refunds", "a="+strings.Repeat("x", 600<<10), "Content-Type", formType)
+	large := send(t, server, "POST /v1/refunds", "a="+strings.Repeat("x", 600<<10), "Content-Type", formType)
 	if large.status != 400 || large.header.Get("Request-Id") == "" {
 		t.Errorf("a large body: %+v", large)
 	}
-	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(s.SecretKey+":"))
+	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(server.SecretKey+":"))
 	for version, status := range map[string]int{sandbox.APIVersion: 200, "2019-01-01": 400} {
-		r := send(t, s, "GET /v1/account", "", "Authorization", basic, "Stripe-Version", version)
+		r := send(t, server, "GET /v1/account", "", "Authorization", basic, "Stripe-Version", version)
 		if r.status != status || r.header.Get("Request-Id") == "" {
 			t.Errorf("with the release %s: %+v", version, r)
 		}
@@ -380,18 +384,18 @@ func (w *walk) post(what string, params ...string) response {
 // TestErrorsOfAWorld: writes fail before or after their effect, and their keys replay that.
 func TestErrorsOfAWorld(t *testing.T) {
 	t.Parallel()
-	w := newWalk(t, inProcess)
+	walk := newWalk(t, inProcess)
 	for mode, effect := range map[string]bool{"before": false, "after": true} {
-		w.with(sandbox.Settings{})
-		w.fresh("")
-		w.with(sandbox.Settings{Errors: mode})
+		walk.with(sandbox.Settings{})
+		walk.fresh("")
+		walk.with(sandbox.Settings{Errors: mode})
 		for _, replayed := range []bool{false, true} {
-			r := do(t, w.Server, w.SecretKey, mode, "POST /v1/payment_intents/"+w.id, "metadata[c]", "d")
+			r := do(t, walk.Server, walk.SecretKey, mode, "POST /v1/payment_intents/"+walk.id, "metadata[c]", "d")
 			if r.status != 500 || r.replayed() != replayed {
 				t.Errorf("errors %s: %+v", mode, r)
 			}
 		}
-		if p := w.held(); (p.Metadata["c"] == "d") != effect {
+		if p := walk.held(); (p.Metadata["c"] == "d") != effect {
 			t.Errorf("errors %s: %+v", mode, p)
 		}
 	}
@@ -400,19 +404,19 @@ func TestErrorsOfAWorld(t *testing.T) {
 // TestProcessing: what is processed has taken nothing, and cannot be cancelled.
 func TestProcessing(t *testing.T) {
 	t.Parallel()
-	w := newWalk(t, inProcess)
+	walk := newWalk(t, inProcess)
 	for state, settings := range map[cards.State]sandbox.Settings{
 		cards.Authorised: {Captures: "processing"}, cards.RequiresAction: {Confirmations: "processing"},
 	} {
-		w.with(settings)
-		w.fresh("pm_card_visa")
-		if settings.Captures != "" && w.post("/capture").text("status") != "processing" {
-			t.Errorf("the capture is not processed: %+v", w.held())
+		walk.with(settings)
+		walk.fresh("pm_card_visa")
+		if settings.Captures != "" && walk.post("/capture").text("status") != "processing" {
+			t.Errorf("the capture is not processed: %+v", walk.held())
 		}
-		if p := w.held(); !p.Processing || p.Status != "processing" || p.State != state || p.Captured != 0 {
+		if p := walk.held(); !p.Processing || p.Status != "processing" || p.State != state || p.Captured != 0 {
 			t.Errorf("with %+v: %+v", settings, p)
 		}
-		expect(t, "cancelled meanwhile", w.post("/cancel"), 400, "payment_intent_unexpected_state")
+		expect(t, "cancelled meanwhile", walk.post("/cancel"), 400, "payment_intent_unexpected_state")
 	}
 }
 
@@ -420,10 +424,10 @@ func TestProcessing(t *testing.T) {
 // that is what a simulator needs.
 func TestMemoryOfAPayment(t *testing.T) { // alone, because it measures the whole process
 	const payments, most = 5000, 3000 // bytes of a payment
-	s := startServer(t, inProcess)
+	server := startServer(t, inProcess)
 	heap := func() uint64 {
 		for range 20_000 { // which fill the record of requests
-			do(t, s, s.SecretKey, "", "GET /v1/account")
+			do(t, server, server.SecretKey, "", "GET /v1/account")
 		}
 		var m runtime.MemStats
 		runtime.GC()
@@ -435,12 +439,12 @@ func TestMemoryOfAPayment(t *testing.T) { // alone, because it measures the whol
 		sale := fmt.Sprintf("/demo/sales/%d", n)
 		write := func(what string, params ...string) response {
 			params = append(params, "expand[]", "latest_charge.refunds")
-			return do(t, s, s.SecretKey, fmt.Sprint("payment:", n, what, len(params)), "POST /v1/payment_intents"+what, params...)
+			return do(t, server, server.SecretKey, fmt.Sprint("payment:", n, what, len(params)), "POST /v1/payment_intents"+what, params...)
 		}
 		id := write("", "amount", "4990", "currency", "eur", "capture_method", "manual", "description", "Club Riverside",
 			"metadata[fd_sale]", sale, "metadata[fd_registration]", fmt.Sprint("r", n), "metadata[fd_generation]", "1",
 			"metadata[fd_environment]", "test").text("id")
-		must(s.Confirm(id, "pm_card_visa"))
+		must(server.Confirm(id, "pm_card_visa"))
 		write("/"+id, "metadata[fd_post_1]", "8c1f4f0e-5a3a-4d6e-9d2e-000000000000")
 		write("/"+id+"/capture", "amount_to_capture", "4990")
 		write("/"+id, "metadata[fd_post_1]", "8c1f4f0e-5a3a-4d6e-9d2e-000000000000", "metadata[fd_done]", "2026-11-21T09:30:00Z")
@@ -450,5 +454,5 @@ func TestMemoryOfAPayment(t *testing.T) { // alone, because it measures the whol
 	if each > most {
 		t.Errorf("a payment holds %d bytes, at most %d are expected", each, most)
 	}
-	runtime.KeepAlive(s)
+	runtime.KeepAlive(server)
 }

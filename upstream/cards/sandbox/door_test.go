@@ -218,22 +218,22 @@ func TestRefusedActionsChangeNothing(t *testing.T) {
 
 func TestDoubleClicksChangeNothing(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, sandbox.Config{})
+	door := newDoor(t, sandbox.Config{})
 	twice := func(id, action, body string) {
 		t.Helper()
-		first, second := d.act(id, action, body), d.act(id, action, body)
+		first, second := door.act(id, action, body), door.act(id, action, body)
 		if first.status != http.StatusOK || second.status != http.StatusOK || first.raw != second.raw {
 			t.Errorf("%s %s: %d %s, then %d %s", action, body, first.status, first.raw, second.status, second.raw)
 		}
 	}
-	paid, asked, refused := d.in("requires_action"), d.in("requires_action"), d.in("challenge")
+	paid, asked, refused := door.in("requires_action"), door.in("requires_action"), door.in("challenge")
 	twice(paid, "confirm", confirmation(goodCard))
 	twice(asked, "confirm", confirmation(challengeCard))
 	twice(asked, "challenge", `{"approve":true}`)
 	twice(asked, "confirm", confirmation(challengeCard))
 	twice(refused, "challenge", `{"approve":false}`)
 	for _, id := range []string{paid, asked} {
-		if p, _ := d.Payment(id); p.Charges != 1 {
+		if p, _ := door.Payment(id); p.Charges != 1 {
 			t.Errorf("two clicks made %d charges", p.Charges)
 		}
 	}
@@ -242,9 +242,9 @@ func TestDoubleClicksChangeNothing(t *testing.T) {
 // TestMistakesAreExplained makes the mistakes of newcomers. The error says what to send instead.
 func TestMistakesAreExplained(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, sandbox.Config{})
-	id := d.in("requires_action")
-	key := []string{"Authorization", "Bearer " + d.SecretKey}
+	door := newDoor(t, sandbox.Config{})
+	id := door.in("requires_action")
+	key := []string{"Authorization", "Bearer " + door.SecretKey}
 	for _, c := range []struct {
 		what, body string
 		headers    []string
@@ -260,11 +260,11 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"GET /v1/payment_intents/" + id + "/confirm", "", key, "(GET: /v1/payment_intents/" + id + "/confirm)"},
 		{"GET /v1/payment_intents/" + id, "", nil, "Authorization"},
 	} {
-		if r := d.send(c.what, c.body, c.headers...); r.status < 400 || !strings.Contains(r.raw, c.want) {
+		if r := door.send(c.what, c.body, c.headers...); r.status < 400 || !strings.Contains(r.raw, c.want) {
 			t.Errorf("%s %s: %d %s", c.what, c.body, r.status, r.raw)
 		}
 	}
-	if p, _ := d.Payment(id); p.State != "requires_action" {
+	if p, _ := door.Payment(id); p.State != "requires_action" {
 		t.Errorf("then: %+v", p)
 	}
 }
@@ -299,8 +299,8 @@ func TestMissingPaths(t *testing.T) {
 
 func TestBodiesAreBounded(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, sandbox.Config{})
-	id, large := d.in("requires_action"), strings.Repeat("4", 600<<10)
+	door := newDoor(t, sandbox.Config{})
+	id, large := door.in("requires_action"), strings.Repeat("4", 600<<10)
 	for _, c := range []struct {
 		what, body, kind string
 		status           int
@@ -314,11 +314,11 @@ func TestBodiesAreBounded(t *testing.T) {
 		{"PUT /settings", `{"webhooks":"drop"}`, "text/plain", http.StatusUnsupportedMediaType},
 		{"POST /settings", `{"webhooks":"drop"}`, "application/json", http.StatusBadRequest},
 	} {
-		if r := d.send(c.what, c.body, "Content-Type", c.kind); r.status != c.status || c.status >= 400 && r.code() == "" {
+		if r := door.send(c.what, c.body, "Content-Type", c.kind); r.status != c.status || c.status >= 400 && r.code() == "" {
 			t.Errorf("%s as %s: %d %s", c.what, c.kind, r.status, r.raw)
 		}
 	}
-	if p, _ := d.Payment(id); p.State != "requires_action" || d.Settings("demo") != (sandbox.Settings{Webhooks: sandbox.Normal}) {
-		t.Errorf("then: %+v, %+v", p, d.Settings("demo"))
+	if p, _ := door.Payment(id); p.State != "requires_action" || door.Settings("demo") != (sandbox.Settings{Webhooks: sandbox.Normal}) {
+		t.Errorf("then: %+v, %+v", p, door.Settings("demo"))
 	}
 }

@@ -47,9 +47,9 @@ func TestPagesLoadTheirOwnFiles(t *testing.T) {
 // TestPagePolicies checks that any page may frame the two pages, and that these load nothing but their own files.
 func TestPagePolicies(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, sandbox.Config{})
+	door := newDoor(t, sandbox.Config{})
 	for path, connects := range map[string]bool{"/v3/element": false, "/v3/challenge/pi_1": true} {
-		header := d.send("GET "+path, "").header
+		header := door.send("GET "+path, "").header
 		policy := header.Get("Content-Security-Policy")
 		for _, directive := range []string{
 			"default-src 'none'", "script-src 'self'", "style-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors *",
@@ -66,7 +66,7 @@ func TestPagePolicies(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/v3/", "/v3/element.js", "/v1/account"} {
-		if header := d.send("GET "+path, "").header; header.Get("Content-Security-Policy") != "" {
+		if header := door.send("GET "+path, "").header; header.Get("Content-Security-Policy") != "" {
 			t.Errorf("%s has a policy, which admits frames: %v", path, header)
 		}
 	}
@@ -76,22 +76,22 @@ func TestPagePolicies(t *testing.T) {
 // origins: not the merchant's, nor calls without a key.
 func TestOtherOriginsReadOnlyBuyersCalls(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, sandbox.Config{})
-	id := newPayment(t, d.Server)
-	held, _ := d.Payment(id)
+	door := newDoor(t, sandbox.Config{})
+	id := newPayment(t, door.Server)
+	held, _ := door.Payment(id)
 	for key, c := range map[string]struct {
 		status  int
 		allowed string
 	}{
-		d.PublishableKey: {http.StatusOK, "*"}, "pk_test_other": {http.StatusUnauthorized, "*"},
-		d.SecretKey: {http.StatusOK, ""}, "": {http.StatusUnauthorized, ""},
+		door.PublishableKey: {http.StatusOK, "*"}, "pk_test_other": {http.StatusUnauthorized, "*"},
+		door.SecretKey: {http.StatusOK, ""}, "": {http.StatusUnauthorized, ""},
 	} {
-		r := do(t, d.Server, "", "", "GET /v1/payment_intents/"+id, "key", key, "client_secret", held.ClientSecret)
+		r := do(t, door.Server, "", "", "GET /v1/payment_intents/"+id, "key", key, "client_secret", held.ClientSecret)
 		if allowed := r.header.Get("Access-Control-Allow-Origin"); r.status != c.status || allowed != c.allowed {
 			t.Errorf("with the key %q: %d, origins %q", key, r.status, allowed)
 		}
 	}
-	preflight := d.send("OPTIONS /v1/payment_intents/"+id, "", "Access-Control-Request-Headers", "authorization")
+	preflight := door.send("OPTIONS /v1/payment_intents/"+id, "", "Access-Control-Request-Headers", "authorization")
 	if preflight.header.Get("Access-Control-Allow-Origin") != "" || preflight.header.Get("Access-Control-Allow-Headers") != "" {
 		t.Errorf("a page may send the merchant's key: %v", preflight.header)
 	}
@@ -100,15 +100,15 @@ func TestOtherOriginsReadOnlyBuyersCalls(t *testing.T) {
 // TestNextAction checks how a buyer is led to the bank, and that no address leads a browser elsewhere than to a page.
 func TestNextAction(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, sandbox.Config{})
-	id := newPayment(t, s)
-	held, _ := s.Payment(id)
+	server := startServer(t, sandbox.Config{})
+	id := newPayment(t, server)
+	held, _ := server.Payment(id)
 	confirm := func(back string) response {
 		params := []string{"client_secret", held.ClientSecret, "payment_method", "pm_card_authenticationRequired"}
 		if back != "" {
 			params = append(params, "return_url", back)
 		}
-		return do(t, s, s.PublishableKey, "", "POST /v1/payment_intents/"+id+"/confirm", params...)
+		return do(t, server, server.PublishableKey, "", "POST /v1/payment_intents/"+id+"/confirm", params...)
 	}
 	for _, wrong := range []string{"javascript:alert(1)", "javascript://shop/%0aalert(1)", "data:text/html,x", "/shop", "shop", "https:shop"} {
 		if r := confirm(wrong); r.status != http.StatusBadRequest || r.text("error", "code") != "url_invalid" {
@@ -121,12 +121,12 @@ func TestNextAction(t *testing.T) {
 	if redirect.text("next_action", "type") != "redirect_to_url" || redirect.text("next_action", "redirect_to_url", "return_url") != shop {
 		t.Errorf("%+v", redirect)
 	}
-	page := send(t, s, "GET "+strings.TrimPrefix(address, s.URL), "")
+	page := send(t, server, "GET "+strings.TrimPrefix(address, server.URL), "")
 	if page.status != http.StatusOK || !strings.Contains(page.raw, "challenge.js") ||
 		!strings.Contains(address, url.QueryEscape(held.ClientSecret)) {
 		t.Errorf("%s answers %d", address, page.status)
 	}
-	if err := s.Configure("demo", sandbox.Settings{Challenges: "modal"}); err != nil {
+	if err := server.Configure("demo", sandbox.Settings{Challenges: "modal"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, back := range []string{shop, ""} {
@@ -134,7 +134,7 @@ func TestNextAction(t *testing.T) {
 			t.Errorf("in a frame: %+v", r)
 		}
 	}
-	r := do(t, s, s.PublishableKey, "", "POST /v3/challenge/"+id, "client_secret", held.ClientSecret, "approve", "true")
+	r := do(t, server, server.PublishableKey, "", "POST /v3/challenge/"+id, "client_secret", held.ClientSecret, "approve", "true")
 	if r.body["next_action"] != nil {
 		t.Errorf("after the challenge: %+v", r)
 	}

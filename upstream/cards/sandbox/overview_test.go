@@ -192,7 +192,7 @@ func TestOverview(t *testing.T) {
 // TestOverviewActs checks that the page offers what can happen to each payment next, as forms that lead back to the page, and nothing else.
 func TestOverviewActs(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, sandbox.Config{})
+	door := newDoor(t, sandbox.Config{})
 	all := []string{"settle-confirmation", "settle-refund", "dispute", "expire"}
 	for _, c := range []struct {
 		settings, in string
@@ -208,10 +208,10 @@ func TestOverviewActs(t *testing.T) {
 		{`{"refunds":"pending"}`, "refunded", "settle-refund", "true false", "true", "refunded"},
 		{`{}`, "refunded", "settle-refund", "false", "false", "captured"},
 	} {
-		d.Reset("")
-		d.send("PUT /settings", c.settings)
-		id := d.in(c.in)
-		page := d.page("/payments")
+		door.Reset("")
+		door.send("PUT /settings", c.settings)
+		id := door.in(c.in)
+		page := door.page("/payments")
 		for _, action := range all {
 			if offered := strings.Contains(page, `action="payments/`+id+`/`+action+`"`); offered != (action == c.action) {
 				t.Errorf("%s with %s: %s is offered: %t", c.in, c.settings, action, offered)
@@ -227,16 +227,16 @@ func TestOverviewActs(t *testing.T) {
 		}
 		var values []string
 		if c.choice != "" {
-			before, _ := d.Payment(id)
-			d.form("/payments/"+id+"/"+c.action, "succeeded", "perhaps")
-			if after, _ := d.Payment(id); after.State != before.State || after.Refunding != before.Refunding {
+			before, _ := door.Payment(id)
+			door.form("/payments/"+id+"/"+c.action, "succeeded", "perhaps")
+			if after, _ := door.Payment(id); after.State != before.State || after.Refunding != before.Refunding {
 				t.Errorf("%s, perhaps: %+v", c.action, after)
 			}
 			values = []string{"succeeded", c.choice}
 		}
-		r := d.form("/payments/"+id+"/"+c.action, values...)
+		r := door.form("/payments/"+id+"/"+c.action, values...)
 		next := r.header.Get("Location")
-		if p, _ := d.Payment(id); r.status != http.StatusSeeOther || next != "../../payments?world=demo" || string(p.State) != c.then {
+		if p, _ := door.Payment(id); r.status != http.StatusSeeOther || next != "../../payments?world=demo" || string(p.State) != c.then {
 			t.Errorf("%s with %s: %d to %s, then %+v", c.action, c.settings, r.status, next, p)
 		}
 	}

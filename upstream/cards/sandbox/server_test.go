@@ -46,10 +46,10 @@ func (r response) code() string {
 }
 
 // send sends a request, such as "POST /v1/payment_intents", with pairs of headers. It follows no redirect.
-func send(t testing.TB, s *sandbox.Server, what, body string, headers ...string) response {
+func send(t testing.TB, server *sandbox.Server, what, body string, headers ...string) response {
 	t.Helper()
 	method, path, _ := strings.Cut(what, " ")
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +57,8 @@ func send(t testing.TB, s *sandbox.Server, what, body string, headers ...string)
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if !strings.HasPrefix(s.URL, "http://127.") {
-		client.Transport = s
+	if !strings.HasPrefix(server.URL, "http://127.") {
+		client.Transport = server
 	}
 	resp, err := client.Do(req)
 	if err != nil {
@@ -86,7 +86,7 @@ func encoded(pairs []string) string {
 }
 
 // do makes a call of the API, with pairs of parameters.
-func do(t testing.TB, s *sandbox.Server, apiKey, key, what string, params ...string) response {
+func do(t testing.TB, server *sandbox.Server, apiKey, key, what string, params ...string) response {
 	t.Helper()
 	body := encoded(params)
 	if strings.HasPrefix(what, http.MethodGet) {
@@ -99,7 +99,7 @@ func do(t testing.TB, s *sandbox.Server, apiKey, key, what string, params ...str
 	if key != "" {
 		headers = append(headers, "Idempotency-Key", key)
 	}
-	return send(t, s, what, body, headers...)
+	return send(t, server, what, body, headers...)
 }
 
 // inProcess is a double that does not listen.
@@ -124,8 +124,8 @@ func newPayment(t testing.TB, s *sandbox.Server, more ...string) (id string) {
 
 func TestIdempotentReplays(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, sandbox.Config{})
-	id := newPayment(t, s)
+	server := startServer(t, sandbox.Config{})
+	id := newPayment(t, server)
 	for _, c := range []struct {
 		name, call string
 		params     []string
@@ -141,23 +141,23 @@ func TestIdempotentReplays(t *testing.T) {
 		{"a wrong parameter", "POST /v1/payment_intents", []string{"currency", "eur", "amount", "-1"}, 400, "parameter_invalid_integer", false},
 		{"too much metadata", "POST /v1/payment_intents/" + id, []string{"metadata[" + strings.Repeat("k", 41) + "]", "d"}, 400, "", false},
 	} {
-		first := do(t, s, s.SecretKey, c.name, c.call, c.params...)
-		again := do(t, s, s.SecretKey, c.name, c.call, c.params...)
+		first := do(t, server, server.SecretKey, c.name, c.call, c.params...)
+		again := do(t, server, server.SecretKey, c.name, c.call, c.params...)
 		if first.status != c.status || first.text("error", "code") != c.code || first.replayed() {
 			t.Errorf("%s: %+v", c.name, first)
 		}
 		if again.status != c.status || again.replayed() != c.kept || fmt.Sprint(again.body) != fmt.Sprint(first.body) {
 			t.Errorf("%s, again: %+v", c.name, again)
 		}
-		other := do(t, s, s.SecretKey, c.name, "POST /v1/payment_intents/"+id, "metadata[other]", "call")
+		other := do(t, server, server.SecretKey, c.name, "POST /v1/payment_intents/"+id, "metadata[other]", "call")
 		if refused := other.text("error", "type") == "idempotency_error"; refused != c.kept {
 			t.Errorf("%s: another call under the key: %+v", c.name, other)
 		}
 	}
-	if do(t, s, "sk_test_wrong", "fresh", "POST /v1/payment_intents/"+id, "metadata[x]", "y").status != http.StatusUnauthorized {
+	if do(t, server, "sk_test_wrong", "fresh", "POST /v1/payment_intents/"+id, "metadata[x]", "y").status != http.StatusUnauthorized {
 		t.Error("a wrong key was taken")
 	}
-	if r := do(t, s, s.SecretKey, "fresh", "POST /v1/payment_intents/"+id, "metadata[x]", "z"); r.status != http.StatusOK {
+	if r := do(t, server, server.SecretKey, "fresh", "POST /v1/payment_intents/"+id, "metadata[x]", "z"); r.status != http.StatusOK {
 		t.Errorf("a call without credentials took the idempotency key: %+v", r)
 	}
 }
@@ -190,13 +190,13 @@ func TestMetadata(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, inProcess)
+	server := startServer(t, inProcess)
 	const payments = 10_025
 	for range payments {
-		newPayment(t, s)
+		newPayment(t, server)
 	}
 	list := func(params ...string) (ids []string, more string) {
-		r := do(t, s, s.SecretKey, "", "GET /v1/payment_intents", params...)
+		r := do(t, server, server.SecretKey, "", "GET /v1/payment_intents", params...)
 		for _, item := range r.body["data"].([]any) {
 			ids = append(ids, item.(map[string]any)["id"].(string))
 		}
@@ -210,11 +210,11 @@ func TestPages(t *testing.T) {
 	for all = page; more == "true"; all = append(all, page...) {
 		page, more = list("starting_after", all[len(all)-1], "limit", "100")
 	}
-	held := s.Payments()
+	held := server.Payments()
 	if len(all) != payments || all[0] != held[0].ID || all[payments-1] != held[payments-1].ID {
 		t.Errorf("%d payments, newest first: %v", len(all), all)
 	}
-	if r := do(t, s, s.SecretKey, "", "GET /v1/payment_intents", "limit", "101"); r.status != http.StatusBadRequest {
+	if r := do(t, server, server.SecretKey, "", "GET /v1/payment_intents", "limit", "101"); r.status != http.StatusBadRequest {
 		t.Errorf("a page of 101: %d", r.status)
 	}
 }
@@ -223,11 +223,13 @@ func TestPages(t *testing.T) {
 // payment's client secret.
 func TestBrowserConfirms(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, sandbox.Config{})
-	id := newPayment(t, s)
-	held, _ := s.Payment(id)
+	server := startServer(t, sandbox.Config{})
+	id := newPayment(t, server)
+	held, _ := server.Payment(id)
 	secret := held.ClientSecret
-	buyer := func(what string, params ...string) response { return do(t, s, s.PublishableKey, "", what, params...) }
+	buyer := func(what string, params ...string) response {
+		return do(t, server, server.PublishableKey, "", what, params...)
+	}
 	confirm := "POST /v1/payment_intents/" + id + "/confirm"
 
 	if r := buyer(confirm, "client_secret", "guessed", "payment_method", "pm_card_visa"); r.status != http.StatusForbidden {
@@ -261,10 +263,10 @@ func TestBrowserConfirms(t *testing.T) {
 		t.Errorf("paying twice: %+v", r)
 	}
 	again := buyer("POST /v3/challenge/"+id, "client_secret", secret, "approve", "true")
-	if _, err := s.Approve(id, true); err == nil || again.text("error", "code") != "payment_intent_unexpected_state" {
+	if _, err := server.Approve(id, true); err == nil || again.text("error", "code") != "payment_intent_unexpected_state" {
 		t.Errorf("approving twice: %v, %+v", err, again)
 	}
-	for _, request := range s.Requests() {
+	for _, request := range server.Requests() {
 		if strings.Contains(request.Form, "4000000000009995") {
 			t.Errorf("the journal holds a card's number: %+v", request)
 		}
@@ -275,17 +277,18 @@ func TestBrowserConfirms(t *testing.T) {
 // nothing was captured.
 func TestVoidedChargeIsShownAsRefunded(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, sandbox.Config{})
-	id := newPayment(t, s)
-	if _, err := s.Confirm(id, "pm_card_visa"); err != nil {
+	server := startServer(t, sandbox.Config{})
+	id := newPayment(t, server)
+	if _, err := server.Confirm(id, "pm_card_visa"); err != nil {
 		t.Fatal(err)
 	}
-	do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/cancel")
-	charge := do(t, s, s.SecretKey, "", "GET /v1/payment_intents/"+id, "expand[]", "latest_charge").body["latest_charge"].(map[string]any)
+	do(t, server, server.SecretKey, "", "POST /v1/payment_intents/"+id+"/cancel")
+	intent := do(t, server, server.SecretKey, "", "GET /v1/payment_intents/"+id, "expand[]", "latest_charge")
+	charge := intent.body["latest_charge"].(map[string]any)
 	if charge["refunded"] != true || charge["captured"] != false || charge["amount_refunded"] != 4990.0 {
 		t.Errorf("%+v", charge)
 	}
-	if p, _ := s.Payment(id); p.Refunded != 0 || p.Refunds != 0 {
+	if p, _ := server.Payment(id); p.Refunded != 0 || p.Refunds != 0 {
 		t.Errorf("the ledger tells of a refund: %+v", p)
 	}
 }
@@ -303,19 +306,19 @@ func TestAutomaticCapture(t *testing.T) {
 // TestCloseEndsHeldCalls checks that Close ends a held call and an event that is sent again.
 func TestCloseEndsHeldCalls(t *testing.T) {
 	t.Parallel()
-	s := sandbox.New(sandbox.Config{})
-	s.SetWebhooks(sandbox.Normal, "http://127.0.0.1:1")
-	newPayment(t, s)
-	held := s.Inject(sandbox.Fault{Path: "/v1/account", Hold: make(chan struct{})})
+	server := sandbox.New(sandbox.Config{})
+	server.SetWebhooks(sandbox.Normal, "http://127.0.0.1:1")
+	newPayment(t, server)
+	held := server.Inject(sandbox.Fault{Path: "/v1/account", Hold: make(chan struct{})})
 	ended := make(chan error, 1)
 	go func() {
-		resp, err := http.Get(s.URL + "/v1/account")
+		resp, err := http.Get(server.URL + "/v1/account")
 		if err == nil {
 			resp.Body.Close()
 		}
 		ended <- err
 	}()
 	<-held.Reached()
-	s.Close()
+	server.Close()
 	<-ended
 }

@@ -35,17 +35,17 @@ func TestEveryShape(t *testing.T) {
 	seen := &shapeCheck{T: t, objects: map[string]bool{}}
 	cfg := inProcess
 	cfg.Deliver = func(d sandbox.Delivery) { seen.check(d.Body); seen.objects[d.Type] = true }
-	w := newWalk(t, cfg)
-	w.SetEndpoints(sandbox.Endpoint{URL: hooks},
+	walk := newWalk(t, cfg)
+	walk.SetEndpoints(sandbox.Endpoint{URL: hooks},
 		sandbox.Endpoint{URL: hooks, APIVersion: "2024-06-20", Events: []string{"charge.refund.updated"}})
 	call := func(what string, params ...string) {
 		t.Helper()
 		method, path, _ := strings.Cut(what, " ")
 		body := strings.NewReader(strings.Join(params, "&"))
-		r := must(http.NewRequestWithContext(t.Context(), method, w.URL+strings.ReplaceAll(path, "{id}", w.id), body))
+		r := must(http.NewRequestWithContext(t.Context(), method, walk.URL+strings.ReplaceAll(path, "{id}", walk.id), body))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Header.Set("Authorization", "Bearer "+w.SecretKey)
-		seen.check(must(io.ReadAll(must(w.RoundTrip(r)).Body)))
+		r.Header.Set("Authorization", "Bearer "+walk.SecretKey)
+		seen.check(must(io.ReadAll(must(walk.RoundTrip(r)).Body)))
 	}
 	const get, confirm = "GET /v1/payment_intents/{id}?expand[]=latest_charge.refunds", "POST /v1/payment_intents/{id}/confirm"
 	const visa = "payment_method=pm_card_visa"
@@ -57,27 +57,27 @@ func TestEveryShape(t *testing.T) {
 	for _, settings := range []sandbox.Settings{
 		{}, {Captures: "processing"}, {Confirmations: "processing"}, {Refunds: "pending", Challenges: "modal"},
 	} {
-		w.with(settings)
-		w.fresh("")
+		walk.with(settings)
+		walk.fresh("")
 		call(get)
 		call(confirm, asked, back)
 		call(get)
-		_, _ = w.Approve(w.id, false)
+		_, _ = walk.Approve(walk.id, false)
 		call(get)
 		call(confirm, "payment_method=pm_card_visa_chargeDeclined")
 		call(confirm, visa)
 		call(get)
 		call("POST /v1/payment_intents/{id}/capture", "amount_to_capture=4000")
 		call(get)
-		_, _ = w.Approve(w.id, true)
-		call("POST /v1/refunds", "payment_intent="+w.id, "amount=990", "reason=requested_by_customer")
-		_, _ = w.SettleRefund(w.id, "failed")
-		_, _ = w.Dispute(w.id)
+		_, _ = walk.Approve(walk.id, true)
+		call("POST /v1/refunds", "payment_intent="+walk.id, "amount=990", "reason=requested_by_customer")
+		_, _ = walk.SettleRefund(walk.id, "failed")
+		_, _ = walk.Dispute(walk.id)
 		call(get)
-		call("POST /v1/refunds", "payment_intent="+w.id)
+		call("POST /v1/refunds", "payment_intent="+walk.id)
 		call("POST /v1/payment_intents/{id}/cancel", "cancellation_reason=abandoned")
-		w.fresh("pm_card_visa")
-		_, _ = w.Expire(w.id)
+		walk.fresh("pm_card_visa")
+		_, _ = walk.Expire(walk.id)
 		call(get)
 	}
 	call("GET /v1/payment_intents?limit=3&expand[]=data.latest_charge.refunds")

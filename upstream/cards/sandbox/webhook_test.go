@@ -367,23 +367,23 @@ func TestPendingDeliveriesAreBounded(t *testing.T) {
 // TestDeliverInProcess: events are handed over before the call that causes them returns, and their receiver may call back.
 func TestDeliverInProcess(t *testing.T) {
 	t.Parallel()
-	var s *sandbox.Server
+	var server *sandbox.Server
 	var got []string
 	cfg := inProcess
 	cfg.Deliver = func(d sandbox.Delivery) {
-		client := must(cards.New(cards.Config{SecretKey: s.SecretKey, WebhookSecrets: []string{s.WebhookSecret}, URL: "http://double",
-			Now: time.Now, HTTPClient: &http.Client{Transport: s}}))
+		client := must(cards.New(cards.Config{SecretKey: server.SecretKey, WebhookSecrets: []string{server.WebhookSecret}, URL: "http://double",
+			Now: time.Now, HTTPClient: &http.Client{Transport: server}}))
 		event := must(client.Webhook(http.Header{cards.SignatureHeader: {d.Signature}}, d.Body))
 		got = append(got, event.Type+" "+string(must(client.Get(t.Context(), event.PaymentID)).State))
 	}
-	s = startServer(t, cfg)
-	s.SetEndpoints(sandbox.Endpoint{URL: hooks, Events: []string{authorised, taken}})
-	id := newPayment(t, s)
-	must(s.Confirm(id, "pm_card_visa"))
-	s.SetWebhooks(sandbox.Duplicate, "")
-	do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/capture")
-	s.SetWebhooks(sandbox.Drop, "")
-	must(s.Confirm(newPayment(t, s), "pm_card_visa"))
+	server = startServer(t, cfg)
+	server.SetEndpoints(sandbox.Endpoint{URL: hooks, Events: []string{authorised, taken}})
+	id := newPayment(t, server)
+	must(server.Confirm(id, "pm_card_visa"))
+	server.SetWebhooks(sandbox.Duplicate, "")
+	do(t, server, server.SecretKey, "", "POST /v1/payment_intents/"+id+"/capture")
+	server.SetWebhooks(sandbox.Drop, "")
+	must(server.Confirm(newPayment(t, server), "pm_card_visa"))
 	if want := []string{authorised + " authorised", taken + " captured", taken + " captured"}; !slices.Equal(got, want) {
 		t.Errorf("handed over: %v", got)
 	}
