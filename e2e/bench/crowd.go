@@ -247,7 +247,7 @@ func (v *visitors) journey(ctx context.Context, number int, sent *time.Time) err
 			return buyer.Do(ctx, http.MethodPost, v.gateway+"/v1/registrations", v.start, &registration)
 		},
 		func() (err error) {
-			buyer.ID, buyer.Token = registration.Id, *registration.Token
+			buyer.ID, buyer.Token, buyer.Cart = registration.Id, *registration.Token, registration.Cart.Revision
 			payment, err = buyer.Pay(ctx)
 			return err
 		},
