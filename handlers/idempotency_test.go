@@ -20,12 +20,15 @@ import (
 func newCountedGateway(t *testing.T, environment ...string) (*frontdesktest.Client, *redis.Client) {
 	t.Helper()
 	upstreams, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
-	gateway := frontdesktest.Start(
-		t,
-		append(
-			[]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + upstreams.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + upstreams.URL + "/sandbox",
-				"FRONTDESK_REDIS_URL=" + redisURL, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1"},
-			environment...)...)
+	environment = append([]string{
+		"FRONTDESK_MODE=test",
+		"FRONTDESK_CLUB_URL=" + upstreams.URL + "/sim",
+		"FRONTDESK_SANDBOX_URL=" + upstreams.URL + "/sandbox",
+		"FRONTDESK_REDIS_URL=" + redisURL,
+		"FRONTDESK_RATE_LIMITS=on",
+		"FRONTDESK_TRUSTED_PROXIES=127.0.0.1",
+	}, environment...)
+	gateway := frontdesktest.Start(t, environment...)
 	options, err := redis.ParseURL(redisURL)
 	if err != nil {
 		t.Fatal(err)

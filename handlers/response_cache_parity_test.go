@@ -27,9 +27,7 @@ func newCachingGateway(t *testing.T) *frontdesktest.Process {
 		"FRONTDESK_MODE=test",
 		"FRONTDESK_CLUB_URL="+upstreams.URL+"/sim",
 		"FRONTDESK_SANDBOX_URL="+upstreams.URL+"/sandbox",
-		"FRONTDESK_REDIS_URL="+frontdesktest.NewRedis(
-			t,
-		),
+		"FRONTDESK_REDIS_URL="+frontdesktest.NewRedis(t),
 		"FRONTDESK_RATE_LIMITS=on",
 		"FRONTDESK_TRUSTED_PROXIES=127.0.0.1",
 		"FRONTDESK_LOG_LEVEL=debug",

@@ -230,12 +230,9 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 func TestAPI2LoginClaims(t *testing.T) {
 	t.Parallel()
 	const secret = "what-the-login-and-the-gateway-share-alone"
-	c := frontdesktest.NewClient(
-		t,
-		frontdesktest.Start(
-			t, "FRONTDESK_IDENTITY_SECRET="+secret, "FRONTDESK_IDENTITY_AUDIENCE=frontdesk", "FRONTDESK_IDENTITY_ISSUER=login",
-		).URL,
-	)
+	gateway := frontdesktest.Start(t, "FRONTDESK_IDENTITY_SECRET="+secret, "FRONTDESK_IDENTITY_AUDIENCE=frontdesk",
+		"FRONTDESK_IDENTITY_ISSUER=login")
+	c := frontdesktest.NewClient(t, gateway.URL)
 	now := time.Now()
 	me := func(change jwt.MapClaims) *frontdesktest.Response {
 		claims := jwt.MapClaims{

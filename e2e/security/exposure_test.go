@@ -17,14 +17,10 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 	lure := newTrapServer(t)
 	redirector := httptest.NewServer(http.RedirectHandler(lure.URL+"/keys", http.StatusTemporaryRedirect))
 	t.Cleanup(redirector.Close)
-	c := frontdesktest.NewClient(
-		t,
-		frontdesktest.Start(
-			t, "FRONTDESK_ALLOWED_ORIGINS=https://signup.club.example", "FRONTDESK_RETURN_SCHEMES=com.example.club",
-			"FRONTDESK_IDENTITY_JWKS_URL="+redirector.URL+"/jwks", "FRONTDESK_CAPTCHA_URL="+redirector.URL+"/verify",
-			"FRONTDESK_CAPTCHA_SECRET=secret",
-		).URL,
-	)
+	gateway := frontdesktest.Start(t, "FRONTDESK_ALLOWED_ORIGINS=https://signup.club.example",
+		"FRONTDESK_RETURN_SCHEMES=com.example.club", "FRONTDESK_IDENTITY_JWKS_URL="+redirector.URL+"/jwks",
+		"FRONTDESK_CAPTCHA_URL="+redirector.URL+"/verify", "FRONTDESK_CAPTCHA_SECRET=secret")
+	c := frontdesktest.NewClient(t, gateway.URL)
 	answered := [2]string{"X-Frontdesk-Challenge", lure.URL}
 	var r api.Registration
 	c.Do("POST", "/v1/registrations", requestBodies["startRegistration"], frontdesktest.Key(""), answered).Into(http.StatusCreated, &r)

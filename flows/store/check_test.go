@@ -55,15 +55,9 @@ func TestCheckRedis(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			expectChecks(
-				t,
-				store.CheckRedis(
-					t.Context(), connection, store.CheckOptions{AssumeDurable: test.vouched},
-					func() time.Time { return time.Now().Add(test.off) },
-				),
-				test.wrong,
-				test.says,
-			)
+			now := func() time.Time { return time.Now().Add(test.off) }
+			checks := store.CheckRedis(t.Context(), connection, store.CheckOptions{AssumeDurable: test.vouched}, now)
+			expectChecks(t, checks, test.wrong, test.says)
 		})
 	}
 }

@@ -116,35 +116,18 @@ func TestOfferFields(t *testing.T) {
 
 func TestOtherFields(t *testing.T) {
 	ctx := t.Context()
-	equal(
-		t,
-		must[club.Club](
-			t,
-		)(
-			reading(
-				t,
-				`{"@id": "/demo/clubs/11", "id": 11, "code": "PARIS11", "name": "Bastille", "currency": "EUR", "networkNode": "/demo/network_nodes/3",
-		`+strings.Trim(parisJSON, "{}")+`}`,
-			).GetClub(ctx, demo, "/demo/clubs/11"),
-		),
-		club.Club{IRI: "/demo/clubs/11", Code: "PARIS11", Name: "Bastille", Currency: "EUR", Address: paris, Node: "/demo/network_nodes/3"},
-	)
+	bastille := reading(t, `{"@id": "/demo/clubs/11", "id": 11, "code": "PARIS11", "name": "Bastille", "currency": "EUR",
+		"networkNode": "/demo/network_nodes/3", `+strings.Trim(parisJSON, "{}")+`}`)
+	equal(t, must[club.Club](t)(bastille.GetClub(ctx, demo, "/demo/clubs/11")),
+		club.Club{IRI: "/demo/clubs/11", Code: "PARIS11", Name: "Bastille", Currency: "EUR", Address: paris, Node: "/demo/network_nodes/3"})
 	equal(t, must[club.AccountStatistics](t)(reading(t, `{"totalRealDebt": 1250}`).GetAccountStatistics(ctx, demo, "/demo/contacts/7")),
 		club.AccountStatistics{TotalRealDebt: 1250})
 	equal(t, must[[]club.DebitDay](t)(reading(t, `[{"debitDay": 5, "date": "2026-03-05"}]`).ListAllowedDebitDays(ctx, demo, "2026-03-01")),
 		[]club.DebitDay{{Day: 5, Date: "2026-03-05"}})
-	equal(
-		t,
-		must[[]club.Optin](
-			t,
-		)(
-			reading(
-				t,
-				`{"member": [{"@id": "/demo/optins/1", "isAuthorized": true, "channel": "email", "type": "legal", "contact": "/demo/contacts/7"}]}`,
-			).ListOptins(ctx, demo, ""),
-		),
-		[]club.Optin{{IRI: "/demo/optins/1", Authorized: true, Channel: "email", Type: club.OptinLegal, Contact: "/demo/contacts/7"}},
-	)
+	consents := reading(t, `{"member": [{"@id": "/demo/optins/1", "isAuthorized": true, "channel": "email", "type": "legal",
+		"contact": "/demo/contacts/7"}]}`)
+	equal(t, must[[]club.Optin](t)(consents.ListOptins(ctx, demo, "")),
+		[]club.Optin{{IRI: "/demo/optins/1", Authorized: true, Channel: "email", Type: club.OptinLegal, Contact: "/demo/contacts/7"}})
 }
 
 // TestUnreadableAnswers: the error names the operation and the field, and contains nothing of the response's
