@@ -1238,19 +1238,60 @@ type CartItem struct {
 // CartItemOrigin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a pro rata amount.
 type CartItemOrigin string
 
-// CartProblem defines model for CartProblem.
+// CartProblem Why the cart is not valid.
 type CartProblem struct {
-	// Code Names the message. New codes may be added: show `message` for a code that you do not know. `no_method`: the club offers the caller no method for this cart. `settled`: the club's staff settled the cart in the club system, so the registration can only be abandoned.
+	// Code Why a cart is not valid. New codes may be added: show the `text` of a code that you do not know.
+	//
+	// | code | params | why |
+	// |---|---|---|
+	// | `cart_empty` | | nothing is in the cart |
+	// | `age_restricted` | `min`, `max` | the item is for other ages, in years, on the day it starts |
+	// | `start_date_required` | `earliest`, `latest` | the item lacks its start date |
+	// | `mandate_required` | | an item is paid by direct debit, and no mandate is signed |
+	// | `person_incomplete` | | the club system lacks details of the buyer |
+	// | `debit_day_not_allowed` | | the club does not debit on the chosen day |
+	// | `not_available` | | the club does not sell the item now |
+	// | `debt` | | the buyer owes the club money |
+	// | `not_accepted` | | the club system does not accept the cart, and no other code says more |
+	// | `no_method` | | the club offers the caller no method for this cart |
+	// | `settled` | | the club's staff settled the cart in the club system, so the registration can only be abandoned |
+	//
 	//
 	// Example: age_restricted
-	Code string `json:"code"`
+	Code CartProblemCode `json:"code"`
 
 	// ItemId The item that the problem is about; absent for the whole cart.
 	ItemId *Id `json:"itemId,omitempty"`
 
-	// Message A message that can be shown to the visitor.
-	Message Words `json:"message"`
+	// Params The values of a text, by name, as far as they are known; present if there are any. Numbers are decimal, dates `YYYY-MM-DD`.
+	//
+	// Example: {"max":"64"}
+	Params *TextParams `json:"params,omitempty"`
+
+	// Text In the language of the response.
+	//
+	// Example: must have at most 64 characters
+	Text Words `json:"text"`
 }
+
+// CartProblemCode Why a cart is not valid. New codes may be added: show the `text` of a code that you do not know.
+//
+// | code | params | why |
+// |---|---|---|
+// | `cart_empty` | | nothing is in the cart |
+// | `age_restricted` | `min`, `max` | the item is for other ages, in years, on the day it starts |
+// | `start_date_required` | `earliest`, `latest` | the item lacks its start date |
+// | `mandate_required` | | an item is paid by direct debit, and no mandate is signed |
+// | `person_incomplete` | | the club system lacks details of the buyer |
+// | `debit_day_not_allowed` | | the club does not debit on the chosen day |
+// | `not_available` | | the club does not sell the item now |
+// | `debt` | | the buyer owes the club money |
+// | `not_accepted` | | the club system does not accept the cart, and no other code says more |
+// | `no_method` | | the club offers the caller no method for this cart |
+// | `settled` | | the club's staff settled the cart in the club system, so the registration can only be abandoned |
+//
+// Example: age_restricted
+type CartProblemCode = string
 
 // CartRevision Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 // the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
@@ -1585,7 +1626,7 @@ type Duration = string
 // Example: login
 type Feature string
 
-// FieldCode What is wrong with a field. New codes may be added: show `message` for a code that you do not know.
+// FieldCode What is wrong with a field. New codes may be added: show the `text` of a code that you do not know.
 //
 // | code | params | what is wrong |
 // |---|---|---|
@@ -1646,9 +1687,9 @@ type Feature string
 // Example: email
 type FieldCode = string
 
-// FieldProblem defines model for FieldProblem.
+// FieldProblem What is wrong with a field, a header or a parameter.
 type FieldProblem struct {
-	// Code What is wrong with a field. New codes may be added: show `message` for a code that you do not know.
+	// Code What is wrong with a field. New codes may be added: show the `text` of a code that you do not know.
 	//
 	// | code | params | what is wrong |
 	// |---|---|---|
@@ -1715,15 +1756,12 @@ type FieldProblem struct {
 	// Example: Idempotency-Key
 	Header *Words `json:"header,omitempty"`
 
-	// Message The text of `code` with `params`, in the language of the response.
-	Message Words `json:"message"`
-
 	// Parameter The name of the invalid or unknown query parameter.
 	//
 	// Example: type
 	Parameter *Words `json:"parameter,omitempty"`
 
-	// Params The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
+	// Params The values of a text, by name, as far as they are known; present if there are any. Numbers are decimal, dates `YYYY-MM-DD`.
 	//
 	// Example: {"max":"64"}
 	Params *TextParams `json:"params,omitempty"`
@@ -1732,6 +1770,11 @@ type FieldProblem struct {
 	//
 	// Example: /person/email
 	Pointer Words `json:"pointer"`
+
+	// Text In the language of the response.
+	//
+	// Example: must have at most 64 characters
+	Text Words `json:"text"`
 }
 
 // Health Example: {"status":"ok"}
@@ -1768,7 +1811,7 @@ type Location struct {
 	Longitude float64 `json:"longitude"`
 }
 
-// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","messageCode":"signature_awaiting_code","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":{"code":"signature_awaiting_code","text":"Please enter the code from the SMS."},"resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Mandate struct {
 	// AttemptsLeft The number of attempts left to enter a code; present while a code can be entered.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
@@ -1781,16 +1824,8 @@ type Mandate struct {
 	// Example: FR** **** 0189
 	Iban Words `json:"iban"`
 
-	// Message A message for the visitor; present if the state alone does not say enough.
-	Message *Words `json:"message,omitempty"`
-
-	// MessageCode Names the message; present with it.
-	MessageCode *MessageCode `json:"messageCode,omitempty"`
-
-	// MessageParams The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
-	//
-	// Example: {"max":"64"}
-	MessageParams *TextParams `json:"messageParams,omitempty"`
+	// Message For the visitor; present if the state alone does not say enough.
+	Message *Message `json:"message,omitempty"`
 
 	// ResendAfter When a new code can be requested; present while this is possible.
 	ResendAfter *Instant `json:"resendAfter,omitempty"`
@@ -1838,9 +1873,30 @@ type Me struct {
 	Tags   []Tag `json:"tags"`
 }
 
+// Message Tells the visitor where they stand.
+type Message struct {
+	// Code Names a message for the visitor, by what it is about: `payment_…` for payments by card, `settlement_…`, `later_…`,
+	// `free_…` and `desk_…` for the other methods, `signature_…` for SMS codes. `later_recorded` has the parameter `dueDate`.
+	// New codes may be added: show the `text` of a code that you do not know.
+	//
+	//
+	// Example: payment_recorded
+	Code MessageCode `json:"code"`
+
+	// Params The values of a text, by name, as far as they are known; present if there are any. Numbers are decimal, dates `YYYY-MM-DD`.
+	//
+	// Example: {"max":"64"}
+	Params *TextParams `json:"params,omitempty"`
+
+	// Text In the language of the response.
+	//
+	// Example: must have at most 64 characters
+	Text Words `json:"text"`
+}
+
 // MessageCode Names a message for the visitor, by what it is about: `payment_…` for payments by card, `settlement_…`, `later_…`,
 // `free_…` and `desk_…` for the other methods, `signature_…` for SMS codes. `later_recorded` has the parameter `dueDate`.
-// New codes may be added: show `message` for a code that you do not know.
+// New codes may be added: show the `text` of a code that you do not know.
 //
 // Example: payment_recorded
 type MessageCode = string
@@ -2118,9 +2174,9 @@ type PostalAddress struct {
 	Street *Words `json:"street,omitempty"`
 }
 
-// Problem A problem document (RFC 9457).
+// Problem A problem document (RFC 9457): a `Text` whose text has the name that the standard gives it, `detail`.
 //
-// Example: {"code":"invalid_request","errors":[{"code":"email","message":"must be an e-mail address","pointer":"/person/email"}],"retry":"never","status":422,"then":"correct_input","title":"Some fields are wrong","traceId":"0af7651916cd43dd8448eb211c80319c","type":"/docs/problems#invalid_request"}
+// Example: {"code":"invalid_request","errors":[{"code":"email","pointer":"/person/email","text":"must be an e-mail address"}],"retry":"never","status":422,"then":"correct_input","title":"Some fields are wrong","traceId":"0af7651916cd43dd8448eb211c80319c","type":"/docs/problems#invalid_request"}
 type Problem struct {
 	// Challenge The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it.
 	Challenge *ChallengeWidget `json:"challenge,omitempty"`
@@ -2192,9 +2248,14 @@ type Problem struct {
 	// | `internal` | 500 | `same_key` | `send_again` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
 	Code ProblemCode `json:"code"`
 
-	// Detail A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	// Detail The text, as RFC 9457 names it; if absent, `title` says it all.
 	Detail *Words          `json:"detail,omitempty"`
 	Errors *[]FieldProblem `json:"errors,omitempty"`
+
+	// Params The values of a text, by name, as far as they are known; present if there are any. Numbers are decimal, dates `YYYY-MM-DD`.
+	//
+	// Example: {"max":"64"}
+	Params *TextParams `json:"params,omitempty"`
 
 	// Registration With status 409, the registration as it is now: show it, instead of reading it again.
 	Registration *Registration `json:"registration,omitempty"`
@@ -2371,19 +2432,11 @@ type Registration struct {
 	ForgottenAt Instant `json:"forgottenAt"`
 	Id          Id      `json:"id"`
 
-	// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","messageCode":"signature_awaiting_code","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+	// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":{"code":"signature_awaiting_code","text":"Please enter the code from the SMS."},"resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 	Mandate *Mandate `json:"mandate,omitempty"`
 
-	// Message A message for the visitor; present if the state alone does not say enough.
-	Message *Words `json:"message,omitempty"`
-
-	// MessageCode Names the message; present with it.
-	MessageCode *MessageCode `json:"messageCode,omitempty"`
-
-	// MessageParams The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
-	//
-	// Example: {"max":"64"}
-	MessageParams *TextParams `json:"messageParams,omitempty"`
+	// Message For the visitor; present if the state alone does not say enough.
+	Message *Message `json:"message,omitempty"`
 
 	// Next The actions that are possible now. The first is the main button of the step.
 	Next []Action `json:"next"`
@@ -2894,7 +2947,24 @@ type Tax struct {
 	Percent int `json:"percent"`
 }
 
-// TextParams The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
+// Text A text to show, with the code that names it and the values that it is about: show `text`, or a text of your own by
+// `code` and `params`. Messages, problems of fields and of carts are such texts.
+type Text struct {
+	// Code Example: too_long
+	Code string `json:"code"`
+
+	// Params The values of a text, by name, as far as they are known; present if there are any. Numbers are decimal, dates `YYYY-MM-DD`.
+	//
+	// Example: {"max":"64"}
+	Params *TextParams `json:"params,omitempty"`
+
+	// Text In the language of the response.
+	//
+	// Example: must have at most 64 characters
+	Text Words `json:"text"`
+}
+
+// TextParams The values of a text, by name, as far as they are known; present if there are any. Numbers are decimal, dates `YYYY-MM-DD`.
 //
 // Example: {"max":"64"}
 type TextParams map[string]string
@@ -2918,22 +2988,14 @@ type Trader struct {
 	VatId *Words `json:"vatId,omitempty"`
 }
 
-// Transfer Example: {"attemptsLeft":5,"clubId":"13","message":"Please enter the code from the SMS.","messageCode":"signature_awaiting_code","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+// Transfer Example: {"attemptsLeft":5,"clubId":"13","message":{"code":"signature_awaiting_code","text":"Please enter the code from the SMS."},"resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Transfer struct {
 	// AttemptsLeft The number of attempts left to enter a code; present while a code can be entered.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
 	ClubId       Id   `json:"clubId"`
 
-	// Message A message for the contact; present if the state alone does not say enough.
-	Message *Words `json:"message,omitempty"`
-
-	// MessageCode Names the message; present with it.
-	MessageCode *MessageCode `json:"messageCode,omitempty"`
-
-	// MessageParams The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
-	//
-	// Example: {"max":"64"}
-	MessageParams *TextParams `json:"messageParams,omitempty"`
+	// Message For the contact; present if the state alone does not say enough.
+	Message *Message `json:"message,omitempty"`
 
 	// ResendAfter When a new code can be requested; present while this is possible.
 	ResendAfter *Instant `json:"resendAfter,omitempty"`

@@ -139,7 +139,7 @@ func (o *opsClient) request(ctx context.Context, method, path string, body any) 
 func (o *opsClient) problem(body []byte) error {
 	var problem struct {
 		Title, Detail string
-		Errors        []struct{ Pointer, Message string }
+		Errors        []struct{ Pointer, Text string }
 	}
 	if json.Unmarshal(body, &problem) != nil || problem.Title == "" {
 		return o.notFrontdesk()
@@ -149,7 +149,7 @@ func (o *opsClient) problem(body []byte) error {
 		text += ": " + problem.Detail
 	}
 	for _, field := range problem.Errors {
-		text += "\n  " + strings.TrimPrefix(field.Pointer, "/") + ": " + field.Message
+		text += "\n  " + strings.TrimPrefix(field.Pointer, "/") + ": " + field.Text
 	}
 	return errors.New(text)
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"strconv"
+	"time"
 
 	"frontdesk/api"
 	"frontdesk/flows"
@@ -62,7 +63,7 @@ func itemOf(item api.NewItem) flows.NewItem {
 }
 
 // cartOf converts a club's cart. What the club system added, repriced or removed is listed as a change.
-func cartOf(ctx context.Context, cart flows.Cart, club catalogue.Details) api.Cart {
+func cartOf(ctx context.Context, cart flows.Cart, club catalogue.Details, now time.Time) api.Cart {
 	nameOf := func(line flows.Line) string {
 		return singleLine(club.OfferName(line.Offer.ID(), textsOf(ctx).Tag, line.Name))
 	}
@@ -71,7 +72,7 @@ func cartOf(ctx context.Context, cart flows.Cart, club catalogue.Details) api.Ca
 		DueNow:   money(cart.Total, cart.Currency),
 		Revision: cart.Revision(),
 		Valid:    cart.Valid,
-		Problems: problemsOf(ctx, cart),
+		Problems: problemsOf(ctx, cart, club, now),
 		Changes:  []api.CartChange{},
 	}
 	for i, line := range cart.Lines {
@@ -149,13 +150,33 @@ func itemOrigin(line flows.Line) api.CartItemOrigin {
 	}
 }
 
-func problemsOf(ctx context.Context, cart flows.Cart) []api.CartProblem {
+func problemsOf(ctx context.Context, cart flows.Cart, club catalogue.Details, now time.Time) []api.CartProblem {
 	texts := textsOf(ctx)
 	return each(cart.Problems[:min(len(cart.Problems), maxProblems)], func(problem flows.CartProblem) api.CartProblem {
 		return api.CartProblem{
-			Code:    string(problem.Code),
-			Message: texts.Cart[problem.Code],
-			ItemId:  otherLine(problem.Line),
+			Code:   api.CartProblemCode(problem.Code),
+			Text:   texts.Cart[problem.Code],
+			Params: paramsOf(limitsOf(problem, cart, club, now)),
+			ItemId: otherLine(problem.Line),
 		}
 	})
+}
+
+// limitsOf returns the ages or the start dates that a problem's offer has according to the operator.
+func limitsOf(problem flows.CartProblem, cart flows.Cart, club catalogue.Details, now time.Time) map[string]string {
+	i := slices.IndexFunc(cart.Lines, func(line flows.Line) bool { return line.ID == problem.Line })
+	if i < 0 {
+		return nil
+	}
+	limits, offer := map[string]string{}, cart.Lines[i].Offer.ID()
+	switch ages := club.Offers[offer].Ages; {
+	case problem.Code == flows.ProblemStartDateRequired:
+		limits["earliest"], limits["latest"] = club.StartDates(now, offer)
+	case problem.Code == flows.ProblemAgeRestricted && ages != nil:
+		limits["min"] = strconv.Itoa(ages.Min)
+		if ages.Max > 0 {
+			limits["max"] = strconv.Itoa(ages.Max)
+		}
+	}
+	return limits
 }

@@ -513,7 +513,7 @@ func TestPatternMessages(t *testing.T) {
 	answer := c.Do("PUT", unknownRegistration+"/person", wrong)
 	messages := map[string]string{}
 	for _, e := range value(answer.Problem(api.InvalidRequest).Errors) {
-		messages[e.Pointer] = e.Message
+		messages[e.Pointer] = e.Text
 	}
 	for pointer, words := range map[string]string{
 		"/mobile": "must be an international number such as +33612345678", "/address/postalCode": "must be a valid postal code for the country",

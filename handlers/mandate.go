@@ -56,7 +56,7 @@ func (s *Server) ResendCode(ctx context.Context, request api.ResendCodeRequestOb
 
 func mandateOf(ctx context.Context, m *flows.Mandate) api.Mandate {
 	out := api.Mandate{State: api.SignatureState(m.State), Iban: m.Masked}
-	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(m.Message(), nil)
+	out.Message = textsOf(ctx).message(m.Message(), nil)
 	out.AttemptsLeft, out.ResendAfter = signatureOf(m.Signature)
 	return out
 }

@@ -15,7 +15,7 @@ func TestParametersAreNamed(t *testing.T) {
 	t.Parallel()
 	client := newVisitor(t)
 	one := client.Do("GET", "/v1/clubs/11/products?typ=bogus", nil).Problem(api.InvalidRequest)
-	if first := value(one.Errors)[0]; value(first.Parameter) != "typ" || first.Header != nil || !strings.Contains(first.Message, "type") ||
+	if first := value(one.Errors)[0]; value(first.Parameter) != "typ" || first.Header != nil || !strings.Contains(first.Text, "type") ||
 		!strings.HasPrefix(value(one.Detail), "typ: ") {
 		t.Errorf("%q, %+v", value(one.Detail), first)
 	}
@@ -53,7 +53,7 @@ func TestDatesAreExplained(t *testing.T) {
 		wrong := c.Do("PUT", unknownRegistration+"/person", strings.Replace(person, "1990-05-17", date, 1)).Problem(api.InvalidRequest)
 		fields := value(wrong.Errors)
 		if len(fields) != 1 || fields[0].Pointer != "/birthDate" ||
-			fields[0].Message != "must be a date as YYYY-MM-DD, such as 2030-01-15" {
+			fields[0].Text != "must be a date as YYYY-MM-DD, such as 2030-01-15" {
 			t.Errorf("%s: %+v", date, fields)
 		}
 	}

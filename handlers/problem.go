@@ -138,7 +138,7 @@ func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 		if failure.Item > 0 {
 			detail = l.fill(l.Details[flows.DetailItem], map[string]string{"item": strconv.Itoa(failure.Item), "detail": detail})
 		}
-		problem.Detail = new(singleLine(detail))
+		problem.Detail, problem.Params = new(singleLine(detail)), paramsOf(failure.Params)
 	}
 	if len(failure.Fields) > 0 {
 		problem.Errors = new(each(failure.Fields[:min(len(failure.Fields), maxFields)], l.fieldProblem))
@@ -166,7 +166,7 @@ func (l *texts) outsideBody(all []api.FieldProblem) string {
 	if i < 0 {
 		return ""
 	}
-	one := cmp.Or(value(all[i].Header), value(all[i].Parameter)) + ": " + all[i].Message
+	one := cmp.Or(value(all[i].Header), value(all[i].Parameter)) + ": " + all[i].Text
 	if len(all) == 1 {
 		return singleLine(one)
 	}
@@ -176,14 +176,11 @@ func (l *texts) outsideBody(all []api.FieldProblem) string {
 // fieldProblem names a header or a parameter in a member of its own, because neither has a JSON
 // pointer.
 func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
-	message := cmp.Or(of.Message, l.fill(l.Fields[of.Code], of.Params))
 	problem := api.FieldProblem{
 		Pointer: singleLine(of.Pointer),
-		Message: singleLine(message),
 		Code:    api.FieldCode(cmp.Or(of.Code, flows.FieldInvalid)),
-	}
-	if len(of.Params) > 0 {
-		problem.Params = new(api.TextParams(of.Params))
+		Text:    singleLine(cmp.Or(of.Message, l.fill(l.Fields[of.Code], of.Params))),
+		Params:  paramsOf(of.Params),
 	}
 	switch in, name, _ := strings.Cut(problem.Pointer, "/"); in {
 	case "header":
@@ -192,6 +189,14 @@ func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
 		problem.Parameter = &name
 	}
 	return problem
+}
+
+// paramsOf returns the parameters of a text; nil without any.
+func paramsOf(params map[string]string) *api.TextParams {
+	if len(params) == 0 {
+		return nil
+	}
+	return new(api.TextParams(params))
 }
 
 // routerErrors translate the errors of Echo.

@@ -39,16 +39,23 @@ Every text that the API sends by a code, as it is sent, in both languages. Progr
 %s
 ## Field codes
 
-` + "`code` and `message` of an entry in `errors`. Braces mark `params`." + `
+` + "`code` and `text` of an entry in `errors`. Braces mark `params`." + `
 
-| Code | Message | Message in French |
+| Code | Text | Text in French |
 |---|---|---|
 %s
 ## Message codes
 
-` + "`messageCode` and `message` of a payment, a signature, a cart or a registration." + `
+` + "`code` and `text` of the `message` of a registration, a mandate or a move." + `
 
-| Code | Message | Message in French |
+| Code | Text | Text in French |
+|---|---|---|
+%s
+## Codes of cart problems
+
+` + "`code` and `text` of an entry in `cart.problems`." + `
+
+| Code | Text | Text in French |
 |---|---|---|
 %s`
 
@@ -95,7 +102,8 @@ func TestProblemReference(t *testing.T) {
 	}
 	want := fmt.Sprintf(problemReference, &problems, &operators,
 		textTable(schemas["FieldCode"].Value.Extensions["x-extensible-enum"], bothLanguages(t, "fields")),
-		textTable(schemas["MessageCode"].Value.Extensions["x-extensible-enum"], bothLanguages(t, "messages")))
+		textTable(schemas["MessageCode"].Value.Extensions["x-extensible-enum"], bothLanguages(t, "messages")),
+		textTable(schemas["CartProblemCode"].Value.Extensions["x-extensible-enum"], bothLanguages(t, "cart")))
 	const page = "../docs/reference/problems.md"
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {

@@ -187,12 +187,12 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		State:       api.RegistrationState(view.State()),
 		Step:        api.Step(view.Step()),
 		Final:       view.Step().Final(),
-		Cart:        cartOf(ctx, view.Cart, s.cfg.Catalogue.Details(view.ClubID)),
+		Cart:        cartOf(ctx, view.Cart, s.cfg.Catalogue.Details(view.ClubID), s.cfg.Now()),
 		Next:        make([]api.Action, 0, len(view.Actions)),
 		ExpiresAt:   view.ExpiresAt.UTC(),
 		ForgottenAt: view.KeptUntil(view.Payment).UTC(),
 	}
-	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(view.Message, view.Payment)
+	out.Message = textsOf(ctx).message(view.Message, view.Payment)
 	if view.Stale {
 		out.Cart.Stale = &view.Stale
 	}

@@ -73,7 +73,7 @@ func TestDatesOfPurchase(t *testing.T) {
 	client.Token = *begun.Token
 	far := time.Now().UTC().AddDate(5, 0, 2).Format(time.DateOnly)
 	for _, day := range []string{"2020-01-01", "1900-01-01", far, "9999-12-31", "2027-02-30", "2027-02-29"} {
-		words := value(client.Do("GET", at+"/offers/901/schedule?startDate="+day, nil).Problem(api.InvalidRequest).Errors)[0].Message
+		words := value(client.Do("GET", at+"/offers/901/schedule?startDate="+day, nil).Problem(api.InvalidRequest).Errors)[0].Text
 		for pointer, response := range map[string]*frontdesktest.Response{
 			"/items/1/startDate":  startWith(`{"offerId":"101","startDate":"2030-01-15"},{"offerId":"101","startDate":"` + day + `"}`),
 			"/items/0/debit/from": startWith(`{"offerId":"901","startDate":"2030-01-15","debit":{"from":"` + day + `"}}`),
@@ -82,7 +82,7 @@ func TestDatesOfPurchase(t *testing.T) {
 			"query/date":          client.Do("GET", at+"/products?date="+day, nil),
 		} {
 			problem := response.Problem(api.InvalidRequest)
-			if got := value(problem.Errors); len(got) != 1 || got[0].Pointer != pointer || got[0].Message != words {
+			if got := value(problem.Errors); len(got) != 1 || got[0].Pointer != pointer || got[0].Text != words {
 				t.Errorf("%s at %s: %+v, want %q", day, pointer, got, words)
 			}
 		}

@@ -82,14 +82,17 @@ func languageOf(r *http.Request) *texts {
 
 func textsOf(ctx context.Context) *texts { return languageOf(exchangeOf(ctx).request) }
 
-// message returns a message with its code and parameters; nil without one. payment may be nil.
-func (l *texts) message(
-	code flows.MessageCode, payment *flows.Payment,
-) (message *api.Words, named *api.MessageCode, params *api.TextParams) {
-	if code == flows.MessageLaterRecorded {
-		params = &api.TextParams{"dueDate": payment.DueDate}
+// message returns the message with a code; nil without one. payment may be nil.
+func (l *texts) message(code flows.MessageCode, payment *flows.Payment) *api.Message {
+	if code == "" {
+		return nil
 	}
-	return optional(l.fill(l.Messages[code], value(params))), optional(string(code)), params
+	message := &api.Message{Code: api.MessageCode(code)}
+	if code == flows.MessageLaterRecorded {
+		message.Params = &api.TextParams{"dueDate": payment.DueDate}
+	}
+	message.Text = l.fill(l.Messages[code], value(message.Params))
+	return message
 }
 
 // fill replaces the parameters of a text, in the form that its number needs. A date is written as the language writes it.

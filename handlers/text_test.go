@@ -149,7 +149,7 @@ func TestTexts(t *testing.T) {
 		"details":  {"DetailCode", nil, 2},
 		"fields":   {"FieldCode", schemas["FieldCode"], 2},
 		"messages": {"MessageCode", schemas["MessageCode"], 2},
-		"cart":     {"CartProblemCode", schemas["CartProblem"].Value.Properties["code"], 2},
+		"cart":     {"CartProblemCode", schemas["CartProblemCode"], 2},
 		"page":     {"pageText", nil, 2},
 	}
 	product := readSource(t)
@@ -238,8 +238,8 @@ func TestFieldProblems(t *testing.T) {
 			found[e.Pointer] = e
 		}
 		for pointer, message := range messages {
-			if found[pointer].Message != message {
-				t.Errorf("%q: %s has %q, want %q", accepted, pointer, found[pointer].Message, message)
+			if found[pointer].Text != message {
+				t.Errorf("%q: %s has %q, want %q", accepted, pointer, found[pointer].Text, message)
 			}
 		}
 		if found["/email"].Code != "email" || found["/birthDate"].Code != "required" || found["/familyName"].Code != "too_long" ||
@@ -258,7 +258,7 @@ func TestFieldProblems(t *testing.T) {
 		[2]string{"Accept-Language", "fr"}).Problem(api.InvalidRequest)
 	e := value(late.Errors)
 	if len(e) != 1 || e[0].Code != "date_too_late" || value(e[0].Params)["latest"] == "" ||
-		!strings.HasPrefix(e[0].Message, "ne doit pas être postérieure au ") || value(late.Detail) != "date: "+e[0].Message {
+		!strings.HasPrefix(e[0].Text, "ne doit pas être postérieure au ") || value(late.Detail) != "date: "+e[0].Text {
 		t.Errorf("a date that is too late: %+v", late)
 	}
 }
@@ -336,14 +336,14 @@ func TestMessages(t *testing.T) {
 		shown := client.Do("GET", path, nil, in(visitor.tag))
 		shown.Into(http.StatusOK, &registration)
 		for name, shown := range map[string]api.Registration{"paid": paid, "read": registration} {
-			if value(shown.Message) != visitor.message || value(shown.MessageCode) != "later_recorded" ||
-				value(shown.MessageParams)["dueDate"] != due.Format(time.DateOnly) {
-				t.Errorf("%s in %s: %q, want %q", name, visitor.tag, value(shown.Message), visitor.message)
+			if message := value(shown.Message); message.Text != visitor.message || message.Code != "later_recorded" ||
+				value(message.Params)["dueDate"] != due.Format(time.DateOnly) {
+				t.Errorf("%s in %s: %q, want %q", name, visitor.tag, message.Text, visitor.message)
 			}
 		}
-		if value(registration.Message) != visitor.message || value(registration.MessageCode) != "later_recorded" ||
+		if message := value(registration.Message); message.Text != visitor.message || message.Code != "later_recorded" ||
 			shown.Header.Get("Content-Language") != visitor.tag {
-			t.Errorf("the registration in %s: %q in %q", visitor.tag, value(registration.Message), shown.Header.Get("Content-Language"))
+			t.Errorf("the registration in %s: %q in %q", visitor.tag, message.Text, shown.Header.Get("Content-Language"))
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (s *Server) SignTransfer(ctx context.Context, request api.SignTransferReque
 
 func transferOf(ctx context.Context, t *flows.Transfer) api.Transfer {
 	out := api.Transfer{ClubId: t.ClubID, State: api.SignatureState(t.State)}
-	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(t.Message(), nil)
+	out.Message = textsOf(ctx).message(t.Message(), nil)
 	out.AttemptsLeft, out.ResendAfter = signatureOf(t.Signature)
 	return out
 }

@@ -1720,11 +1720,8 @@ export interface components {
             step: components["schemas"]["Step"];
             /** @description The registration can no longer change. `with_staff` is not final, because staff can still complete it. */
             final: boolean;
-            /** @description A message for the visitor; present if the state alone does not say enough. */
-            message?: components["schemas"]["Words"];
-            /** @description Names the message; present with it. */
-            messageCode?: components["schemas"]["MessageCode"];
-            messageParams?: components["schemas"]["TextParams"];
+            /** @description For the visitor; present if the state alone does not say enough. */
+            message?: components["schemas"]["Message"];
             /** @description As given at the start. */
             attribution?: components["schemas"]["Attribution"];
             contact?: components["schemas"]["Contact"];
@@ -1955,17 +1952,31 @@ export interface components {
             weekDay?: number;
             from?: components["schemas"]["Date"];
         };
-        CartProblem: {
-            /**
-             * @description Names the message. New codes may be added: show `message` for a code that you do not know. `no_method`: the club offers the caller no method for this cart. `settled`: the club's staff settled the cart in the club system, so the registration can only be abandoned.
-             * @example age_restricted
-             */
-            code: string;
-            /** @description A message that can be shown to the visitor. */
-            message: components["schemas"]["Words"];
+        /** @description Why the cart is not valid. */
+        CartProblem: components["schemas"]["Text"] & {
+            code?: components["schemas"]["CartProblemCode"];
             /** @description The item that the problem is about; absent for the whole cart. */
             itemId?: components["schemas"]["Id"];
         };
+        /**
+         * @description Why a cart is not valid. New codes may be added: show the `text` of a code that you do not know.
+         *
+         *     | code | params | why |
+         *     |---|---|---|
+         *     | `cart_empty` | | nothing is in the cart |
+         *     | `age_restricted` | `min`, `max` | the item is for other ages, in years, on the day it starts |
+         *     | `start_date_required` | `earliest`, `latest` | the item lacks its start date |
+         *     | `mandate_required` | | an item is paid by direct debit, and no mandate is signed |
+         *     | `person_incomplete` | | the club system lacks details of the buyer |
+         *     | `debit_day_not_allowed` | | the club does not debit on the chosen day |
+         *     | `not_available` | | the club does not sell the item now |
+         *     | `debt` | | the buyer owes the club money |
+         *     | `not_accepted` | | the club system does not accept the cart, and no other code says more |
+         *     | `no_method` | | the club offers the caller no method for this cart |
+         *     | `settled` | | the club's staff settled the cart in the club system, so the registration can only be abandoned |
+         * @example age_restricted
+         */
+        CartProblemCode: string;
         CartChange: {
             /**
              * @description `added`: the club system added this line. `price`: the line cost `was` when the cart was last shown. `removed`: the line was in the cart then and is no longer part of the amount.
@@ -2026,8 +2037,10 @@ export interface components {
          *       "state": "awaiting_code",
          *       "covers": false,
          *       "iban": "FR** **** 0189",
-         *       "message": "Please enter the code from the SMS.",
-         *       "messageCode": "signature_awaiting_code",
+         *       "message": {
+         *         "code": "signature_awaiting_code",
+         *         "text": "Please enter the code from the SMS."
+         *       },
          *       "attemptsLeft": 5,
          *       "resendAfter": "2030-01-15T10:01:00Z"
          *     }
@@ -2041,11 +2054,8 @@ export interface components {
              * @example FR** **** 0189
              */
             iban: components["schemas"]["Words"];
-            /** @description A message for the visitor; present if the state alone does not say enough. */
-            message?: components["schemas"]["Words"];
-            /** @description Names the message; present with it. */
-            messageCode?: components["schemas"]["MessageCode"];
-            messageParams?: components["schemas"]["TextParams"];
+            /** @description For the visitor; present if the state alone does not say enough. */
+            message?: components["schemas"]["Message"];
             /**
              * Format: int32
              * @description The number of attempts left to enter a code; present while a code can be entered.
@@ -2073,8 +2083,10 @@ export interface components {
          * @example {
          *       "clubId": "13",
          *       "state": "awaiting_code",
-         *       "message": "Please enter the code from the SMS.",
-         *       "messageCode": "signature_awaiting_code",
+         *       "message": {
+         *         "code": "signature_awaiting_code",
+         *         "text": "Please enter the code from the SMS."
+         *       },
          *       "attemptsLeft": 5,
          *       "resendAfter": "2030-01-15T10:01:00Z"
          *     }
@@ -2082,11 +2094,8 @@ export interface components {
         Transfer: {
             clubId: components["schemas"]["Id"];
             state: components["schemas"]["SignatureState"];
-            /** @description A message for the contact; present if the state alone does not say enough. */
-            message?: components["schemas"]["Words"];
-            /** @description Names the message; present with it. */
-            messageCode?: components["schemas"]["MessageCode"];
-            messageParams?: components["schemas"]["TextParams"];
+            /** @description For the contact; present if the state alone does not say enough. */
+            message?: components["schemas"]["Message"];
             /**
              * Format: int32
              * @description The number of attempts left to enter a code; present while a code can be entered.
@@ -2370,7 +2379,7 @@ export interface components {
         /** @enum {string} */
         HealthStatus: "ok" | "degraded" | "unavailable";
         /**
-         * @description A problem document (RFC 9457).
+         * @description A problem document (RFC 9457): a `Text` whose text has the name that the standard gives it, `detail`.
          * @example {
          *       "type": "/docs/problems#invalid_request",
          *       "title": "Some fields are wrong",
@@ -2381,8 +2390,8 @@ export interface components {
          *       "errors": [
          *         {
          *           "pointer": "/person/email",
-         *           "message": "must be an e-mail address",
-         *           "code": "email"
+         *           "code": "email",
+         *           "text": "must be an e-mail address"
          *         }
          *       ],
          *       "traceId": "0af7651916cd43dd8448eb211c80319c"
@@ -2398,8 +2407,10 @@ export interface components {
             title: components["schemas"]["Words"];
             /** Format: int32 */
             status: number;
+            /** @description The text, as RFC 9457 names it; if absent, `title` says it all. */
             detail?: components["schemas"]["Words"];
             code: components["schemas"]["ProblemCode"];
+            params?: components["schemas"]["TextParams"];
             /**
              * @description Whether a program can send the same request again by itself. `never`: not as it is. `same_key`: now, with the same
              *     key. `after`: after `retryAfter` seconds, with the same key.
@@ -2499,7 +2510,9 @@ export interface components {
          * @enum {string}
          */
         ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
-        FieldProblem: {
+        /** @description What is wrong with a field, a header or a parameter. */
+        FieldProblem: components["schemas"]["Text"] & {
+            code?: components["schemas"]["FieldCode"];
             /**
              * @description A JSON pointer (RFC 6901) into the body. Outside the body, it is `header/…` or `query/…` without a leading slash, and `header` or `parameter` is present.
              * @example /person/email
@@ -2515,13 +2528,9 @@ export interface components {
              * @example type
              */
             parameter?: components["schemas"]["Words"];
-            /** @description The text of `code` with `params`, in the language of the response. */
-            message: components["schemas"]["Words"];
-            code: components["schemas"]["FieldCode"];
-            params?: components["schemas"]["TextParams"];
         };
         /**
-         * @description What is wrong with a field. New codes may be added: show `message` for a code that you do not know.
+         * @description What is wrong with a field. New codes may be added: show the `text` of a code that you do not know.
          *
          *     | code | params | what is wrong |
          *     |---|---|---|
@@ -2581,15 +2590,33 @@ export interface components {
          * @example email
          */
         FieldCode: string;
+        /** @description Tells the visitor where they stand. */
+        Message: components["schemas"]["Text"] & {
+            code?: components["schemas"]["MessageCode"];
+        };
         /**
          * @description Names a message for the visitor, by what it is about: `payment_…` for payments by card, `settlement_…`, `later_…`,
          *     `free_…` and `desk_…` for the other methods, `signature_…` for SMS codes. `later_recorded` has the parameter `dueDate`.
-         *     New codes may be added: show `message` for a code that you do not know.
+         *     New codes may be added: show the `text` of a code that you do not know.
          * @example payment_recorded
          */
         MessageCode: string;
         /**
-         * @description The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
+         * @description A text to show, with the code that names it and the values that it is about: show `text`, or a text of your own by
+         *     `code` and `params`. Messages, problems of fields and of carts are such texts.
+         */
+        Text: {
+            /** @example too_long */
+            code: string;
+            /**
+             * @description In the language of the response.
+             * @example must have at most 64 characters
+             */
+            text: components["schemas"]["Words"];
+            params?: components["schemas"]["TextParams"];
+        };
+        /**
+         * @description The values of a text, by name, as far as they are known; present if there are any. Numbers are decimal, dates `YYYY-MM-DD`.
          * @example {
          *       "max": "64"
          *     }

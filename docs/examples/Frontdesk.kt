@@ -81,7 +81,7 @@ import okhttp3.sse.EventSources
     val sequence: Long,
     val token: String? = null, // only of a start or a resumption
     val state: String,
-    val message: String? = null,
+    val message: Message? = null,
     val cart: Cart,
     val mandate: Mandate? = null,
     val payment: Payment? = null,
@@ -98,12 +98,14 @@ import okhttp3.sse.EventSources
 
 @Serializable data class CartItem(val name: String, val price: Money)
 
-@Serializable data class CartProblem(val code: String, val message: String)
+@Serializable data class Message(val code: String, val text: String)
+
+@Serializable data class CartProblem(val code: String, val text: String)
 
 @Serializable data class Action(val action: String)
 
 @Serializable data class Mandate(
-    val state: String, val iban: String, val message: String? = null, val attemptsLeft: Int? = null, val resendAfter: String? = null,
+    val state: String, val iban: String, val message: Message? = null, val attemptsLeft: Int? = null, val resendAfter: String? = null,
 )
 
 @Serializable data class Payment(
@@ -112,7 +114,7 @@ import okhttp3.sse.EventSources
 
 @Serializable data class CardDetails(val presentation: String, val redirectUrl: String? = null, val declineCode: String? = null)
 
-@Serializable data class FieldProblem(val pointer: String, val message: String)
+@Serializable data class FieldProblem(val pointer: String, val text: String)
 
 @Serializable data class Problem(
     val code: String, val then: String, val title: String, val detail: String? = null, val traceId: String? = null,

@@ -50,7 +50,7 @@ struct Registration: Decodable {
     let sequence: Int
     let token: String? // only of a start or a resumption
     let state: String
-    let message: String?
+    let message: Message?
     let cart: Cart
     let mandate: Mandate?
     let payment: Payment?
@@ -67,17 +67,19 @@ struct Cart: Decodable { let revision: String; let items: [CartItem]; let dueNow
 
 struct CartItem: Decodable { let name: String; let price: Money }
 
-struct CartProblem: Decodable { let code, message: String }
+struct Message: Decodable { let code, text: String }
+
+struct CartProblem: Decodable { let code, text: String }
 
 struct Action: Decodable { let action: String }
 
-struct Mandate: Decodable { let state, iban: String; let message: String?; let attemptsLeft: Int?; let resendAfter: String? }
+struct Mandate: Decodable { let state, iban: String; let message: Message?; let attemptsLeft: Int?; let resendAfter: String? }
 
 struct Payment: Decodable { let id, state, payAgain: String; let amount: Money; let card: CardDetails? }
 
 struct CardDetails: Decodable { let presentation: String; let redirectUrl: String?; let declineCode: String? }
 
-struct FieldProblem: Decodable { let pointer, message: String }
+struct FieldProblem: Decodable { let pointer, text: String }
 
 struct Problem: Decodable, Error {
     let code, then, title: String

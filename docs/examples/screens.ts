@@ -8,17 +8,17 @@ export function screen(r: Schemas["Registration"]): string {
   switch (r.step) {
     case "person": return "the form for the buyer's details";
     case "items": return "the offers";
-    case "fix_cart": return r.cart.problems.map(({ message }) => message).join(" ");
+    case "fix_cart": return r.cart.problems.map(({ text }) => text).join(" ");
     case "mandate": return "the form for the bank account";
     case "code": return `the code for the number that ends in ${r.contact?.mobileEnding}, ${r.mandate?.attemptsLeft} attempts left`;
     case "ready": return `${r.cart.items.map(line).join(", ")}: ${r.cart.dueNow.amount} cents, ${buttons(r)}`;
     case "at_processor":
-    case "declined": return `${r.message} ${r.payment && entry(r.payment)}`;
+    case "declined": return `${r.message?.text} ${r.payment && entry(r.payment)}`;
     case "waiting":
     case "done":
     case "with_staff":
     case "abandoned":
-    case "expired": return r.message ?? r.step;
+    case "expired": return r.message?.text ?? r.step;
     default: return never(r.step);
   }
 }
@@ -69,7 +69,7 @@ export function refused(problem: Schemas["Problem"]): string {
   if (problem.code === "possible_duplicate_purchase") return "ask"; // yes is the payment with again: true and a new key
   switch (problem.then) {
     case "fix_request": return "report a mistake of the page";
-    case "correct_input": return problem.errors?.map(({ message }) => message).join(" ") ?? problem.title;
+    case "correct_input": return problem.errors?.map(({ text }) => text).join(" ") ?? problem.title;
     case "send_again": return `send it again with the same key, ${problem.retryAfter ?? 0} s from now`;
     case "read_again": return "read the registration, and show its screen";
     case "start_again": return "forget the registration, and start again";

@@ -13,7 +13,7 @@ const { data: started, error } = await api.POST("/v1/registrations", {
     },
   },
 });
-if (error) throw new Error(`${error.code} (${error.then}): ${error.errors?.map(({ pointer, message }) => `${pointer} ${message}`)}`);
+if (error) throw new Error(`${error.code} (${error.then}): ${error.errors?.map(({ pointer, text }) => `${pointer} ${text}`)}`);
 
 const id = started.id;
 const headers = { Authorization: `Bearer ${started.token}` };

@@ -86,7 +86,7 @@ func testAppPaysByCard(t *testing.T, classes string, g appGateway) {
 	}
 	g.confirm(p.payment(g), frontdesktest.DeclinedCard)
 	declined := p.tap("await", "declined").Registration
-	if declined.Payment.Card.DeclineCode == "" || !strings.HasPrefix(declined.Message, "Votre carte") {
+	if declined.Payment.Card.DeclineCode == "" || !strings.HasPrefix(declined.Message.Text, "Votre carte") {
 		t.Errorf("the app does not say in the phone's language why the card was declined: %+v", declined)
 	}
 	if again := p.tap("page").Shown; again != shown {
@@ -261,8 +261,9 @@ func (n *appNetwork) replaceNextResponse(replace func(http.ResponseWriter)) { n.
 // screen is what the app shows.
 type screen struct {
 	Registration *struct {
-		State, Message string
-		Cart           struct {
+		State   string
+		Message struct{ Text string }
+		Cart    struct {
 			DueNow struct{ Amount int64 }
 			Valid  bool
 		}

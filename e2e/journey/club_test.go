@@ -41,6 +41,7 @@ defaults:
   offers:
     "301": {name: {fr: Premium annuel}, extras: ["2501", "9999"], ages: {min: 16, max: 99}, facts: [{en: All day, fr: Toute la journée}]}
     "1501": {extras: ["2501"]}
+    "401": {ages: {min: 18}}
     "901": {name: {fr: "Liberté, chaque mois"}}
     "2501": {name: Key}
     "201": {group: a, order: 1, highlight: true, image: {url: /club.svg, alt: The gym}, earliestStart: 2030-06-01, latestStart: 2030-08-31}
@@ -303,6 +304,23 @@ func TestExtrasAreInThePrice(t *testing.T) {
 		if id == "301" && (*one.Offers[0].Ages.Min != 16 || *one.Offers[0].Ages.Max != 99 || (*one.Offers[0].Facts)[0] != "Toute la journée") {
 			t.Errorf("its facts are %+v, %+v", one.Offers[0].Ages, one.Offers[0].Facts)
 		}
+	}
+}
+
+// TestAgeProblemHasTheAges checks that a cart problem has the ages that would be accepted, for a text of
+// the front end's own.
+func TestAgeProblemHasTheAges(t *testing.T) {
+	t.Parallel()
+	_, c := withClubs(t)
+	child := frontdesktest.Person()
+	child.BirthDate = time.Now().AddDate(-15, 0, 0).Format(time.DateOnly)
+	cart := c.RegisterWith("11", child, api.NewItem{OfferId: "401", StartDate: new(frontdesktest.Day(1))}).Cart
+	limits := map[api.CartProblemCode]api.TextParams{}
+	for _, problem := range cart.Problems {
+		limits[problem.Code] = frontdesktest.Value(problem.Params)
+	}
+	if ages := limits["age_restricted"]; len(ages) != 1 || ages["min"] != "18" {
+		t.Errorf("the ages are %v in %+v", ages, cart.Problems)
 	}
 }
 

@@ -177,7 +177,9 @@ func TestDirectDebit(t *testing.T) {
 	d.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
 
 	wrongAnswer := d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong")
-	wrongAnswer.Problem(api.CodeWrong)
+	if left := frontdesktest.Value(wrongAnswer.Problem(api.CodeWrong).Params)["left"]; left != "4" {
+		t.Errorf("after a wrong code %q attempts are left", left)
+	}
 	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong").
 		Problem(api.CodeWrong)
 		// a repeated request does not count as an attempt

@@ -253,7 +253,7 @@ function problems(registration) {
   const isAge = isTooYoungOrOld(registration);
   return h("div", { class: "cart-problems", "data-cart-problems": true },
     h("h2", {}, text.cart.invalid),
-    h("ul", {}, cart.problems.map(({ code, message }) => h("li", { "data-problem": code }, words[code] ?? message ?? words.other))),
+    h("ul", {}, cart.problems.map((problem) => h("li", { "data-problem": problem.code }, words[problem.code] ?? problem.text))),
     h("div", { class: "actions actions-row" },
       cart.problems.some(({ code }) => ABOUT_THE_PERSON.includes(code)) && corrects && h("a", { class: "button", href: linkTo({ registration: registration.id, step: "person" }) }, text.cart.correct),
       isAge && !corrects && can(registration, "clear_items") && h("a", { class: "button", href: linkTo({ registration: registration.id, step: "instead" }), "data-instead": true }, text.cart.instead),

@@ -84,7 +84,7 @@ function ending(how, picture) {
     heading(text.done[how].heading),
     h("p", { class: "lead" }, text.done[how].lead),
     isClosed && registration && h("p", { "data-charged": true }, charged(registration)),
-    how === "attention" && registration?.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration?.message),
+    how === "attention" && registration?.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration.message.text),
     how === "attention" && registration?.contact && h("p", { class: "fine" }, text.done.reference(registration.contact.number)),
     how === "attention" && [contact(registration?.clubId), leaveHere()],
     how !== "attention" && h("div", { class: "actions" }, h("a", { class: "button", href: linkTo({}), "data-restart": true }, text.done.restart)));

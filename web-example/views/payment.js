@@ -58,10 +58,10 @@ export function show() {
  * @param {State} state
  * @returns {{ heading: string, lead: string, closed?: string, points?: string[] }}
  */
-function words({ payment, messageCode }, state) {
+function words({ payment, message }, state) {
   if (state === "cancelled" && cardOf(payment)?.declineCode) return text.payment.declinedTooOften;
-  if (state === "cancelled" && messageCode === "payment_not_confirmed") return text.payment.notConfirmed;
-  if (state === "processing" && messageCode === "payment_on_hold") return text.payment.onHold;
+  if (state === "cancelled" && message?.code === "payment_not_confirmed") return text.payment.notConfirmed;
+  if (state === "processing" && message?.code === "payment_on_hold") return text.payment.onHold;
   const others = /** @type {Record<string, any>} */ (text.settlement);
   return (payment?.method !== "card" && others[state]) || text.payment[state];
 }

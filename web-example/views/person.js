@@ -294,7 +294,7 @@ function errorFor({ name, validity }) {
   if (name === "birthDate" && validity.rangeOverflow) return FIELDS.birthDate.future;
   if (name === "birthDate" && validity.rangeUnderflow) return FIELDS.birthDate.past;
   if (name === "postalCode" && validity.valueMissing) return FIELDS.postalCode.empty;
-  return fieldText({ pointer: name, message: "" });
+  return fieldText({ pointer: name, text: "" });
 }
 
 /** @param {HTMLFormElement} form */

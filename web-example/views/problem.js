@@ -61,11 +61,11 @@ export const fieldOf = (pointer) => pointer.split("/").at(-1) ?? "";
 
 /**
  * A field's error, in the site's words or the gateway's.
- * @param {{ pointer: string, message: string }} error
+ * @param {{ pointer: string, text: string }} error
  */
-export function fieldText({ pointer, message }) {
+export function fieldText({ pointer, text: said }) {
   const words = FIELDS[fieldOf(pointer)];
-  return words?.error ?? (message.replaceAll("'", "’") || undefined) ?? words?.wrong ?? text.entry;
+  return words?.error ?? (said.replaceAll("'", "’") || undefined) ?? words?.wrong ?? text.entry;
 }
 
 /** @param {string} pointer */
