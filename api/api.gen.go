@@ -1099,9 +1099,6 @@ type AgeRange struct {
 	Min *int `json:"min,omitempty"`
 }
 
-// Amount Minor units (cents).
-type Amount = int64
-
 // Attribution The campaign that brought the visitor, as sent at the start.
 //
 // Example: {"campaign":"new-year-2030","medium":"email","source":"newsletter"}
@@ -1580,18 +1577,15 @@ type DebitDayList struct {
 
 // DeskCard defines model for DeskCard.
 type DeskCard struct {
-	// Amount Minor units (cents).
-	Amount int64 `json:"amount"`
-
 	// Network The card's network, as the club system names it, such as `CBGroup` or `External`.
 	Network string `json:"network"`
+
+	// Paid A part of the amount due, in the currency of the cart.
+	Paid DeskMoney `json:"paid"`
 }
 
 // DeskCheque defines model for DeskCheque.
 type DeskCheque struct {
-	// Amount Minor units (cents).
-	Amount int64 `json:"amount"`
-
 	// Bank The bank's name.
 	Bank string `json:"bank" validate:"notblank"`
 
@@ -1601,6 +1595,18 @@ type DeskCheque struct {
 
 	// Owner The person who signed the cheque.
 	Owner string `json:"owner" validate:"notblank"`
+
+	// Paid A part of the amount due, in the currency of the cart.
+	Paid DeskMoney `json:"paid"`
+}
+
+// DeskMoney A part of the amount due, in the currency of the cart.
+type DeskMoney struct {
+	// Amount Minor units (cents).
+	Amount int64 `json:"amount"`
+
+	// Currency Example: EUR
+	Currency string `json:"currency"`
 }
 
 // DueToday What is due at signup if the offer starts today, or on its earliest start; for another start date of an offer that is `prorated`, ask for its
@@ -1913,7 +1919,7 @@ type MethodConfig struct {
 // Money defines model for Money.
 type Money struct {
 	// Amount Minor units (cents).
-	Amount Amount `json:"amount"`
+	Amount int64 `json:"amount"`
 
 	// Currency ISO 4217; `XXX` if the club system gives none.
 	//
@@ -2068,10 +2074,8 @@ type PayAgain string
 
 // Payment A payment, by the method that was chosen.
 //
-// Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"clientSecret":"pi_3PqT7k_secret_9tZ4mQ","presentation":"embedded","processor":"stripe","publishableKey":"pk_live_7Hq2","redirectUrl":"https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","state":"requires_action"}
+// Example: {"card":{"clientSecret":"pi_3PqT7k_secret_9tZ4mQ","presentation":"embedded","processor":"stripe","publishableKey":"pk_live_7Hq2","redirectUrl":"https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","state":"requires_action","total":{"amount":14900,"currency":"EUR"}}
 type Payment struct {
-	Amount Money `json:"amount"`
-
 	// Card How the buyer enters the card now.
 	Card    *CardDetails  `json:"card,omitempty"`
 	DueDate *string       `json:"dueDate,omitempty"`
@@ -2087,6 +2091,7 @@ type Payment struct {
 	// charged or settled. `in_doubt`: paid, deferred or confirmed, and still being recorded; do not pay again. `refunded`:
 	// the money was returned to the buyer. `requires_action`, `declined` and `refunded` occur only with the method `card`.
 	State PaymentState `json:"state"`
+	Total Money        `json:"total"`
 }
 
 // PaymentMethod defines model for PaymentMethod.
@@ -2443,7 +2448,7 @@ type Registration struct {
 
 	// Payment A payment, by the method that was chosen.
 	//
-	// Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"clientSecret":"pi_3PqT7k_secret_9tZ4mQ","presentation":"embedded","processor":"stripe","publishableKey":"pk_live_7Hq2","redirectUrl":"https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","state":"requires_action"}
+	// Example: {"card":{"clientSecret":"pi_3PqT7k_secret_9tZ4mQ","presentation":"embedded","processor":"stripe","publishableKey":"pk_live_7Hq2","redirectUrl":"https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","state":"requires_action","total":{"amount":14900,"currency":"EUR"}}
 	Payment *Payment `json:"payment,omitempty"`
 
 	// Sequence Orders the states of this registration: it never falls, and is the same in every language. A response can be overtaken by

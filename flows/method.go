@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"frontdesk/upstream/club"
@@ -153,30 +154,46 @@ type Desk struct {
 }
 
 // DeskCard is a card payment at the desk, as the club system has it.
-type DeskCard club.PaymentCard
+type DeskCard struct {
+	club.PaymentCard
+	Currency string `json:"-"` // as requested; it must be the cart's
+}
 
 // DeskCheque is a cheque received at the desk, as the club system has it.
-type DeskCheque club.Cheque
+type DeskCheque struct {
+	club.Cheque
+	Currency string `json:"-"` // as requested; it must be the cart's
+}
 
-// Validate returns InvalidRequest if the cards or cheques do not add up to the amount due, in minor units.
-func (d *Desk) Validate(due int64) error {
-	sum, pointer := due, ""
+// Validate returns InvalidRequest if the cards or cheques do not add up to the amount due, or are in another currency.
+func (d *Desk) Validate(due int64, currency string) error {
+	var sum int64
+	var problems []FieldProblem
+	add := func(list string, i int, amount int64, of string) {
+		sum += amount
+		if of != currency {
+			pointer := list + "/" + strconv.Itoa(i) + "/paid/currency"
+			problems = append(problems, FieldProblem{Pointer: pointer, Code: FieldOneOf, Params: map[string]string{"allowed": currency}})
+		}
+	}
+	pointer := "/cards"
 	switch d.Mean {
 	case club.MeanCard:
-		sum, pointer = 0, "/cards"
-		for _, card := range d.Cards {
-			sum += card.Amount
+		for i, card := range d.Cards {
+			add(pointer, i, card.Amount, card.Currency)
 		}
 	case club.MeanCheque:
-		sum, pointer = 0, "/cheques"
-		for _, cheque := range d.Cheques {
-			sum += cheque.Amount
+		pointer = "/cheques"
+		for i, cheque := range d.Cheques {
+			add(pointer, i, cheque.Amount, cheque.Currency)
 		}
+	default:
+		return nil // cash is all of it
 	}
-	if sum != due {
-		return &Error{Code: InvalidRequest, Fields: []FieldProblem{{Pointer: pointer, Code: FieldAmounts}}}
+	if sum != due && problems == nil {
+		problems = []FieldProblem{{Pointer: pointer, Code: FieldAmounts}}
 	}
-	return nil
+	return Invalid(problems...)
 }
 
 // RequestDigest returns a digest of the request without its method: only an equal request

@@ -164,21 +164,23 @@ var badInput = map[string]struct {
 	"later, no such day":      {paying(`{"method":"later","dueDate":"2027-02-30"}`), api.InvalidRequest, "/dueDate"},
 	"free with an amount":     {paying(`{"method":"free","amount":0}`), api.InvalidRequest, "/amount"},
 	"desk without a mean": {
-		paying(`{"method":"desk","cards":[{"amount":0,"network":"a b","name":"x"}]}`),
+		paying(`{"method":"desk","cards":[{"paid":{"amount":0,"currency":"EUR"},"network":"a b","name":"x"}]}`),
 		api.InvalidRequest, "/cards /mean",
 	},
 	"desk, cash with cards": {
-		paying(`{"method":"desk","mean":"cash","cards":[{"amount":1,"network":"CBGroup"}]}`),
+		paying(`{"method":"desk","mean":"cash","cards":[{"paid":{"amount":1,"currency":"EUR"},"network":"CBGroup"}]}`),
 		api.InvalidRequest, "/cards",
 	},
 	"desk, card without": {paying(`{"method":"desk","mean":"card","cheques":[]}`), api.InvalidRequest, "/cards /cheques"},
 	"desk, wrong cards": {
-		paying(`{"method":"desk","mean":"card","cards":[{"amount":0,"network":"a b","name":"x"},{"amount":"1"}]}`),
-		api.InvalidRequest, "/cards/0/amount /cards/0/name /cards/0/network /cards/1/amount /cards/1/network",
+		paying(`{"method":"desk","mean":"card","cards":[{"paid":{"amount":0,"currency":"EUR"},"network":"a b","name":"x"},{"paid":"1"}]}`),
+		api.InvalidRequest, "/cards/0/name /cards/0/network /cards/0/paid/amount /cards/1/network /cards/1/paid",
 	},
 	"desk, wrong cheque": {
-		paying(`{"method":"desk","mean":"cheque","cheques":[{"amount":-1,"bank":" ","depositDesiredDate":"x","owner":""}]}`),
-		api.InvalidRequest, "/cheques/0/amount /cheques/0/bank /cheques/0/code /cheques/0/depositDesiredDate /cheques/0/owner",
+		paying(`{"method":"desk","mean":"cheque",
+			"cheques":[{"paid":{"amount":1.5,"currency":"eur"},"bank":" ","depositDesiredDate":"x","owner":""}]}`),
+		api.InvalidRequest, "/cheques/0/bank /cheques/0/code /cheques/0/depositDesiredDate /cheques/0/owner " +
+			"/cheques/0/paid/amount /cheques/0/paid/currency",
 	},
 	"wrong staff key": {
 		request{"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-2"}},

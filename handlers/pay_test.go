@@ -109,7 +109,7 @@ func TestCardPageStates(t *testing.T) {
 	}
 	pages.expect(path, secret, "requires_action", "Pay by card", "Payer par carte", true)
 	_, text := pages.open(path, http.StatusOK)
-	amount := fmt.Sprintf("€%d.%02d", payment.Amount.Amount/100, payment.Amount.Amount%100)
+	amount := fmt.Sprintf("€%d.%02d", payment.Total.Amount/100, payment.Total.Amount%100)
 	for _, part := range []string{clubs.Items[0].Name, "Pay " + amount, `data-key="` + pages.processor.PublishableKey + `"`,
 		`data-script="` + pages.processor.URL + `/v3/"`, `href="` + pages.home + "/?registration=" + first.Id + `"`} {
 		if !strings.Contains(text, part) {

@@ -67,8 +67,8 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 	case api.StartDeskPayment:
 		return flows.StartPayment{Method: flows.InPerson, Cart: in.Cart, Desk: &flows.Desk{
 			Mean:    string(in.Mean),
-			Cards:   each(value(in.Cards), func(card api.DeskCard) flows.DeskCard { return flows.DeskCard(card) }),
-			Cheques: each(value(in.Cheques), func(cheque api.DeskCheque) flows.DeskCheque { return flows.DeskCheque(cheque) }),
+			Cards:   each(value(in.Cards), deskCardOf),
+			Cheques: each(value(in.Cheques), deskChequeOf),
 		}}, nil
 	case api.StartCardPayment:
 		returnURL := value(in.ReturnUrl)
@@ -79,6 +79,17 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 	default:
 		return flows.StartPayment{}, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("no start for a %T", start)}
 	}
+}
+
+func deskCardOf(card api.DeskCard) (out flows.DeskCard) {
+	out.Amount, out.Currency, out.Network = card.Paid.Amount, card.Paid.Currency, card.Network
+	return out
+}
+
+func deskChequeOf(cheque api.DeskCheque) (out flows.DeskCheque) {
+	out.Amount, out.Currency = cheque.Paid.Amount, cheque.Paid.Currency
+	out.Bank, out.Code, out.Owner, out.DepositDesiredDate = cheque.Bank, cheque.Code, cheque.Owner, cheque.DepositDesiredDate
+	return out
 }
 
 // addMethods adds to the action that pays the methods that the caller can use.
@@ -114,7 +125,7 @@ func (s *Server) paymentOf(view flows.View) api.Payment {
 		Method:   api.PaymentMethod(payment.Method),
 		State:    api.PaymentState(payment.View.State),
 		PayAgain: payAgain(view),
-		Amount:   money(payment.Amount, payment.Currency),
+		Total:    money(payment.Amount, payment.Currency),
 		DueDate:  optional(payment.DueDate),
 	}
 	if payment.Method == flows.ByCard {

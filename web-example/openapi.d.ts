@@ -896,17 +896,16 @@ export interface components {
         /** Format: int32 */
         MonthDay: number;
         /**
-         * Format: int64
-         * @description Minor units (cents).
-         */
-        Amount: number;
-        /**
          * @description ISO 4217; `XXX` if the club system gives none.
          * @example EUR
          */
         Currency: string;
         Money: {
-            amount: components["schemas"]["Amount"];
+            /**
+             * Format: int64
+             * @description Minor units (cents).
+             */
+            amount: number;
             currency: components["schemas"]["Currency"];
         };
         Address: {
@@ -2180,21 +2179,23 @@ export interface components {
             /** @description Required if `mean` is `cheque`, not allowed otherwise. The amounts must add up to the amount due. */
             cheques?: components["schemas"]["DeskCheque"][];
         };
-        DeskCard: {
+        /** @description A part of the amount due, in the currency of the cart. */
+        DeskMoney: {
             /**
              * Format: int64
              * @description Minor units (cents).
              */
             amount: number;
+            /** @example EUR */
+            currency: string;
+        };
+        DeskCard: {
+            paid: components["schemas"]["DeskMoney"];
             /** @description The card's network, as the club system names it, such as `CBGroup` or `External`. */
             network: string;
         };
         DeskCheque: {
-            /**
-             * Format: int64
-             * @description Minor units (cents).
-             */
-            amount: number;
+            paid: components["schemas"]["DeskMoney"];
             /** @description The bank's name. */
             bank: string;
             /** @description The cheque's number. */
@@ -2211,7 +2212,7 @@ export interface components {
          *       "method": "card",
          *       "state": "requires_action",
          *       "payAgain": "no",
-         *       "amount": {
+         *       "total": {
          *         "amount": 14900,
          *         "currency": "EUR"
          *       },
@@ -2234,7 +2235,7 @@ export interface components {
             method: "card";
             state: components["schemas"]["PaymentState"];
             payAgain: components["schemas"]["PayAgain"];
-            amount: components["schemas"]["Money"];
+            total: components["schemas"]["Money"];
             card: components["schemas"]["CardDetails"];
         };
         LaterPayment: {
@@ -2246,7 +2247,7 @@ export interface components {
             method: "later";
             state: components["schemas"]["PaymentState"];
             payAgain: components["schemas"]["PayAgain"];
-            amount: components["schemas"]["Money"];
+            total: components["schemas"]["Money"];
             /** @description The amount is overdue after this date. */
             dueDate: components["schemas"]["Date"];
         };
@@ -2259,7 +2260,7 @@ export interface components {
             method: "free";
             state: components["schemas"]["PaymentState"];
             payAgain: components["schemas"]["PayAgain"];
-            amount: components["schemas"]["Money"];
+            total: components["schemas"]["Money"];
         };
         DeskPayment: {
             id: components["schemas"]["Id"];
@@ -2270,7 +2271,7 @@ export interface components {
             method: "desk";
             state: components["schemas"]["PaymentState"];
             payAgain: components["schemas"]["PayAgain"];
-            amount: components["schemas"]["Money"];
+            total: components["schemas"]["Money"];
         };
         /**
          * @description `requires_action`: the buyer must enter a card, as `card.presentation` says. `processing`: wait. `recorded`: settled,

@@ -109,7 +109,7 @@ import okhttp3.sse.EventSources
 )
 
 @Serializable data class Payment(
-    val id: String, val state: String, val payAgain: String, val amount: Money, val card: CardDetails? = null,
+    val id: String, val state: String, val payAgain: String, val total: Money, val card: CardDetails? = null,
 )
 
 @Serializable data class CardDetails(val presentation: String, val redirectUrl: String? = null, val declineCode: String? = null)

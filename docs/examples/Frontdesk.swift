@@ -75,7 +75,7 @@ struct Action: Decodable { let action: String }
 
 struct Mandate: Decodable { let state, iban: String; let message: Message?; let attemptsLeft: Int?; let resendAfter: String? }
 
-struct Payment: Decodable { let id, state, payAgain: String; let amount: Money; let card: CardDetails? }
+struct Payment: Decodable { let id, state, payAgain: String; let total: Money; let card: CardDetails? }
 
 struct CardDetails: Decodable { let presentation: String; let redirectUrl: String?; let declineCode: String? }
 

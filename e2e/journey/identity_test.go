@@ -98,7 +98,7 @@ func TestCustomerBuysOnce(t *testing.T) {
 	c.Confirm(payment, "4242424242424242")
 	c.Await(r.Id, api.Completed)
 	records := c.Records()
-	records.ExpectOnePayment(t, payment.Amount.Amount)
+	records.ExpectOnePayment(t, payment.Total.Amount)
 	if !strings.HasSuffix(records.Ledger[0].ContactID, "/1001") {
 		t.Errorf("the ledger holds %+v", records.Ledger[0])
 	}

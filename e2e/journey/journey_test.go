@@ -22,7 +22,7 @@ func TestVisitorBecomesMember(t *testing.T) {
 		t.Fatalf("unexpected registration: %+v", registration)
 	}
 	payment := c.Pay(registration.Id)
-	if payment.State != api.RequiresAction || payment.Amount != registration.Cart.DueNow {
+	if payment.State != api.RequiresAction || payment.Total != registration.Cart.DueNow {
 		t.Fatalf("unexpected payment: %+v", payment)
 	}
 	if again := c.Pay(registration.Id); again.Id != payment.Id {
@@ -36,7 +36,7 @@ func TestVisitorBecomesMember(t *testing.T) {
 	frontdesktest.Eventually(
 		t, "the contact is a customer", func() bool { return c.Registration(registration.Id).Contact.Status == "customer" },
 	)
-	c.Records().ExpectOnePayment(t, payment.Amount.Amount)
+	c.Records().ExpectOnePayment(t, payment.Total.Amount)
 }
 
 func TestWorldsAreIsolated(t *testing.T) {
@@ -48,7 +48,7 @@ func TestWorldsAreIsolated(t *testing.T) {
 	payment := one.Pay(registration.Id)
 	one.Confirm(payment, "4242424242424242")
 	one.Await(registration.Id, api.Completed)
-	one.Records().ExpectOnePayment(t, payment.Amount.Amount)
+	one.Records().ExpectOnePayment(t, payment.Total.Amount)
 	if r := other.Records(); len(r.Ledger) != 0 {
 		t.Errorf("the other world's ledger holds %+v", r.Ledger)
 	}
@@ -71,7 +71,7 @@ func TestDeclinedCardThenChallenge(t *testing.T) {
 	c.Confirm(again, "4000002500003155")
 	c.AnswerChallenge(again, true)
 	c.Await(registration.Id, api.Completed)
-	c.Records().ExpectOnePayment(t, payment.Amount.Amount)
+	c.Records().ExpectOnePayment(t, payment.Total.Amount)
 }
 
 // TestSecondCardAfterDecline checks that no response calls the card declined once the buyer has paid
@@ -108,7 +108,7 @@ func TestSecondCardAfterDecline(t *testing.T) {
 			c.Confirm(payment, frontdesktest.ApprovedCard)
 			notDeclined("after another card was authorised")
 			c.Await(registration.Id, api.Completed)
-			s.ExpectOnePayment(t, payment.Amount.Amount)
+			s.ExpectOnePayment(t, payment.Total.Amount)
 		})
 	}
 }

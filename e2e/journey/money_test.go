@@ -65,7 +65,7 @@ func TestTwoGatewaysUnderConcurrentPayment(t *testing.T) {
 	group.Wait()
 	one.Await(registration.Id, api.Completed)
 	other.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Amount.Amount)
+	s.ExpectOnePayment(t, payment.Total.Amount)
 }
 
 func TestGatewayKilledBetweenClaimAndAnswer(t *testing.T) {
@@ -92,8 +92,8 @@ func TestGatewayKilledBetweenClaimAndAnswer(t *testing.T) {
 	}
 	again := survivor.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key(""))
 	again.Into(http.StatusAccepted, nil)
-	s.ExpectOnePayment(t, payment.Amount.Amount)
-	if held := s.Upstreams.Cards.Payments()[0]; held.Refunded != 0 || held.Captured != payment.Amount.Amount {
+	s.ExpectOnePayment(t, payment.Total.Amount)
+	if held := s.Upstreams.Cards.Payments()[0]; held.Refunded != 0 || held.Captured != payment.Total.Amount {
 		t.Errorf("the processor holds %+v", held)
 	}
 }
@@ -156,7 +156,7 @@ func TestLostWebhookIsRepairedByPolling(t *testing.T) {
 	// No client reads the registration, so only the sweeper can record the payment.
 	frontdesktest.Eventually(t, "recorded by the sweeper", func() bool { return len(s.Upstreams.Sim.Ledger()) == 1 })
 	c.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Amount.Amount)
+	s.ExpectOnePayment(t, payment.Total.Amount)
 }
 
 func TestDoubledAndReorderedWebhooks(t *testing.T) {
@@ -171,7 +171,7 @@ func TestDoubledAndReorderedWebhooks(t *testing.T) {
 			payment := c.Pay(registration.Id)
 			c.Confirm(payment, "4242424242424242")
 			c.Await(registration.Id, api.Completed)
-			s.ExpectOnePayment(t, payment.Amount.Amount)
+			s.ExpectOnePayment(t, payment.Total.Amount)
 		})
 	}
 }
@@ -200,7 +200,7 @@ func TestClubSystemDownBeforeCapture(t *testing.T) {
 	}
 	c.Confirm(second, "4242424242424242")
 	c.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Amount.Amount)
+	s.ExpectOnePayment(t, payment.Total.Amount)
 }
 
 func TestCartIsFrozenWhilePaying(t *testing.T) {
@@ -315,7 +315,7 @@ func TestStepBackWhilePaying(t *testing.T) {
 		}
 		back.Problem(api.PaymentUnderWay)
 		c.Await(registration.Id, api.Completed)
-		s.ExpectOnePayment(t, payment.Amount.Amount)
+		s.ExpectOnePayment(t, payment.Total.Amount)
 	}
 }
 

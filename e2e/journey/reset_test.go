@@ -19,6 +19,6 @@ func TestPaymentAfterReset(t *testing.T) {
 		payment := c.Pay(registration.Id)
 		c.Confirm(payment, "4242424242424242")
 		c.Await(registration.Id, api.Completed)
-		c.Records().ExpectOnePayment(t, payment.Amount.Amount)
+		c.Records().ExpectOnePayment(t, payment.Total.Amount)
 	}
 }

@@ -352,5 +352,5 @@ func TestResumeAfterRedisLoss(t *testing.T) {
 	for _, device := range []*frontdesktest.Client{tablet, phone, c} {
 		device.Await(r.Id, api.Completed)
 	}
-	s.ExpectOnePayment(t, payment.Amount.Amount)
+	s.ExpectOnePayment(t, payment.Total.Amount)
 }

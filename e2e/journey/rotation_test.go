@@ -66,5 +66,5 @@ func TestOneEndpointReplacesAnother(t *testing.T) {
 		}
 	}
 	first.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Amount.Amount)
+	s.ExpectOnePayment(t, payment.Total.Amount)
 }

@@ -156,7 +156,7 @@ func TestRefusedPaymentMethods(t *testing.T) {
 		t.Errorf("a wrong key is answered by %d", refused.Status)
 	}
 	c.RequestPayment(registration.Id, map[string]string{"method": "free"}).Problem(api.AmountDue)
-	tooLittle := `{"method":"desk","mean":"card","cards":[{"amount":1,"network":"CBGroup"}]}`
+	tooLittle := `{"method":"desk","mean":"card","cards":[{"paid":{"amount":1,"currency":"EUR"},"network":"CBGroup"}]}`
 	sum := c.RequestPayment(registration.Id, tooLittle, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
 	if (*sum.Errors)[0].Pointer != "/cards" {
 		t.Errorf("points at %+v", sum.Errors)

@@ -38,7 +38,7 @@ func TestPaymentThroughStripe(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.Await(registration.Id, api.Completed)
-			s.ExpectOnePayment(t, payment.Amount.Amount)
+			s.ExpectOnePayment(t, payment.Total.Amount)
 		})
 	}
 }
@@ -70,7 +70,7 @@ func TestOtherMethodAtStripe(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Amount.Amount)
+	s.ExpectOnePayment(t, payment.Total.Amount)
 
 	processor.AllowAnyMethod()
 	other := c.Register()
@@ -97,7 +97,7 @@ func TestOtherMethodAtStripe(t *testing.T) {
 	c.Do("POST", fmt.Sprintf("http://%s/ops/payments/%s-1/confirm-not-recorded", gateway.OpsAddress(), taken.Id), `{"then":"refund"}`).
 		Into(200, nil)
 	c.AwaitPayment(taken.Id, api.Refunded)
-	if held, _ := processor.Payment(id); held.Refunded != paid.Amount.Amount || len(s.Upstreams.Sim.Ledger()) != 1 {
+	if held, _ := processor.Payment(id); held.Refunded != paid.Total.Amount || len(s.Upstreams.Sim.Ledger()) != 1 {
 		t.Errorf("the processor holds %+v, the ledger %+v", held, s.Upstreams.Sim.Ledger())
 	}
 }

@@ -115,7 +115,7 @@ func TestFalseWebhooks(t *testing.T) {
 	// The true event that follows is processed normally.
 	c.Confirm(*before.Payment, "4242424242424242")
 	c.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, before.Payment.Amount.Amount)
+	s.ExpectOnePayment(t, before.Payment.Total.Amount)
 }
 
 // payment returns the payment that the processor holds.

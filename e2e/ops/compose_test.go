@@ -138,7 +138,7 @@ func TestComposeJourneys(t *testing.T) {
 	frontdesktest.Eventually(
 		t, "an event of the completed registration", func() bool { return strings.Contains(<-events, `"state":"completed"`) },
 	)
-	expectRecorded(t, r.Client, append(runJourneys(t, r.Client, r.gateways[gatewayA]), payment.Amount.Amount))
+	expectRecorded(t, r.Client, append(runJourneys(t, r.Client, r.gateways[gatewayA]), payment.Total.Amount))
 	for _, command := range [][]string{{"queue"}, {"payments", "list"}, {"webhooks", "list"}} { // operators' commands read from Redis, too
 		look := exec.CommandContext(t.Context(), frontdesktest.Binary(t), command...)
 		look.Env = []string{"FRONTDESK_OPS_ADDR=" + r.gateways[gatewayB].OpsAddress()}

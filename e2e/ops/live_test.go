@@ -48,8 +48,8 @@ func TestLive(t *testing.T) {
 	}
 	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(l.Upstreams.Sim.Ledger()) > 0 })
 	c.Await(registration.Id, api.Completed)
-	frontdesktest.Env{Upstreams: l.Upstreams}.ExpectOnePayment(t, payment.Amount.Amount)
-	if held := l.Processor.Payments(); held[0].Captured != payment.Amount.Amount || held[0].Metadata["fd_environment"] != "live" {
+	frontdesktest.Env{Upstreams: l.Upstreams}.ExpectOnePayment(t, payment.Total.Amount)
+	if held := l.Processor.Payments(); held[0].Captured != payment.Total.Amount || held[0].Metadata["fd_environment"] != "live" {
 		t.Errorf("the processor holds %+v", held[0])
 	}
 }

@@ -58,7 +58,7 @@ func TestRestartWithEmptyRedis(t *testing.T) {
 			other := stranger.Register()
 			stranger.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.RegistrationNotFound)
 			stranger.Registration(other.Id)
-			s.ExpectOnePayment(t, payment.Amount.Amount)
+			s.ExpectOnePayment(t, payment.Total.Amount)
 			if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].Refunded != 0 {
 				t.Errorf("the processor holds %+v", held)
 			}
@@ -84,7 +84,7 @@ func TestRedisFlushedWhileRunning(t *testing.T) {
 	}
 	c.Confirm(again, "4242424242424242")
 	c.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Amount.Amount)
+	s.ExpectOnePayment(t, payment.Total.Amount)
 }
 
 // TestStripeRebuildAfterRedisLoss rebuilds from that processor's list.

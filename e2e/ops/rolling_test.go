@@ -38,7 +38,7 @@ func TestRollingRestart(t *testing.T) {
 				payment := c.Pay(registration.Id)
 				c.Confirm(payment, "4242424242424242")
 				c.AwaitPayment(registration.Id, api.Recorded)
-				paid.add(payment.Amount.Amount)
+				paid.add(payment.Total.Amount)
 			}
 		})
 	}

@@ -52,7 +52,7 @@ func TestStopDuringPayment(t *testing.T) {
 	if after := other.Registration(registration.Id); after.State != api.Completed || after.Payment.State != api.Recorded {
 		t.Errorf("it is %s, the payment %s", after.State, after.Payment.State)
 	}
-	s.ExpectOnePayment(t, payment.Amount.Amount)
+	s.ExpectOnePayment(t, payment.Total.Amount)
 }
 
 // TestMockStopDuringPayment checks that the simulator in the same process answers until the payment

@@ -40,7 +40,7 @@ func payThrough(t *testing.T, c *frontdesktest.Client, trouble func(registration
 		answer, err := c.Try("GET", "/v1/registrations/"+registration.Id, nil)
 		return err == nil && answer.Status == http.StatusOK && strings.Contains(string(answer.Body), `"state":"`+string(api.Recorded)+`"`)
 	})
-	return payment.Amount.Amount
+	return payment.Total.Amount
 }
 
 // expectSafe checks that a topology meets the demands of live mode.

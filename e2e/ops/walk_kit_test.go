@@ -27,7 +27,7 @@ func runJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Proces
 		payment := c.Pay(id)
 		c.Confirm(payment, frontdesktest.ApprovedCard)
 		c.Await(id, api.Completed)
-		paid = append(paid, payment.Amount.Amount)
+		paid = append(paid, payment.Total.Amount)
 	}
 	c.Token = ""
 	debited := c.RegisterWith("11", frontdesktest.Person(), frontdesktest.DebitItem("2031-03-01")).Id

@@ -315,7 +315,7 @@ func (w *canaryRun) inPerson() {
 	w.secrets.add("a cheque's owner", "Zqowner Wcheque")
 	registration := w.register(cardItem())
 	amount := registration.Cart.DueNow.Amount
-	cheque := fmt.Sprintf(`{"method":"desk","mean":"cheque","cheques":[{"amount":%d,"bank":"Zqbank","code":"1234567",
+	cheque := fmt.Sprintf(`{"method":"desk","mean":"cheque","cheques":[{"paid":{"amount":%d,"currency":"EUR"},"bank":"Zqbank","code":"1234567",
 		"depositDesiredDate":"2031-01-31","owner":"Zqowner Wcheque"}]}`, amount)
 	w.c.RequestPayment(registration.Id, cheque, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 	w.recordRedis()

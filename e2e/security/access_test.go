@@ -76,7 +76,7 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 	}
 	victim.Confirm(payment, "4242424242424242")
 	victim.Await(registration.Id, api.Completed)
-	victim.Records().ExpectOnePayment(t, payment.Amount.Amount)
+	victim.Records().ExpectOnePayment(t, payment.Total.Amount)
 }
 
 // TestAPI1ForeignCode checks that a code moves only the person it was sent to, and that only its own

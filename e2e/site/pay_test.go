@@ -106,7 +106,7 @@ func TestCardPageInBrowser(t *testing.T) {
 			if held := b.processor.Payments(); len(held) != 1 || held[0].Charges != 2 {
 				t.Fatalf("the processor holds %+v", held)
 			}
-			b.s.ExpectOnePayment(t, b.payment.Amount.Amount)
+			b.s.ExpectOnePayment(t, b.payment.Total.Amount)
 			b.Open(*b.payment.Card.RedirectUrl + "?lang=fr")
 			b.WaitVisible(`html[lang="fr"] main[data-pay="recorded"] [data-return]`)
 			b.Inspect("recorded")
@@ -141,7 +141,7 @@ func TestCardPageBehindABlocker(t *testing.T) {
 	b.pay(frontdesktest.ApprovedCard)
 	b.expectReturned()
 	b.c.Await(b.registration.Id, api.Completed)
-	b.s.ExpectOnePayment(t, b.payment.Amount.Amount)
+	b.s.ExpectOnePayment(t, b.payment.Total.Amount)
 }
 
 // TestCardPageInTwoTabs pays in two tabs of one payment: the second card is not charged.
@@ -160,7 +160,7 @@ func TestCardPageInTwoTabs(t *testing.T) {
 	if held := b.processor.Payments(); len(held) != 1 || held[0].Charges != 1 {
 		t.Errorf("the processor holds %+v", held)
 	}
-	b.s.ExpectOnePayment(t, b.payment.Amount.Amount)
+	b.s.ExpectOnePayment(t, b.payment.Total.Amount)
 }
 
 // TestCardPageOfACancelledPayment: the holder cancels while the page is open. The page shows it when the buyer looks at it again, with

@@ -87,10 +87,10 @@ func (m *Machine) settle(ctx context.Context, paid *flows.Payment, gate club.Gat
 	if paid.Desk != nil {
 		payment.Mean = paid.Desk.Mean
 		for _, card := range paid.Desk.Cards {
-			payment.Cards = append(payment.Cards, club.PaymentCard(card))
+			payment.Cards = append(payment.Cards, card.PaymentCard)
 		}
 		for _, cheque := range paid.Desk.Cheques {
-			payment.Cheques = append(payment.Cheques, club.Cheque(cheque))
+			payment.Cheques = append(payment.Cheques, cheque.Cheque)
 		}
 	}
 	_, err := m.cfg.Club.CreatePayment(ctx, paid.Scope(), paid.Sale, payment, gate)

@@ -301,10 +301,11 @@ func TestPayable(t *testing.T) {
 	world := newWorld(t)
 	gateway := world.Gateway()
 	due, nothing := world.Registered(gateway), world.RegisteredFor(gateway, trial, 0)
-	sum := flows.StartPayment{
-		Method: flows.InPerson,
-		Staff:  true,
-		Desk:   &flows.Desk{Mean: "card", Cards: []flows.DeskCard{{Amount: quarterPassPrice - 1, Network: "CBGroup"}}},
+	byCards := func(cards ...flows.DeskCard) flows.StartPayment {
+		return flows.StartPayment{Method: flows.InPerson, Staff: true, Desk: &flows.Desk{Mean: "card", Cards: cards}}
+	}
+	card := func(amount int64, currency string) flows.DeskCard {
+		return flows.DeskCard{PaymentCard: club.PaymentCard{Amount: amount, Network: "CBGroup"}, Currency: currency}
 	}
 	stranger := world.settlementCases()[flows.InPerson].start
 	stranger.Staff = false
@@ -317,7 +318,8 @@ func TestPayable(t *testing.T) {
 		"later, nothing due":     {nothing, world.settlementCases()[flows.Deferred].start, flows.NothingDue},
 		"desk, nothing due":      {nothing, world.settlementCases()[flows.InPerson].start, flows.NothingDue},
 		"free, an amount due":    {due, flows.StartPayment{Method: flows.Free}, flows.AmountDue},
-		"desk, another sum":      {due, sum, flows.InvalidRequest},
+		"desk, another sum":      {due, byCards(card(quarterPassPrice-1, "EUR")), flows.InvalidRequest},
+		"desk, another currency": {due, byCards(card(1, "EUR"), card(quarterPassPrice-1, "CHF")), flows.InvalidRequest},
 		"desk, by the buyer":     {due, stranger, flows.StaffOnly},
 		"desk, nothing, a buyer": {nothing, stranger, flows.StaffOnly},
 	} {

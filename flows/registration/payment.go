@@ -114,7 +114,7 @@ func (s *Service) begin(
 			Detail: flows.DetailCardsDeclined}
 	}
 	if in.Desk != nil {
-		if err := in.Desk.Validate(registration.Cart.Total); err != nil {
+		if err := in.Desk.Validate(registration.Cart.Total, registration.Cart.Currency); err != nil {
 			return nil, false, err
 		}
 	}

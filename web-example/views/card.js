@@ -51,11 +51,11 @@ export function showCard(place, step, { registration, confirmed, readings, busy 
  * @param {Payment} payment
  * @param {import("../contract").CardEmbedded} card
  */
-async function begin(place, registration, { amount }, { clientSecret: secret, publishableKey }) {
+async function begin(place, registration, { total }, { clientSecret: secret, publishableKey }) {
   const fields = h("div", { class: "card-fields", "data-card-fields": "loading" }, h("i", { class: "bone bone-box", "aria-hidden": true }));
   const error = h("p", { class: "field-error", role: "alert", "data-card-error": "" });
   const pay = h("button", { class: "button button-wide", id: "pay-card", "data-pay-card": true, hidden: true },
-    icon("lock"), working(text.cart.pay(money(amount)), text.cart.paying));
+    icon("lock"), working(text.cart.pay(money(total)), text.cart.paying));
   const form = h("form", { class: "panel card-form", novalidate: true, "data-form": "card", "aria-label": text.card.label }, fields, error, pay);
   place.append(form, h("div", { class: "actions" }, waysOut(registration)));
   /** @param {string} [words] */

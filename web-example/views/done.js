@@ -38,8 +38,8 @@ function welcome(registration) {
     memberCard(registration),
     coming(cartSchedules(get())),
     h("div", { class: "panel" },
-      payment?.method === "card" && h("p", { class: "receipt", "data-paid": payment.amount.amount },
-        h("span", {}, text.done.completed.paid), price(payment.amount)),
+      payment?.method === "card" && h("p", { class: "receipt", "data-paid": payment.total.amount },
+        h("span", {}, text.done.completed.paid), price(payment.total)),
       h("h2", {}, text.done.completed.next),
       ticks([...owed(registration), ...text.done.completed.points]),
       contact(registration.clubId)),
@@ -53,12 +53,12 @@ function welcome(registration) {
 
 /** @param {Registration} registration */
 function welcomeWords({ payment }) {
-  if (payment?.method === "later") return text.done.completed.owed(money(payment.amount), date(payment.dueDate));
+  if (payment?.method === "later") return text.done.completed.owed(money(payment.total), date(payment.dueDate));
   return text.done.completed.settled[payment?.method ?? "card"];
 }
 
 /** @param {Registration} registration */
-const owed = ({ payment }) => (payment?.method === "later" ? [{ words: text.done.completed.owe(money(payment.amount), date(payment.dueDate)), picture: "calendar" }] : []);
+const owed = ({ payment }) => (payment?.method === "later" ? [{ words: text.done.completed.owe(money(payment.total), date(payment.dueDate)), picture: "calendar" }] : []);
 
 /** @param {Registration} registration */
 function memberCard({ contact, cart, clubId }) {

@@ -124,7 +124,7 @@ function reason(payment) {
  */
 const actions = (registration, payment) =>
   h("div", { class: "actions" },
-    embeddedCard(payment) ? null : canPay(registration) ? payButton(payment.method === "card" ? text.payment.again(money(payment.amount)) : text.settlement.again) : processorLink(payment),
+    embeddedCard(payment) ? null : canPay(registration) ? payButton(payment.method === "card" ? text.payment.again(money(payment.total)) : text.settlement.again) : processorLink(payment),
     !embeddedCard(payment) && waysOut(registration));
 
 /**

@@ -45,7 +45,7 @@ function ofCart() {
   const { cart } = registration;
   const payment = stepOf(get().place, get()) === "payment" ? registration.payment : undefined; // an ended one was for another cart
   const repeated = cart.items.flatMap(({ offerId }) => debited(findOffer(get().catalogue, offerId)?.offer) ?? []);
-  return fold(payment ? text.summary.amount : text.summary.dueNow, payment?.amount ?? cart.dueNow, repeated.length === 1 ? repeated[0] : undefined,
+  return fold(payment ? text.summary.amount : text.summary.dueNow, payment?.total ?? cart.dueNow, repeated.length === 1 ? repeated[0] : undefined,
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), clubName(registration.clubId)),
       h("ul", { class: "lines" }, cart.items.map((item) =>
