@@ -57,7 +57,7 @@ func (cfg Config) checkAccount(ctx context.Context, processor *cards.Client) []f
 	case cfg.usesSandbox():
 		found += ", in the sandbox, which takes no real money"
 	case cfg.Stripe.URL != "":
-		found += ", at another address than the processor's own"
+		found += ", at FRONTDESK_STRIPE_URL instead of the processor's own address"
 	}
 	return append(finding(partProcessor, "", flows.OK, found, ""), cfg.checkWebhookEndpoint(ctx, processor)...)
 }
@@ -114,7 +114,7 @@ func (cfg Config) checkOwnPayments(ctx context.Context, peers clients) []flows.C
 	return finding(partFingerprint, "", flows.OK, own.String(), "")
 }
 
-// adoptFingerprint stores this configuration's fingerprint in place of another one's.
+// adoptFingerprint replaces the stored fingerprint by that of this configuration, on an operator's request.
 func (cfg Config) adoptFingerprint(ctx context.Context, peers clients) []flows.Check {
 	unfinished, err := cfg.ownPayments(peers).AdoptFingerprint(ctx)
 	switch {
@@ -122,9 +122,9 @@ func (cfg Config) adoptFingerprint(ctx context.Context, peers clients) []flows.C
 		return finding(partFingerprint, "adopted", flows.Failed, err.Error(), "check Redis and the card processor, and repeat it")
 	case unfinished > 0:
 		return finding(partFingerprint, "adopted", flows.Degraded, fmt.Sprintf("%d payments in Redis have not ended", unfinished),
-			"end those of the former account by frontdesk payments list --all; their money is there")
+			"find them with frontdesk payments list --all and end them: the former account holds their money")
 	}
-	return finding(partFingerprint, "adopted", flows.OK, "no payment of before is open", "")
+	return finding(partFingerprint, "adopted", flows.OK, "every payment in Redis has ended", "")
 }
 
 // checkLogin checks that the club's login publishes keys that can verify its tokens.
@@ -143,8 +143,8 @@ func (cfg Config) checkLogin(ctx context.Context, peers clients) []flows.Check {
 	return finding("login", "", flows.OK, fmt.Sprintf("usable keys: %d", usable), "")
 }
 
-// checkPublicAddress reads the contract through the address that browsers use. In mock
-// mode nothing is between them and the gateway.
+// checkPublicAddress reads the contract through the address that browsers use, to find a proxy that leads elsewhere. Mock mode
+// has no proxy.
 func (cfg Config) checkPublicAddress(ctx context.Context, _ clients) []flows.Check {
 	if cfg.Mode == "mock" {
 		return nil
@@ -156,16 +156,16 @@ func (cfg Config) checkPublicAddress(ctx context.Context, _ clients) []flows.Che
 	case errors.As(err, &certificate):
 		return finding(part, "", flows.Failed, cfg.PublicURL+" has a certificate that no browser accepts", "renew it, or send its chain with it")
 	case err != nil:
-		return finding(part, "", flows.Degraded, "nothing answers at "+cfg.PublicURL, "start a gateway and run doctor again; "+fix)
+		return finding(part, "", flows.Degraded, "nothing responds at "+cfg.PublicURL, "start a gateway and run doctor again; "+fix)
 	case bytes.Equal(body, cfg.assets.Contract):
 		return finding(part, "", flows.OK, cfg.PublicURL+" leads to a gateway of this version", "")
 	case status == http.StatusOK && bytes.HasPrefix(body, []byte("openapi:")):
 		return finding(part, "", flows.Degraded, cfg.PublicURL+" leads to a gateway of another version", "finish the upgrade")
 	}
-	return finding(part, "", flows.Failed, fmt.Sprintf("%s answers with %d, and is not a gateway", cfg.PublicURL, status), fix)
+	return finding(part, "", flows.Failed, fmt.Sprintf("%s responds with %d and is not a gateway", cfg.PublicURL, status), fix)
 }
 
-// get reads a response of up to a megabyte, which is above the size of openapi.yaml.
+// get reads up to a megabyte of a response. The longest one that is expected, openapi.yaml, is shorter.
 func get(ctx context.Context, address string) (status int, body []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -189,7 +189,7 @@ func (cfg Config) checkOperators(ctx context.Context, _ clients) []flows.Check {
 	}
 	connection, err := new(net.Dialer).DialContext(ctx, "tcp", cfg.OpsAddr)
 	if err != nil {
-		return finding("operators", "", flows.Degraded, "nothing answers at "+cfg.OpsAddr, "start a gateway and run doctor again")
+		return finding("operators", "", flows.Degraded, "nothing responds at "+cfg.OpsAddr, "start a gateway and run doctor again")
 	}
 	_ = connection.Close() // the connection itself was the check
 	return finding("operators", "", flows.OK, cfg.OpsAddr+" is served", "")

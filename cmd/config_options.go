@@ -11,8 +11,8 @@ type group struct {
 	options []option
 }
 
-// groups is everything that can be configured in the gateway by an option. Its trace exporter also reads
-// variables of its own, see collector.Variables.
+// groups lists all options of the gateway. The variables of its trace exporter are those of OpenTelemetry; see
+// collector.Variables.
 func (cfg *Config) groups() []group {
 	return []group{
 		{"Mode, addresses and log", cfg.serverOptions()},

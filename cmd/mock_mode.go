@@ -21,8 +21,8 @@ type mockMode struct {
 	stop     func() // stops the internal server and waits for it
 }
 
-// complete fills in the defaults for a gateway on the given port. In mock mode it also starts
-// the outside world, whose address is one of them.
+// complete fills in the defaults for a gateway on the given port. In mock mode it also starts the outside world, because
+// the world's address is one of the defaults.
 func (cfg *Config) complete(ctx context.Context, group *errgroup.Group, port string, log *slog.Logger) (*mockMode, error) {
 	if cfg.Mode == "mock" {
 		return cfg.startMock(ctx, group, port, log)
@@ -31,15 +31,16 @@ func (cfg *Config) complete(ctx context.Context, group *errgroup.Group, port str
 	return &mockMode{stop: func() {}}, nil
 }
 
-// startMock fills in the defaults of mock mode and starts the outside world. The gateway calls
-// it on a listener of its own: the public one closes first, while a payment may still be recorded.
+// startMock fills in the defaults of mock mode and starts the outside world. The gateway reaches that world on an internal
+// listener. The public one would not do: it closes first when the process stops, and a payment that is still being recorded
+// needs the simulator until the end.
 func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port string, log *slog.Logger) (*mockMode, error) {
 	internal, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	cfg.setDefaults(port, portOf(internal))
-	added := &mockMode{
+	started := &mockMode{
 		devtools: devtools.New(devtools.Config{Now: time.Now}),
 		world: mock.New(mock.Config{
 			Now:        time.Now,
@@ -50,19 +51,19 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 			WebhookURL: "http://127.0.0.1:" + port + "/v1/webhooks/club/" + cfg.WebhookSecret[0],
 		}),
 	}
-	cfg.worldAsks = added.world.AsksRepeats
-	if cfg.RedisURL, err = added.world.StartRedis(ctx, group); err != nil {
+	cfg.worldAsks = started.world.AsksRepeats
+	if cfg.RedisURL, err = started.world.StartRedis(ctx, group); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // #nosec G118 -- stop calls it
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := serve(ctx, internal, added.devtools.Wrap(added.world.Handler()), added.world.Close); err != nil {
+		if err := serve(ctx, internal, started.devtools.Wrap(started.world.Handler()), started.world.Close); err != nil {
 			log.ErrorContext(ctx, "simulator stopped with an error", "error", err)
 		}
 	})
-	added.stop = func() { cancel(); serving.Wait() }
-	return added, nil
+	started.stop = func() { cancel(); serving.Wait() }
+	return started, nil
 }
 
 // wrap serves the mock world and the developer tools in front of the gateway. changed is

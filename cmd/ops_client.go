@@ -53,18 +53,19 @@ func (o *opsClient) options() []option {
 	}
 }
 
-// runE is what a command runs.
+// runE is the type of cobra.Command.RunE.
 type runE = func(*cobra.Command, []string) error
 
-// read returns the RunE of a command that reads path and prints the response by show.
-// Each %s in path is replaced by an argument.
+// read returns the RunE of a command that reads a path and prints the response with show. The command's arguments replace
+// each %s in the path.
 func read[T any](client *opsClient, path string, show func(io.Writer, T)) runE {
 	return func(command *cobra.Command, args []string) error {
 		return callOps(command.Context(), client, http.MethodGet, pathTo(path, args), nil, show)
 	}
 }
 
-// write is read for an operation that changes something. body returns its fields; nil: it has none.
+// write returns the RunE of a command that posts to a path, as read does. body makes the fields of the request from the
+// arguments; nil for none.
 func write[T any](client *opsClient, path string, body func(args []string) map[string]string, show func(io.Writer, T)) runE {
 	return func(command *cobra.Command, args []string) error {
 		fields := map[string]string{}
@@ -75,7 +76,7 @@ func write[T any](client *opsClient, path string, body func(args []string) map[s
 	}
 }
 
-// pathTo puts the first arguments into the path.
+// pathTo replaces each %s in a path by an argument.
 func pathTo(path string, args []string) string {
 	for _, arg := range args {
 		path = strings.Replace(path, "%s", url.PathEscape(arg), 1)
@@ -83,8 +84,9 @@ func pathTo(path string, args []string) string {
 	return path
 }
 
-// callOps calls an operation with a body of texts, or none, and prints its response: as JSON on request, otherwise by
-// show, which always gets the response. No operation has an empty response.
+// callOps calls an operation with a body of texts, or none, and prints its response: as JSON on request, otherwise with
+// show. For JSON it calls show too, and discards the output, because a command may take its exit status from the response.
+// No operation has an empty response.
 func callOps[T any](ctx context.Context, client *opsClient, method, path string, body any, show func(io.Writer, T)) error {
 	response, err := client.request(ctx, method, path, body)
 	if err != nil {
@@ -158,7 +160,7 @@ func (o *opsClient) notFrontdesk() error {
 	return fmt.Errorf("the server at %s is not Frontdesk, or another version of it", o.addr)
 }
 
-// reachable completes the address of a listener that listens on every interface.
+// reachable returns the address at which this machine reaches a listener: a host such as 0.0.0.0 can be listened on, but not called.
 func reachable(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip.IsUnspecified()) {

@@ -72,7 +72,15 @@ func edge(b *testing.B) (server *handlers.Server, upstreams string) {
 		},
 	)
 	registrations := registration.New(
-		registration.Config{Store: records, Club: clubSystem, Catalogue: offers, Payments: payments, Keys: keys, Now: time.Now, Log: log},
+		registration.Config{
+			Store:     records,
+			Club:      clubSystem,
+			Catalogue: offers,
+			Payments:  payments,
+			Keys:      keys,
+			Now:       time.Now,
+			Log:       log,
+		},
 	)
 	site := os.DirFS(filepath.Join(frontdesktest.Root(), "web-example"))
 	server, err = handlers.New(handlers.Config{

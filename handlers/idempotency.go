@@ -26,7 +26,7 @@ var replayedHeaders = []string{"Content-Type", "Content-Language", "Location", "
 const storeTimeout = 3 * time.Second
 
 // idempotent executes a request with an Idempotency-Key once, and replays its definitive response
-// (IETF draft: The Idempotency-Key HTTP Header Field). The request continues when its client leaves,
+// (IETF draft: The Idempotency-Key HTTP Header Field). The request continues after its client has disconnected,
 // because the client will retry.
 func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -40,7 +40,7 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		c.SetRequest(c.Request().WithContext(ctx))
 
 		who := callerOf(ctx)
-		if id := c.Param("id"); id != "" { // a stranger's request stores nothing
+		if id := c.Param("id"); id != "" { // before anything is stored: a stranger's requests must not fill Redis
 			if err := s.cfg.Registrations.CheckHolder(ctx, id, who.token); err != nil {
 				return err
 			}
@@ -92,9 +92,8 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 // One UUID in a trillion has fewer; "11111111" does.
 const minKeyVariety = 6
 
-// guessableKey refuses keys that another caller may use by chance, or the same one for another intention. Anonymous callers are
-// distinguished by the key alone: with the key "1" and an equal body, the second one would get the
-// first one's response, token included.
+// guessableKey refuses keys that two callers may choose by chance, such as "1". Only the key distinguishes anonymous callers:
+// the second one with the same key and body would get the first one's response, token included.
 func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	key := c.Request().Header.Get("Idempotency-Key")
 	if !op.takesKey || key == "" {
@@ -107,9 +106,9 @@ func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	return fieldError("header/Idempotency-Key", flows.FieldGuessable)
 }
 
-// execute records the response in memory, and returns how long to keep it: not at all when the same request
-// may succeed soon: later, with the captcha response, or after a conflict. "The cart has changed" is kept like a
-// success: repeated later, the request would settle an amount that the buyer may not have seen.
+// execute records the response in memory, and returns how long to keep it. A refusal after which the same request may
+// succeed is not kept: one that asks to send it again or to solve a captcha, and a conflict. "The cart has changed" is kept
+// like a success: a repeated request would pay an amount that the buyer may not have seen.
 func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (response store.Response, keep time.Duration) {
 	real := c.Response()
 	recorder := &responseRecorder{header: real.Header()}
@@ -144,22 +143,20 @@ func (w *responseRecorder) Header() http.Header         { return w.header }
 func (w *responseRecorder) Write(p []byte) (int, error) { return w.body.Write(p) }
 func (w *responseRecorder) WriteHeader(status int)      { w.status = status }
 
-// replay sends a stored response again. A registration in it is shown as it is now, so that no old response sends a buyer to pay
-// again, or shows a cart that has changed since.
+// replay sends a stored response again, with the registration in it as it is now. A registration of that time could ask the
+// buyer for a payment that has since been made, or show a cart that has since changed.
 func (s *Server) replay(c echo.Context, response store.Response) error {
 	ctx := c.Request().Context()
-	var first struct {
-		api.Registration
-		Problem api.Problem
-	}
+	var first api.Registration // empty if the response has none
+	var problem api.Problem
 	refused := response.Status >= http.StatusBadRequest
 	if refused {
-		_ = json.Unmarshal(response.Body, &first.Problem) // only a problem has one of its members
-		first.Registration = value(first.Problem.Registration)
+		_ = json.Unmarshal(response.Body, &problem)
+		first = value(problem.Registration)
 	} else {
-		_ = json.Unmarshal(response.Body, &first.Registration)
+		_ = json.Unmarshal(response.Body, &first)
 	}
-	view, err := s.present(c, first.Registration)
+	view, err := s.present(c, first)
 	if err != nil {
 		return err
 	}
@@ -175,8 +172,8 @@ func (s *Server) replay(c echo.Context, response store.Response) error {
 	}
 	var body any = now
 	if refused {
-		first.Problem.Registration = &now
-		body = first.Problem
+		problem.Registration = &now
+		body = problem
 	}
 	var text bytes.Buffer
 	if err := json.NewEncoder(&text).Encode(body); err != nil {
@@ -189,8 +186,8 @@ func (s *Server) replay(c echo.Context, response store.Response) error {
 	return writeStored(c, response)
 }
 
-// present returns what a replayed response shows now: the registration of its path, which its caller must still hold, else the one
-// that it started. The zero View if there is none.
+// present returns the registration that a replayed response shows: that of the request's path, which the caller must still
+// hold, or the one that the request started. The zero View means that the response shows none.
 func (s *Server) present(c echo.Context, first api.Registration) (flows.View, error) {
 	ctx := c.Request().Context()
 	id, token := c.Param("id"), callerOf(ctx).token
@@ -199,12 +196,12 @@ func (s *Server) present(c echo.Context, first api.Registration) (flows.View, er
 		return flows.View{}, nil
 	case id == "":
 		return s.cfg.Registrations.Present(ctx, first.Id)
-	case first.Payment != nil: // Redis may have lost it, and then shows an earlier one
+	case first.Payment != nil: // if Redis has lost that payment, the registration would show an earlier one: refuse
 		if _, err := s.cfg.Registrations.PaymentByID(ctx, id, token, flows.PaymentID(first.Payment.Id)); err != nil {
 			return flows.View{}, err
 		}
 	}
-	return s.cfg.Registrations.Get(ctx, id, token) // a device whose session has ended since gets no response again
+	return s.cfg.Registrations.Get(ctx, id, token) // not for a device whose session has ended since
 }
 
 func writeStored(c echo.Context, response store.Response) error {

@@ -35,7 +35,8 @@ func TestPanic(t *testing.T) {
 		Site:  os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		Ready: func(context.Context) []flows.Check { panic(`unexpected "zqada@example.com"`) },
 		Cards: frontdesktest.ProcessorClient("http://127.0.0.1:1"),
-		Now:   time.Now, Log: slog.New(redact.New(slog.NewJSONHandler(&log, nil))),
+		Now:   time.Now,
+		Log:   slog.New(redact.New(slog.NewJSONHandler(&log, nil))),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -72,8 +73,10 @@ func newBareEdge(t *testing.T, verifier *captcha.Verifier) *handlers.Server {
 		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)}),
 		Site:      os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		Store:     store.New(store.Config{Redis: redis, Keys: keys}),
-		Cards:     frontdesktest.ProcessorClient("http://127.0.0.1:1"), Captcha: verifier,
-		Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Cards:     frontdesktest.ProcessorClient("http://127.0.0.1:1"),
+		Captcha:   verifier,
+		Now:       time.Now,
+		Log:       slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

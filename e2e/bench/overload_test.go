@@ -24,7 +24,15 @@ func TestACrowdIsComparedWithItsBetterNeighbour(t *testing.T) {
 			h := hdrhistogram.New(1, 1000, 3)
 			blocks = append(
 				blocks,
-				&block{perSecond: perSecond, offered: 100, late: test.late, stolen: test.stolen, asked: make(series, 10), journeys: h, turnedAway: h},
+				&block{
+					perSecond:  perSecond,
+					offered:    100,
+					late:       test.late,
+					stolen:     test.stolen,
+					asked:      make(series, 10),
+					journeys:   h,
+					turnedAway: h,
+				},
 			)
 		}
 		checks := round{blocks[0], blocks[1], blocks[2]}.checks(threshold{atLeast: 0.9}, threshold{})

@@ -19,12 +19,12 @@ type row struct {
 
 // check judges a ratio.
 type check struct {
-	name      string // what of the row it is about; empty for the only one of a row
+	name      string // tells the checks of a row apart; empty if the row has one
 	ratio     float64
 	threshold threshold
 }
 
-// judged is the only check of a row.
+// judged returns the checks of a row that has one.
 func judged(ratio float64, by threshold) []check { return []check{{"", ratio, by}} }
 
 // String renders a check as the table shows it.
@@ -41,11 +41,11 @@ func (c check) met() bool { return c.threshold.met(c.ratio) }
 // verdict says of a row whether all its checks reach their thresholds.
 func (r row) verdict() string {
 	unmeasurable := func(c check) bool { return math.IsNaN(c.ratio) }
-	missed := func(c check) bool { return !c.met() }
+	below := func(c check) bool { return !c.met() }
 	switch {
 	case slices.ContainsFunc(r.checks, unmeasurable):
 		return "**not measurable**"
-	case slices.ContainsFunc(r.checks, missed):
+	case slices.ContainsFunc(r.checks, below):
 		return "**missed**"
 	case len(r.checks) > 0:
 		return "reached"

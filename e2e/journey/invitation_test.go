@@ -20,7 +20,7 @@ import (
 	"frontdesk/flows"
 )
 
-// invitationEnv makes links as the club does, and has a front end that receives them.
+// invitationEnv makes links with the command, as the club does, and uses them as a front end does.
 type invitationEnv struct {
 	*frontdesktest.Client
 	t       *testing.T
@@ -106,7 +106,7 @@ func TestInvitationIsSingleUse(t *testing.T) {
 		t.Errorf("used %q, never was %q, expired %q", *used.Detail, *never.Detail, *expired.Detail)
 	}
 	if calls := len(p.Calls()) - before; calls != made {
-		t.Errorf("an invitation that is not good made the gateway ask for %v", p.Operations(before))
+		t.Errorf("for an invalid invitation, the gateway called %v", p.Operations(before))
 	}
 	if strings.Contains(p.gateway.Log(), debtor) {
 		t.Error("the log holds an invitation")
@@ -164,10 +164,10 @@ func TestInvitationInMockMode(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
 	p := &invitationEnv{t: t, gateway: mock, Client: frontdesktest.NewClient(t, mock.URL)}
-	at := p.invitation("--contact", "1001", "--club", "11")
+	here := p.invitation("--contact", "1001", "--club", "11")
 	elsewhere := p.invitation("--contact", "1001", "--club", "11", "--world", "demo-x")
 	p.use(elsewhere, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
-	p.use(at, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	p.use(here, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	p.World = "demo-x"
 	p.use(elsewhere, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	out, err := p.invite("--contact", "1001", "--club", "11", "--json")

@@ -46,7 +46,13 @@ func TestLiveDefaults(t *testing.T) {
 		t.Errorf("without a yes the processor has %d payments", len(held))
 	}
 	frontdesktest.Env{Upstreams: l.Upstreams}.SetFaults(t,
-		clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "too_many", Limit: "spike_arrest", DelayMs: 100, Times: frontdesktest.Times(1)})
+		clubsim.Fault{
+			Match:   frontdesktest.RecordPayment,
+			Kind:    "too_many",
+			Limit:   "spike_arrest",
+			DelayMs: 100,
+			Times:   frontdesktest.Times(1),
+		})
 	pay(second, map[string]any{"again": true}).Into(http.StatusCreated, nil)
 	confirm(second)
 	recordings := func() (sent int) {

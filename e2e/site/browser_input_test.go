@@ -39,8 +39,13 @@ func (b browser) PressEnter() {
 	b.t.Helper()
 	frontdesktest.Command(b.Browser, page.BringToFront, cdp.Empty{})
 	frontdesktest.Command(b.Browser, input.DispatchKeyEvent, input.DispatchKeyEventParams{
-		Type: input.DispatchKeyEventTypeKeyDown, Key: "Enter", Code: "Enter", Text: enterKey, UnmodifiedText: enterKey,
-		WindowsVirtualKeyCode: '\r', NativeVirtualKeyCode: '\r',
+		Type:                  input.DispatchKeyEventTypeKeyDown,
+		Key:                   "Enter",
+		Code:                  "Enter",
+		Text:                  enterKey,
+		UnmodifiedText:        enterKey,
+		WindowsVirtualKeyCode: '\r',
+		NativeVirtualKeyCode:  '\r',
 	})
 }
 

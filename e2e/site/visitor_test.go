@@ -50,8 +50,11 @@ func newSiteVisitor(t *testing.T, with device) *siteVisitor {
 func newSiteVisitorAt(t *testing.T, with device, c *frontdesktest.Client, gateway *frontdesktest.Process) *siteVisitor {
 	t.Helper()
 	return &siteVisitor{
-		browser: newBrowser(t, with, c), t: t, c: c, gateway: gateway,
-		home: strings.Replace(gateway.URL, "127.0.0.1", "localhost", 1),
+		browser: newBrowser(t, with, c),
+		t:       t,
+		c:       c,
+		gateway: gateway,
+		home:    strings.Replace(gateway.URL, "127.0.0.1", "localhost", 1),
 	}
 }
 

@@ -215,8 +215,12 @@ func TestHangingClubSystem(t *testing.T) {
 		line, copies := &hangingLine{to: simulator}, store.New(store.Config{Redis: connection, Keys: newKeyring(t, "one")})
 		start := func() *gateway {
 			client := club.New(club.Config{
-				BaseURL: "http://club.test", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
-				GatewayKey: clubsim.DemoGatewayKey, Transport: line, Now: time.Now,
+				BaseURL:      "http://club.test",
+				ClientID:     clubsim.DemoClientID,
+				ClientSecret: clubsim.DemoClientSecret,
+				GatewayKey:   clubsim.DemoGatewayKey,
+				Transport:    line,
+				Now:          time.Now,
 			})
 			log := slog.New(slog.DiscardHandler)
 			return &gateway{Catalogue: catalogue.New(catalogue.Config{Club: client, Shared: copies, Now: time.Now, Log: log})}

@@ -61,7 +61,11 @@ func TestScheduleTerms(t *testing.T) {
 		// From a 15th the next of the club's days, 5, 10 and 20, is the 20th.
 		start := time.Date(now.Year()+1, time.March, 15, 0, 0, 0, 0, time.UTC)
 		terms, _, err := offers.ScheduleTerms(t.Context(), catalogue.ScheduleQuery{
-			ProductQuery: web, OfferID: test.offer, StartDate: start.Format(time.DateOnly), DebitDay: test.chosen, Now: now,
+			ProductQuery: web,
+			OfferID:      test.offer,
+			StartDate:    start.Format(time.DateOnly),
+			DebitDay:     test.chosen,
+			Now:          now,
 		})
 		if test.code != "" {
 			if flows.CodeOf(err) != test.code {

@@ -232,8 +232,13 @@ func TestDoubtAmongThousands(t *testing.T) {
 	gateway := world.Gateway()
 	for i := range 2500 { // due before the others
 		p := &flows.Payment{
-			ID: flows.NewPaymentID(fmt.Sprint("waiting", i), 1), State: flows.Intent, Method: flows.ByCard,
-			Registration: fmt.Sprint("waiting", i), Generation: 1, UpdatedAt: world.Clock.Now(), CreatedAt: world.Clock.Now(),
+			ID:           flows.NewPaymentID(fmt.Sprint("waiting", i), 1),
+			State:        flows.Intent,
+			Method:       flows.ByCard,
+			Registration: fmt.Sprint("waiting", i),
+			Generation:   1,
+			UpdatedAt:    world.Clock.Now(),
+			CreatedAt:    world.Clock.Now(),
 		}
 		if err := gateway.Store.Rebuild(t.Context(), &flows.Registration{ID: p.Registration, Generation: 1}, p, 0); err != nil {
 			t.Fatal(err)

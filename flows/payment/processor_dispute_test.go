@@ -29,7 +29,13 @@ func TestRefundOfADisputedPayment(t *testing.T) {
 			}
 			world.disputeAtProcessor(paid)
 			if code != "" {
-				refusal := sandbox.Fault{Path: "/v1/refunds", Status: http.StatusBadRequest, Type: "invalid_request_error", Code: code, Times: -1}
+				refusal := sandbox.Fault{
+					Path:   "/v1/refunds",
+					Status: http.StatusBadRequest,
+					Type:   "invalid_request_error",
+					Code:   code,
+					Times:  -1,
+				}
 				world.Sandbox.Inject(refusal)
 			}
 			if paid = world.Advance(gateway, paid); paid.State != flows.Blocked || !strings.Contains(paid.Reason, "disputes") {

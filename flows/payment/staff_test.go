@@ -365,8 +365,15 @@ func (w *world) sellOnCredit(p *flows.Payment) {
 	w.Helper()
 	sold := must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), bastille, p.Sale) })
 	sale := must(w, func() (club.Sale, error) {
-		return w.Club.CreateSale(w.Context(), bastille, club.NewSale{Contact: sold.Contact, Club: sold.Club, ClubCode: sold.ClubCode,
-			FamilyName: sold.FamilyName, GivenName: sold.GivenName, Number: sold.Number, Address: sold.Address})
+		return w.Club.CreateSale(w.Context(), bastille, club.NewSale{
+			Contact:    sold.Contact,
+			Club:       sold.Club,
+			ClubCode:   sold.ClubCode,
+			FamilyName: sold.FamilyName,
+			GivenName:  sold.GivenName,
+			Number:     sold.Number,
+			Address:    sold.Address,
+		})
 	})
 	if err := w.Club.AddArticle(w.Context(), bastille, sale.IRI, club.NewArticle{Offer: "/demo/offers/2501"}); err != nil {
 		w.Fatal(err)

@@ -40,8 +40,14 @@ func TestOneIntention(t *testing.T) {
 			t.Parallel()
 			world := newWorld(t)
 			start := world.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
-			in := registration.StartRequest{ID: uuid.NewString(), ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
-				Items: []flows.NewItem{{OfferID: "201", StartDate: start}, badge}}
+			in := registration.StartRequest{
+				ID:          uuid.NewString(),
+				ClientToken: "demo",
+				ClubID:      "11",
+				Channel:     "web",
+				Person:      &visitor,
+				Items:       []flows.NewItem{{OfferID: "201", StartDate: start}, badge},
+			}
 			count := world.made()
 			var view flows.View
 			var token string
@@ -116,8 +122,14 @@ func TestStartAgain(t *testing.T) {
 		for plan.Message = 1; ; plan.Message++ {
 			world := newWorld(t)
 			start := world.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
-			in := registration.StartRequest{ID: uuid.NewString(), ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
-				Items: []flows.NewItem{{OfferID: "201", StartDate: start}}}
+			in := registration.StartRequest{
+				ID:          uuid.NewString(),
+				ClientToken: "demo",
+				ClubID:      "11",
+				Channel:     "web",
+				Person:      &visitor,
+				Items:       []flows.NewItem{{OfferID: "201", StartDate: start}},
+			}
 			wire := frontdesktest.NewMessageProxy(world, plan)
 			doomed := world.Gateway(gatewayOptions{Outside: wire.Forward(world.Address), RedisURL: world.RedisOver(wire)})
 			count := world.made()

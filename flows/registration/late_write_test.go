@@ -34,8 +34,13 @@ func (w *world) hang(g *gateway, r *flows.Registration) hangingItem {
 }
 
 // impatient gives up a write soon.
-var impatient = club.Limits{MaxAttempts: 1, ReadTimeout: time.Minute, AttemptTimeout: time.Minute, QueueTimeout: time.Minute,
-	WriteTimeout: 50 * time.Millisecond}
+var impatient = club.Limits{
+	MaxAttempts:    1,
+	ReadTimeout:    time.Minute,
+	AttemptTimeout: time.Minute,
+	QueueTimeout:   time.Minute,
+	WriteTimeout:   50 * time.Millisecond,
+}
 
 // TestPayWhileItemHangs: the buyer requests the payment while a gateway still adds an item. Without a wait, the article
 // arrives between the last check of the sale and the POST, which then settles nothing.

@@ -25,8 +25,13 @@ type buyer struct{ id, token string }
 func (w *world) buys(g *gateway, person flows.Person, offer string) buyer {
 	w.Helper()
 	start := w.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
-	view, token, err := g.Registrations.Start(w.Context(), registration.StartRequest{ClientToken: "demo", ClubID: "11", Channel: "web",
-		Person: &person, Items: []flows.NewItem{{OfferID: offer, StartDate: start}}})
+	view, token, err := g.Registrations.Start(w.Context(), registration.StartRequest{
+		ClientToken: "demo",
+		ClubID:      "11",
+		Channel:     "web",
+		Person:      &person,
+		Items:       []flows.NewItem{{OfferID: offer, StartDate: start}},
+	})
 	if err != nil {
 		w.Fatal(err)
 	}

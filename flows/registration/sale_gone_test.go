@@ -150,8 +150,14 @@ func TestLaggingCopy(t *testing.T) {
 			t.Parallel()
 			world := newWorld(t)
 			start := world.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
-			in := registration.StartRequest{ID: uuid.NewString(), ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
-				Items: []flows.NewItem{{OfferID: "201", StartDate: start}, badge}}
+			in := registration.StartRequest{
+				ID:          uuid.NewString(),
+				ClientToken: "demo",
+				ClubID:      "11",
+				Channel:     "web",
+				Person:      &visitor,
+				Items:       []flows.NewItem{{OfferID: "201", StartDate: start}, badge},
+			}
 			count := world.made()
 			lag := clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: path}, Kind: "error_before", Status: http.StatusNotFound}
 			refuse := clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "error_before", Times: new(1)}

@@ -43,8 +43,11 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 	world.Journal.Listen(func(_ flows.PaymentID, m flowstest.Move) { search("at " + string(m.To)) })
 
 	view, token, err := gateway.Registrations.Start(ctx, registration.StartRequest{
-		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
-		Items: []flows.NewItem{{OfferID: "201", StartDate: world.Clock.Now().Format("2006-01-02")}},
+		ClientToken: "demo",
+		ClubID:      "11",
+		Channel:     "web",
+		Person:      &visitor,
+		Items:       []flows.NewItem{{OfferID: "201", StartDate: world.Clock.Now().Format("2006-01-02")}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,11 +12,14 @@ import (
 // debtor starts a registration that needs a mandate, with a phone number.
 func (w *world) debtor(g *gateway, mobile string) (id, token string) {
 	w.Helper()
-	person, day := visitor, 10
+	person, day, soon := visitor, 10, w.Clock.Now().AddDate(0, 0, 2).Format(time.DateOnly)
 	person.Mobile = mobile
 	view, token, err := g.Registrations.Start(w.Context(), registration.StartRequest{
-		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &person,
-		Items: []flows.NewItem{{OfferID: "901", StartDate: w.Clock.Now().AddDate(0, 0, 2).Format(time.DateOnly), Debit: &flows.Debit{Day: &day}}},
+		ClientToken: "demo",
+		ClubID:      "11",
+		Channel:     "web",
+		Person:      &person,
+		Items:       []flows.NewItem{{OfferID: "901", StartDate: soon, Debit: &flows.Debit{Day: &day}}},
 	})
 	if err != nil {
 		w.Fatal(err)

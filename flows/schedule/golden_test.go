@@ -36,8 +36,13 @@ func TestEveryOfferOfTheSimulator(t *testing.T) {
 	simulator := clubsim.New(clubsim.Config{Now: func() time.Time { return today }})
 	server := httptest.NewServer(simulator)
 	t.Cleanup(func() { server.Close(); simulator.Close() })
-	client := club.New(club.Config{BaseURL: server.URL, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
-		GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
+	client := club.New(club.Config{
+		BaseURL:      server.URL,
+		ClientID:     clubsim.DemoClientID,
+		ClientSecret: clubsim.DemoClientSecret,
+		GatewayKey:   clubsim.DemoGatewayKey,
+		Now:          time.Now,
+	})
 	seen := map[club.IRI]bool{}
 	var all []golden
 	// Two clubs of different chains together sell every offer.

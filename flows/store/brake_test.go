@@ -52,8 +52,14 @@ func testBrakeScripts(redis *fixture) {
 			}
 			now := start.Add(time.Duration(last+1) * time.Second)
 			for range 2 { // a repetition, because the first reply was lost, changes nothing more
-				change, err := redis.CountOutcome(redis.Context(), flows.BrakeOutcome{Organisation: name, Payment: flows.PaymentID(o.payment),
-					Began: start.Add(time.Duration(o.began) * time.Second), Now: now, Result: o.result, MaxUnknown: 3})
+				change, err := redis.CountOutcome(redis.Context(), flows.BrakeOutcome{
+					Organisation: name,
+					Payment:      flows.PaymentID(o.payment),
+					Began:        start.Add(time.Duration(o.began) * time.Second),
+					Now:          now,
+					Result:       o.result,
+					MaxUnknown:   3,
+				})
 				if err != nil || change != o.want {
 					redis.Errorf("%s: %+v: %q, %v", name, o, change, err)
 				}
@@ -75,16 +81,30 @@ func testProbesOfTheBrake(redis *fixture) {
 	now := time.UnixMilli(1_900_000_000_000)
 	ask := func(organisation, id string, want time.Duration) {
 		redis.Helper()
-		left, err := redis.AskBrake(redis.Context(), flows.BrakeRequest{Organisation: organisation, Payment: flows.PaymentID(id), Now: now,
-			Lease: 2 * time.Minute, Pause: time.Minute, MaxPause: 3 * time.Minute, MaxWait: 15 * time.Minute})
+		left, err := redis.AskBrake(redis.Context(), flows.BrakeRequest{
+			Organisation: organisation,
+			Payment:      flows.PaymentID(id),
+			Now:          now,
+			Lease:        2 * time.Minute,
+			Pause:        time.Minute,
+			MaxPause:     3 * time.Minute,
+			MaxWait:      15 * time.Minute,
+		})
 		if err != nil || left != want {
 			redis.Errorf("%s of %s waits %s instead of %s, %v", id, organisation, left, want, err)
 		}
 	}
 	end := func(id string, result flows.BrakeResult) {
 		redis.Helper()
-		_, err := redis.CountOutcome(redis.Context(), flows.BrakeOutcome{Organisation: "demo", Payment: flows.PaymentID(id), Began: now, Now: now,
-			Result: result, ProbesUntil: now.Add(7 * time.Minute), MaxUnknown: 3})
+		_, err := redis.CountOutcome(redis.Context(), flows.BrakeOutcome{
+			Organisation: "demo",
+			Payment:      flows.PaymentID(id),
+			Began:        now,
+			Now:          now,
+			Result:       result,
+			ProbesUntil:  now.Add(7 * time.Minute),
+			MaxUnknown:   3,
+		})
 		if err != nil {
 			redis.Fatal(err)
 		}

@@ -137,9 +137,16 @@ func (b *fixture) registered() *flows.Registration {
 	b.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	registration := &flows.Registration{
-		ID: uuid.NewString(), State: flows.Open, ClientToken: "demo", TokenHash: "the-hash-of-a-token", ClubID: "11", Channel: "web",
-		Contact: &flows.Contact{IRI: "/demo/contacts/7", Number: "C-0007", Status: "temp"}, Sale: "/demo/sales/5",
-		CreatedAt: now, ExpiresAt: now.Add(20 * time.Hour),
+		ID:          uuid.NewString(),
+		State:       flows.Open,
+		ClientToken: "demo",
+		TokenHash:   "the-hash-of-a-token",
+		ClubID:      "11",
+		Channel:     "web",
+		Contact:     &flows.Contact{IRI: "/demo/contacts/7", Number: "C-0007", Status: "temp"},
+		Sale:        "/demo/sales/5",
+		CreatedAt:   now,
+		ExpiresAt:   now.Add(20 * time.Hour),
 	}
 	if err := b.SaveRegistration(b.Context(), registration); err != nil {
 		b.Fatal(err)
@@ -162,9 +169,17 @@ func (b *fixture) started() (*flows.Registration, *flows.Payment) {
 func (b *fixture) next(r *flows.Registration) *flows.Payment {
 	r.Generation++
 	return &flows.Payment{
-		ID: flows.NewPaymentID(r.ID, r.Generation), Schema: flows.PaymentSchema, State: flows.Priced, Registration: r.ID,
-		Generation: r.Generation, Sale: "/demo/sales/5", Amount: 4990, Currency: "EUR", CreatedAt: r.CreatedAt, UpdatedAt: r.CreatedAt,
-		Payer: &flows.Payer{FamilyName: "Martin", GivenName: "Ada"},
+		ID:           flows.NewPaymentID(r.ID, r.Generation),
+		Schema:       flows.PaymentSchema,
+		State:        flows.Priced,
+		Registration: r.ID,
+		Generation:   r.Generation,
+		Sale:         "/demo/sales/5",
+		Amount:       4990,
+		Currency:     "EUR",
+		CreatedAt:    r.CreatedAt,
+		UpdatedAt:    r.CreatedAt,
+		Payer:        &flows.Payer{FamilyName: "Martin", GivenName: "Ada"},
 	}
 }
 

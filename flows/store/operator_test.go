@@ -188,7 +188,14 @@ func TestNotes(t *testing.T) {
 func TestAudit(t *testing.T) {
 	onEach(t, func(redis *fixture) {
 		at := time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
-		entry := flows.AuditEntry{At: at, Operator: "ada", Action: "confirm-recorded", Payment: "r-1", From: flows.InDoubt, To: flows.Recorded}
+		entry := flows.AuditEntry{
+			At:       at,
+			Operator: "ada",
+			Action:   "confirm-recorded",
+			Payment:  "r-1",
+			From:     flows.InDoubt,
+			To:       flows.Recorded,
+		}
 		for range 2 {
 			if err := redis.Audit(redis.Context(), entry); err != nil {
 				redis.Fatal(err)

@@ -138,7 +138,11 @@ func TestCheckClaimThatCannotBeMade(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	server.ClearFaults()
 	busy := server.Inject(sandbox.Fault{
-		Param: "metadata[fd_claim_check]", Times: -1, Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "lock_timeout",
+		Param:  "metadata[fd_claim_check]",
+		Times:  -1,
+		Status: http.StatusTooManyRequests,
+		Type:   "invalid_request_error",
+		Code:   "lock_timeout",
 	})
 	go func() { <-busy.Reached(); cancel() }()
 	if report, err := cards.CheckClaim(ctx, client, 1, 4); !errors.Is(err, context.Canceled) || report.Holds() {

@@ -93,8 +93,13 @@ func TestCreate(t *testing.T) {
 	pair := newPair(t)
 	made := pair.created("payment:s1:1")
 	want := cards.Payment{
-		ID: made.ID, State: cards.RequiresAction, Amount: 4990, Currency: "EUR", ClientSecret: pair.ledger(made.ID).ClientSecret,
-		Metadata: map[string]string{"fd_registration": "r1", "fd_generation": "1"}, CreatedAt: pair.clock.Now(),
+		ID:           made.ID,
+		State:        cards.RequiresAction,
+		Amount:       4990,
+		Currency:     "EUR",
+		ClientSecret: pair.ledger(made.ID).ClientSecret,
+		Metadata:     map[string]string{"fd_registration": "r1", "fd_generation": "1"},
+		CreatedAt:    pair.clock.Now(),
 	}
 	if fmt.Sprint(made) != fmt.Sprint(want) || made.ClientSecret == "" {
 		t.Errorf("made\n%+v, want\n%+v", made, want)

@@ -83,7 +83,15 @@ func TestOfferFields(t *testing.T) {
 				"taxRate": 20, "priceTI": 4990, "priceTE": 4158, "tax": 832, "priceCurrency": "EUR"}],
 			"recurrences": [{"offset": "P0W", "interval": "P1M",
 				"taxRate": 20, "priceTI": 4990, "priceTE": 4158, "tax": 832, "priceCurrency": "EUR"}]}}`
-	entry := club.ScheduleEntry{Offset: "P0W", Interval: "P1M", TaxRate: 20, PriceTI: 4990, PriceTE: 4158, Tax: 832, PriceCurrency: "EUR"}
+	entry := club.ScheduleEntry{
+		Offset:        "P0W",
+		Interval:      "P1M",
+		TaxRate:       20,
+		PriceTI:       4990,
+		PriceTE:       4158,
+		Tax:           832,
+		PriceCurrency: "EUR",
+	}
 	eleven := entry
 	eleven.Loop = ptr(11)
 	want := club.Offer{
@@ -119,7 +127,14 @@ func TestOtherFields(t *testing.T) {
 	bastille := reading(t, `{"@id": "/demo/clubs/11", "id": 11, "code": "PARIS11", "name": "Bastille", "currency": "EUR",
 		"networkNode": "/demo/network_nodes/3", `+strings.Trim(parisJSON, "{}")+`}`)
 	equal(t, must[club.Club](t)(bastille.GetClub(ctx, demo, "/demo/clubs/11")),
-		club.Club{IRI: "/demo/clubs/11", Code: "PARIS11", Name: "Bastille", Currency: "EUR", Address: paris, Node: "/demo/network_nodes/3"})
+		club.Club{
+			IRI:      "/demo/clubs/11",
+			Code:     "PARIS11",
+			Name:     "Bastille",
+			Currency: "EUR",
+			Address:  paris,
+			Node:     "/demo/network_nodes/3",
+		})
 	equal(t, must[club.AccountStatistics](t)(reading(t, `{"totalRealDebt": 1250}`).GetAccountStatistics(ctx, demo, "/demo/contacts/7")),
 		club.AccountStatistics{TotalRealDebt: 1250})
 	equal(t, must[[]club.DebitDay](t)(reading(t, `[{"debitDay": 5, "date": "2026-03-05"}]`).ListAllowedDebitDays(ctx, demo, "2026-03-01")),

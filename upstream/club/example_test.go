@@ -19,10 +19,11 @@ func Example() {
 
 	ctx := context.Background()
 	client := club.New(club.Config{
-		BaseURL:    server.URL,
-		ClientID:   clubsim.DemoClientID,
-		GatewayKey: clubsim.DemoGatewayKey, ClientSecret: clubsim.DemoClientSecret,
-		Now: time.Now,
+		BaseURL:      server.URL,
+		ClientID:     clubsim.DemoClientID,
+		GatewayKey:   clubsim.DemoGatewayKey,
+		ClientSecret: clubsim.DemoClientSecret,
+		Now:          time.Now,
 	})
 	scope := club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
 
@@ -34,9 +35,13 @@ func Example() {
 		return
 	}
 	cart, err := client.CreateSale(ctx, scope, club.NewSale{
-		Contact: contact.IRI, Club: scope.Club, ClubCode: "PARIS11",
-		FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number,
-		Address: &club.Address{Country: "FR", Locality: "Paris", PostalCode: "75011", Street: "1 rue de la Paix"},
+		Contact:    contact.IRI,
+		Club:       scope.Club,
+		ClubCode:   "PARIS11",
+		FamilyName: contact.FamilyName,
+		GivenName:  contact.GivenName,
+		Number:     contact.Number,
+		Address:    &club.Address{Country: "FR", Locality: "Paris", PostalCode: "75011", Street: "1 rue de la Paix"},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -58,8 +63,15 @@ func Example() {
 		return
 	}
 	_, err = money.CreatePayment(ctx, scope, cart.IRI, club.NewPayment{
-		Contact: contact.IRI, FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number,
-		Amount: cart.TotalTI, Mean: club.MeanCBWeb, Club: cart.Club, ClubCode: cart.ClubCode, Checkout: cart.Checkout,
+		Contact:    contact.IRI,
+		FamilyName: contact.FamilyName,
+		GivenName:  contact.GivenName,
+		Number:     contact.Number,
+		Amount:     cart.TotalTI,
+		Mean:       club.MeanCBWeb,
+		Club:       cart.Club,
+		ClubCode:   cart.ClubCode,
+		Checkout:   cart.Checkout,
 	}, nil)
 	switch club.OutcomeOf(err) {
 	case club.Accepted:

@@ -94,8 +94,19 @@ func TestDebitJourney(t *testing.T) {
 	if check.Valid || !hasCode(check.Violations, "api.error.sale.mandate-required") {
 		t.Errorf("check %+v, want the mandate asked for", check)
 	}
-	order := club.NewMandate{Club: scope.Club, Contact: who.IRI, FamilyName: who.FamilyName, GivenName: who.GivenName, Number: who.Number,
-		Address: paris, Holder: "Ada Testeur", IBAN: "FR7630006000011234567890189", BIC: "AGRIFRPP", Bank: "Banque", ValidFrom: world.day(0)}
+	order := club.NewMandate{
+		Club:       scope.Club,
+		Contact:    who.IRI,
+		FamilyName: who.FamilyName,
+		GivenName:  who.GivenName,
+		Number:     who.Number,
+		Address:    paris,
+		Holder:     "Ada Testeur",
+		IBAN:       "FR7630006000011234567890189",
+		BIC:        "AGRIFRPP",
+		Bank:       "Banque",
+		ValidFrom:  world.day(0),
+	}
 	mandate := must[club.Mandate](t)(client.CreateMandate(ctx, scope, order))
 	request := must[club.SignatureRequest](t)(client.CreateSignatureRequest(ctx, scope, who.IRI, mandate.IRI))
 	wantViolation(t, client.ValidateSignatureRequest(ctx, scope, request.IRI, "0"), "code")

@@ -298,8 +298,15 @@ func newNetworkEnv(t *testing.T, random *rand.Rand, secure bool) *networkEnv {
 		server.Close()
 	})
 	env.client = func(address string) *club.Client {
-		return club.New(club.Config{BaseURL: scheme + address, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
-			GatewayKey: clubsim.DemoGatewayKey, Now: time.Now, TLS: roots, Limits: patientLimits})
+		return club.New(club.Config{
+			BaseURL:      scheme + address,
+			ClientID:     clubsim.DemoClientID,
+			ClientSecret: clubsim.DemoClientSecret,
+			GatewayKey:   clubsim.DemoGatewayKey,
+			Now:          time.Now,
+			TLS:          roots,
+			Limits:       patientLimits,
+		})
 	}
 	env.direct = env.client(env.listener.Addr().String())
 	env.createSale(t)
@@ -314,14 +321,27 @@ func (e *networkEnv) createSale(t *testing.T) {
 	contact, err := e.direct.CreateContact(
 		t.Context(),
 		e.scope,
-		club.NewContact{FamilyName: "Network", GivenName: "Ada", BirthDate: "1990-05-17",
-			Email: "ada@example.com", Mobile: "+33612345678", Club: e.scope.Club, Status: club.StatusTemp},
+		club.NewContact{
+			FamilyName: "Network",
+			GivenName:  "Ada",
+			BirthDate:  "1990-05-17",
+			Email:      "ada@example.com",
+			Mobile:     "+33612345678",
+			Club:       e.scope.Club,
+			Status:     club.StatusTemp,
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sale, err := e.direct.CreateSale(t.Context(), e.scope, club.NewSale{Contact: contact.IRI, Club: e.scope.Club, ClubCode: "PARIS11",
-		FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number})
+	sale, err := e.direct.CreateSale(t.Context(), e.scope, club.NewSale{
+		Contact:    contact.IRI,
+		Club:       e.scope.Club,
+		ClubCode:   "PARIS11",
+		FamilyName: contact.FamilyName,
+		GivenName:  contact.GivenName,
+		Number:     contact.Number,
+	})
 	if err == nil {
 		sale, err = e.direct.GetSale(t.Context(), e.scope, sale.IRI)
 	}

@@ -27,8 +27,17 @@ const parisJSON = `{"addressCountry":"FR","addressLocality":"Paris","postalCode"
 var operations = []operation{
 	{"CreateContact", func(ctx context.Context, c *club.Client) error {
 		return result(
-			c.CreateContact(ctx, demo, club.NewContact{FamilyName: "Testeur", GivenName: "Ada", Gender: "female", Club: "/demo/clubs/11",
-				BirthDate: "1990-01-31", Email: "ada@example.org", Mobile: "+33600000000", Address: &paris, Status: club.StatusTemp}),
+			c.CreateContact(ctx, demo, club.NewContact{
+				FamilyName: "Testeur",
+				GivenName:  "Ada",
+				Gender:     "female",
+				Club:       "/demo/clubs/11",
+				BirthDate:  "1990-01-31",
+				Email:      "ada@example.org",
+				Mobile:     "+33600000000",
+				Address:    &paris,
+				Status:     club.StatusTemp,
+			}),
 		)
 	}, `POST /demo/contacts {"familyName":"Testeur","givenName":"Ada","gender":"female","clubId":"/demo/clubs/11","birthDate":"1990-01-31",` +
 		`"email":"ada@example.org","mobile":"+33600000000","address":` + parisJSON + `,"status":"temp"}`},
@@ -58,8 +67,15 @@ var operations = []operation{
 			c.ListProducts(
 				ctx,
 				demo,
-				club.ProductQuery{Channel: club.ChannelWeb, Club: "/demo/clubs/11", ContactTags: []string{"student", "/demo/contact_tags/2"},
-					Contact: "/demo/contacts/7", Debt: ptr(int64(0)), Date: "2026-03-01", Type: "subscription"},
+				club.ProductQuery{
+					Channel:     club.ChannelWeb,
+					Club:        "/demo/clubs/11",
+					ContactTags: []string{"student", "/demo/contact_tags/2"},
+					Contact:     "/demo/contacts/7",
+					Debt:        ptr(int64(0)),
+					Date:        "2026-03-01",
+					Type:        "subscription",
+				},
 			),
 		)
 	}, `GET /demo/products?context[channel]=web&context[club]=/demo/clubs/11&context[contactId]=/demo/contacts/7` +
@@ -72,8 +88,15 @@ var operations = []operation{
 		return result(c.ListAllowedDebitDays(ctx, demo, "2026-03-01"))
 	}, `GET /demo/allowed_debit_days?startDate=2026-03-01 `},
 	{"CreateSale", func(ctx context.Context, c *club.Client) error {
-		return result(c.CreateSale(ctx, demo, club.NewSale{Contact: "/demo/contacts/7", Club: "/demo/clubs/11", ClubCode: "PARIS11",
-			FamilyName: "Testeur", GivenName: "Ada", Number: "C7", Address: &paris}))
+		return result(c.CreateSale(ctx, demo, club.NewSale{
+			Contact:    "/demo/contacts/7",
+			Club:       "/demo/clubs/11",
+			ClubCode:   "PARIS11",
+			FamilyName: "Testeur",
+			GivenName:  "Ada",
+			Number:     "C7",
+			Address:    &paris,
+		}))
 	}, `POST /demo/sales {"contactId":"/demo/contacts/7","clubId":"/demo/clubs/11","clubCode":"PARIS11","contactFamilyName":"Testeur",` +
 		`"contactGivenName":"Ada","contactNumber":"C7","address":` + parisJSON + `}`},
 	{"GetSale", func(ctx context.Context, c *club.Client) error {
@@ -127,8 +150,19 @@ var operations = []operation{
 			c.CreateMandate(
 				ctx,
 				demo,
-				club.NewMandate{Club: "/demo/clubs/11", Contact: "/demo/contacts/7", FamilyName: "Testeur", GivenName: "Ada", Number: "C7",
-					Address: paris, Holder: "Ada Testeur", IBAN: "FR7630006000011234567890189", BIC: "AGRIFRPP", Bank: "B", ValidFrom: "2026-03-01"},
+				club.NewMandate{
+					Club:       "/demo/clubs/11",
+					Contact:    "/demo/contacts/7",
+					FamilyName: "Testeur",
+					GivenName:  "Ada",
+					Number:     "C7",
+					Address:    paris,
+					Holder:     "Ada Testeur",
+					IBAN:       "FR7630006000011234567890189",
+					BIC:        "AGRIFRPP",
+					Bank:       "B",
+					ValidFrom:  "2026-03-01",
+				},
 			),
 		)
 	}, `POST /demo/mandates {"clubId":"/demo/clubs/11","contactId":"/demo/contacts/7",` +

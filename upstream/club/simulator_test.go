@@ -75,16 +75,31 @@ func (w *world) persona(key string) clubsim.Persona {
 func (w *world) visitor() club.Contact {
 	w.t.Helper()
 	return must[club.Contact](w.t)(w.client.CreateContact(w.t.Context(), w.bastille, club.NewContact{
-		FamilyName: "Testeur", GivenName: "Ada", Gender: "female", Club: w.bastille.Club, BirthDate: "1990-01-31",
-		Email: "ada@example.org", Mobile: "+33600000000", Address: &paris, Status: club.StatusTemp}))
+		FamilyName: "Testeur",
+		GivenName:  "Ada",
+		Gender:     "female",
+		Club:       w.bastille.Club,
+		BirthDate:  "1990-01-31",
+		Email:      "ada@example.org",
+		Mobile:     "+33600000000",
+		Address:    &paris,
+		Status:     club.StatusTemp,
+	}))
 }
 
 // cart opens a sale for a contact in the first club and adds offers to it.
 func (w *world) cart(buyer club.IRI, offers ...string) club.Sale {
 	w.t.Helper()
 	ctx := w.t.Context()
-	made := must[club.Sale](w.t)(w.client.CreateSale(ctx, w.bastille, club.NewSale{Contact: buyer, Club: w.bastille.Club, ClubCode: "PARIS11",
-		FamilyName: "Testeur", GivenName: "Ada", Number: "1", Address: &paris}))
+	made := must[club.Sale](w.t)(w.client.CreateSale(ctx, w.bastille, club.NewSale{
+		Contact:    buyer,
+		Club:       w.bastille.Club,
+		ClubCode:   "PARIS11",
+		FamilyName: "Testeur",
+		GivenName:  "Ada",
+		Number:     "1",
+		Address:    &paris,
+	}))
 	for _, offer := range offers {
 		err := w.client.AddArticle(ctx, w.bastille, made.IRI, club.NewArticle{Offer: w.iri("offers", offer), StartDate: w.day(1)})
 		if err != nil {
@@ -99,8 +114,17 @@ func (w *world) day(from int) string { return w.Now().AddDate(0, 0, from).Format
 
 // paying is the payment that settles a sale by card.
 func (w *world) paying(s club.Sale) club.NewPayment {
-	return club.NewPayment{Contact: s.Contact, FamilyName: s.FamilyName, GivenName: s.GivenName, Number: s.Number,
-		Amount: s.TotalTI, Mean: club.MeanCBWeb, Club: s.Club, ClubCode: s.ClubCode, Checkout: s.Checkout}
+	return club.NewPayment{
+		Contact:    s.Contact,
+		FamilyName: s.FamilyName,
+		GivenName:  s.GivenName,
+		Number:     s.Number,
+		Amount:     s.TotalTI,
+		Mean:       club.MeanCBWeb,
+		Club:       s.Club,
+		ClubCode:   s.ClubCode,
+		Checkout:   s.Checkout,
+	}
 }
 
 // configure changes the world's settings.

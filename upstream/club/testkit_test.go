@@ -19,8 +19,15 @@ var demo = club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/
 
 // payment is a payment as the tests without a simulator send it.
 var payment = club.NewPayment{
-	Contact: "/demo/contacts/7", FamilyName: "Testeur", GivenName: "Ada", Number: "C7", Amount: 4990,
-	Mean: club.MeanCBWeb, Club: "/demo/clubs/11", ClubCode: "PARIS11", Checkout: "/demo/checkouts/1",
+	Contact:    "/demo/contacts/7",
+	FamilyName: "Testeur",
+	GivenName:  "Ada",
+	Number:     "C7",
+	Amount:     4990,
+	Mean:       club.MeanCBWeb,
+	Club:       "/demo/clubs/11",
+	ClubCode:   "PARIS11",
+	Checkout:   "/demo/checkouts/1",
 }
 
 const sale = club.IRI("/demo/sales/1")

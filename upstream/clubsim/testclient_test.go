@@ -48,7 +48,14 @@ func connect(t *testing.T, sim *clubsim.Server, world string) *testClient {
 	mux.Handle("/sim/", http.StripPrefix("/sim", sim))
 	server := httptest.NewServer(mux)
 	t.Cleanup(func() { sim.Close(); server.Close() })
-	d := &testClient{t: t, server: sim, url: server.URL + "/sim", world: sim.World(world), token: world, key: clubsim.DemoGatewayKey}
+	d := &testClient{
+		t:      t,
+		server: sim,
+		url:    server.URL + "/sim",
+		world:  sim.World(world),
+		token:  world,
+		key:    clubsim.DemoGatewayKey,
+	}
 	d.club, d.node = d.iri("clubs", 11), d.iri("network_nodes", 1)
 	d.bearer = d.login(world)
 	return d
@@ -114,7 +121,14 @@ func (d *testClient) send(r *http.Request) *result {
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
-	res := &result{t: d.t, err: err, name: r.Method + " " + r.URL.Path, status: response.StatusCode, header: response.Header, raw: string(raw)}
+	res := &result{
+		t:      d.t,
+		err:    err,
+		name:   r.Method + " " + r.URL.Path,
+		status: response.StatusCode,
+		header: response.Header,
+		raw:    string(raw),
+	}
 	json.Unmarshal(raw, &res.json)
 	return res
 }

@@ -71,7 +71,7 @@ func New(cfg Config) *Client {
 // Start does nothing.
 func (c *Client) Start(context.Context) error { return nil }
 
-// Stop ends pauses and loses the batches that wait for a retry. It is called once.
+// Stop ends all pauses, so that batches waiting for a retry are lost. It may be called only once.
 func (c *Client) Stop(context.Context) error {
 	close(c.stopped)
 	c.http.CloseIdleConnections()
@@ -85,8 +85,8 @@ type temporary struct {
 }
 
 // UploadTraces sends a batch. It retries calls without a response, and responses that the
-// OTLP specification calls transient. Errors have only the status of a response, which may
-// repeat what was sent.
+// OTLP specification calls transient. Its errors name the status of a response and leave out
+// the body, because that may repeat the spans.
 func (c *Client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	// TracesData has the encoding of a request, and its package does not need gRPC.
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
@@ -185,7 +185,7 @@ func rejected(response []byte) int64 {
 	return int64(min(spans, 1<<31)) // #nosec G115 -- bounded
 }
 
-// first returns the rest of a message, from the value of its field 1 on; nil if it has no such field of the wanted type.
+// first returns the part of a message that begins with the value of field 1; nil if the message has no field 1 of that type.
 func first(message []byte, wanted protowire.Type) []byte {
 	for len(message) > 0 {
 		number, found, size := protowire.ConsumeField(message)

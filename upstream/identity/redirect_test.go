@@ -19,15 +19,15 @@ func TestKeysAreNotFetchedElsewhere(t *testing.T) {
 	t.Cleanup(redirector.Close)
 	v := identity.New(identity.Config{JWKSURL: redirector.URL, Now: time.Now})
 	if _, err := v.UsableKeys(t.Context()); err == nil {
-		t.Error("keys are taken from where the login was said to have gone")
+		t.Error("the keys of the redirect's target are usable")
 	}
 	_, err := v.Verify(t.Context(), "eyJhbGciOiJSUzI1NiIsImtpZCI6InJzYSJ9.eyJzdWIiOiIxIn0.AA", "")
 	if !errors.Is(err, identity.ErrUnavailable) {
-		t.Errorf("a token is answered with %v", err)
+		t.Errorf("a token of that host is verified with %v, want ErrUnavailable", err)
 	}
 	elsewhere.mu.Lock()
 	defer elsewhere.mu.Unlock()
 	if elsewhere.fetches != 0 {
-		t.Errorf("another host was asked %d times", elsewhere.fetches)
+		t.Errorf("the redirect's target was called %d times", elsewhere.fetches)
 	}
 }

@@ -42,30 +42,30 @@ func Section(class, title, note string, content ...g.Node) g.Node {
 	)
 }
 
-// DataTable renders a row for each element of a list, or the text none. A heading that
-// begins with # is above numbers.
-func DataTable[T any](none string, heads []string, list []T, cells func(T) g.Node) g.Node {
+// DataTable renders a row for each element of a list, or a placeholder for an empty one. The column of a heading that begins
+// with # is aligned for numbers.
+func DataTable[T any](placeholder string, heads []string, list []T, cells func(T) g.Node) g.Node {
 	if len(list) == 0 {
-		return html.P(html.Class("empty"), g.Text(none))
+		return html.P(html.Class("empty"), g.Text(placeholder))
 	}
 	head := func(title string) g.Node {
-		title, figures := strings.CutPrefix(title, "#")
-		return html.Th(g.If(figures, html.Class("n")), g.Text(title))
+		title, numeric := strings.CutPrefix(title, "#")
+		return html.Th(g.If(numeric, html.Class("n")), g.Text(title))
 	}
 	return html.Table(html.Tr(g.Map(heads, head)), g.Map(list, func(row T) g.Node { return html.Tr(cells(row)) }))
 }
 
 // Cell is a table cell that narrow screens show with its column's name.
-func Cell(class, of string, content ...g.Node) g.Node {
-	return html.Td(g.If(class != "", html.Class(class)), html.Data("of", of), g.Group(content))
+func Cell(class, column string, content ...g.Node) g.Node {
+	return html.Td(g.If(class != "", html.Class(class)), html.Data("of", column), g.Group(content))
 }
 
 // ListOr renders a list, or a placeholder for an empty one.
-func ListOr[T any](list []T, one func(T) g.Node, none g.Node) g.Node {
+func ListOr[T any](list []T, item func(T) g.Node, placeholder g.Node) g.Node {
 	if len(list) == 0 {
-		return none
+		return placeholder
 	}
-	return g.Map(list, one)
+	return g.Map(list, item)
 }
 
 // Soft is secondary text.
@@ -79,9 +79,9 @@ func Pill(class, text string) g.Node {
 	return html.Span(html.Class(ClassIf("pill", class, class != "")), g.Text(text))
 }
 
-// ClassIf adds a class.
-func ClassIf(class, more string, is bool) string {
-	if is {
+// ClassIf adds a class on a condition.
+func ClassIf(class, more string, condition bool) string {
+	if condition {
 		return class + " " + more
 	}
 	return class

@@ -29,10 +29,26 @@ type row struct {
 
 // record returns a payment that entered a state ten seconds ago.
 func record(state flows.PaymentState) flows.Payment {
-	payment := flows.Payment{ID: "r-1", Schema: flows.PaymentSchema, State: state, Reason: "as before", Method: flows.ByCard,
-		Registration: "r", Generation: 1,
-		ClientToken: "club", Sale: "/club/sales/1", SaleState: "draft", Club: "/club/clubs/1", Node: "/club", Amount: 4500, Currency: "EUR",
-		ProcessorID: "pi_1", CreatedAt: now.Add(-time.Minute), UpdatedAt: now.Add(-10 * time.Second), EndsAt: now.Add(time.Hour)}
+	payment := flows.Payment{
+		ID:           "r-1",
+		Schema:       flows.PaymentSchema,
+		State:        state,
+		Reason:       "as before",
+		Method:       flows.ByCard,
+		Registration: "r",
+		Generation:   1,
+		ClientToken:  "club",
+		Sale:         "/club/sales/1",
+		SaleState:    "draft",
+		Club:         "/club/clubs/1",
+		Node:         "/club",
+		Amount:       4500,
+		Currency:     "EUR",
+		ProcessorID:  "pi_1",
+		CreatedAt:    now.Add(-time.Minute),
+		UpdatedAt:    now.Add(-10 * time.Second),
+		EndsAt:       now.Add(time.Hour),
+	}
 	if state == flows.Priced {
 		payment.ProcessorID = ""
 	}
@@ -41,8 +57,13 @@ func record(state flows.PaymentState) flows.Payment {
 
 // remote returns the processor's payment of a record, as it was read just now.
 func remote(p *flows.Payment, state cards.State) *protocol.Remote {
-	r := &protocol.Remote{At: now, Terms: protocol.TermsOf(p), Ours: true, Signed: true,
-		Payment: cards.Payment{ID: "pi_1", State: state, Amount: p.Amount, Currency: p.Currency, ClientSecret: "secret"}}
+	r := &protocol.Remote{
+		At:      now,
+		Terms:   protocol.TermsOf(p),
+		Ours:    true,
+		Signed:  true,
+		Payment: cards.Payment{ID: "pi_1", State: state, Amount: p.Amount, Currency: p.Currency, ClientSecret: "secret"},
+	}
 	if state == cards.Captured || state == cards.Refunded {
 		r.Captured = p.Amount
 	}

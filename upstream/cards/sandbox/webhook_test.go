@@ -371,8 +371,13 @@ func TestDeliverInProcess(t *testing.T) {
 	var got []string
 	cfg := inProcess
 	cfg.Deliver = func(d sandbox.Delivery) {
-		client := must(cards.New(cards.Config{SecretKey: server.SecretKey, WebhookSecrets: []string{server.WebhookSecret}, URL: "http://double",
-			Now: time.Now, HTTPClient: &http.Client{Transport: server}}))
+		client := must(cards.New(cards.Config{
+			SecretKey:      server.SecretKey,
+			WebhookSecrets: []string{server.WebhookSecret},
+			URL:            "http://double",
+			Now:            time.Now,
+			HTTPClient:     &http.Client{Transport: server},
+		}))
 		event := must(client.Webhook(http.Header{cards.SignatureHeader: {d.Signature}}, d.Body))
 		got = append(got, event.Type+" "+string(must(client.Get(t.Context(), event.PaymentID)).State))
 	}
