@@ -2265,7 +2265,7 @@ type Problem struct {
 	// Registration With status 409, the registration as it is now: show it, instead of reading it again.
 	Registration *Registration `json:"registration,omitempty"`
 
-	// Retry Whether a program can send the same request again by itself. `never`: not as it is. `same_key`: now, with the same
+	// Retry Whether a program can send the same request again. `never`: not as it is. `same_key`: now, with the same
 	// key. `after`: after `retryAfter` seconds, with the same key.
 	Retry ProblemRetry `json:"retry"`
 
@@ -2296,7 +2296,7 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
-// ProblemRetry Whether a program can send the same request again by itself. `never`: not as it is. `same_key`: now, with the same
+// ProblemRetry Whether a program can send the same request again. `never`: not as it is. `same_key`: now, with the same
 // key. `after`: after `retryAfter` seconds, with the same key.
 type ProblemRetry string
 

@@ -261,7 +261,7 @@ var cardViews = map[PaymentState]PaymentView{
 
 var refundingView = PaymentView{State: "processing", Retry: "never", Refunding: true, Message: MessagePaymentRefunding}
 
-// View returns what the record shows by itself, as if its registration accepted another payment; see Registration.Shown. Retry
+// View returns what the record alone shows, as if its registration accepted another payment; see Registration.Shown. Retry
 // is never once money may have moved; after a decline, a retry continues the same payment. So a front end that obeys Retry
 // cannot charge a buyer twice.
 func (p *Payment) View() PaymentView { return p.view(false) }

@@ -127,7 +127,7 @@ func callingCode(digits string) (code string, countries []string) {
 	return code, countries
 }
 
-// codeOfCountry returns the code of the numbering plan of a country, empty if there is no such country.
+// codeOfCountry returns the code of the numbering plan of a country, empty for an unknown one.
 func codeOfCountry(country string) string {
 	for each := range strings.FieldsSeq(callingCodes) {
 		if each[:2] == country {

@@ -7,7 +7,7 @@ import (
 
 // Purchase is what a buyer begins to pay, to find out whether they have just bought the same.
 type Purchase struct {
-	Buyer   []string // pseudonyms of the contact and of the person, who is asked
+	Buyer   []string // pseudonyms of the contact and of the person
 	Alike   []string // pseudonyms of people who are probably the same, for staff
 	Offers  []string // IRIs, one for each item
 	Payment PaymentID

@@ -36,7 +36,7 @@ func TestCaching(t *testing.T) {
 			address++ // a new address for each operation, so that no limit applies
 			from := [2]string{"X-Forwarded-For", fmt.Sprintf("203.0.113.%d", address)}
 			own, at := take(t, client, from), path
-			if op.OperationID == "followRegistration" { // whose stream ends where the registration has ended, and is no JSON
+			if op.OperationID == "followRegistration" { // its stream of an ended registration ends, and is not JSON
 				client.Do("DELETE", "/v1/registrations/"+own.id, nil, bearer(own.token), from).Into(http.StatusOK, nil)
 				at = client.URL + path
 			}

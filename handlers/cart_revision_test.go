@@ -25,7 +25,7 @@ func TestPaymentNamesItsCart(t *testing.T) {
 			c := frontdesktest.NewClient(t, frontdesktest.Start(t, environment...).URL)
 			registration := c.Register()
 			holder := [2]string{"Authorization", "Bearer " + c.Token}
-			script := frontdesktest.NewClient(t, c.URL) // which sends what it is told
+			script := frontdesktest.NewClient(t, c.URL) // which adds no revision of its own
 			pay := func(body string, headers ...[2]string) *frontdesktest.Response {
 				return script.RequestPayment(registration.Id, body, headers...)
 			}

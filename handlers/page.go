@@ -151,7 +151,7 @@ func wantsPage(r *http.Request) bool {
 	return r.Method == http.MethodGet && first != "v1" && first != "ops" && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// meantPage returns the developers' page that an address without one means; empty if there is none.
+// meantPage returns the developers' page that an address without one means; empty without such a page.
 func (s *Server) meantPage(path string) string {
 	if _, ok := s.cfg.Docs[path+".md"]; ok {
 		return path + ".md"

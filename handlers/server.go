@@ -45,7 +45,7 @@ type Config struct {
 	Registrations *registration.Service
 	Payments      *payment.Machine
 	Catalogue     *catalogue.Catalogue
-	Background    *background.Worker // nil: there is none, in a test of the edge alone
+	Background    *background.Worker // nil in a test of the edge alone
 	Identity      *identity.Verifier
 	Store         *store.Store
 	Cards         *cards.Client

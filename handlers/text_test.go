@@ -49,7 +49,7 @@ func readTexts(t *testing.T, tag string) map[string]map[string]wording {
 	if err := json.Unmarshal(file, &all); err != nil {
 		t.Fatal(err)
 	}
-	delete(all, "first") // is no text of its own
+	delete(all, "first") // not a kind of text
 	texts := map[string]map[string]wording{}
 	for kind, of := range all {
 		byCode := map[string]wording{}
@@ -213,7 +213,7 @@ var (
 func compareTexts(t *testing.T, what string, english, french wording) {
 	t.Helper()
 	if _, code, _ := strings.Cut(what, ", "); !codeForm.MatchString(code) {
-		t.Errorf("%s is no code", what)
+		t.Errorf("%s is not a code", what)
 	}
 	parametersOf := func(form string) []string { return slices.Sorted(slices.Values(parameter.FindAllString(form, -1))) }
 	want := parametersOf(english["other"])

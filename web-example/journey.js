@@ -198,7 +198,7 @@ export async function loadOffer({ club = "", offer = "" }) {
 
 /**
  * @param {unknown} error
- * @returns {never[]} nothing: there is no such offer
+ * @returns {never[]} nothing: the offer does not exist
  */
 function unlessMissing(error) {
   if (error instanceof api.Problem && ["offer_not_found", "club_not_found"].includes(error.code)) return [];

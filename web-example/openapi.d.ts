@@ -2413,7 +2413,7 @@ export interface components {
             code: components["schemas"]["ProblemCode"];
             params?: components["schemas"]["TextParams"];
             /**
-             * @description Whether a program can send the same request again by itself. `never`: not as it is. `same_key`: now, with the same
+             * @description Whether a program can send the same request again. `never`: not as it is. `same_key`: now, with the same
              *     key. `after`: after `retryAfter` seconds, with the same key.
              * @enum {string}
              */

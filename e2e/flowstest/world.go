@@ -1,4 +1,4 @@
-// Package flowstest composes the services of gateways in a test's process, for the tests beside the services' packages. Real
+// Package flowstest composes the services of gateways in a test's process, for the tests of the services' packages. Real
 // ones are around them: the club system's simulator, the card processor's double and Redis. A test begins with NewWorld and
 // World.Gateway; the other files have helpers that the tests of several packages use. Tests of a whole process use
 // frontdesktest.

@@ -265,7 +265,7 @@ func TestMandateRefused(t *testing.T) {
 	d.sent(0)
 	d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
 	d.post("/mandate/signature/resend", nil).Problem(api.NoCode)
-	d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, nil) // there is none to cancel
+	d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, nil) // without a signature to cancel
 	d.mandate(api.SignatureAwaitingCode)                                      // refused requests were not counted
 	d.sent(1)
 

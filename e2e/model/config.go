@@ -31,7 +31,7 @@ type Config struct {
 	Foreign     int  // POSTs that something in front of the club system accepts, and that book nothing; at most 6
 	Brake       bool // the brake may hold at any time, until it is released
 	Quota       bool // the API gateway may refuse a POST, because a quota is used up until the next day
-	Causes      bool // a doubt needs a cause: an outcome that nobody knows, or a process that died. Without the other faults
+	Causes      bool // a doubt needs a cause: an unknown outcome, or a process that died. Without the other faults
 
 	Declines bool     // the first card that a buyer tries may be declined
 	Methods  []Method // the methods to choose from when a payment is started; empty: ByCard

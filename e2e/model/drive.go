@@ -221,7 +221,7 @@ func (t turn) wait() {
 	}
 }
 
-// write commits a change by compare-and-set. One that only notes a younger reading of the sale is no step: versions would grow
+// write commits a change by compare-and-set. One that only notes a younger reading of the sale is not a step: versions would grow
 // without end. The gateway that captured continues with the response at hand, and the one that moved the payment to sending owns it.
 func (t turn) write(answer answer) {
 	switch answer.rec.attempt {

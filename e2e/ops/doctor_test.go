@@ -73,7 +73,7 @@ func TestDoctor(t *testing.T) {
 	}{
 		"nothing configured":        {nil, nil, all, "mock mode"},
 		"nothing configured, claim": {nil, race, and("ok", "claim"), "2 rounds of 4 callers, 2 winners; 6 calls lost"},
-		"everything responds":        {append([]string{sandboxURL}, test...), nil, all, "5 clubs"},
+		"everything responds":       {append([]string{sandboxURL}, test...), nil, all, "5 clubs"},
 		"nothing responds": {
 			unreachable, []string{"--check-claims"}, and("FAIL", "redis", "club system", "card processor", "login"),
 			"4 of the checks failed",

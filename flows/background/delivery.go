@@ -210,7 +210,7 @@ func (r *Relay) job(delivery string) (Subscriber, *asynq.TaskInfo, error) {
 
 func deliveryFailed(err error) error {
 	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
-		return &flows.Error{Code: flows.NotFound, Operator: "There is no such delivery, or it was delivered more than an hour ago.", Err: err}
+		return &flows.Error{Code: flows.NotFound, Operator: "The delivery does not exist, or was made more than an hour ago.", Err: err}
 	}
 	return flows.StorageFailed(err)
 }
@@ -293,5 +293,5 @@ func (r *Relay) subscriber(name string) (Subscriber, error) {
 			return subscriber, nil
 		}
 	}
-	return Subscriber{}, &flows.Error{Code: flows.NotFound, Operator: "There is no such subscriber."}
+	return Subscriber{}, &flows.Error{Code: flows.NotFound, Operator: "The subscriber does not exist."}
 }

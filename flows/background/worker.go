@@ -65,7 +65,7 @@ type Worker struct {
 }
 
 // New returns the background work of a gateway. Until Run is called, events are stored and payments become due, but nothing is
-// done about them here, and no event stream is told anything.
+// done about them here, and no event stream is notified.
 func New(cfg Config) *Worker {
 	relay := newRelay(cfg)
 	return &Worker{

@@ -61,9 +61,9 @@ func TestRedisIsAway(t *testing.T) {
 		plan   frontdesktest.Fault
 		leaves bool
 	}{
-		"the messages are lost":                    {frontdesktest.Fault{Times: lost}, false},
-		"the answers are lost":                     {frontdesktest.Fault{Times: lost, DropResponse: true}, false},
-		"the answers are lost to one who has left": {frontdesktest.Fault{Times: lost, DropResponse: true}, true},
+		"the messages are lost":                            {frontdesktest.Fault{Times: lost}, false},
+		"the responses are lost":                           {frontdesktest.Fault{Times: lost, DropResponse: true}, false},
+		"the responses to a client that has left are lost": {frontdesktest.Fault{Times: lost, DropResponse: true}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

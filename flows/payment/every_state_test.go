@@ -46,7 +46,7 @@ var atProcessor = map[string]func(*world, *flows.Payment){
 
 const postOfTheTest = "the post of the test"
 
-// walks has for each state two states at the processor that decide where its money goes. Every other pair is walked beside the
+// walks has for each state two states at the processor that decide where its money goes. Every other pair is walked in the tests of the
 // protocol.
 var walks = map[flows.PaymentState][2]string{
 	flows.Priced:     {"authorised", "captured"},

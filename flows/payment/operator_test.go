@@ -129,7 +129,7 @@ func TestContactAfterADecision(t *testing.T) {
 }
 
 // TestDecisionsRefused brings a doubt into a situation in which a decision must be refused, and has an
-// operator make that decision. What the journal and the sale forbid is proven beside the protocol; here are requests that say too
+// operator make that decision. What the journal and the sale forbid is proven in the tests of the protocol; here are requests that say too
 // little, calls that fail, and what happens in the very moment of the decision.
 func TestDecisionsRefused(t *testing.T) {
 	t.Parallel()

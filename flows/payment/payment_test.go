@@ -171,15 +171,15 @@ func TestEventDuringAnUpgrade(t *testing.T) {
 			payment := end.with(w, g)
 			w.Clock.Advance(time.Minute)
 			newer := w.Put(g, payment.ID, payment.State, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
-			told := end.event(w, payment)
-			if err := g.HandleEvent(t.Context(), told); flows.CodeOf(err) != flows.StorageUnavailable {
+			event := end.event(w, payment)
+			if err := g.HandleEvent(t.Context(), event); flows.CodeOf(err) != flows.StorageUnavailable {
 				t.Errorf("the processor is answered with %v", err)
 			}
 			if got := w.Stored(g, payment.ID); got.Version != newer.Version {
 				t.Errorf("version %d became version %d", newer.Version, got.Version)
 			}
 			w.Put(g, payment.ID, payment.State, func(next *flows.Payment) { next.Schema = flows.PaymentSchema })
-			w.Handle(g, told)
+			w.Handle(g, event)
 			if got := w.Stored(g, payment.ID); got.Listing() != end.listed {
 				t.Errorf("%s (%s)", got.Listing(), got.Reason)
 			}

@@ -27,11 +27,11 @@ func TestEventAboutAnUnreadableRecord(t *testing.T) {
 			g, without := w.Gateway(), w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
 			payment := end.with(w, g)
 			w.Clock.Advance(time.Minute)
-			told := end.event(w, payment)
-			if err := without.HandleEvent(t.Context(), told); flows.CodeOf(err) != flows.StorageUnavailable {
+			event := end.event(w, payment)
+			if err := without.HandleEvent(t.Context(), event); flows.CodeOf(err) != flows.StorageUnavailable {
 				t.Errorf("the processor is answered with %v", err)
 			}
-			w.Handle(g, told)
+			w.Handle(g, event)
 			if got := w.Stored(g, payment.ID); got.Listing() != end.listed {
 				t.Errorf("%s (%s)", got.Listing(), got.Reason)
 			}

@@ -184,7 +184,7 @@ func TestMissingSealKey(t *testing.T) {
 	}
 }
 
-// TestUnverifiableForLong: nobody looks at an unverifiable payment until the comparisons no longer reach it. It still
+// TestUnverifiableForLong: no operator decides about an unverifiable payment until the comparisons no longer reach it. It still
 // leaves the list once it is settled at the processor, and continues once its key is back.
 func TestUnverifiableForLong(t *testing.T) {
 	t.Parallel()

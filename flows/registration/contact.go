@@ -20,7 +20,7 @@ type Profile struct {
 	Debt     int64          // minor units of the club's currency
 }
 
-// Contacts serves people whom the club already knows, each identified by a login token, an invitation or an operator.
+// Contacts serves people known to the club, each identified by a login token, an invitation or an operator.
 type Contacts struct {
 	cfg Config
 }

@@ -16,7 +16,7 @@ import (
 const startingTime = time.Minute
 
 // nameBuyer names a person for flows.Purchase. The same buyer has the same name, birth date, e-mail address and phone, in
-// any spelling and in wide letters too: a stranger who knows less must not learn what another person buys here. A similar
+// any spelling and in wide letters too: a stranger with less knowledge must not learn what another person buys here. A similar
 // buyer has only one of the latter two, for each of these alone can be a family's. The names are by every seal key, so
 // that a rotation hides no purchase.
 func (s *Service) nameBuyer(registration *flows.Registration, p flows.Person) {

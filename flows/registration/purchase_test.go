@@ -234,7 +234,7 @@ func TestTwiceAtOnce(t *testing.T) {
 		}
 	}
 	if went != 1 || asked != len(tabs)-1 || len(world.HeldAll()) != 1 {
-		t.Errorf("%d went on, %d were asked, the processor has %d payments", went, asked, len(world.HeldAll()))
+		t.Errorf("%d continued, %d were asked, the processor has %d payments", went, asked, len(world.HeldAll()))
 	}
 }
 

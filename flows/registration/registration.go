@@ -1,7 +1,7 @@
 // Package registration is what visitors and known contacts do at a club, and what operators do for them.
 //
 // Service has a method for each operation on a registration: starting, completing and resuming it, its cart and mandate,
-// migrating a known person, and requesting its payment. Contacts and Transfers serve people whom the club knows: their profile,
+// migrating a known person, and requesting its payment. Contacts and Transfers serve people known to the club: their profile,
 // consents, invitations, and move to another club. Codes by SMS (code.go, sms_limit.go, sms_budget.go) sign a mandate or a move.
 // Service.Erase erases a person's data. Package payment moves the money.
 //
@@ -39,7 +39,7 @@ const (
 
 // Service has the visitor's journeys, and the services of known contacts.
 type Service struct {
-	Contacts  *Contacts  // profile, consents and invitations of people whom the club knows
+	Contacts  *Contacts  // profile, consents and invitations of people known to the club
 	Transfers *Transfers // their moves to another club
 
 	cfg   Config

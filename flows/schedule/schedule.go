@@ -130,7 +130,7 @@ func Of(terms Terms) Schedule {
 	return schedule
 }
 
-// total returns nil if there is none.
+// total returns the sum of all movements; nil if they do not end, or are unknown.
 func (s *Schedule) total() *int64 {
 	if s.Recurrence != nil || s.Basis == Unknown {
 		return nil

@@ -235,7 +235,7 @@ func TestRegularDebit(t *testing.T) {
 		"endless, the first is paid":  {firstPaid(400, endless("monthly", months(0, 400))), "400 exact"},
 		"limited, then endless":       {firstPaid(100, mixed(months(2, 100), months(0, 400))), ""},
 		"nothing follows":             {schedule.Offer{DueNow: 45900}, ""},
-		"a rhythm that is no period":  {endless("now and then", months(0, 3990)), ""},
+		"a rhythm without a period":   {endless("now and then", months(0, 3990)), ""},
 	} {
 		got := ""
 		if amount, basis, ok := schedule.RegularDebit(test.offer); ok {

@@ -71,7 +71,7 @@ func (s *Store) AddNote(ctx context.Context, id flows.PaymentID, note flows.Note
 	return err
 }
 
-// Notes reads a payment's notes, oldest first; none is no error. flows.ErrDamaged or keyring.ErrSealed if one cannot be read.
+// Notes reads a payment's notes, oldest first; without notes, an empty list. flows.ErrDamaged or keyring.ErrSealed if one cannot be read.
 func (s *Store) Notes(ctx context.Context, id flows.PaymentID) ([]flows.Note, error) {
 	key := notesKey(id)
 	sealed, err := s.redis.LRange(ctx, key, 0, -1).Result()

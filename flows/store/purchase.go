@@ -18,7 +18,7 @@ import (
 // ARGV  1 registration  2 payment  3 now, ms  4 how long to keep a purchase, ms  5 number of the buyer's own names
 // 6 number of known payments, then these; then the offers
 // Returns "<payment> <ms> <same|alike>" for each purchase of these offers by other registrations that is not known. If
-// there is none, the purchase is noted.
+// no earlier one exists, the purchase is noted.
 var claimPurchase = redis.NewScript(`
 local now, keep = tonumber(ARGV[3]), tonumber(ARGV[4])
 local known, offers, found = {}, {}, {}

@@ -62,7 +62,7 @@ var controls = map[string]control{
 func (s *Server) serveControl(rw http.ResponseWriter, req *httpRequest) {
 	world := s.World(req.path[0])
 	if world == nil {
-		writeResponse(rw, controlError(http.StatusNotFound, "There is no such world."))
+		writeResponse(rw, controlError(http.StatusNotFound, "The world does not exist."))
 		return
 	}
 	// Tools send neither Origin nor Sec-Fetch-Site and pass; a page of another site that
@@ -104,7 +104,7 @@ func unknownControl(name string) httpResponse {
 		}
 	}
 	if len(allowed) == 0 {
-		return controlError(http.StatusNotFound, "There is no such control endpoint.")
+		return controlError(http.StatusNotFound, "The control endpoint does not exist.")
 	}
 	slices.Sort(allowed)
 	a := controlError(http.StatusMethodNotAllowed, "Method Not Allowed")

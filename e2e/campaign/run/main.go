@@ -126,7 +126,7 @@ func runAll(ctx context.Context, out string, seed uint64) error {
 }
 
 // continuedResults returns the record of an interrupted run of the same tree on the same machine, without the campaigns
-// that failed or had another seed; fresh if there is none. A tree with uncommitted changes is never the same.
+// that failed or had another seed; fresh without one. A tree with uncommitted changes is never the same.
 func continuedResults(path string, seed uint64, fresh campaign.Results) campaign.Results {
 	earlier, err := campaign.ReadResults(path)
 	unsure := strings.HasSuffix(fresh.Version, "-dirty") || fresh.Version == unknownVersion

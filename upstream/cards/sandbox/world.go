@@ -125,7 +125,7 @@ func errInvalid(code, message string) error {
 
 func errNoPayment() error {
 	return errDoor(http.StatusNotFound, "not_found", "payment_not_found",
-		"There is no such payment. Its id begins with pi_, and is the part before _secret_ in the client secret.")
+		"The payment does not exist. An id begins with pi_, and is the part before _secret_ in the client secret.")
 }
 
 func errMediaType() error {
