@@ -1297,6 +1297,193 @@ type CartProblemCode = string
 // Example: q0WDkV3nUf7s2aYH
 type CartRevision = string
 
+// CartSchedule `total` is the sum from `dueNow` to the last debit; absent if debits are endless or the sum is unknown.
+type CartSchedule struct {
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
+	Basis ScheduleBasis `json:"basis"`
+
+	// Debits All debits, or those before the `recurrences`, one for each date, in order of date.
+	Debits []CartScheduleDebit `json:"debits"`
+	DueNow CartScheduleDueNow  `json:"dueNow"`
+
+	// FirstStatement The first bank statement, as for an offer: what leaves the account from today to the second debit. Only today's
+	// payment if the `basis` is `unknown`.
+	FirstStatement []ScheduleMovement `json:"firstStatement"`
+
+	// Items The items of the cart, in its order.
+	Items []CartScheduleItem `json:"items"`
+
+	// Recurrences The debits that follow `debits` until the subscriptions are cancelled: usually one, more if they fall on different days.
+	Recurrences []CartScheduleRecurrence `json:"recurrences"`
+
+	// Revision The cart that the schedule is for.
+	Revision CartRevision `json:"revision"`
+
+	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
+	//
+	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
+	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
+	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
+	//
+	// | rule | basis | meaning |
+	// |---|---|---|
+	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
+	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
+	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
+	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
+	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
+	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
+	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
+	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
+	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
+	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
+	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
+	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
+	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
+	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	Rules *ScheduleRules `json:"rules,omitempty"`
+	Total *Money         `json:"total,omitempty"`
+}
+
+// CartScheduleDebit defines model for CartScheduleDebit.
+type CartScheduleDebit struct {
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
+	Basis ScheduleBasis       `json:"basis"`
+	Date  Date                `json:"date"`
+	Items []CartScheduleShare `json:"items"`
+
+	// Price What leaves the account on this day; the club may collect it in several debits.
+	Price Money `json:"price"`
+
+	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
+	//
+	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
+	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
+	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
+	//
+	// | rule | basis | meaning |
+	// |---|---|---|
+	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
+	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
+	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
+	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
+	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
+	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
+	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
+	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
+	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
+	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
+	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
+	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
+	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
+	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	Rules *ScheduleRules `json:"rules,omitempty"`
+}
+
+// CartScheduleDueNow defines model for CartScheduleDueNow.
+type CartScheduleDueNow struct {
+	// Date Today, or the day on which the payment was started.
+	Date  Date                `json:"date"`
+	Items []CartScheduleShare `json:"items"`
+
+	// Price The cart's `dueNow`.
+	Price Money `json:"price"`
+}
+
+// CartScheduleItem How reliable an item's later debits are.
+type CartScheduleItem struct {
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
+	Basis  ScheduleBasis `json:"basis"`
+	ItemId Id            `json:"itemId"`
+
+	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
+	//
+	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
+	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
+	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
+	//
+	// | rule | basis | meaning |
+	// |---|---|---|
+	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
+	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
+	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
+	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
+	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
+	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
+	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
+	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
+	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
+	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
+	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
+	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
+	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
+	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	Rules *ScheduleRules `json:"rules,omitempty"`
+}
+
+// CartScheduleRecurrence defines model for CartScheduleRecurrence.
+type CartScheduleRecurrence struct {
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
+	Basis ScheduleBasis `json:"basis"`
+
+	// Day Day of the month, or the last day of a shorter month; absent if debits follow weeks.
+	Day *MonthDay `json:"day,omitempty"`
+
+	// Every An ISO 8601 duration, as the club system gives it.
+	//
+	// Example: P1M
+	Every Duration            `json:"every"`
+	From  Date                `json:"from"`
+	Items []CartScheduleShare `json:"items"`
+	Price Money               `json:"price"`
+
+	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
+	//
+	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
+	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
+	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
+	//
+	// | rule | basis | meaning |
+	// |---|---|---|
+	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
+	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
+	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
+	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
+	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
+	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
+	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
+	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
+	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
+	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
+	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
+	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
+	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
+	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	Rules *ScheduleRules `json:"rules,omitempty"`
+}
+
+// CartScheduleShare The part of a price that an item of the cart causes.
+type CartScheduleShare struct {
+	ItemId Id    `json:"itemId"`
+	Price  Money `json:"price"`
+}
+
 // ChallengeWidget The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it.
 type ChallengeWidget struct {
 	Provider ChallengeWidgetProvider `json:"provider"`
@@ -2562,10 +2749,13 @@ type Schedule struct {
 	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
+	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
 	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
 	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
 	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
 	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
+	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
 	Rules     *ScheduleRules `json:"rules,omitempty"`
 	StartDate Date           `json:"startDate"`
 	Total     *Money         `json:"total,omitempty"`
@@ -2602,10 +2792,13 @@ type ScheduleDebit struct {
 	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
+	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
 	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
 	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
 	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
 	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
+	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
@@ -2643,10 +2836,13 @@ type ScheduleDueNow struct {
 	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
+	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
 	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
 	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
 	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
 	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
+	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
@@ -2677,10 +2873,13 @@ type ScheduleMovement struct {
 	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
+	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
 	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
 	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
 	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
 	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
+	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
@@ -2734,10 +2933,13 @@ type ScheduleRecurrence struct {
 	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
+	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
 	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
 	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
 	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
 	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
+	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
@@ -2758,10 +2960,13 @@ type ScheduleRecurrence struct {
 // | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
 // | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 // | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
+// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
 // | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
 // | `count_unknown` | unknown | the number of repetitions of a period is not known |
 // | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
 // | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
+// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
 type ScheduleRules = []string
 
 // Signature defines model for Signature.
@@ -3680,6 +3885,9 @@ type ServerInterface interface {
 	// CreateResumeLink Create a link to continue on another device
 	// (POST /v1/registrations/{id}/resume-link)
 	CreateResumeLink(ctx echo.Context, id RegistrationId, params CreateResumeLinkParams) error
+	// GetCartSchedule Get the payment schedule of the cart
+	// (GET /v1/registrations/{id}/schedule)
+	GetCartSchedule(ctx echo.Context, id RegistrationId) error
 	// EndSession End this device's session
 	// (DELETE /v1/registrations/{id}/session)
 	EndSession(ctx echo.Context, id RegistrationId, params EndSessionParams) error
@@ -4812,6 +5020,22 @@ func (w *ServerInterfaceWrapper) CreateResumeLink(ctx echo.Context) error {
 	return err
 }
 
+// GetCartSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) GetCartSchedule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetCartSchedule(ctx, id)
+	return err
+}
+
 // EndSession converts echo context to params.
 func (w *ServerInterfaceWrapper) EndSession(ctx echo.Context) error {
 	var err error
@@ -4975,6 +5199,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/v1/registrations/:id/person", wrapper.PutPerson, options.OperationMiddlewares["putPerson"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/prospect", wrapper.MigrateProspect, options.OperationMiddlewares["migrateProspect"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/resume-link", wrapper.CreateResumeLink, options.OperationMiddlewares["createResumeLink"]...)
+	router.GET(options.BaseURL+"/v1/registrations/:id/schedule", wrapper.GetCartSchedule, options.OperationMiddlewares["getCartSchedule"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/session", wrapper.EndSession, options.OperationMiddlewares["endSession"]...)
 	router.POST(options.BaseURL+"/v1/resumptions", wrapper.ResumeRegistration, options.OperationMiddlewares["resumeRegistration"]...)
 
@@ -5810,6 +6035,28 @@ func (response CreateResumeLink201JSONResponse) VisitCreateResumeLinkResponse(w 
 	return err
 }
 
+type GetCartScheduleRequestObject struct {
+	Id RegistrationId `json:"id"`
+}
+
+type GetCartScheduleResponseObject interface {
+	VisitGetCartScheduleResponse(w http.ResponseWriter) error
+}
+
+type GetCartSchedule200JSONResponse CartSchedule
+
+func (response GetCartSchedule200JSONResponse) VisitGetCartScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type EndSessionRequestObject struct {
 	Id     RegistrationId `json:"id"`
 	Params EndSessionParams
@@ -5976,6 +6223,9 @@ type StrictServerInterface interface {
 	// CreateResumeLink Create a link to continue on another device
 	// (POST /v1/registrations/{id}/resume-link)
 	CreateResumeLink(ctx context.Context, request CreateResumeLinkRequestObject) (CreateResumeLinkResponseObject, error)
+	// GetCartSchedule Get the payment schedule of the cart
+	// (GET /v1/registrations/{id}/schedule)
+	GetCartSchedule(ctx context.Context, request GetCartScheduleRequestObject) (GetCartScheduleResponseObject, error)
 	// EndSession End this device's session
 	// (DELETE /v1/registrations/{id}/session)
 	EndSession(ctx context.Context, request EndSessionRequestObject) (EndSessionResponseObject, error)
@@ -7131,6 +7381,31 @@ func (sh *strictHandler) CreateResumeLink(ctx echo.Context, id RegistrationId, p
 		return err
 	} else if validResponse, ok := response.(CreateResumeLinkResponseObject); ok {
 		return validResponse.VisitCreateResumeLinkResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetCartSchedule operation middleware
+func (sh *strictHandler) GetCartSchedule(ctx echo.Context, id RegistrationId) error {
+	var request GetCartScheduleRequestObject
+
+	request.Id = id
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCartSchedule(ctx.Request().Context(), request.(GetCartScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCartSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetCartScheduleResponseObject); ok {
+		return validResponse.VisitGetCartScheduleResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"frontdesk/upstream/club"
 )
@@ -188,6 +189,9 @@ func (c Cart) Agreed() []CartLine {
 	}
 	return lines
 }
+
+// LineID returns the id of the line at an index: its own, or else its place.
+func (c Cart) LineID(i int) string { return cmp.Or(c.Lines[i].ID, strconv.Itoa(i)) }
 
 // Revision names what a buyer agrees to: lines, prices, start dates, debits and the amount. The marks
 // of MarkChanges, ids, the check and its problems do not count.

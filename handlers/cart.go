@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -76,7 +75,7 @@ func cartOf(ctx context.Context, cart flows.Cart, club catalogue.Details, now ti
 		Changes:  []api.CartChange{},
 	}
 	for i, line := range cart.Lines {
-		id, name, price := lineID(cmp.Or(line.ID, strconv.Itoa(i))), nameOf(line), money(line.Price, cart.Currency)
+		id, name, price := lineID(cart.LineID(i)), nameOf(line), money(line.Price, cart.Currency)
 		out.Items[i] = api.CartItem{
 			Id:        id,
 			ParentId:  otherLine(line.Parent),

@@ -32,19 +32,11 @@ func (s *Server) GetSchedule(ctx context.Context, request api.GetScheduleRequest
 
 // scheduleOf computes a schedule. Its names are the club's, in a language.
 func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language string) api.Schedule {
-	start := schedule.DateOf(terms.Start)
-	computed := schedule.Of(schedule.Terms{
-		Offer:        schedule.OfferOf(terms.Offer.Listed, terms.Offer.Commitment),
-		Extras:       terms.Offer.ExtraPrices(),
-		Today:        schedule.DateOf(terms.Today),
-		Start:        start,
-		DebitDay:     terms.DebitDay,
-		DebitDayOpen: terms.DebitDayOpen,
-	})
+	computed := schedule.Of(terms.Terms(terms.Offer.ExtraPrices()))
 	currency := terms.Offer.Currency
 	out := api.Schedule{
 		OfferId:   terms.Offer.IRI.ID(),
-		StartDate: start.String(),
+		StartDate: schedule.DateOf(terms.Start).String(),
 		DebitDay:  optional(terms.DebitDay),
 		DueNow:    dueNowOf(computed.DueNow, terms.Offer, club, language),
 		Basis:     api.ScheduleBasis(computed.Basis),
@@ -57,19 +49,7 @@ func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language 
 				Rules: rulesOf(d.Verdict),
 			}
 		}),
-		FirstStatement: each(computed.FirstStatement, func(m schedule.Movement) api.ScheduleMovement {
-			kind := api.ScheduleMovementKindDueNow
-			if m.Debit {
-				kind = api.ScheduleMovementKindDebit
-			}
-			return api.ScheduleMovement{
-				Date:  m.Date.String(),
-				Kind:  kind,
-				Price: money(m.Amount, currency),
-				Basis: api.ScheduleBasis(m.Basis),
-				Rules: rulesOf(m.Verdict),
-			}
-		}),
+		FirstStatement: each(computed.FirstStatement, func(m schedule.Movement) api.ScheduleMovement { return movementOf(m, currency) }),
 	}
 	if r := computed.Recurrence; r != nil {
 		out.Recurrence = &api.ScheduleRecurrence{
@@ -85,6 +65,20 @@ func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language 
 		out.Total = new(money(*computed.Total, currency))
 	}
 	return out
+}
+
+func movementOf(m schedule.Movement, currency string) api.ScheduleMovement {
+	kind := api.ScheduleMovementKindDueNow
+	if m.Debit {
+		kind = api.ScheduleMovementKindDebit
+	}
+	return api.ScheduleMovement{
+		Date:  m.Date.String(),
+		Kind:  kind,
+		Price: money(m.Amount, currency),
+		Basis: api.ScheduleBasis(m.Basis),
+		Rules: rulesOf(m.Verdict),
+	}
 }
 
 func dueNowOf(due schedule.DueNow, offer catalogue.Offer, club catalogue.Details, language string) api.ScheduleDueNow {

@@ -118,8 +118,8 @@ export interface paths {
         /**
          * Get an offer's payment schedule
          * @description Previews, from the catalogue, the amount due now and every debit with its date and amount, or the recurring debit.
-         *     The buyer pays the amount of the cart. The schedule includes the offer's `extras`, and nothing else that the club
-         *     system may add.
+         *     The buyer pays the amount of the cart, which has a schedule of its own. This one includes the offer's `extras`, and
+         *     nothing else that the club system may add.
          */
         get: operations["getSchedule"];
         put?: never;
@@ -455,6 +455,36 @@ export interface paths {
          *     `cart.problems` say whether it can be paid, and if not, why.
          */
         post: operations["checkCart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/registrations/{id}/schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the payment schedule of the cart
+         * @description Returns what leaves the buyer's account, and when: the cart's `dueNow` today, each later debit of all items together, and
+         *     the debits that recur without end. It follows the same rules as an offer's schedule, with the start dates and the debit
+         *     days of the items. Prices of later debits are those of the offers, as the club lists them now: the club system does not
+         *     say whether a discount continues.
+         *
+         *     It is known only as far as the club system says: `basis` and `rules` of an item say how reliable its later debits are.
+         *     The debits of an item whose `basis` is `unknown` are missing from `debits` and `recurrences`. Read it again when
+         *     `cart.revision` has changed.
+         */
+        get: operations["getCartSchedule"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1525,10 +1555,13 @@ export interface components {
          *     | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
          *     | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
          *     | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+         *     | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
+         *     | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
          *     | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
          *     | `count_unknown` | unknown | the number of repetitions of a period is not known |
          *     | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
          *     | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
+         *     | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
          */
         ScheduleRules: string[];
         ScheduleDueNow: {
@@ -1575,6 +1608,62 @@ export interface components {
             price: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
+        };
+        /** @description `total` is the sum from `dueNow` to the last debit; absent if debits are endless or the sum is unknown. */
+        CartSchedule: {
+            /** @description The cart that the schedule is for. */
+            revision: components["schemas"]["CartRevision"];
+            dueNow: components["schemas"]["CartScheduleDueNow"];
+            /** @description All debits, or those before the `recurrences`, one for each date, in order of date. */
+            debits: components["schemas"]["CartScheduleDebit"][];
+            /** @description The debits that follow `debits` until the subscriptions are cancelled: usually one, more if they fall on different days. */
+            recurrences: components["schemas"]["CartScheduleRecurrence"][];
+            total?: components["schemas"]["Money"];
+            basis: components["schemas"]["ScheduleBasis"];
+            rules?: components["schemas"]["ScheduleRules"];
+            /** @description The items of the cart, in its order. */
+            items: components["schemas"]["CartScheduleItem"][];
+            /**
+             * @description The first bank statement, as for an offer: what leaves the account from today to the second debit. Only today's
+             *     payment if the `basis` is `unknown`.
+             */
+            firstStatement: components["schemas"]["ScheduleMovement"][];
+        };
+        CartScheduleDueNow: {
+            /** @description Today, or the day on which the payment was started. */
+            date: components["schemas"]["Date"];
+            /** @description The cart's `dueNow`. */
+            price: components["schemas"]["Money"];
+            items: components["schemas"]["CartScheduleShare"][];
+        };
+        CartScheduleDebit: {
+            date: components["schemas"]["Date"];
+            /** @description What leaves the account on this day; the club may collect it in several debits. */
+            price: components["schemas"]["Money"];
+            basis: components["schemas"]["ScheduleBasis"];
+            rules?: components["schemas"]["ScheduleRules"];
+            items: components["schemas"]["CartScheduleShare"][];
+        };
+        CartScheduleRecurrence: {
+            from: components["schemas"]["Date"];
+            every: components["schemas"]["Duration"];
+            /** @description Day of the month, or the last day of a shorter month; absent if debits follow weeks. */
+            day?: components["schemas"]["MonthDay"];
+            price: components["schemas"]["Money"];
+            basis: components["schemas"]["ScheduleBasis"];
+            rules?: components["schemas"]["ScheduleRules"];
+            items: components["schemas"]["CartScheduleShare"][];
+        };
+        /** @description How reliable an item's later debits are. */
+        CartScheduleItem: {
+            itemId: components["schemas"]["Id"];
+            basis: components["schemas"]["ScheduleBasis"];
+            rules?: components["schemas"]["ScheduleRules"];
+        };
+        /** @description The part of a price that an item of the cart causes. */
+        CartScheduleShare: {
+            itemId: components["schemas"]["Id"];
+            price: components["schemas"]["Money"];
         };
         StartRegistration: {
             clubId: components["schemas"]["Id"];
@@ -4039,6 +4128,116 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getCartSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule. Values that cannot be known are marked `unknown`; they never cause an error. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "revision": "YH63uZBxq-PqDD_A",
+                     *       "dueNow": {
+                     *         "date": "2029-12-20",
+                     *         "price": {
+                     *           "amount": 6890,
+                     *           "currency": "EUR"
+                     *         },
+                     *         "items": [
+                     *           {
+                     *             "itemId": "0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55",
+                     *             "price": {
+                     *               "amount": 6890,
+                     *               "currency": "EUR"
+                     *             }
+                     *           }
+                     *         ]
+                     *       },
+                     *       "debits": [],
+                     *       "recurrences": [
+                     *         {
+                     *           "from": "2030-03-05",
+                     *           "every": "P1M",
+                     *           "day": 5,
+                     *           "price": {
+                     *             "amount": 3990,
+                     *             "currency": "EUR"
+                     *           },
+                     *           "basis": "exact",
+                     *           "items": [
+                     *             {
+                     *               "itemId": "0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55",
+                     *               "price": {
+                     *                 "amount": 3990,
+                     *                 "currency": "EUR"
+                     *               }
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "basis": "exact",
+                     *       "items": [
+                     *         {
+                     *           "itemId": "0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55",
+                     *           "basis": "exact"
+                     *         }
+                     *       ],
+                     *       "firstStatement": [
+                     *         {
+                     *           "date": "2029-12-20",
+                     *           "kind": "due_now",
+                     *           "price": {
+                     *             "amount": 6890,
+                     *             "currency": "EUR"
+                     *           },
+                     *           "basis": "exact"
+                     *         },
+                     *         {
+                     *           "date": "2030-03-05",
+                     *           "kind": "debit",
+                     *           "price": {
+                     *             "amount": 3990,
+                     *             "currency": "EUR"
+                     *           },
+                     *           "basis": "exact"
+                     *         },
+                     *         {
+                     *           "date": "2030-04-05",
+                     *           "kind": "debit",
+                     *           "price": {
+                     *             "amount": 3990,
+                     *             "currency": "EUR"
+                     *           },
+                     *           "basis": "exact"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CartSchedule"];
                 };
             };
             401: components["responses"]["Unauthorized"];

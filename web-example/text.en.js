@@ -203,6 +203,8 @@ export default {
       debit_day_open: "No debit day has been chosen: these dates assume the next one, and the club may choose another.",
       calendar_months: "After the first month, debits follow calendar months.",
       prorata_by_days: "The first month is charged by its remaining days.",
+      start_assumed: "What the club adds is assumed to start with the offer that it belongs to.",
+      price_differs: "Today’s price is not the usual one: later debits assume the usual price.",
     },
     otherRule: "The club’s system leaves a detail open here. Ask the team if you want to be sure.",
   },

@@ -213,6 +213,8 @@ export default {
       debit_day_open: "Aucun jour de prélèvement n’est choisi : ces dates supposent le prochain, et le club peut en retenir un autre.",
       calendar_months: "Après le premier mois, le prélèvement suit les mois civils.",
       prorata_by_days: "Le premier mois est facturé au prorata des jours restants.",
+      start_assumed: "Ce que le club ajoute est supposé commencer avec l’offre dont il dépend.",
+      price_differs: "Le prix d’aujourd’hui n’est pas le prix habituel : les prélèvements suivants supposent le prix habituel.",
     },
     otherRule: "Le système du club ne précise pas ce point ; pour en être sûr, renseignez-vous auprès de l’équipe.",
   },

@@ -2,8 +2,12 @@ package journey_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +88,7 @@ func TestScheduleOfEveryOffer(t *testing.T) {
 				t.Errorf("%s: asked for another schedule: %+v", offer.Name, s)
 			}
 			holdCart(t, c, club, offer, s)
+			holdCartSchedule(t, c, offer, s)
 			holdTotal(t, offer, s, records)
 			seen++
 		}
@@ -104,6 +109,115 @@ func holdCart(t *testing.T, c *frontdesktest.Client, club string, offer api.Offe
 	if due := registration.Cart.DueNow; s.DueNow.Price != due {
 		t.Errorf("%s: due now %d, in the cart %d", offer.Name, s.DueNow.Price.Amount, due.Amount)
 	}
+}
+
+// holdCartSchedule checks that a cart with only this offer has the debits of the offer's schedule, for the same days.
+func holdCartSchedule(t *testing.T, c *frontdesktest.Client, offer api.Offer, s api.Schedule) {
+	t.Helper()
+	item := api.NewItem{OfferId: offer.Id, StartDate: &s.StartDate}
+	if slices.Contains(offer.Needs, api.OfferNeedsDebit) {
+		item.Debit = &api.Debit{Day: s.DebitDay}
+	}
+	cart := cartSchedule(t, c, item)
+	if len(cart.Debits) != len(s.Debits) || len(cart.Recurrences) > 0 != (s.Recurrence != nil) || !reflect.DeepEqual(cart.Total, s.Total) {
+		t.Errorf("%s: the cart has %+v, the offer %+v", offer.Name, cart, s)
+		return
+	}
+	for i, debit := range s.Debits {
+		if got := cart.Debits[i]; got.Date != debit.Date || got.Price != debit.Price {
+			t.Errorf("%s: debit %d is %+v in the cart, and %+v of the offer", offer.Name, i, got, debit)
+		}
+	}
+	if r := s.Recurrence; r != nil {
+		if got := cart.Recurrences[0]; got.From != r.From || got.Every != r.Every || got.Price != r.Price {
+			t.Errorf("%s: continues with %+v in the cart, and with %+v of the offer", offer.Name, got, r)
+		}
+	}
+	if slices.Contains(frontdesktest.Value(cart.Rules), "price_differs") {
+		t.Errorf("%s: the cart does not cost what the offer does: %+v", offer.Name, cart)
+	}
+}
+
+// cartSchedule starts a registration with items, and returns the schedule of its cart. It is due today what the cart says.
+func cartSchedule(t *testing.T, c *frontdesktest.Client, items ...api.NewItem) (s api.CartSchedule) {
+	t.Helper()
+	registration := c.RegisterWith(c.Club(), frontdesktest.Person(), items...)
+	c.Do("GET", "/v1/registrations/"+registration.Id+"/schedule", nil).Into(http.StatusOK, &s)
+	due := int64(0)
+	for _, share := range s.DueNow.Items {
+		due += share.Price.Amount
+	}
+	if s.DueNow.Price != registration.Cart.DueNow || due != s.DueNow.Price.Amount || s.Revision != registration.Cart.Revision ||
+		len(s.Items) != len(registration.Cart.Items) {
+		t.Errorf("the schedule %+v is not that of the cart %+v", s, registration.Cart)
+	}
+	return s
+}
+
+// TestScheduleOfACart checks that the schedule of carts with several offers is the sum of the schedules of these offers.
+func TestScheduleOfACart(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	var offers []api.Offer
+	for _, product := range catalogue(c, c.Club()) {
+		offers = append(offers, product.Offers...)
+	}
+	draw := rand.New(rand.NewPCG(46, 10)) // #nosec G404 -- the same carts each time
+	for range 12 {
+		var items []api.NewItem
+		want := map[string]int64{} // by date, for the next two years
+		draw.Shuffle(len(offers), func(i, j int) { offers[i], offers[j] = offers[j], offers[i] })
+		for _, offer := range offers[:3] {
+			start, day := time.Now().AddDate(0, 0, 3+draw.IntN(60)).Format(time.DateOnly), []int{5, 10, 20}[draw.IntN(3)]
+			item := api.NewItem{OfferId: offer.Id, StartDate: &start}
+			if slices.Contains(offer.Needs, api.OfferNeedsDebit) {
+				item.Debit = &api.Debit{Day: &day}
+			}
+			items = append(items, item)
+			var one api.Schedule
+			path := fmt.Sprintf("/v1/clubs/%s/offers/%s/schedule?startDate=%s&debitDay=%d", c.Club(), offer.Id, start, day)
+			c.Do("GET", path, nil).Into(http.StatusOK, &one)
+			for _, debit := range one.Debits {
+				want[debit.Date] += debit.Price.Amount
+			}
+			if one.Recurrence != nil {
+				addRecurring(want, one.Recurrence.From, one.Recurrence.Every, one.Recurrence.Price.Amount)
+			}
+		}
+		cart, got := cartSchedule(t, c, items...), map[string]int64{}
+		for _, debit := range cart.Debits {
+			got[debit.Date] += debit.Price.Amount
+		}
+		for _, endless := range cart.Recurrences {
+			addRecurring(got, endless.From, endless.Every, endless.Price.Amount)
+		}
+		if !reflect.DeepEqual(within(got), within(want)) {
+			t.Errorf("the cart of %+v is debited %v, want %v", items, within(got), within(want))
+		}
+	}
+}
+
+// addRecurring adds the debits of two years that recur on a day of the month that every month has, or after weeks.
+func addRecurring(debits map[string]int64, from, every string, amount int64) {
+	date, _ := time.Parse(time.DateOnly, from)
+	var n int
+	var unit string
+	_, _ = fmt.Sscanf(every, "P%d%s", &n, &unit)
+	for range 105 {
+		debits[date.Format(time.DateOnly)] += amount
+		if unit == "W" {
+			date = date.AddDate(0, 0, 7*n)
+		} else {
+			date = date.AddDate(0, n, 0)
+		}
+	}
+}
+
+// within returns the debits of the next 20 months.
+func within(debits map[string]int64) map[string]int64 {
+	last := time.Now().AddDate(0, 20, 0).Format(time.DateOnly)
+	maps.DeleteFunc(debits, func(date string, _ int64) bool { return date > last })
+	return debits
 }
 
 // holdTotal checks that the total is the fee and every billing period, and that an endless offer has no

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/schedule"
 )
 
 // ScheduleQuery selects an offer and the dates of its payments.
@@ -24,6 +25,18 @@ type ScheduleTerms struct {
 	Today, Start time.Time // midnight UTC of their days
 	DebitDay     int       // of the month; 0: the offer is not debited, or the club has no days
 	DebitDayOpen bool      // DebitDay is the club's next one, because the query has none
+}
+
+// Terms returns what package schedule computes the payments from. extras are the prices of what is sold with the offer.
+func (t ScheduleTerms) Terms(extras []int64) schedule.Terms {
+	return schedule.Terms{
+		Offer:        schedule.OfferOf(t.Offer.Listed, t.Offer.Commitment),
+		Extras:       extras,
+		Today:        schedule.DateOf(t.Today),
+		Start:        schedule.DateOf(t.Start),
+		DebitDay:     t.DebitDay,
+		DebitDayOpen: t.DebitDayOpen,
+	}
 }
 
 // ScheduleTerms returns the terms of an offer, and the oldest of the versions that they come from. NotFound if the club does

@@ -40,6 +40,12 @@ const (
 	// ProrataByDays: the first month is charged by its days, including the first
 	// day, with half a cent rounded up.
 	ProrataByDays Rule = "prorata_by_days"
+	// StartAssumed: the club system added a line to the cart, and does not say when it starts. It is assumed to start and to be
+	// debited with the line that it belongs to.
+	StartAssumed Rule = "start_assumed"
+	// PriceDiffers: a line of the cart costs another price than its offer, such as after a discount. Later debits are
+	// assumed to be those of the offer.
+	PriceDiffers Rule = "price_differs"
 )
 
 // Rules that leave the schedule unknown.
@@ -52,6 +58,8 @@ const (
 	ProrataUnknown Rule = "prorata_unknown"
 	// OutOfRange: amounts, debits or dates are outside the range of a plausible offer.
 	OutOfRange Rule = "out_of_range"
+	// OfferUnknown: the club no longer offers to this buyer what is in the cart.
+	OfferUnknown Rule = "offer_unknown"
 )
 
 // Verdict is a basis with the rules behind it; no rule means exact.
@@ -69,7 +77,7 @@ func verdict(rules ...Rule) Verdict {
 		}
 		v.Rules = append(v.Rules, rule)
 		switch rule {
-		case PeriodUnreadable, CountUnknown, ProrataUnknown, OutOfRange:
+		case PeriodUnreadable, CountUnknown, ProrataUnknown, OutOfRange, OfferUnknown:
 			v.Basis = Unknown
 		default:
 			if v.Basis == Exact {

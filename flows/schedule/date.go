@@ -64,3 +64,9 @@ func (d Date) nextOn(day int) Date {
 	}
 	return first.plusMonths(1).onDay(day)
 }
+
+// nextWeekDay is the first date from d on that falls on a day of the week, 1 being Monday.
+func (d Date) nextWeekDay(day int) Date {
+	weekday := int(time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC).Weekday())
+	return d.AddDays((day - weekday + 7) % 7) // time counts Sunday as 0, which is 7 here
+}

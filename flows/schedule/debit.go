@@ -16,7 +16,8 @@ type calendar struct {
 // after the end of what is paid today. The others follow by the rhythm.
 func calendarOf(terms Terms, p plan) calendar {
 	c := calendar{rhythm: p.rhythm, day: terms.DebitDay, Verdict: verdict()}
-	if terms.DebitDay == 0 || terms.DebitDayOpen {
+	isWeekly := terms.WeekDay > 0 && p.rhythm.days%7 == 0 && p.rhythm.months == 0
+	if terms.DebitDayOpen || terms.DebitDay == 0 && !isWeekly {
 		c.Verdict = verdict(DebitDayOpen)
 	}
 	from := p.rhythm.after(terms.Start, p.paid)
@@ -24,13 +25,20 @@ func calendarOf(terms Terms, p plan) calendar {
 		from = Date{terms.Start.Year, terms.Start.Month, 1}.plusMonths(1)
 		c.Verdict = c.and(verdict(CalendarMonths))
 	}
-	if c.day > 0 {
-		c.first = from.nextOn(c.day)
-		return c
+	isPostponed := from.Compare(terms.NotBefore) < 0
+	if isPostponed {
+		from = terms.NotBefore
 	}
-	c.first, c.day = from, terms.Start.Day
-	if terms.prorates() {
-		c.day = from.Day
+	switch {
+	case c.day > 0:
+		c.first = from.nextOn(c.day)
+	case terms.WeekDay > 0:
+		c.first = from.nextWeekDay(terms.WeekDay)
+		c.day = c.first.Day
+	case isPostponed || terms.prorates():
+		c.first, c.day = from, from.Day
+	default:
+		c.first, c.day = from, terms.Start.Day
 	}
 	return c
 }

@@ -11,8 +11,8 @@
 // club system's data leaves a gap, a line names the rule that filled it; it never
 // looks more exact than it is.
 //
-// Start reading at Of. What is due now, with the prorata of the first month, comes from due_now.go; the amounts of the
-// debits come from plan.go, and their dates from debit.go.
+// Start reading at Of; OfCart adds up the schedules of a cart. What is due now, with the prorata of the first month, comes from
+// due_now.go; the amounts of the debits come from plan.go, and their dates from debit.go.
 package schedule
 
 // Offer is what an offer says about money. Amounts are in minor units.
@@ -46,8 +46,10 @@ type Terms struct {
 	// DebitDay is a day of the month; 0: debits keep the day of the start.
 	DebitDay int
 	// DebitDayOpen: DebitDay was not chosen, so every date is an estimate. A
-	// DebitDay of 0 is always open.
+	// DebitDay of 0 is always open, unless debits by weeks have a WeekDay.
 	DebitDayOpen bool
+	WeekDay      int  // of the debits, 1 is Monday, instead of DebitDay; 0: none
+	NotBefore    Date // no debit falls before it; the zero Date: none
 }
 
 // Schedule is what an offer costs, and when.
