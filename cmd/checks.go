@@ -172,7 +172,7 @@ func (cfg Config) checkRedis(ctx context.Context, peers clients) []flows.Check {
 	return checks
 }
 
-// checkSealKeys checks that no key is missing that has sealed what Redis holds.
+// checkSealKeys checks that every key that sealed a record in Redis is configured.
 func (cfg Config) checkSealKeys(ctx context.Context, peers clients) []flows.Check {
 	keys, err := cfg.newKeyring()
 	if err != nil {
@@ -201,7 +201,7 @@ func checkToken(ctx context.Context, peers clients) []flows.Check {
 			"check that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and "+
 				"FRONTDESK_CLUB_GATEWAY_KEY are the ones from its provider")
 	}
-	return finding(partClub, "token", flows.OK, "given", "")
+	return finding(partClub, "token", flows.OK, "issued", "")
 }
 
 func (cfg Config) checkClubSystem(ctx context.Context, peers clients) []flows.Check {
@@ -246,7 +246,7 @@ func (cfg Config) checkClubs(clubs []club.NetworkNode) []flows.Check {
 		return finding(partClub, part, flows.Degraded, "has clubs that the network does not have: "+strings.Join(unknown, ", "),
 			"correct their ids in FRONTDESK_CLUBS_FILE")
 	case len(unzoned) > 0:
-		return finding(partClub, part, flows.Degraded, "no time zone of the clubs "+strings.Join(unzoned, ", "),
+		return finding(partClub, part, flows.Degraded, "has no time zone for the clubs "+strings.Join(unzoned, ", "),
 			"set timeZone in FRONTDESK_CLUBS_FILE, so that today is the club's day")
 	}
 	return finding(partClub, part, flows.OK, "every club has a time zone", "")

@@ -8,12 +8,12 @@ type BrakeRequest struct {
 	Payment      PaymentID
 	Now          time.Time
 	Lease        time.Duration // of the probe that the payment may become
-	Pause        time.Duration // after the first probe that failed
-	MaxPause     time.Duration // after any
-	MaxWait      time.Duration // a longer wait was set by a gateway whose clock was ahead, and is over
+	Pause        time.Duration // after the first failed probe
+	MaxPause     time.Duration // the longest pause after a failed probe
+	MaxWait      time.Duration // a stored wait that is longer comes from a gateway whose clock was ahead, and is ignored
 }
 
-// BrakeOutcome is how a request that records money ended, or that it was not made.
+// BrakeOutcome is how a request that records money ended. A request that was not made has an outcome too.
 type BrakeOutcome struct {
 	Organisation string
 	Payment      PaymentID
@@ -27,14 +27,15 @@ type BrakeOutcome struct {
 // BrakeResult is what an outcome means for the brake.
 type BrakeResult string
 
-// The results. ProbeContinues concerns the brake only if the payment is its probe.
+// The results. Those that count engage the brake when there are enough in a row. An unknown or refused attempt does not count if it
+// began before the latest accepted one. ProbeContinues concerns the brake only if the payment is its probe.
 const (
-	BrakeAccepted  BrakeResult = "accepted"  // releases the brake, unless the attempt is from before it
-	BrakeUnknown   BrakeResult = "unknown"   // or rejected: counts, unless the attempt is from before an accepted one
-	BrakeRefused   BrakeResult = "refused"   // counts likewise, and the probe continues
-	ProbeContinues BrakeResult = "continues" // nothing was done, and the payment is sent again
+	BrakeAccepted  BrakeResult = "accepted"  // releases the brake, unless the attempt began before it engaged
+	BrakeUnknown   BrakeResult = "unknown"   // or rejected: counts
+	BrakeRefused   BrakeResult = "refused"   // counts, and a probe continues
+	ProbeContinues BrakeResult = "continues" // nothing was sent, and the payment is sent later
 	SaleSettles    BrakeResult = "settled"   // an accepted payment settled its sale: ends a row of those that did not
-	SaleStaysOpen  BrakeResult = "unsettled" // an accepted payment did not: counts
+	SaleStaysOpen  BrakeResult = "unsettled" // an accepted payment did not settle its sale: counts
 )
 
 // BrakeChange is what an outcome changed; empty: nothing that others notice.

@@ -10,7 +10,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// StoredEvent is an event that waits to be processed. Without a body, this gateway lacks the key that sealed it.
+// StoredEvent is an event that waits to be processed. Body is empty if this gateway lacks the key that sealed it.
 type StoredEvent struct {
 	Entry string    `json:"-"` // id of its entry in the stream of Redis
 	ID    string    `json:"id"`
@@ -26,15 +26,9 @@ func (e StoredEvent) StoredAt() time.Time {
 	return time.UnixMilli(ms)
 }
 
-// eventsAboutContacts are the events of the club system (club system API, section Events) that
-// can change a registration, with the member that names its contact. They cause a new read of
-// the contact's open registrations, and of the evidence of those in doubt.
-//
-// The others are only relayed. contact.created: a new contact has no registration but its own.
-// optin.updated: consents are read at every use. attendee.*, class_event.*,
-// subscription.deleted, subscription_option.deleted: they name no contact.
-// identificator.updated, .deleted, .disabled: badges of members. No event reports a change of
-// a product or an offer.
+// eventsAboutContacts are the events of the club system (club system API, section Events) that can change a registration, each
+// with the member that names the contact. After such an event, the contact's open registrations are read again, and so is the
+// evidence about payments in doubt. No event reports a change of a product or an offer.
 var eventsAboutContacts = map[string]string{
 	"contact.updated":                "contactId", // status, such as banned, or customer after a settlement at the desk
 	"contact.deleted":                "contactId", // merged or migrated: the sale names the other contact
@@ -47,10 +41,18 @@ var eventsAboutContacts = map[string]string{
 	"identificator.created":          "targetId", // may result from a settled sale
 }
 
-// relayOnlyEvents are the other documented events.
-var relayOnlyEvents = []string{"contact.created", "optin.updated", "attendee.booked", "attendee.canceled",
-	"class_event.updated", "class_event.canceled",
-	"subscription.deleted", "subscription_option.deleted", "identificator.updated", "identificator.deleted", "identificator.disabled"}
+// relayOnlyEvents are the other documented events, with the reason why none of them changes a registration.
+var relayOnlyEvents = []string{
+	// The registration that created the contact knows it already.
+	"contact.created",
+	// Consents are read whenever they are needed.
+	"optin.updated",
+	// These name no contact.
+	"attendee.booked", "attendee.canceled", "class_event.updated", "class_event.canceled",
+	"subscription.deleted", "subscription_option.deleted",
+	// These are about members' badges.
+	"identificator.updated", "identificator.deleted", "identificator.disabled",
+}
 
 // IsKnownEvent reports whether the club system documents the event.
 func IsKnownEvent(event string) bool {

@@ -277,14 +277,15 @@ func (c *Catalogue) readTerms(ctx context.Context, at Club) (clubTerms, *Version
 	})
 }
 
-// with returns the club with what the club system tells about it.
+// with returns the club with what was read from the club system.
 func (at Club) with(terms clubTerms) Club {
 	at.Code = terms.Code
 	at.Details = Details{Currency: terms.Currency, Address: terms.Address, Phone: terms.Phone, Email: terms.Email}.or(at.Details)
 	return at
 }
 
-// Locate is Club without what the club itself must be read for: its code, and the club system's details.
+// Locate finds a club in the network, without a read of the club itself. It lacks the code and the details that only that read
+// has.
 func (c *Catalogue) Locate(ctx context.Context, clientToken, id string) (Club, error) {
 	network, err := c.network(ctx, clientToken)
 	if err != nil {
@@ -333,7 +334,7 @@ func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product
 	if err != nil {
 		return nil, nil, err
 	}
-	if query.Type != "" && at.hasExtras() { // which are of any type
+	if query.Type != "" && at.hasExtras() { // extras may be of another type than their offer
 		return c.productsOfType(ctx, query)
 	}
 	key := productsKey{of: c.organisation(query.ClientToken), ProductQuery: query}

@@ -127,8 +127,9 @@ func (m *Machine) next(ctx context.Context, payment *flows.Payment, facts protoc
 	return answer{facts: facts, Action: protocol.Action{Kind: protocol.Wait, For: protocol.PollEvery, Err: tooManyTurns(payment)}}
 }
 
-// steady returns a context that no caller who leaves cancels, once this process owns the payment, because a POST that began must finish,
-// or once it has released a claim for an operator, because the decision must be committed.
+// steady returns a context for the next step. A caller that disconnects cancels it, except in two cases: this process owns the
+// payment, so that a POST that began must finish; or it has released a claim for an operator, whose decision must now be
+// committed.
 func steady(ctx context.Context, f protocol.Facts) context.Context {
 	if !f.Owner.IsZero() || f.Decision != nil && f.Release != nil {
 		return context.WithoutCancel(ctx)

@@ -15,10 +15,13 @@ import (
 // startingTime is how long a purchase without a stored payment counts: its request is storing it, or has failed.
 const startingTime = time.Minute
 
-// nameBuyer names a person for flows.Purchase. The same buyer has the same name, birth date, e-mail address and phone, in
-// any spelling and in wide letters too: a stranger with less knowledge must not learn what another person buys here. A similar
-// buyer has only one of the latter two, for each of these alone can be a family's. The names are by every seal key, so
-// that a rotation hides no purchase.
+// nameBuyer stores pseudonyms of a person, for flows.Purchase.
+//
+// The same buyer has the same name, birth date, e-mail address and phone, however they are spelled. All four are needed,
+// because a stranger who enters fewer of them must not learn what that person buys. A similar buyer has the same name and
+// birth date, and the same e-mail address or phone: a family may share either.
+//
+// There is a pseudonym for each seal key, so that a purchase from before a rotation is still found.
 func (s *Service) nameBuyer(registration *flows.Registration, p flows.Person) {
 	who := keyring.Spelling(norm.NFKC.String(p.GivenName + " " + p.FamilyName + " " + p.BirthDate))
 	emails := s.cfg.Keys.PersonPseudonyms(registration.ClientToken, p.Email, "")
@@ -32,10 +35,10 @@ func (s *Service) nameBuyer(registration *flows.Registration, p flows.Person) {
 	}
 }
 
-// claimPurchase notes what a payment pays for, before it is stored. If the buyer has a live or recent payment of the same
-// offer, it fails with DuplicatePurchase, unless the buyer wants it again or staff take the money: then the payment
-// names the earlier ones, and those of similar buyers. Of two requests at the same time, one succeeds without a
-// question.
+// claimPurchase notes what a payment pays for, before the payment is stored. If the buyer has an unfinished or recent payment
+// for the same offer, it fails with DuplicatePurchase. If the buyer has confirmed the purchase, or staff take the money, it
+// succeeds, and the payment names the earlier ones and those of similar buyers. Of two requests at the same time, one
+// succeeds without a question.
 func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, payment *flows.Payment, in flows.StartPayment) error {
 	if s.cfg.AsksRepeats == nil || !s.cfg.AsksRepeats(r.ClientToken) || in.Method == flows.Free {
 		return nil
@@ -70,7 +73,8 @@ func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, paym
 	return flows.StorageFailed(flows.ErrConflict)
 }
 
-// purchased reports whether an earlier purchase has paid something, or still may. One that cannot be read may have.
+// purchased reports whether an earlier purchase has paid something, or still may. A payment that cannot be read counts as
+// one that may.
 func (s *Service) purchased(ctx context.Context, other flows.PastPurchase) (bool, error) {
 	earlier, err := s.cfg.Store.Payment(ctx, other.Payment)
 	if errors.Is(err, flows.ErrNotFound) {
@@ -82,8 +86,9 @@ func (s *Service) purchased(ctx context.Context, other flows.PastPurchase) (bool
 	return err == nil && earlier.Purchased(), flows.StorageFailed(err)
 }
 
-// noteRepeats adds a note for operators to each payment that a new one repeats, about the first one alone: a buyer who
-// repeats it a hundred times would push out what operators wrote. Each new one names the earlier ones itself.
+// noteRepeats adds a note for operators to each payment that a new one repeats. Only the first repetition is noted: a payment
+// keeps a limited number of notes, and a hundred repetitions would push out those that operators wrote. Nothing is lost,
+// because each repetition names the earlier payments itself.
 func (s *Service) noteRepeats(ctx context.Context, payment *flows.Payment) {
 	for _, earlier := range payment.Repeats {
 		if first, err := s.cfg.Store.Once(ctx, "repeated:"+string(earlier), flows.KeepPurchase); err == nil && !first {

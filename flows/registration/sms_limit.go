@@ -13,9 +13,9 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// smsLimits of one person and one phone, which the text in reserveFor describes: a code a minute,
-// because the last SMS may still arrive; few in ten minutes and an hour, because more codes do not
-// help; eight a day, to limit the nuisance to the owner of an entered number.
+// smsLimits are the limits of one person and of one phone. One code a minute, because the last SMS may still arrive. Few in ten
+// minutes and in an hour, because more codes do not help. Eight a day, to protect the owner of a number that another person
+// entered. The text in reserveFor describes them.
 var smsLimits = []flows.SMSLimit{
 	{Codes: 1, Period: time.Minute},
 	{Codes: 3, Period: 10 * time.Minute},

@@ -11,9 +11,8 @@ type calendar struct {
 	Verdict
 }
 
-// calendarOf finds the first debit. A debit never precedes the period that it pays
-// for, so the first one falls on the first debit day on or after the start, or on or
-// after the end of what is paid today. The others follow by the rhythm.
+// calendarOf finds the first debit; the others follow by the rhythm. A debit never precedes the period that it pays for. So the
+// first one is on the first debit day from the start on, or from the end of what is paid today.
 func calendarOf(terms Terms, p plan) calendar {
 	c := calendar{rhythm: p.rhythm, day: terms.DebitDay, Verdict: verdict()}
 	isWeekly := terms.WeekDay > 0 && p.rhythm.days%7 == 0 && p.rhythm.months == 0

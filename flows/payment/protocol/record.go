@@ -41,9 +41,9 @@ func (d turn) prepare() (Action, *Change) {
 	return d.own(*payment, "about to be recorded")
 }
 
-// agreeToRecord continues if the sale is still as agreed. If it differs, it cannot take the money. The buyer then gets it back,
-// but only if the journal proves that nothing of ours was booked, and only if the payment was never in doubt or blocked, when staff
-// may have recorded it by hand. Otherwise it is in doubt. So is a payment whose sale could not be read for a day.
+// agreeToRecord continues if the sale is still as agreed. If it differs, it cannot take the money, and the buyer gets it back on
+// two conditions: the journal proves that no POST of ours was booked, and the payment was never in doubt or blocked, because
+// staff may then have recorded it by hand. Otherwise the payment is in doubt. So is one whose sale could not be read for a day.
 func (d turn) agreeToRecord() (Action, *Change) {
 	payment, sale := d.p, d.f.Sale
 	if sale == nil {

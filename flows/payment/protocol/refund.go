@@ -5,10 +5,14 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// A refund is due when the payment was certainly not recorded: its sale has changed since the capture (agreeToRecord in record.go), or
-// the attempts to record it ended without effect (endUnrecorded there); another payment of the sale counts (yield and Duplicate in
-// prove.go); every claim was released before Redis lost the record (proven there); or an operator decided so (notRecorded in decide.go).
-// A blocked payment is refunded only by an operator (refundBlocked there). Nothing is refunded before the refund holds a claim.
+// A refund is due when the payment was certainly not recorded:
+//   - Its sale has changed since the capture (agreeToRecord in record.go).
+//   - The attempts to record it ended without effect (endUnrecorded in record.go).
+//   - Another payment of the sale counts (yield and Duplicate in prove.go).
+//   - Every claim was released before Redis lost the record (proven in prove.go).
+//   - An operator decided so (notRecorded in decide.go). A blocked payment is refunded only by an operator (refundBlocked).
+//
+// Nothing is refunded before the refund holds a claim.
 
 // The reasons of payments that are blocked because a refund did not succeed.
 const (
