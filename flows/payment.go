@@ -92,7 +92,7 @@ func (s PaymentState) Final() bool { return s == Recorded || s == Cancelled || s
 type Payment struct {
 	ID            PaymentID    `json:"id"`
 	Schema        int          `json:"schema"`
-	Version       int64        `json:"-"` // counted by the store
+	Version       int64        `json:"-"` // set by the store: higher with each write
 	State         PaymentState `json:"state"`
 	Reason        string       `json:"reason"` // of the last transition, for operators
 	Method        Method       `json:"method"`

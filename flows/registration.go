@@ -87,7 +87,7 @@ const RegistrationSchema = 1
 type Registration struct {
 	ID               string            `json:"id"`
 	Schema           int               `json:"schema,omitempty"` // set by the store; 0 for the first layout
-	Version          int64             `json:"-"`                // counted by the store
+	Version          int64             `json:"-"`                // set by the store: higher with each write
 	State            RegistrationState `json:"state"`
 	ClientToken      string            `json:"clientToken"`
 	TokenHash        string            `json:"tokenHash"`         // of the holder's token; empty if Redis lost it, or revoked
@@ -213,12 +213,19 @@ func (v View) State() RegistrationState {
 	return v.Phase
 }
 
-// Sequence orders the states of a registration, by the store's counters: it never falls.
+// countedVersions: Frontdesk 0.9 counts the versions of a record from 1. Later ones are times, in µs.
+const countedVersions = 1 << 32
+
+// Sequence orders the states of a registration, by the store's versions: it never falls.
 func (v View) Sequence() int64 {
-	if v.Payment == nil {
-		return v.Version
+	switch payment := v.Payment; {
+	case payment == nil:
+		return 2 * v.Version // as if the next payment, which has the registration's version at first, had begun
+	case payment.Version < countedVersions:
+		return v.Version + payment.Version + payment.CreatedAt.UnixMicro()
+	default:
+		return v.Version + payment.Version
 	}
-	return v.Version + v.Payment.Version
 }
 
 // Phase returns the registration's state by the record, its latest payment (nil: none) and the clock.

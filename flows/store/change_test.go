@@ -18,7 +18,7 @@ func TestSilentStateChange(t *testing.T) {
 		}
 		change := to(silent, flows.Intent)
 		change.Silent = true
-		if stored := redis.commit(change); stored.Version != 2 {
+		if stored := redis.commit(change); stored.Version <= silent.Version {
 			redis.Errorf("a silent change made version %d", stored.Version)
 		}
 		redis.commit(to(loud, flows.Intent))

@@ -21,14 +21,15 @@ import (
 //
 //	5 state and 6 body of the payment  7 prefix of the registration's payments' keys
 //
-// The version of the payment continues that of the one before, so that View.Sequence does not fall. Returns it when done (also by
-// this operation before), 0 when the registration was changed.
-var startPayment = redis.NewScript(`
+// Returns the version of both when done (also by this operation before), 0 when the registration was changed. It follows that of the
+// payment before, too.
+var startPayment = redis.NewScript(nextVersion + `
 local held = redis.call('HMGET', KEYS[1], 'version', 'operation')
-if held[2] == ARGV[2] then return tonumber(redis.call('HGET', KEYS[2], 'version')) end
+if held[2] == ARGV[2] then return held[1] end
 if held[1] ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
-local version = 1 + (redis.call('HGET', ARGV[7] .. string.format('%d', ARGV[4] - 1), 'version') or 0)
-redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'operation', ARGV[2], 'body', ARGV[3], 'generation', ARGV[4])
+local before = redis.call('HGET', ARGV[7] .. string.format('%d', ARGV[4] - 1), 'version') or 0
+local version = nextVersion(math.max(ARGV[1], before))
+redis.call('HSET', KEYS[1], 'version', version, 'operation', ARGV[2], 'body', ARGV[3], 'generation', ARGV[4])
 redis.call('PERSIST', KEYS[1])
 redis.call('HSET', KEYS[2], 'version', version, 'state', ARGV[5], 'body', ARGV[6])
 redis.call('PUBLISH', '` + changes + `', KEYS[1])
@@ -46,9 +47,10 @@ return version
 //	9 then that of its registration, ms, if this is its latest payment  10 the payment's number
 //	11 1 to notify subscribers of the registration  12 id  13 score of the new state
 //
-// Returns 1 when it moved, 0 when it was changed, -1 when it is leased to another process.
-var commit = redis.NewScript(`
-if redis.call('HEXISTS', KEYS[1], 'operation:' .. ARGV[3]) == 1 then return 1 end
+// Returns its version when it moved, 0 when it was changed, -1 when it is leased to another process.
+var commit = redis.NewScript(nextVersion + `
+local done = redis.call('HGET', KEYS[1], 'operation:' .. ARGV[3])
+if done then return done end
 local held = redis.call('HMGET', KEYS[1], 'state', 'version', 'lease')
 if held[1] ~= ARGV[1] or held[2] ~= ARGV[2] then return 0 end
 local time = redis.call('TIME')
@@ -56,8 +58,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 if ARGV[7] ~= '0' and now < tonumber(held[3] or '0') + ARGV[7] then return -1 end
 local lease = 0
 if ARGV[6] ~= '0' then lease = now + ARGV[6] end
-redis.call('HSET', KEYS[1], 'state', ARGV[4], 'version', ARGV[2] + 1, 'body', ARGV[5],
-  'lease', string.format('%.0f', lease), 'operation:' .. ARGV[3], ARGV[2] + 1)
+local version = nextVersion(ARGV[2])
+redis.call('HSET', KEYS[1], 'state', ARGV[4], 'version', version, 'body', ARGV[5],
+  'lease', string.format('%.0f', lease), 'operation:' .. ARGV[3], version)
 if ARGV[8] ~= '0' then
   redis.call('PEXPIRE', KEYS[1], ARGV[8])
   if redis.call('HGET', KEYS[2], 'generation') == ARGV[10] then redis.call('PEXPIRE', KEYS[2], ARGV[9]) end
@@ -66,7 +69,7 @@ elseif redis.call('PERSIST', KEYS[1]) == 1 and redis.call('HGET', KEYS[2], 'gene
 end
 if KEYS[3] and ARGV[8] == '0' then redis.call('ZADD', KEYS[3], ARGV[13], ARGV[12]) end
 if ARGV[11] == '1' then redis.call('PUBLISH', '` + changes + `', KEYS[2]) end
-return 1
+return version
 `)
 
 const (
@@ -94,9 +97,9 @@ func (s *Store) StartPayment(ctx context.Context, registration *flows.Registrati
 	start := call{startPayment, []string{rKey, pKey}, []any{
 		registration.Version, uuid.NewString(), rBody, registration.Generation, string(payment.State), pBody, paymentPrefix(registration.ID),
 	}}
-	payment.Version, err = created(s.runAfter(ctx, []call{opening(payment, payment.CreatedAt.Add(firstPoll), replace, onlyNew)}, start))
+	version, err := written(s.runAfter(ctx, []call{opening(payment, payment.CreatedAt.Add(firstPoll), replace, onlyNew)}, start))
 	if err == nil {
-		registration.Version++
+		registration.Version, payment.Version = version, version
 	}
 	return err
 }
@@ -160,10 +163,11 @@ func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 	if moved.Val() == int64(-1) {
 		return flows.ErrOwned
 	}
-	if err := committed(moved); err != nil {
+	version, err := written(moved)
+	if err != nil {
 		return err
 	}
-	move.Next.Version = move.Version + 1
+	move.Next.Version = version
 	if clustered && move.Keep == 0 {
 		s.redis.ZAdd(ctx, paymentStates, stateEntry(move.Next)) // else the next poll does it
 	}

@@ -17,7 +17,7 @@ import (
 func TestStartPayment(t *testing.T) {
 	onEach(t, func(redis *fixture) {
 		registration, payment := redis.started()
-		if registration.Version != 2 || payment.Version != 1 {
+		if registration.Version != payment.Version {
 			redis.Errorf("registration version %d, payment version %d", registration.Version, payment.Version)
 		}
 		gotR, gotP, err := redis.Registration(redis.Context(), registration.ID)
@@ -79,7 +79,7 @@ func TestCommit(t *testing.T) {
 		}
 		moved := redis.commit(to(payment, flows.Intent))
 		got, err := redis.Payment(redis.Context(), payment.ID)
-		if err != nil || moved.Version != 2 || !reflect.DeepEqual(got, moved) {
+		if err != nil || moved.Version <= payment.Version || !reflect.DeepEqual(got, moved) {
 			redis.Errorf("committed %+v, read %+v (%v)", moved, got, err)
 		}
 		redis.lives(paymentKey(payment), 0)
@@ -99,19 +99,18 @@ func TestRepeatedOperation(t *testing.T) {
 	onEach(t, func(redis *fixture) {
 		_, p := redis.started()
 		first := to(p, flows.Intent)
-		intent := redis.commit(first)
+		intent := *redis.commit(first)
 		repeat := func() {
 			first.Next.Version = 0
-			if err := redis.Commit(redis.Context(), first); err != nil || first.Next.Version != 2 {
+			if err := redis.Commit(redis.Context(), first); err != nil || first.Next.Version != intent.Version {
 				redis.Errorf("the repetition got version %d: %v", first.Next.Version, err)
 			}
 		}
 		redis.unchanged("a repetition", repeat)
-		intent.Version = 2
-		second := to(intent, flows.Authorised)
+		second := to(&intent, flows.Authorised)
 		redis.commit(second)
 		redis.unchanged("a late repetition", repeat)
-		other := to(intent, flows.Cancelling)
+		other := to(&intent, flows.Cancelling)
 		redis.unchanged("another operation", func() {
 			if err := redis.Commit(redis.Context(), other); !errors.Is(err, flows.ErrConflict) {
 				redis.Errorf("another operation: %v", err)

@@ -23,25 +23,24 @@ import (
 //	7 generation  8 its time to live if the payment is final, ms
 //	9 "1" if the payment is not a duplicate, so that its registration must exist, else "0"
 //
-// The version of the payment begins at the time, in seconds: what Redis lost had a lower one, and View.Sequence must not fall.
-// Returns it when done (also by this operation before), 0 when the payment exists or the registration was changed, -1 when the
-// registration to keep is gone.
-var rebuild = redis.NewScript(`
+// Returns the version of the payment when done (also by this operation before), 0 when the payment exists or the registration was
+// changed, -1 when the registration to keep is gone.
+var rebuild = redis.NewScript(nextVersion + `
 if redis.call('HEXISTS', KEYS[2], 'operation:' .. ARGV[1]) == 1 then
-  return tonumber(redis.call('HGET', KEYS[2], 'version'))
+  return redis.call('HGET', KEYS[2], 'version')
 end
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 if ARGV[5] ~= '' then
   if (redis.call('HGET', KEYS[1], 'version') or '0') ~= ARGV[6] then return 0 end
-  redis.call('HSET', KEYS[1], 'version', ARGV[6] + 1, 'operation', ARGV[1], 'body', ARGV[5], 'generation', ARGV[7])
+  redis.call('HSET', KEYS[1], 'version', nextVersion(ARGV[6]), 'operation', ARGV[1], 'body', ARGV[5], 'generation', ARGV[7])
   if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[8]) else redis.call('PERSIST', KEYS[1]) end
 elseif ARGV[9] == '1' and redis.call('EXISTS', KEYS[1]) == 0 then
   return -1
 end
-local version = redis.call('TIME')[1]
+local version = nextVersion(0)
 redis.call('HSET', KEYS[2], 'version', version, 'state', ARGV[2], 'body', ARGV[3], 'operation:' .. ARGV[1], 1)
 if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[2], ARGV[4]) end
-return tonumber(version)
+return version
 `)
 
 // Rebuild stores a payment that Redis lost and, unless nil, its registration as SaveRegistration does, both or neither. keep is how
@@ -73,7 +72,7 @@ func (s *Store) Rebuild(ctx context.Context, registration *flows.Registration, p
 	if n, _ := reply.Int64(); n == -1 {
 		return flows.ErrNotFound
 	}
-	payment.Version, err = created(reply)
+	payment.Version, err = written(reply)
 	return err
 }
 

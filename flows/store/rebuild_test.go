@@ -46,8 +46,7 @@ func TestRebuild(t *testing.T) {
 			redis.Fatal(err)
 		}
 		got, payment, err := redis.Registration(redis.Context(), registration.ID)
-		sequel := payment.Version == paid.Version && time.Since(time.Unix(paid.Version, 0)).Abs() < time.Hour // no lost version was so high
-		if err != nil || got.Version != 1 || !sequel || payment.State != flows.InDoubt || !got.Rebuilt {
+		if err != nil || got.Version == 0 || payment.Version != paid.Version || payment.State != flows.InDoubt || !got.Rebuilt {
 			redis.Fatalf("read %+v with %+v (%v)", got, payment, err)
 		}
 		for _, key := range []string{registrationKey(registration), paymentKey(paid)} {
@@ -102,7 +101,7 @@ func TestRebuildBehind(t *testing.T) {
 			redis.Fatal(err)
 		}
 		got, p, err := redis.Registration(redis.Context(), registration.ID)
-		if err != nil || p.ID != next.ID || got.Version != registration.Version+1 {
+		if err != nil || p.ID != next.ID || got.Version <= registration.Version {
 			redis.Errorf("%+v with %+v (%v)", got, p, err)
 		}
 		// When the earlier payment ends, the registration stays with the later one.

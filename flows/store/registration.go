@@ -23,19 +23,20 @@ import (
 //
 //	5 time to live, ms, 0 to keep it  6 prefix of its payments' keys
 //
-// Returns 1 when saved (also by this operation before), 0 when it was changed.
-var saveRegistration = redis.NewScript(`
+// Returns its version when saved (also by this operation before), 0 when it was changed.
+var saveRegistration = redis.NewScript(nextVersion + `
 local held = redis.call('HMGET', KEYS[1], 'version', 'operation')
-if held[2] == ARGV[2] then return 1 end
+if held[2] == ARGV[2] then return held[1] end
 if (held[1] or '0') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'operation', ARGV[2], 'body', ARGV[3], 'generation', ARGV[4])
+local version = nextVersion(ARGV[1])
+redis.call('HSET', KEYS[1], 'version', version, 'operation', ARGV[2], 'body', ARGV[3], 'generation', ARGV[4])
 if redis.call('PTTL', ARGV[6] .. ARGV[4]) == -1 then
   redis.call('PERSIST', KEYS[1])
 elseif ARGV[5] ~= '0' then
   redis.call('PEXPIRE', KEYS[1], ARGV[5])
 end
 redis.call('PUBLISH', '` + changes + `', KEYS[1])
-return 1
+return version
 `)
 
 // loadRegistration reads a registration with its latest payment.
@@ -54,7 +55,7 @@ end
 return r
 `)
 
-// SaveRegistration creates a registration (version 0), or replaces it if its version is still r.Version, and increments that. It
+// SaveRegistration creates a registration (version 0), or replaces it if its version is still r.Version, and sets the new one. It
 // restarts the record's life, which does not end while its latest payment is open. flows.ErrConflict if it was changed since it was
 // read.
 func (s *Store) SaveRegistration(ctx context.Context, r *flows.Registration) error {
@@ -79,11 +80,11 @@ func (s *Store) replace(ctx context.Context, registration *flows.Registration, k
 	save := call{saveRegistration, []string{key}, []any{
 		registration.Version, uuid.NewString(), body, registration.Generation, keep.Milliseconds(), paymentPrefix(registration.ID),
 	}}
-	if err := committed(s.runAfter(ctx, index, save)); err != nil {
+	version, err := written(s.runAfter(ctx, index, save))
+	if err != nil {
 		return err
 	}
-	registration.Version++
-	registration.Listed = listed(registration)
+	registration.Version, registration.Listed = version, listed(registration)
 	return nil
 }
 

@@ -18,7 +18,7 @@ func TestRegistration(t *testing.T) {
 	onEach(t, func(redis *fixture) {
 		r := redis.registered()
 		got, p, err := redis.Registration(redis.Context(), r.ID)
-		if err != nil || p != nil || got.Version != 1 || !reflect.DeepEqual(got, r) {
+		if err != nil || p != nil || got.Version == 0 || !reflect.DeepEqual(got, r) {
 			redis.Errorf("stored %+v, read %+v with payment %v (%v)", r, got, p, err)
 		}
 		redis.lives(registrationKey(r), 44*time.Hour)
@@ -33,7 +33,7 @@ func TestRegistrationCompareAndSet(t *testing.T) {
 		registration := redis.registered()
 		stale := *registration
 		registration.ClubID = "12"
-		if err := redis.SaveRegistration(redis.Context(), registration); err != nil || registration.Version != 2 {
+		if err := redis.SaveRegistration(redis.Context(), registration); err != nil || registration.Version <= stale.Version {
 			redis.Fatalf("version %d: %v", registration.Version, err)
 		}
 		again := *registration

@@ -79,8 +79,17 @@ func committed(reply *redis.Cmd) error {
 	return err
 }
 
-// created is committed for a script that returns the version of the record that it made.
-func created(reply *redis.Cmd) (version int64, err error) {
+// nextVersion begins the scripts that write a registration or a payment. A version is a time in µs, so that it is higher than those
+// of the writes that Redis has lost, too: View.Sequence must not fall, and a gateway that knows a lost record must not replace another.
+const nextVersion = `
+local function nextVersion(last)
+  local time = redis.call('TIME')
+  return string.format('%.0f', math.max(last + 1, time[1] * 1000000 + time[2]))
+end
+`
+
+// written is committed for a script that returns the version of the record that it wrote.
+func written(reply *redis.Cmd) (version int64, err error) {
 	version, err = reply.Int64()
 	if err == nil && version == 0 {
 		err = flows.ErrConflict
