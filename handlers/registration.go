@@ -228,8 +228,8 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		}
 		out.Next = append(out.Next, next)
 	}
-	out.Version = versionOf(out)
 	out.Sequence = view.Sequence()
+	out.Version = versionOf(out)
 	return out
 }
 

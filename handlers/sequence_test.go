@@ -56,3 +56,19 @@ func TestReplayShowsThePresent(t *testing.T) {
 		t.Errorf("the refusal carries %+v", refused)
 	}
 }
+
+// TestVersionFollowsSequence: a registration that is as it was before two changes has another version, because a response to the first
+// change may still be on its way: a client would take that for the newest.
+func TestVersionFollowsSequence(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	registration := c.Register()
+	path := "/v1/registrations/" + registration.Id
+	c.Do("DELETE", path+"/items", nil).Into(http.StatusOK, &registration)
+	c.Do("POST", path+"/items", api.NewItem{OfferId: "2501"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	c.Do("DELETE", path+"/items", nil).Into(http.StatusOK, nil)
+	known := [2]string{"If-None-Match", `"` + registration.Version + `"`}
+	if now := c.Do("GET", path, nil, known); now.Status != http.StatusOK {
+		t.Errorf("the version of an earlier sequence is answered with %d", now.Status)
+	}
+}
