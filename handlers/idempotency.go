@@ -63,7 +63,7 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		if starts { // elsewhere, the registration itself keeps what a failed request has made
 			attempt, err := s.cfg.Store.BeginAttempt(ctx, scope, key, digest, owner)
 			if err == nil && attempt.Again {
-				_, err = s.cfg.Registrations.Present(ctx, attempt.ID)
+				err = s.cfg.Registrations.CheckNotErased(ctx, attempt.ID)
 			}
 			if err != nil {
 				return cmp.Or(s.cfg.Store.AbandonRequest(ctx, scope, key, owner), err)
@@ -156,7 +156,7 @@ func (s *Server) replay(c echo.Context, response store.Response) error {
 	} else {
 		_ = json.Unmarshal(response.Body, &first)
 	}
-	view, err := s.present(c, first)
+	view, err := s.present(c, first, sessionOf(response, first))
 	if err != nil {
 		return err
 	}
@@ -186,16 +186,27 @@ func (s *Server) replay(c echo.Context, response store.Response) error {
 	return writeStored(c, response)
 }
 
+// sessionOf returns the token of the session that a response began; empty if it began none.
+func sessionOf(response store.Response, began api.Registration) string {
+	if cookie, err := http.ParseSetCookie(response.Header["Set-Cookie"]); err == nil {
+		return cookie.Value
+	}
+	return value(began.Token)
+}
+
 // present returns the registration that a replayed response shows: that of the request's path, which the caller must still
-// hold, or the one that the request started. The zero View means that the response shows none.
-func (s *Server) present(c echo.Context, first api.Registration) (flows.View, error) {
+// hold, or that of the session that the request began, which must not have ended. The zero View means that the response shows none.
+func (s *Server) present(c echo.Context, first api.Registration, session string) (flows.View, error) {
 	ctx := c.Request().Context()
 	id, token := c.Param("id"), callerOf(ctx).token
 	switch {
 	case id == "" && first.Id == "", s.operationOf(c).Operation.OperationID == "endSession":
 		return flows.View{}, nil
 	case id == "":
-		return s.cfg.Registrations.Present(ctx, first.Id)
+		if err := s.cfg.Registrations.CheckNotErased(ctx, first.Id); err != nil {
+			return flows.View{}, err
+		}
+		return s.cfg.Registrations.Get(ctx, first.Id, session)
 	case first.Payment != nil: // if Redis has lost that payment, the registration would show an earlier one: refuse
 		if _, err := s.cfg.Registrations.PaymentByID(ctx, id, token, flows.PaymentID(first.Payment.Id)); err != nil {
 			return flows.View{}, err

@@ -129,8 +129,9 @@ func (r route) compareProblems(name string, op operation) error {
 		flows.Internal: true, flows.MalformedRequest: true, flows.TooLarge: true, flows.StaffKeyUnknown: true,
 		flows.InvalidRequest:       strings.HasPrefix(op.Path, "/v1/") && !webhook,
 		flows.UnsupportedMediaType: hasBody, flows.CardNumberRefused: hasBody,
-		flows.TokenRequired: r.access&holder != 0, flows.RegistrationNotFound: r.access&holder != 0,
-		flows.ClubNotFound: strings.Contains(op.Path, "{clubId}"), flows.OfferNotFound: strings.Contains(op.Path, "{offerId}"),
+		flows.TokenRequired:        r.access&holder != 0,
+		flows.RegistrationNotFound: r.access&holder != 0 || hasHeader(op.Operation, "Set-Cookie"), // a session may have ended
+		flows.ClubNotFound:         strings.Contains(op.Path, "{clubId}"), flows.OfferNotFound: strings.Contains(op.Path, "{offerId}"),
 		flows.NotFound: strings.Contains(op.Path, "{itemId}") || strings.Contains(op.Path, "{secret}") ||
 			strings.Contains(op.Path, "{proof}"),
 		flows.ForbiddenOrigin: strings.Contains(op.Path, "{id}") && op.Method != http.MethodGet,

@@ -168,22 +168,20 @@ func (s *Service) attempt(ctx context.Context, in StartRequest) (*flows.Registra
 	}, nil, nil
 }
 
-// Present returns a registration as it is now, for a request that repeats its start; the zero View if it is gone.
-// RegistrationClosed if its data was erased: the repetition must not show or fill it again.
-func (s *Service) Present(ctx context.Context, id string) (flows.View, error) {
-	registration, payment, err := s.cfg.Store.Registration(ctx, id)
+// CheckNotErased returns RegistrationClosed for a registration whose data was erased, which a repeated start must not show or fill
+// again.
+func (s *Service) CheckNotErased(ctx context.Context, id string) error {
+	registration, _, err := s.cfg.Store.Registration(ctx, id)
 	switch {
 	case errors.Is(err, flows.ErrNotFound):
-		return flows.View{}, nil
-	case err != nil:
-		return flows.View{}, flows.StorageFailed(err)
-	case registration.Erased:
-		return flows.View{}, &flows.Error{
+		return nil
+	case err == nil && registration.Erased:
+		return &flows.Error{
 			Code:   flows.RegistrationClosed,
 			Detail: flows.DetailRegistrationErased,
 		}
 	}
-	return s.view(registration, payment), nil
+	return flows.StorageFailed(err)
 }
 
 // prepare creates what the request allows: the contact, the sale and its items.
