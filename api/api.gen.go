@@ -3335,22 +3335,25 @@ type ChangeConsentsParams struct {
 
 // StartTransferParams defines parameters for StartTransfer.
 type StartTransferParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-	// with the same request: the action is done once.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // SignTransferParams defines parameters for SignTransfer.
 type SignTransferParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-	// with the same request: the action is done once.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // StartRegistrationParams defines parameters for StartRegistration.
 type StartRegistrationParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-	// with the same request: the action is done once.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// XFrontdeskChallenge The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
@@ -3380,8 +3383,9 @@ type GetRegistrationParams struct {
 
 // CheckCartParams defines parameters for CheckCart.
 type CheckCartParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-	// with the same request: the action is done once.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
@@ -3399,8 +3403,9 @@ type ClearItemsParams struct {
 
 // AddItemParams defines parameters for AddItem.
 type AddItemParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-	// with the same request: the action is done once.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
@@ -3412,8 +3417,9 @@ type RemoveItemParams struct {
 
 // CreateMandateParams defines parameters for CreateMandate.
 type CreateMandateParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-	// with the same request: the action is done once.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// XFrontdeskChallenge The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
@@ -3431,15 +3437,17 @@ type CancelSignatureParams struct {
 
 // SignMandateParams defines parameters for SignMandate.
 type SignMandateParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-	// with the same request: the action is done once.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // ResendCodeParams defines parameters for ResendCode.
 type ResendCodeParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-	// with the same request: the action is done once.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// XFrontdeskChallenge The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
@@ -3457,8 +3465,9 @@ type CancelPaymentParams struct {
 
 // StartPaymentParams defines parameters for StartPayment.
 type StartPaymentParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-	// with the same request: the action is done once.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
@@ -3476,15 +3485,17 @@ type PutPersonParams struct {
 
 // MigrateProspectParams defines parameters for MigrateProspect.
 type MigrateProspectParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-	// with the same request: the action is done once.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // CreateResumeLinkParams defines parameters for CreateResumeLink.
 type CreateResumeLinkParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-	// with the same request: the action is done once.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
@@ -3496,8 +3507,9 @@ type EndSessionParams struct {
 
 // ResumeRegistrationParams defines parameters for ResumeRegistration.
 type ResumeRegistrationParams struct {
-	// IdempotencyKey A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-	// with the same request: the action is done once.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
 	// XFrontdeskSession `cookie` requests a session cookie instead of a token in the body. Only for pages on the same site as the API.

@@ -92,11 +92,12 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 // One UUID in a trillion has fewer; "11111111" does.
 const minKeyVariety = 6
 
-// guessableKey refuses keys that two callers may choose by chance, such as "1". Only the key distinguishes anonymous callers:
-// the second one with the same key and body would get the first one's response, token included.
+// guessableKey refuses keys that two callers may choose by chance, such as sixteen zeros. Only the key distinguishes anonymous
+// callers: the second one with the same key and body would get the first one's response, token included. The keys of a holder and
+// of a contact are their own, so they may count.
 func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	key := c.Request().Header.Get("Idempotency-Key")
-	if !op.takesKey || key == "" {
+	if !op.takesKey || key == "" || c.Param("id") != "" || callerOf(c.Request().Context()).contact != nil {
 		return nil
 	}
 	characters := slices.Sorted(slices.Values([]rune(key)))

@@ -2838,8 +2838,9 @@ export interface components {
          */
         Challenge: string;
         /**
-         * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-         *     with the same request: the action is done once.
+         * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+         *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+         *     different characters.
          * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
          */
         IdempotencyKey: string;
@@ -3341,8 +3342,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-                 *     with the same request: the action is done once.
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -3512,8 +3514,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-                 *     with the same request: the action is done once.
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -3596,8 +3599,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-                 *     with the same request: the action is done once.
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -3969,8 +3973,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-                 *     with the same request: the action is done once.
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4101,8 +4106,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-                 *     with the same request: the action is done once.
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4252,8 +4258,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-                 *     with the same request: the action is done once.
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4311,8 +4318,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-                 *     with the same request: the action is done once.
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4401,8 +4409,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-                 *     with the same request: the action is done once.
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4449,8 +4458,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-                 *     with the same request: the action is done once.
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4499,8 +4509,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-                 *     with the same request: the action is done once.
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4944,8 +4955,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-                 *     with the same request: the action is done once.
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -4991,8 +5003,9 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A new random value for each intended action, such as a UUID, with at least six different characters. Send it again
-                 *     with the same request: the action is done once.
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
