@@ -1,5 +1,5 @@
 # make run: the mock back end on http://localhost:8080.
-# make test: what to run on every change: vet, all tests outside e2e with the race detector (except ten that
+# make test: what to run on every change: vet, all tests outside e2e with the race detector (except a dozen that
 #   repeat one thing many times), and the main journeys through the real binary, a real Redis and a real Chromium.
 #   About four minutes on two cores, and less where Go has cached results.
 # make check: the rest: linters, linters of the contract, every journey, screen and attack, executed documentation,
@@ -18,10 +18,10 @@ LINT = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # -count=1: Go caches results without regard to the binary that these tests run.
 # -timeout ends a hang; a busy machine takes several times as long as an idle one.
 E2E = go test -count=1 -timeout 90m
-# LONG tests repeat one thing, often thousands of times: a payment, with another message broken each time, and a request,
-# from another address, as another caller or with other headers each time. The race detector would take ten times as
-# long over them, and sees the same code in other tests.
-LONG = ^(TestWipe|TestEveryMessageBreaks|TestSettlementBreaks|TestRedisForgets|TestLossInsideARebuild|TestManyAddresses|TestAuthorisationMatrix|TestAuthorisationMatrixOfExpiredAndForeign|TestCachedResponseEqualsTheRouters)$$
+# LONG tests repeat one thing, often thousands of times: a decision of the protocol, in another state each time; a payment,
+# with another message broken each time; and a request, from another address, as another caller or with other headers each
+# time. The race detector would take several times as long over them, and sees the same code in other tests.
+LONG = ^(TestWalk|TestDecisionsAreExplained|TestAllowedIsNext|TestRefusingRoute|TestWipe|TestEveryMessageBreaks|TestSettlementBreaks|TestRedisForgets|TestLossInsideARebuild|TestManyAddresses|TestAuthorisationMatrix|TestAuthorisationMatrixOfExpiredAndForeign|TestCachedResponseEqualsTheRouters)$$
 MAIN = ^(TestJourneys|TestVisitorBecomesMember|TestDirectDebit|TestTwoGatewaysUnderConcurrentPayment)$$
 
 run:
@@ -31,7 +31,7 @@ test:
 	@.ci/tools test
 	go vet ./...
 	go test -race -p 3 -parallel 8 -timeout 90m -skip '$(LONG)' $$(go list ./... | grep -v /e2e)
-	go test -parallel 8 -timeout 90m -run '$(LONG)' ./flows/payment ./handlers
+	go test -parallel 8 -timeout 90m -run '$(LONG)' ./flows/payment/... ./handlers
 	FULL_CHROMIUM=1 $(E2E) -parallel 4 -run '$(MAIN)' ./e2e/journey ./e2e/site
 
 check: tools contract

@@ -37,7 +37,7 @@ func TestRefusingRoute(t *testing.T) {
 			}
 			waiting := in(flows.Authorised, payments) + in(flows.Captured, payments)
 			world.Fault()
-			for range 16 * 3 { // the longest pause of a probe
+			for rest := 16 * 3; rest > 0 && in(flows.Recorded, payments) < waiting; rest-- { // the longest pause of a probe
 				world.Clock.Advance(20 * time.Second)
 				payments = world.advanceAll(gateway, payments)
 			}
