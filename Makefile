@@ -58,7 +58,7 @@ tools: # what the tests need and the machine may lack
 
 generate: tools # from openapi.yaml: the contract in Go and as JSON, and the types of the signup site; the pages below /docs; docs/reference/{configuration,cli,problems}.md
 	go generate ./api ./handlers ./handlers/docs ./cmd
-	e2e/web/node_modules/.bin/openapi-typescript openapi.yaml --default-non-nullable=false --output web-example/openapi.d.ts
+	node e2e/web/types.mjs openapi.yaml web-example/openapi.d.ts
 
 campaign: tools
 	mkdir -p artefacts

@@ -24,8 +24,17 @@ var site embed.FS
 //go:embed docs/examples
 var examples embed.FS
 
+//go:embed web-example/openapi.d.ts
+var types []byte
+
 func main() {
-	cmd.Execute(cmd.Assets{Contract: contract, Events: events, Site: sub(site, "web-example"), Examples: sub(examples, "docs/examples")})
+	cmd.Execute(cmd.Assets{
+		Contract: contract,
+		Events:   events,
+		Types:    types,
+		Site:     sub(site, "web-example"),
+		Examples: sub(examples, "docs/examples"),
+	})
 }
 
 func sub(files embed.FS, folder string) fs.FS {

@@ -16,51 +16,51 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
-// Defines values for ActionAction.
+// Defines values for ActionName.
 const (
-	ActionActionAbandon         ActionAction = "abandon"
-	ActionActionAddItem         ActionAction = "add_item"
-	ActionActionCancelPayment   ActionAction = "cancel_payment"
-	ActionActionCancelSignature ActionAction = "cancel_signature"
-	ActionActionCheck           ActionAction = "check"
-	ActionActionClearItems      ActionAction = "clear_items"
-	ActionActionConsents        ActionAction = "consents"
-	ActionActionMandate         ActionAction = "mandate"
-	ActionActionPay             ActionAction = "pay"
-	ActionActionPerson          ActionAction = "person"
-	ActionActionProspect        ActionAction = "prospect"
-	ActionActionResend          ActionAction = "resend"
-	ActionActionSign            ActionAction = "sign"
+	ActionNameAbandon         ActionName = "abandon"
+	ActionNameAddItem         ActionName = "add_item"
+	ActionNameCancelPayment   ActionName = "cancel_payment"
+	ActionNameCancelSignature ActionName = "cancel_signature"
+	ActionNameCheck           ActionName = "check"
+	ActionNameClearItems      ActionName = "clear_items"
+	ActionNameConsents        ActionName = "consents"
+	ActionNameMandate         ActionName = "mandate"
+	ActionNamePay             ActionName = "pay"
+	ActionNamePerson          ActionName = "person"
+	ActionNameProspect        ActionName = "prospect"
+	ActionNameResend          ActionName = "resend"
+	ActionNameSign            ActionName = "sign"
 )
 
-// Valid indicates whether the value is a known member of the ActionAction enum.
-func (e ActionAction) Valid() bool {
+// Valid indicates whether the value is a known member of the ActionName enum.
+func (e ActionName) Valid() bool {
 	switch e {
-	case ActionActionAbandon:
+	case ActionNameAbandon:
 		return true
-	case ActionActionAddItem:
+	case ActionNameAddItem:
 		return true
-	case ActionActionCancelPayment:
+	case ActionNameCancelPayment:
 		return true
-	case ActionActionCancelSignature:
+	case ActionNameCancelSignature:
 		return true
-	case ActionActionCheck:
+	case ActionNameCheck:
 		return true
-	case ActionActionClearItems:
+	case ActionNameClearItems:
 		return true
-	case ActionActionConsents:
+	case ActionNameConsents:
 		return true
-	case ActionActionMandate:
+	case ActionNameMandate:
 		return true
-	case ActionActionPay:
+	case ActionNamePay:
 		return true
-	case ActionActionPerson:
+	case ActionNamePerson:
 		return true
-	case ActionActionProspect:
+	case ActionNameProspect:
 		return true
-	case ActionActionResend:
+	case ActionNameResend:
 		return true
-	case ActionActionSign:
+	case ActionNameSign:
 		return true
 	default:
 		return false
@@ -88,21 +88,18 @@ func (e Audience) Valid() bool {
 	}
 }
 
-// Defines values for CardDetailsPresentation.
+// Defines values for CardPresentation.
 const (
-	PresentationEmbedded CardDetailsPresentation = "embedded"
-	PresentationNone     CardDetailsPresentation = "none"
-	PresentationRedirect CardDetailsPresentation = "redirect"
+	PresentationEmbedded CardPresentation = "embedded"
+	PresentationNone     CardPresentation = "none"
 )
 
-// Valid indicates whether the value is a known member of the CardDetailsPresentation enum.
-func (e CardDetailsPresentation) Valid() bool {
+// Valid indicates whether the value is a known member of the CardPresentation enum.
+func (e CardPresentation) Valid() bool {
 	switch e {
 	case PresentationEmbedded:
 		return true
 	case PresentationNone:
-		return true
-	case PresentationRedirect:
 		return true
 	default:
 		return false
@@ -151,24 +148,24 @@ func (e CartItemOrigin) Valid() bool {
 	}
 }
 
-// Defines values for ChallengeWidgetProvider.
+// Defines values for ChallengeProvider.
 const (
-	ChallengeWidgetProviderHcaptcha  ChallengeWidgetProvider = "hcaptcha"
-	ChallengeWidgetProviderOther     ChallengeWidgetProvider = "other"
-	ChallengeWidgetProviderRecaptcha ChallengeWidgetProvider = "recaptcha"
-	ChallengeWidgetProviderTurnstile ChallengeWidgetProvider = "turnstile"
+	ChallengeProviderHcaptcha  ChallengeProvider = "hcaptcha"
+	ChallengeProviderOther     ChallengeProvider = "other"
+	ChallengeProviderRecaptcha ChallengeProvider = "recaptcha"
+	ChallengeProviderTurnstile ChallengeProvider = "turnstile"
 )
 
-// Valid indicates whether the value is a known member of the ChallengeWidgetProvider enum.
-func (e ChallengeWidgetProvider) Valid() bool {
+// Valid indicates whether the value is a known member of the ChallengeProvider enum.
+func (e ChallengeProvider) Valid() bool {
 	switch e {
-	case ChallengeWidgetProviderHcaptcha:
+	case ChallengeProviderHcaptcha:
 		return true
-	case ChallengeWidgetProviderOther:
+	case ChallengeProviderOther:
 		return true
-	case ChallengeWidgetProviderRecaptcha:
+	case ChallengeProviderRecaptcha:
 		return true
-	case ChallengeWidgetProviderTurnstile:
+	case ChallengeProviderTurnstile:
 		return true
 	default:
 		return false
@@ -304,21 +301,21 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
-// Defines values for OfferNeeds.
+// Defines values for OfferNeed.
 const (
-	OfferNeedsDebit     OfferNeeds = "debit"
-	OfferNeedsMandate   OfferNeeds = "mandate"
-	OfferNeedsStartDate OfferNeeds = "startDate"
+	OfferNeedDebit     OfferNeed = "debit"
+	OfferNeedMandate   OfferNeed = "mandate"
+	OfferNeedStartDate OfferNeed = "startDate"
 )
 
-// Valid indicates whether the value is a known member of the OfferNeeds enum.
-func (e OfferNeeds) Valid() bool {
+// Valid indicates whether the value is a known member of the OfferNeed enum.
+func (e OfferNeed) Valid() bool {
 	switch e {
-	case OfferNeedsDebit:
+	case OfferNeedDebit:
 		return true
-	case OfferNeedsMandate:
+	case OfferNeedMandate:
 		return true
-	case OfferNeedsStartDate:
+	case OfferNeedStartDate:
 		return true
 	default:
 		return false
@@ -1048,7 +1045,38 @@ func (e ResumeRegistrationParamsXFrontdeskSession) Valid() bool {
 	}
 }
 
-// Action A request that changes the registration, below its path:
+// Action A request that changes the registration.
+type Action struct {
+	// Action Names a request below the registration's path. Ignore an action that you do not know.
+	//
+	// | action | request |
+	// |---|---|
+	// | `person` | `PUT …/person`; once a buyer is set, also `PATCH …/person` |
+	// | `prospect` | `POST …/prospect` |
+	// | `add_item` | `POST …/items` |
+	// | `clear_items` | `DELETE …/items`, and `DELETE …/items/{itemId}` for one of them |
+	// | `check` | `POST …/check` |
+	// | `mandate` | `POST …/mandate` |
+	// | `sign` | `POST …/mandate/signature` |
+	// | `resend` | `POST …/mandate/signature/resend` |
+	// | `cancel_signature` | `DELETE …/mandate/signature` |
+	// | `pay` | `POST …/payment` |
+	// | `cancel_payment` | `DELETE …/payment` |
+	// | `consents` | `PATCH …/consents` |
+	// | `abandon` | `DELETE` of the registration itself |
+	//
+	//
+	// Example: pay
+	Action ActionName `json:"action"`
+
+	// LatestDueDate Only with `later` among the methods: the latest `dueDate` that is accepted.
+	LatestDueDate *Date `json:"latestDueDate,omitempty"`
+
+	// Methods Only with `pay`, the methods that the caller can choose now. `desk` is listed only for staff, `later` only for callers that the club offers it to.
+	Methods *[]PaymentMethod `json:"methods,omitempty"`
+}
+
+// ActionName Names a request below the registration's path. Ignore an action that you do not know.
 //
 // | action | request |
 // |---|---|
@@ -1065,18 +1093,9 @@ func (e ResumeRegistrationParamsXFrontdeskSession) Valid() bool {
 // | `cancel_payment` | `DELETE …/payment` |
 // | `consents` | `PATCH …/consents` |
 // | `abandon` | `DELETE` of the registration itself |
-type Action struct {
-	Action ActionAction `json:"action"`
-
-	// LatestDueDate Only with `later` among the methods: the latest `dueDate` that is accepted.
-	LatestDueDate *Date `json:"latestDueDate,omitempty"`
-
-	// Methods Only with `pay`, the methods that the caller can choose now. `desk` is listed only for staff, `later` only for callers that the club offers it to.
-	Methods *[]PaymentMethod `json:"methods,omitempty"`
-}
-
-// ActionAction defines model for Action.Action.
-type ActionAction string
+//
+// Example: pay
+type ActionName string
 
 // Address defines model for Address.
 type Address struct {
@@ -1160,19 +1179,52 @@ type CardConfig struct {
 	ScriptUrl *Url `json:"scriptUrl,omitempty"`
 }
 
-// CardDetails How the buyer enters the card now.
+// CardDetails How the buyer enters the card now. With `embedded`, there are two ways, for the same payment. **A page with scripts of its
+// own** loads the processor's library from `card.scriptUrl` of `GET /v1/config`, and shows its card fields with
+// `publishableKey` and `clientSecret`. **An app, a server-rendered site or a message** opens `redirectUrl`, the gateway's
+// card page, which does the same and then returns to `returnUrl`.
 type CardDetails struct {
-	ClientSecret   *string                 `json:"clientSecret,omitempty"`
-	DeclineCode    *string                 `json:"declineCode,omitempty"`
-	Presentation   CardDetailsPresentation `json:"presentation"`
-	Processor      string                  `json:"processor"`
-	PublishableKey *string                 `json:"publishableKey,omitempty"`
-	RedirectUrl    *string                 `json:"redirectUrl,omitempty"`
-	Refunding      *bool                   `json:"refunding,omitempty"`
+	// ClientSecret With `embedded`: names the payment to the processor's library.
+	ClientSecret *Words `json:"clientSecret,omitempty"`
+
+	// DeclineCode The processor's reason for the latest decline. Present with the state `declined`, and if the payment was cancelled
+	// after the registration's fifth declined attempt: cards are no longer offered then.
+	//
+	//
+	// Example: insufficient_funds
+	DeclineCode *Words `json:"declineCode,omitempty"`
+
+	// Presentation `embedded`: the card can be entered. `none`: no card can be entered, because the payment is not at the processor yet, is
+	// being processed, or has ended. With a presentation that you do not know, open `redirectUrl` if it is present.
+	//
+	//
+	// Example: embedded
+	Presentation CardPresentation `json:"presentation"`
+
+	// Processor Example: stripe
+	Processor string `json:"processor"`
+
+	// PublishableKey With `embedded`: the processor's key for browsers and apps.
+	PublishableKey *Words `json:"publishableKey,omitempty"`
+
+	// RedirectUrl The gateway's card page for this payment, while a card can be entered. It is in the visitor's language, or in that of
+	// `?lang=`, and shows the amount, the club and the payment's state, nothing of the buyer. Its address is the permission
+	// to pay: keep it out of logs. Open it in the system's browser, not in a web view. It stays valid, and shows how the
+	// payment ended.
+	//
+	//
+	// Example: https://signup.club.example/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/wQ3r9T0yXb6mC2kV8nLzJ5hF1dS7aGpE4uRiOqWtYxM
+	RedirectUrl *Url `json:"redirectUrl,omitempty"`
+
+	// Refunding Present, and true, while the money is on its way back to the card. That can take days.
+	Refunding *bool `json:"refunding,omitempty"`
 }
 
-// CardDetailsPresentation defines model for CardDetails.Presentation.
-type CardDetailsPresentation string
+// CardPresentation `embedded`: the card can be entered. `none`: no card can be entered, because the payment is not at the processor yet, is
+// being processed, or has ended. With a presentation that you do not know, open `redirectUrl` if it is present.
+//
+// Example: embedded
+type CardPresentation string
 
 // Cart The cart as last read from the club system.
 type Cart struct {
@@ -1201,7 +1253,11 @@ type Cart struct {
 type CartChange struct {
 	ItemId *Id `json:"itemId,omitempty"`
 
-	// Kind `added`: the club system added this line. `price`: the line cost `was` when the cart was last shown. `removed`: the line was in the cart then and is no longer part of the amount.
+	// Kind `added`: the club system added this line. `price`: the line cost `was` when the cart was last shown. `removed`: the line
+	// was in the cart then and is no longer part of the amount. Show the name and price of a change whose kind you do not know.
+	//
+	//
+	// Example: price
 	Kind CartChangeKind `json:"kind"`
 
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
@@ -1210,7 +1266,10 @@ type CartChange struct {
 	Was   *Money `json:"was,omitempty"`
 }
 
-// CartChangeKind `added`: the club system added this line. `price`: the line cost `was` when the cart was last shown. `removed`: the line was in the cart then and is no longer part of the amount.
+// CartChangeKind `added`: the club system added this line. `price`: the line cost `was` when the cart was last shown. `removed`: the line
+// was in the cart then and is no longer part of the amount. Show the name and price of a change whose kind you do not know.
+//
+// Example: price
 type CartChangeKind string
 
 // CartItem `id` stays the same as long as the item is in the cart. `debit` is present if a day was chosen; its `from` is the earliest date for the first debit.
@@ -1223,7 +1282,12 @@ type CartItem struct {
 	Name    Words `json:"name"`
 	OfferId *Id   `json:"offerId,omitempty"`
 
-	// Origin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a pro rata amount.
+	// Origin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge.
+	// `adjustment`: a line without an offer that the club system added, such as a pro rata amount. Show a line whose origin you
+	// do not know without a button.
+	//
+	//
+	// Example: chosen
 	Origin CartItemOrigin `json:"origin"`
 
 	// ParentId The item because of which this one was added.
@@ -1232,12 +1296,16 @@ type CartItem struct {
 	StartDate *Date `json:"startDate,omitempty"`
 }
 
-// CartItemOrigin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a pro rata amount.
+// CartItemOrigin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge.
+// `adjustment`: a line without an offer that the club system added, such as a pro rata amount. Show a line whose origin you
+// do not know without a button.
+//
+// Example: chosen
 type CartItemOrigin string
 
 // CartProblem Why the cart is not valid.
 type CartProblem struct {
-	// Code Why a cart is not valid. New codes may be added: show the `text` of a code that you do not know.
+	// Code Why a cart is not valid. Show the `text` of a code that you do not know.
 	//
 	// | code | params | why |
 	// |---|---|---|
@@ -1271,7 +1339,7 @@ type CartProblem struct {
 	Text Words `json:"text"`
 }
 
-// CartProblemCode Why a cart is not valid. New codes may be added: show the `text` of a code that you do not know.
+// CartProblemCode Why a cart is not valid. Show the `text` of a code that you do not know.
 //
 // | code | params | why |
 // |---|---|---|
@@ -1321,30 +1389,7 @@ type CartSchedule struct {
 	// Revision The cart that the schedule is for.
 	Revision CartRevision `json:"revision"`
 
-	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
-	//
-	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
-	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
-	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
-	//
-	// | rule | basis | meaning |
-	// |---|---|---|
-	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
-	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
-	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
-	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
-	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
-	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
-	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
-	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
-	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
-	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
-	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
-	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	// Rules Why a value is not exact; absent if it is exact.
 	Rules *ScheduleRules `json:"rules,omitempty"`
 	Total *Money         `json:"total,omitempty"`
 }
@@ -1361,30 +1406,7 @@ type CartScheduleDebit struct {
 	// Price What leaves the account on this day; the club may collect it in several debits.
 	Price Money `json:"price"`
 
-	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
-	//
-	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
-	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
-	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
-	//
-	// | rule | basis | meaning |
-	// |---|---|---|
-	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
-	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
-	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
-	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
-	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
-	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
-	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
-	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
-	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
-	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
-	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
-	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	// Rules Why a value is not exact; absent if it is exact.
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
@@ -1406,30 +1428,7 @@ type CartScheduleItem struct {
 	Basis  ScheduleBasis `json:"basis"`
 	ItemId Id            `json:"itemId"`
 
-	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
-	//
-	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
-	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
-	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
-	//
-	// | rule | basis | meaning |
-	// |---|---|---|
-	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
-	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
-	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
-	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
-	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
-	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
-	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
-	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
-	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
-	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
-	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
-	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	// Rules Why a value is not exact; absent if it is exact.
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
@@ -1451,30 +1450,7 @@ type CartScheduleRecurrence struct {
 	Items []CartScheduleShare `json:"items"`
 	Price Money               `json:"price"`
 
-	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
-	//
-	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
-	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
-	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
-	//
-	// | rule | basis | meaning |
-	// |---|---|---|
-	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
-	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
-	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
-	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
-	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
-	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
-	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
-	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
-	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
-	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
-	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
-	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	// Rules Why a value is not exact; absent if it is exact.
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
@@ -1484,16 +1460,21 @@ type CartScheduleShare struct {
 	Price  Money `json:"price"`
 }
 
+// ChallengeProvider Whose captcha it is. Treat a provider that you do not know as `other`: show the problem's text.
+//
+// Example: turnstile
+type ChallengeProvider string
+
 // ChallengeWidget The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it.
 type ChallengeWidget struct {
-	Provider ChallengeWidgetProvider `json:"provider"`
+	// Provider Whose captcha it is. Treat a provider that you do not know as `other`: show the problem's text.
+	//
+	// Example: turnstile
+	Provider ChallengeProvider `json:"provider"`
 
 	// SiteKey The public key that a page needs to show the captcha.
 	SiteKey *Words `json:"siteKey,omitempty"`
 }
-
-// ChallengeWidgetProvider defines model for ChallengeWidget.Provider.
-type ChallengeWidgetProvider string
 
 // ChangeConsents defines model for ChangeConsents.
 type ChangeConsents struct {
@@ -1619,21 +1600,29 @@ type ConfigMode string
 type Consent struct {
 	Authorized bool `json:"authorized"`
 
-	// Channel `email`, `text_message`, `postal_mail`.
-	Channel Words `json:"channel"`
-	Id      Id    `json:"id"`
+	// Channel How the club writes to the contact. Show a channel that you do not know by this word, so that the contact can still object.
+	//
+	// Example: email
+	Channel ConsentChannel `json:"channel"`
+	Id      Id             `json:"id"`
 
 	// Locked Mandatory information; the contact cannot turn it off.
 	Locked bool `json:"locked"`
 
-	// Type `news`, `legal`, `advertising`, `partners`.
-	Type Words `json:"type"`
+	// Type What the club writes about. Show a type that you do not know by this word, so that the contact can still object.
+	//
+	// Example: news
+	Type ConsentType `json:"type"`
 }
 
 // ConsentChange defines model for ConsentChange.
 type ConsentChange struct {
 	// Code `unchanged`: already as requested. `locked`: mandatory information. `unknown`: not a consent of this contact.
-	// `failed`: the club system did not accept the change; send the item again.
+	// `failed`: the club system did not accept the change; send the item again. With a code that you do not know, show
+	// `consent` as it is now.
+	//
+	//
+	// Example: changed
 	Code ConsentChangeCode `json:"code"`
 
 	// Consent The current consent; absent if `code` is `unknown`.
@@ -1642,7 +1631,10 @@ type ConsentChange struct {
 }
 
 // ConsentChangeCode `unchanged`: already as requested. `locked`: mandatory information. `unknown`: not a consent of this contact.
-// `failed`: the club system did not accept the change; send the item again.
+// `failed`: the club system did not accept the change; send the item again. With a code that you do not know, show
+// `consent` as it is now.
+//
+// Example: changed
 type ConsentChangeCode string
 
 // ConsentChanges defines model for ConsentChanges.
@@ -1652,6 +1644,11 @@ type ConsentChanges struct {
 	// Receipt What the contact chose, stored before the change was made.
 	Receipt *ConsentReceipt `json:"receipt,omitempty"`
 }
+
+// ConsentChannel How the club writes to the contact. Show a channel that you do not know by this word, so that the contact can still object.
+//
+// Example: email
+type ConsentChannel = string
 
 // ConsentList defines model for ConsentList.
 type ConsentList struct {
@@ -1671,6 +1668,11 @@ type ConsentReceipt struct {
 	Wording *Words `json:"wording,omitempty"`
 }
 
+// ConsentType What the club writes about. Show a type that you do not know by this word, so that the contact can still object.
+//
+// Example: news
+type ConsentType = string
+
 // ConsentWish defines model for ConsentWish.
 type ConsentWish struct {
 	Authorized bool `json:"authorized"`
@@ -1681,12 +1683,16 @@ type ConsentWish struct {
 type ConsentWord struct {
 	Authorized bool `json:"authorized"`
 
-	// Channel A name or a sentence for display, on one line. Longer text from the club system is truncated.
-	Channel Words `json:"channel"`
-	Id      Id    `json:"id"`
+	// Channel How the club writes to the contact. Show a channel that you do not know by this word, so that the contact can still object.
+	//
+	// Example: email
+	Channel ConsentChannel `json:"channel"`
+	Id      Id             `json:"id"`
 
-	// Type A name or a sentence for display, on one line. Longer text from the club system is truncated.
-	Type Words `json:"type"`
+	// Type What the club writes about. Show a type that you do not know by this word, so that the contact can still object.
+	//
+	// Example: news
+	Type ConsentType `json:"type"`
 }
 
 // Contact defines model for Contact.
@@ -1708,9 +1714,21 @@ type Contact struct {
 	// Number A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Number Words `json:"number"`
 
-	// Status The club system's status, such as `temp` or `customer`.
-	Status Words `json:"status"`
+	// Status The club system's status of the contact. `prospect`: known, not yet a member. `temp`: created by a purchase. `customer`: a
+	// member. `banned`: the club does not sell to them. The club system has others, such as for former members. Nothing depends
+	// on a status that you do not know: `next` says what is possible.
+	//
+	//
+	// Example: customer
+	Status ContactStatus `json:"status"`
 }
+
+// ContactStatus The club system's status of the contact. `prospect`: known, not yet a member. `temp`: created by a purchase. `customer`: a
+// member. `banned`: the club does not sell to them. The club system has others, such as for former members. Nothing depends
+// on a status that you do not know: `next` says what is possible.
+//
+// Example: customer
+type ContactStatus = string
 
 // Currency ISO 4217; `XXX` if the club system gives none.
 //
@@ -1740,7 +1758,10 @@ type Debit struct {
 
 // DebitChoice Which debit day the buyer can choose in the item's `debit`. `month_day`: a `day`, one of the club's debit days.
 // `week_day`: debits recur after weeks, so either a `weekDay`, or a `day` for the first debit, for which the schedule
-// can show the dates. `none`: there are no debits, or no choice.
+// can show the dates. `none`: there are no debits, or no choice. Treat a choice that you do not know as `none`: the club
+// chooses.
+//
+// Example: month_day
 type DebitChoice string
 
 // DebitDay defines model for DebitDay.
@@ -1814,12 +1835,12 @@ type DueToday struct {
 // Example: P1M
 type Duration = string
 
-// Feature What the operator has set up. New features may be added: ignore one that you do not know. `login`: contacts can identify themselves with a token from the club's login. `staff`: staff can use their key.
+// Feature What the operator has set up. Ignore a feature that you do not know. `login`: contacts can identify themselves with a token from the club's login. `staff`: staff can use their key.
 //
 // Example: login
 type Feature string
 
-// FieldCode What is wrong with a field. New codes may be added: show the `text` of a code that you do not know.
+// FieldCode What is wrong with a field. Show the `text` of a code that you do not know.
 //
 // | code | params | what is wrong |
 // |---|---|---|
@@ -1882,7 +1903,7 @@ type FieldCode = string
 
 // FieldProblem What is wrong with a field, a header or a parameter.
 type FieldProblem struct {
-	// Code What is wrong with a field. New codes may be added: show the `text` of a code that you do not know.
+	// Code What is wrong with a field. Show the `text` of a code that you do not know.
 	//
 	// | code | params | what is wrong |
 	// |---|---|---|
@@ -2004,7 +2025,7 @@ type Location struct {
 	Longitude float64 `json:"longitude"`
 }
 
-// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":{"code":"signature_awaiting_code","text":"Please enter the code from the SMS."},"resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Mandate struct {
 	// AttemptsLeft The number of attempts left to enter a code; present while a code can be entered.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
@@ -2017,16 +2038,17 @@ type Mandate struct {
 	// Example: FR** **** 0189
 	Iban Words `json:"iban"`
 
-	// Message For the visitor; present if the state alone does not say enough.
-	Message *Message `json:"message,omitempty"`
-
 	// ResendAfter When a new code can be requested; present while this is possible.
 	ResendAfter *Instant `json:"resendAfter,omitempty"`
 
 	// State `no_code`: no code can be entered, because none was sent or its delivery is unknown; request a new one.
 	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered and the gateway is looking up the
 	// result; the same code can be entered again. `signed`: done. `cancelled`: the signature was cancelled. `expired`: the
-	// code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code.
+	// code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code. In a state that you
+	// do not know, show `message`; of a mandate, it is the registration's.
+	//
+	//
+	// Example: awaiting_code
 	State SignatureState `json:"state"`
 }
 
@@ -2061,16 +2083,21 @@ type Me struct {
 	// Number A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Number Words `json:"number"`
 
-	// Status The club system's status, such as `customer` or `prospect`.
-	Status Words `json:"status"`
-	Tags   []Tag `json:"tags"`
+	// Status The club system's status of the contact. `prospect`: known, not yet a member. `temp`: created by a purchase. `customer`: a
+	// member. `banned`: the club does not sell to them. The club system has others, such as for former members. Nothing depends
+	// on a status that you do not know: `next` says what is possible.
+	//
+	//
+	// Example: customer
+	Status ContactStatus `json:"status"`
+	Tags   []Tag         `json:"tags"`
 }
 
 // Message Tells the visitor where they stand.
 type Message struct {
 	// Code Names a message for the visitor, by what it is about: `payment_…` for payments by card, `settlement_…`, `later_…`,
-	// `free_…` and `desk_…` for the other methods, `signature_…` for SMS codes. `later_recorded` has the parameter `dueDate`.
-	// New codes may be added: show the `text` of a code that you do not know.
+	// `free_…` and `desk_…` for the other methods, `signature_…` for SMS codes, `step_…` where the step says all. `later_recorded`
+	// has the parameter `dueDate`. Show the `text` of a code that you do not know.
 	//
 	//
 	// Example: payment_recorded
@@ -2088,8 +2115,8 @@ type Message struct {
 }
 
 // MessageCode Names a message for the visitor, by what it is about: `payment_…` for payments by card, `settlement_…`, `later_…`,
-// `free_…` and `desk_…` for the other methods, `signature_…` for SMS codes. `later_recorded` has the parameter `dueDate`.
-// New codes may be added: show the `text` of a code that you do not know.
+// `free_…` and `desk_…` for the other methods, `signature_…` for SMS codes, `step_…` where the step says all. `later_recorded`
+// has the parameter `dueDate`. Show the `text` of a code that you do not know.
 //
 // Example: payment_recorded
 type MessageCode = string
@@ -2099,8 +2126,14 @@ type MethodConfig struct {
 	Audience []Audience `json:"audience"`
 
 	// LatestDueDate Only for `later`: the latest `dueDate` that is accepted.
-	LatestDueDate *Date         `json:"latestDueDate,omitempty"`
-	Method        PaymentMethod `json:"method"`
+	LatestDueDate *Date `json:"latestDueDate,omitempty"`
+
+	// Method `card`: now, by card. `later`: at the club, until a date. `free`: nothing is due. `desk`: paid at the club, recorded by its
+	// staff. Do not offer a method that you do not know; show a payment by it with the registration's `message`.
+	//
+	//
+	// Example: card
+	Method PaymentMethod `json:"method"`
 }
 
 // Money defines model for Money.
@@ -2178,7 +2211,11 @@ type Offer struct {
 
 	// DebitChoice Which debit day the buyer can choose in the item's `debit`. `month_day`: a `day`, one of the club's debit days.
 	// `week_day`: debits recur after weeks, so either a `weekDay`, or a `day` for the first debit, for which the schedule
-	// can show the dates. `none`: there are no debits, or no choice.
+	// can show the dates. `none`: there are no debits, or no choice. Treat a choice that you do not know as `none`: the club
+	// chooses.
+	//
+	//
+	// Example: month_day
 	DebitChoice DebitChoice `json:"debitChoice"`
 
 	// DueToday What is due at signup if the offer starts today, or on its earliest start; for another start date of an offer that is `prorated`, ask for its
@@ -2208,7 +2245,7 @@ type Offer struct {
 	Name Words `json:"name"`
 
 	// Needs What the buyer must provide with the item or before paying.
-	Needs []OfferNeeds `json:"needs"`
+	Needs []OfferNeed `json:"needs"`
 
 	// Order Where the operator wants it to be shown, the lowest first; offers without an order come last.
 	Order *int `json:"order,omitempty"`
@@ -2222,9 +2259,6 @@ type Offer struct {
 	// StartDates Present only if the operator allows fewer start dates than the club.
 	StartDates *DateRange `json:"startDates,omitempty"`
 }
-
-// OfferNeeds defines model for Offer.Needs.
-type OfferNeeds string
 
 // OfferExtra A compulsory article, such as a badge. Its price is part of `dueToday` and of the schedule.
 type OfferExtra struct {
@@ -2241,6 +2275,12 @@ type OfferGroup struct {
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name Words `json:"name"`
 }
+
+// OfferNeed `startDate` and `debit`: a member of the new item. `mandate`: a signed direct debit mandate. Add the item in spite of a
+// need that you do not know: the registration says at which step it is missing.
+//
+// Example: startDate
+type OfferNeed string
 
 // OpeningHours Times are local. A club that closes earlier than it opens closes on the next day.
 type OpeningHours struct {
@@ -2263,11 +2303,19 @@ type PayAgain string
 //
 // Example: {"card":{"clientSecret":"pi_3PqT7k_secret_9tZ4mQ","presentation":"embedded","processor":"stripe","publishableKey":"pk_live_7Hq2","redirectUrl":"https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","state":"requires_action","total":{"amount":14900,"currency":"EUR"}}
 type Payment struct {
-	// Card How the buyer enters the card now.
-	Card    *CardDetails  `json:"card,omitempty"`
-	DueDate *string       `json:"dueDate,omitempty"`
-	Id      string        `json:"id"`
-	Method  PaymentMethod `json:"method"`
+	// Card Only with the method `card`.
+	Card *CardDetails `json:"card,omitempty"`
+
+	// DueDate Only with the method `later`: the amount is overdue after this date.
+	DueDate *Date `json:"dueDate,omitempty"`
+	Id      Id    `json:"id"`
+
+	// Method `card`: now, by card. `later`: at the club, until a date. `free`: nothing is due. `desk`: paid at the club, recorded by its
+	// staff. Do not offer a method that you do not know; show a payment by it with the registration's `message`.
+	//
+	//
+	// Example: card
+	Method PaymentMethod `json:"method"`
 
 	// PayAgain Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
 	// same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
@@ -2276,18 +2324,28 @@ type Payment struct {
 	// State `requires_action`: the buyer must enter a card, as `card.presentation` says. `processing`: wait. `recorded`: settled,
 	// and recorded by the club system. `declined`: the card was refused and nothing was charged. `cancelled`: nothing was
 	// charged or settled. `in_doubt`: paid, deferred or confirmed, and still being recorded; do not pay again. `refunded`:
-	// the money was returned to the buyer. `requires_action`, `declined` and `refunded` occur only with the method `card`.
+	// the money was returned to the buyer. `requires_action`, `declined` and `refunded` occur only with the method `card`. In a
+	// state that you do not know, show the registration's `message`, and go by `payAgain`.
+	//
+	//
+	// Example: recorded
 	State PaymentState `json:"state"`
 	Total Money        `json:"total"`
 }
 
-// PaymentMethod defines model for PaymentMethod.
+// PaymentMethod `card`: now, by card. `later`: at the club, until a date. `free`: nothing is due. `desk`: paid at the club, recorded by its
+// staff. Do not offer a method that you do not know; show a payment by it with the registration's `message`.
+//
+// Example: card
 type PaymentMethod string
 
 // PaymentState `requires_action`: the buyer must enter a card, as `card.presentation` says. `processing`: wait. `recorded`: settled,
 // and recorded by the club system. `declined`: the card was refused and nothing was charged. `cancelled`: nothing was
 // charged or settled. `in_doubt`: paid, deferred or confirmed, and still being recorded; do not pay again. `refunded`:
-// the money was returned to the buyer. `requires_action`, `declined` and `refunded` occur only with the method `card`.
+// the money was returned to the buyer. `requires_action`, `declined` and `refunded` occur only with the method `card`. In a
+// state that you do not know, show the registration's `message`, and go by `payAgain`.
+//
+// Example: recorded
 type PaymentState string
 
 // Person defines model for Person.
@@ -2332,12 +2390,12 @@ type PersonField struct {
 	// Example: ["female","male","other"]
 	Allowed *[]string `json:"allowed,omitempty"`
 
-	// Format `date`: as `1990-05-17`. New formats may be added: let the gateway check one that you do not know.
+	// Format `date`: as `1990-05-17`. Let the gateway check a format that you do not know.
 	//
 	// Example: date
-	Format    *string `json:"format,omitempty"`
-	MaxLength *int    `json:"maxLength,omitempty"`
-	MinLength *int    `json:"minLength,omitempty"`
+	Format    *PersonFormat `json:"format,omitempty"`
+	MaxLength *int          `json:"maxLength,omitempty"`
+	MinLength *int          `json:"minLength,omitempty"`
 
 	// Name The field's path within `Person`, with `/` between levels.
 	//
@@ -2350,6 +2408,11 @@ type PersonField struct {
 	Pattern  *string `json:"pattern,omitempty"`
 	Required bool    `json:"required"`
 }
+
+// PersonFormat `date`: as `1990-05-17`. Let the gateway check a format that you do not know.
+//
+// Example: date
+type PersonFormat = string
 
 // PostalAddress defines model for PostalAddress.
 type PostalAddress struct {
@@ -2373,7 +2436,7 @@ type Problem struct {
 	// Challenge The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it.
 	Challenge *ChallengeWidget `json:"challenge,omitempty"`
 
-	// Code The complete list of error codes, also at `/docs/problems`.
+	// Code Every error, also at `/docs/problems`. For a code that you do not know, show the texts, and do what `then` says.
 	//
 	// | code | status | retry | then | when | what the front end does |
 	// |---|---|---|---|---|---|
@@ -2438,6 +2501,9 @@ type Problem struct {
 	// | `storage_unavailable` | 503 | `after` | `send_again` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
 	// | `overloaded` | 503 | `after` | `send_again` | Frontdesk has more visitors than it can serve; nothing was done | wait for `Retry-After`, and send the same request again with the same key |
 	// | `internal` | 500 | `same_key` | `send_again` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
+	//
+	//
+	// Example: invalid_request
 	Code ProblemCode `json:"code"`
 
 	// Detail The text, as RFC 9457 names it; if absent, `title` says it all.
@@ -2461,6 +2527,7 @@ type Problem struct {
 	Status     int  `json:"status"`
 
 	// Then What the front end does. A client that follows it needs no list of codes, and does right with codes that it does not know.
+	// Treat a value that you do not know as `read_again`: reading is always safe.
 	//
 	// | then | what the front end does |
 	// |---|---|
@@ -2471,6 +2538,9 @@ type Problem struct {
 	// | `start_again` | discard the id and the token that were sent, and start another registration; only `registration_not_found` has it |
 	// | `log_in` | send the credential that the text names; a stored token stays valid |
 	// | `captcha` | show the captcha, and send the same request with the same key and its response in `X-Frontdesk-Challenge` |
+	//
+	//
+	// Example: correct_input
 	Then ProblemThen `json:"then"`
 
 	// Title A name or a sentence for display, on one line. Longer text from the club system is truncated.
@@ -2487,7 +2557,7 @@ type Problem struct {
 // key. `after`: after `retryAfter` seconds, with the same key.
 type ProblemRetry string
 
-// ProblemCode The complete list of error codes, also at `/docs/problems`.
+// ProblemCode Every error, also at `/docs/problems`. For a code that you do not know, show the texts, and do what `then` says.
 //
 // | code | status | retry | then | when | what the front end does |
 // |---|---|---|---|---|---|
@@ -2552,9 +2622,12 @@ type ProblemRetry string
 // | `storage_unavailable` | 503 | `after` | `send_again` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
 // | `overloaded` | 503 | `after` | `send_again` | Frontdesk has more visitors than it can serve; nothing was done | wait for `Retry-After`, and send the same request again with the same key |
 // | `internal` | 500 | `same_key` | `send_again` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
+//
+// Example: invalid_request
 type ProblemCode string
 
 // ProblemThen What the front end does. A client that follows it needs no list of codes, and does right with codes that it does not know.
+// Treat a value that you do not know as `read_again`: reading is always safe.
 //
 // | then | what the front end does |
 // |---|---|
@@ -2565,6 +2638,8 @@ type ProblemCode string
 // | `start_again` | discard the id and the token that were sent, and start another registration; only `registration_not_found` has it |
 // | `log_in` | send the credential that the text names; a stored token stays valid |
 // | `captcha` | show the captcha, and send the same request with the same key and its response in `X-Frontdesk-Challenge` |
+//
+// Example: correct_input
 type ProblemThen string
 
 // Product defines model for Product.
@@ -2578,8 +2653,12 @@ type Product struct {
 	Offers []Offer `json:"offers"`
 
 	// Stale As in a list, for a single offer. The products of a list do not have it, because the list does.
-	Stale *Stale      `json:"stale,omitempty"`
-	Type  ProductType `json:"type"`
+	Stale *Stale `json:"stale,omitempty"`
+
+	// Type What a product is. Show a product of a type that you do not know like the others, with its name and its offers.
+	//
+	// Example: subscription
+	Type ProductType `json:"type"`
 }
 
 // ProductList Example: {"items":[{"id":"2","name":"Quarter Pass","offers":[{"debitChoice":"none","dueToday":{"basis":"exact","date":"2030-01-15","price":{"amount":14900,"currency":"EUR"}},"group":{"id":"once","name":"Paid once"},"id":"201","listPrice":{"amount":14900,"currency":"EUR"},"name":"Quarter Pass, paid once","needs":["startDate"],"order":22,"prorated":false}],"type":"subscription"}],"next":"30"}
@@ -2595,7 +2674,9 @@ type ProductList struct {
 	Stale *Stale `json:"stale,omitempty"`
 }
 
-// ProductType defines model for ProductType.
+// ProductType What a product is. Show a product of a type that you do not know like the others, with its name and its offers.
+//
+// Example: subscription
 type ProductType string
 
 // Prose Text of several lines for display. Longer text from the club system is truncated.
@@ -2606,7 +2687,7 @@ type Prospect struct {
 	AccessToken string `json:"accessToken"`
 }
 
-// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","methods":["card","later"]},{"action":"abandon"}],"sequence":7,"state":"open","step":"ready","version":"k2l9Jx0mQe7rTn4c"}
+// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","message":{"code":"step_ready","text":"Please check your cart, then confirm it."},"next":[{"action":"pay","methods":["card","later"]},{"action":"abandon"}],"sequence":7,"state":"open","step":"ready","version":"k2l9Jx0mQe7rTn4c"}
 type Registration struct {
 	// Attribution As given at the start.
 	Attribution *Attribution `json:"attribution,omitempty"`
@@ -2624,11 +2705,11 @@ type Registration struct {
 	ForgottenAt Instant `json:"forgottenAt"`
 	Id          Id      `json:"id"`
 
-	// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":{"code":"signature_awaiting_code","text":"Please enter the code from the SMS."},"resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+	// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 	Mandate *Mandate `json:"mandate,omitempty"`
 
-	// Message For the visitor; present if the state alone does not say enough.
-	Message *Message `json:"message,omitempty"`
+	// Message What the visitor should know or do now, at every step.
+	Message Message `json:"message"`
 
 	// Next The actions that are possible now. The first is the main button of the step.
 	Next []Action `json:"next"`
@@ -2645,10 +2726,15 @@ type Registration struct {
 	// Example: 7
 	Sequence int64 `json:"sequence"`
 
-	// State `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
+	// State The coarse word for `step`. `attention`: the club's staff are reviewing the registration; the visitor has nothing more
+	// to do. In a state that you do not know, go by `step` and `final`.
+	//
+	//
+	// Example: open
 	State RegistrationState `json:"state"`
 
 	// Step The screen to show. A registration has exactly one. Where the table names actions, the first of `next` is the main button.
+	// Show a step that you do not know with its `message`, and offer what you know of `next`.
 	//
 	// | step | screen | first of `next` |
 	// |---|---|---|
@@ -2665,6 +2751,9 @@ type Registration struct {
 	// | `with_staff` | "paid, do not pay again; the club's staff will confirm", without a button | `abandon`, only where nothing was paid here |
 	// | `abandoned` | "you cancelled this registration" | |
 	// | `expired` | "please start again" | |
+	//
+	//
+	// Example: ready
 	Step  Step    `json:"step"`
 	Token *string `json:"token,omitempty"`
 
@@ -2683,7 +2772,10 @@ type RegistrationFee struct {
 	Price Money  `json:"price"`
 }
 
-// RegistrationState `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
+// RegistrationState The coarse word for `step`. `attention`: the club's staff are reviewing the registration; the visitor has nothing more
+// to do. In a state that you do not know, go by `step` and `final`.
+//
+// Example: open
 type RegistrationState string
 
 // RegularDebit What each debit takes: a price per week that is debited monthly, for example, as an amount per month. Absent if the debits differ or are
@@ -2732,30 +2824,7 @@ type Schedule struct {
 	// Recurrence The debits that follow `debits` until the subscription is cancelled; absent if none do.
 	Recurrence *ScheduleRecurrence `json:"recurrence,omitempty"`
 
-	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
-	//
-	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
-	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
-	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
-	//
-	// | rule | basis | meaning |
-	// |---|---|---|
-	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
-	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
-	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
-	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
-	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
-	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
-	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
-	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
-	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
-	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
-	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
-	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	// Rules Why a value is not exact; absent if it is exact.
 	Rules     *ScheduleRules `json:"rules,omitempty"`
 	StartDate Date           `json:"startDate"`
 	Total     *Money         `json:"total,omitempty"`
@@ -2775,30 +2844,7 @@ type ScheduleDebit struct {
 	Date  Date          `json:"date"`
 	Price Money         `json:"price"`
 
-	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
-	//
-	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
-	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
-	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
-	//
-	// | rule | basis | meaning |
-	// |---|---|---|
-	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
-	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
-	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
-	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
-	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
-	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
-	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
-	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
-	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
-	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
-	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
-	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	// Rules Why a value is not exact; absent if it is exact.
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
@@ -2819,30 +2865,7 @@ type ScheduleDueNow struct {
 	Parts []SchedulePart `json:"parts"`
 	Price Money          `json:"price"`
 
-	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
-	//
-	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
-	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
-	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
-	//
-	// | rule | basis | meaning |
-	// |---|---|---|
-	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
-	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
-	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
-	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
-	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
-	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
-	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
-	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
-	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
-	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
-	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
-	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	// Rules Why a value is not exact; absent if it is exact.
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
@@ -2851,44 +2874,31 @@ type ScheduleMovement struct {
 	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
 	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
 	// that were applied. The basis of a whole is the least reliable of its parts.
-	Basis ScheduleBasis        `json:"basis"`
-	Date  Date                 `json:"date"`
+	Basis ScheduleBasis `json:"basis"`
+	Date  Date          `json:"date"`
+
+	// Kind `due_now`: paid at signup. `debit`: by direct debit. Show a movement of a kind that you do not know with its date and price.
+	//
+	// Example: debit
 	Kind  ScheduleMovementKind `json:"kind"`
 	Price Money                `json:"price"`
 
-	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
-	//
-	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
-	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
-	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
-	//
-	// | rule | basis | meaning |
-	// |---|---|---|
-	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
-	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
-	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
-	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
-	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
-	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
-	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
-	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
-	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
-	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
-	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
-	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	// Rules Why a value is not exact; absent if it is exact.
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
-// ScheduleMovementKind defines model for ScheduleMovement.Kind.
+// ScheduleMovementKind `due_now`: paid at signup. `debit`: by direct debit. Show a movement of a kind that you do not know with its date and price.
+//
+// Example: debit
 type ScheduleMovementKind string
 
 // SchedulePart defines model for SchedulePart.
 type SchedulePart struct {
-	// Kind `first_instalment` is not debited again. `prorata` adjusts the first month to its days and can be negative.
+	// Kind `first_instalment` is not debited again. `prorata` adjusts the first month to its days and can be negative. Show a part
+	// of a kind that you do not know with its name and price; without a name, as another part of the whole.
+	//
+	//
+	// Example: price
 	Kind SchedulePartKind `json:"kind"`
 
 	// Name The club's name for it.
@@ -2896,7 +2906,10 @@ type SchedulePart struct {
 	Price Money  `json:"price"`
 }
 
-// SchedulePartKind `first_instalment` is not debited again. `prorata` adjusts the first month to its days and can be negative.
+// SchedulePartKind `first_instalment` is not debited again. `prorata` adjusts the first month to its days and can be negative. Show a part
+// of a kind that you do not know with its name and price; without a name, as another part of the whole.
+//
+// Example: price
 type SchedulePartKind string
 
 // ScheduleRecurrence The debits that follow `debits` until the subscription is cancelled; absent if none do.
@@ -2916,34 +2929,11 @@ type ScheduleRecurrence struct {
 	From  Date     `json:"from"`
 	Price Money    `json:"price"`
 
-	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
-	//
-	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
-	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
-	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
-	//
-	// | rule | basis | meaning |
-	// |---|---|---|
-	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
-	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
-	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
-	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
-	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
-	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
-	// | `start_assumed` | estimated | the club system added the item to the cart without dates; it is assumed to start and to be debited with the item that it belongs to |
-	// | `price_differs` | estimated | the cart has another price today than its offers, such as after a discount; the later debits are those of the offers |
-	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
-	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
-	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
-	// | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+	// Rules Why a value is not exact; absent if it is exact.
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
-// ScheduleRules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
+// ScheduleRule Why a value is not exact. Go by `basis` for a rule that you do not know.
 //
 // The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
 // Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
@@ -2967,7 +2957,12 @@ type ScheduleRecurrence struct {
 // | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
 // | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
 // | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
-type ScheduleRules = []string
+//
+// Example: debit_day_open
+type ScheduleRule = string
+
+// ScheduleRules Why a value is not exact; absent if it is exact.
+type ScheduleRules = []ScheduleRule
 
 // Signature defines model for Signature.
 type Signature struct {
@@ -2978,7 +2973,10 @@ type Signature struct {
 // SignatureState `no_code`: no code can be entered, because none was sent or its delivery is unknown; request a new one.
 // `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered and the gateway is looking up the
 // result; the same code can be entered again. `signed`: done. `cancelled`: the signature was cancelled. `expired`: the
-// code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code.
+// code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code. In a state that you
+// do not know, show `message`; of a mandate, it is the registration's.
+//
+// Example: awaiting_code
 type SignatureState string
 
 // Stale Present and true if the club system did not respond when this should have been read again, Frontdesk has more
@@ -3099,10 +3097,11 @@ type StartRegistrationChannel string
 
 // StartedRegistration The registration that was started or resumed, with its token.
 //
-// Example: {"cart":{"changes":[],"dueNow":{"amount":0,"currency":"EUR"},"items":[],"problems":[],"revision":"AlFABs9iVqLnWWe8","valid":false},"clubId":"11","expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"person"}],"sequence":7,"state":"open","step":"person","token":"7Qm9vdHMgYW5kIGJpa2VzIGFuZCBiYWxscyBhbmQgYm8","version":"k2l9Jx0mQe7rTn4c"}
+// Example: {"cart":{"changes":[],"dueNow":{"amount":0,"currency":"EUR"},"items":[],"problems":[],"revision":"AlFABs9iVqLnWWe8","valid":false},"clubId":"11","expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","message":{"code":"step_person","text":"Please enter your details."},"next":[{"action":"person"}],"sequence":7,"state":"open","step":"person","token":"7Qm9vdHMgYW5kIGJpa2VzIGFuZCBiYWxscyBhbmQgYm8","version":"k2l9Jx0mQe7rTn4c"}
 type StartedRegistration = Registration
 
 // Step The screen to show. A registration has exactly one. Where the table names actions, the first of `next` is the main button.
+// Show a step that you do not know with its `message`, and offer what you know of `next`.
 //
 // | step | screen | first of `next` |
 // |---|---|---|
@@ -3119,9 +3118,12 @@ type StartedRegistration = Registration
 // | `with_staff` | "paid, do not pay again; the club's staff will confirm", without a button | `abandon`, only where nothing was paid here |
 // | `abandoned` | "you cancelled this registration" | |
 // | `expired` | "please start again" | |
+//
+// Example: ready
 type Step string
 
-// StreamData The JSON on the `data` line of an event: of `registration` a `Registration`, of `end` a `StreamEnd`.
+// StreamData The JSON on the `data` line of an event: of `registration` a `Registration`, of `end` a `StreamEnd`. Ignore the data of events
+// with other names.
 type StreamData struct {
 	union json.RawMessage
 }
@@ -3129,12 +3131,19 @@ type StreamData struct {
 // StreamEnd defines model for StreamEnd.
 type StreamEnd struct {
 	// Reason `final`: the registration can no longer change; close the stream. `forgotten`: it was deleted; close the stream.
-	// `draining`: this gateway stops; reconnect.
+	// `draining`: this gateway stops; reconnect. After a reason that you do not know, close the stream, and read the registration
+	// from time to time.
+	//
+	//
+	// Example: final
 	Reason StreamEndReason `json:"reason"`
 }
 
 // StreamEndReason `final`: the registration can no longer change; close the stream. `forgotten`: it was deleted; close the stream.
-// `draining`: this gateway stops; reconnect.
+// `draining`: this gateway stops; reconnect. After a reason that you do not know, close the stream, and read the registration
+// from time to time.
+//
+// Example: final
 type StreamEndReason string
 
 // Tag A label that the club puts on a contact. It can make offers available or unavailable.
@@ -3213,7 +3222,11 @@ type Transfer struct {
 	// State `no_code`: no code can be entered, because none was sent or its delivery is unknown; request a new one.
 	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered and the gateway is looking up the
 	// result; the same code can be entered again. `signed`: done. `cancelled`: the signature was cancelled. `expired`: the
-	// code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code.
+	// code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code. In a state that you
+	// do not know, show `message`; of a mandate, it is the registration's.
+	//
+	//
+	// Example: awaiting_code
 	State SignatureState `json:"state"`
 }
 

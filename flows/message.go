@@ -1,7 +1,7 @@
 package flows
 
-// MessageCode names a message for the visitor; empty: the state says it all. The list is that of the
-// public API; package handlers has the texts in each language.
+// MessageCode names a message for the visitor. The list is that of the public API; package handlers has the texts in each
+// language.
 type MessageCode string
 
 // The messages about payments through a processor.
@@ -52,3 +52,38 @@ const (
 	MessageSignatureBlocked     MessageCode = "signature_blocked"
 	MessageSignatureCancelled   MessageCode = "signature_cancelled"
 )
+
+// The messages of steps about which there is nothing else to say.
+const (
+	MessageStepPerson    MessageCode = "step_person"
+	MessageStepItems     MessageCode = "step_items"
+	MessageStepFixCart   MessageCode = "step_fix_cart"
+	MessageStepMandate   MessageCode = "step_mandate"
+	MessageStepReady     MessageCode = "step_ready"
+	MessageStepAbandoned MessageCode = "step_abandoned"
+)
+
+// stepMessages are what to say at a step without a payment, a signature or a stale cart. The steps of a payment have its message.
+var stepMessages = map[Step]MessageCode{
+	StepPerson:    MessageStepPerson,
+	StepItems:     MessageStepItems,
+	StepFixCart:   MessageStepFixCart,
+	StepMandate:   MessageStepMandate,
+	StepReady:     MessageStepReady,
+	StepWithStaff: MessageSettlementWithStaff,
+	StepAbandoned: MessageStepAbandoned,
+	StepExpired:   MessageRegistrationExpired,
+}
+
+// CurrentMessage returns what the visitor should know or do now. Every view has one, so that a front end can show a step that it
+// does not know.
+func (v View) CurrentMessage() MessageCode {
+	step := v.Step()
+	switch {
+	case v.Message != "" && step != StepCode:
+		return v.Message
+	case (step == StepMandate || step == StepCode) && v.Mandate != nil && v.Mandate.Message() != "":
+		return v.Mandate.Message()
+	}
+	return stepMessages[step]
+}

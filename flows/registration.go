@@ -199,7 +199,7 @@ type View struct {
 	Payment     *Payment    // the latest; nil before the first
 	PaymentView PaymentView // what its buyer sees of it
 	Phase       RegistrationState
-	Message     MessageCode // for the visitor
+	Message     MessageCode // about the payment or a stale cart; see CurrentMessage
 	Stale       bool        // the cart could not be read again
 	Actions     []string    // possible now, most useful first
 	Methods     []Method    // with the action pay: those that can settle the cart
@@ -286,10 +286,6 @@ func (r *Registration) View(payment *Payment, now time.Time) View {
 		}
 		if payment.open() {
 			view.Actions = append(view.Actions, "cancel_payment", "abandon")
-		}
-	case Expired:
-		if payment == nil {
-			view.Message = MessageRegistrationExpired
 		}
 	}
 	view.Actions = mainFirst(view.Step(), view.Actions)

@@ -57,7 +57,7 @@ func TestChallenge(t *testing.T) {
 		pointers(problem) != "header/X-Frontdesk-Challenge" {
 		t.Errorf("unexpected: %+v", problem)
 	}
-	if widget := problem.Challenge; widget == nil || widget.Provider != api.ChallengeWidgetProviderOther || widget.SiteKey != nil {
+	if widget := problem.Challenge; widget == nil || widget.Provider != api.ChallengeProviderOther || widget.SiteKey != nil {
 		t.Errorf("the problem tells the page to show %+v", widget)
 	}
 	start(answered("wrong")).Problem(api.ChallengeRequired)

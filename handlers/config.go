@@ -87,5 +87,5 @@ func personFields(document *openapi3.T) (fields []api.PersonField) {
 }
 
 func challengeOf(widget captcha.Widget) *api.ChallengeWidget {
-	return &api.ChallengeWidget{Provider: api.ChallengeWidgetProvider(cmp.Or(widget.Provider, "other")), SiteKey: optional(widget.SiteKey)}
+	return &api.ChallengeWidget{Provider: api.ChallengeProvider(cmp.Or(widget.Provider, "other")), SiteKey: optional(widget.SiteKey)}
 }

@@ -75,7 +75,7 @@ func TestConfig(t *testing.T) {
 		"FRONTDESK_CAPTCHA_SITE_KEY=site-key-1",
 		"FRONTDESK_METHODS=visitor:card,contact:card+later,staff:desk,later-days:10",
 		"FRONTDESK_SMS_COUNTRIES=FR,BE")
-	if set.Challenge == nil || set.Challenge.Provider != api.ChallengeWidgetProviderHcaptcha ||
+	if set.Challenge == nil || set.Challenge.Provider != api.ChallengeProviderHcaptcha ||
 		frontdesktest.Value(set.Challenge.SiteKey) != "site-key-1" {
 		t.Errorf("the configuration is %+v", set)
 	}

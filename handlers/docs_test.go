@@ -46,6 +46,7 @@ func TestDocsPages(t *testing.T) {
 		"/docs/examples/signup.ts":            {"text/plain", "import"},
 		"/docs/examples/parallel-signups.mjs": {"text/plain", "import"},
 		"/docs/tutorials/direct-debit.md":     {"text/html", strings.Replace(client.URL, "127.0.0.1", "localhost", 1)},
+		"/docs/frontdesk.d.ts":                {"text/plain", "export type Step = "},
 		"/docs/session.sh":                    {"text/plain", "base=" + strings.Replace(client.URL, "127.0.0.1", "localhost", 1) + "\n"},
 	} {
 		response := client.Do("GET", path, nil)

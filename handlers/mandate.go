@@ -54,9 +54,8 @@ func (s *Server) ResendCode(ctx context.Context, request api.ResendCodeRequestOb
 	return api.ResendCode201JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
-func mandateOf(ctx context.Context, m *flows.Mandate) api.Mandate {
+func mandateOf(m *flows.Mandate) api.Mandate {
 	out := api.Mandate{State: api.SignatureState(m.State), Iban: m.Masked}
-	out.Message = textsOf(ctx).message(m.Message(), nil)
 	out.AttemptsLeft, out.ResendAfter = signatureOf(m.Signature)
 	return out
 }

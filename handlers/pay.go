@@ -85,7 +85,7 @@ func (s *Server) showCardPage(c echo.Context) error {
 		Return: payment.ReturnURL,
 		Amount: texts.amount(payment.Amount, currencyCode(payment.Currency)),
 	}
-	page.Message = value(texts.message(view.Message, payment.Payment)).Text
+	page.Message = texts.message(view.Message, payment.Payment).Text
 	if view.Refunding {
 		page.State = pageRefunding
 	}

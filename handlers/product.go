@@ -125,7 +125,7 @@ func (s *Server) offerOf(ctx context.Context, offer catalogue.Offer, club catalo
 			Basis: api.ScheduleBasis(due.Basis),
 		},
 		Commitment:  optional(durationText(offer.Commitment)),
-		Needs:       each(offer.Needs, func(need string) api.OfferNeeds { return api.OfferNeeds(need) }),
+		Needs:       each(offer.Needs, func(need string) api.OfferNeed { return api.OfferNeed(need) }),
 		DebitChoice: api.DebitChoice(offer.DebitChoice()),
 	}
 	if offer.RegistrationFee != 0 {

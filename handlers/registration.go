@@ -192,7 +192,7 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		ExpiresAt:   view.ExpiresAt.UTC(),
 		ForgottenAt: view.KeptUntil(view.Payment).UTC(),
 	}
-	out.Message = textsOf(ctx).message(view.Message, view.Payment)
+	out.Message = textsOf(ctx).message(view.CurrentMessage(), view.Payment)
 	if view.Stale {
 		out.Cart.Stale = &view.Stale
 	}
@@ -215,14 +215,14 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		}
 	}
 	if view.Mandate != nil {
-		out.Mandate = new(mandateOf(ctx, view.Mandate))
+		out.Mandate = new(mandateOf(view.Mandate))
 		out.Mandate.Covers = view.MandateCovers()
 	}
 	if view.Payment != nil {
 		out.Payment = new(s.paymentOf(view))
 	}
 	for _, action := range view.Actions {
-		next := api.Action{Action: api.ActionAction(action)}
+		next := api.Action{Action: api.ActionName(action)}
 		if action == "pay" {
 			s.addMethods(view, &next)
 		}

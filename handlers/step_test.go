@@ -17,7 +17,7 @@ import (
 // stepWalk compares the steps that it reaches with the contract's table.
 type stepWalk struct {
 	t       *testing.T
-	table   map[api.Step][]api.ActionAction
+	table   map[api.Step][]api.ActionName
 	reached map[api.Step]bool
 }
 

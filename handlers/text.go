@@ -82,12 +82,9 @@ func languageOf(r *http.Request) *texts {
 
 func textsOf(ctx context.Context) *texts { return languageOf(exchangeOf(ctx).request) }
 
-// message returns the message with a code; nil without one. payment may be nil.
-func (l *texts) message(code flows.MessageCode, payment *flows.Payment) *api.Message {
-	if code == "" {
-		return nil
-	}
-	message := &api.Message{Code: api.MessageCode(code)}
+// message returns the message with a code. payment may be nil.
+func (l *texts) message(code flows.MessageCode, payment *flows.Payment) api.Message {
+	message := api.Message{Code: api.MessageCode(code)}
 	if code == flows.MessageLaterRecorded {
 		message.Params = &api.TextParams{"dueDate": payment.DueDate}
 	}

@@ -357,12 +357,12 @@ func TestMessages(t *testing.T) {
 		shown := client.Do("GET", path, nil, in(visitor.tag))
 		shown.Into(http.StatusOK, &registration)
 		for name, shown := range map[string]api.Registration{"paid": paid, "read": registration} {
-			if message := value(shown.Message); message.Text != visitor.message || message.Code != "later_recorded" ||
+			if message := shown.Message; message.Text != visitor.message || message.Code != "later_recorded" ||
 				value(message.Params)["dueDate"] != due.Format(time.DateOnly) {
 				t.Errorf("%s in %s: %q, want %q", name, visitor.tag, message.Text, visitor.message)
 			}
 		}
-		if message := value(registration.Message); message.Text != visitor.message || message.Code != "later_recorded" ||
+		if message := registration.Message; message.Text != visitor.message || message.Code != "later_recorded" ||
 			shown.Header.Get("Content-Language") != visitor.tag {
 			t.Errorf("the registration in %s: %q in %q", visitor.tag, message.Text, shown.Header.Get("Content-Language"))
 		}

@@ -39,7 +39,9 @@ func (s *Server) SignTransfer(ctx context.Context, request api.SignTransferReque
 
 func transferOf(ctx context.Context, t *flows.Transfer) api.Transfer {
 	out := api.Transfer{ClubId: t.ClubID, State: api.SignatureState(t.State)}
-	out.Message = textsOf(ctx).message(t.Message(), nil)
+	if code := t.Message(); code != "" {
+		out.Message = new(textsOf(ctx).message(code, nil))
+	}
 	out.AttemptsLeft, out.ResendAfter = signatureOf(t.Signature)
 	return out
 }

@@ -7,11 +7,11 @@ import { ask, button, h } from "./dom.js";
 import { text } from "./text.js";
 
 /** The providers' scripts, and the global objects that they define. Each of them has `render`. */
-const PROVIDERS = {
+const PROVIDERS = new Map(Object.entries({
   hcaptcha: { script: "https://js.hcaptcha.com/1/api.js", global: "hcaptcha" },
   recaptcha: { script: "https://www.google.com/recaptcha/api.js", global: "grecaptcha" },
   turnstile: { script: "https://challenges.cloudflare.com/turnstile/v0/api.js", global: "turnstile" },
-};
+}));
 
 /** The function that a provider's script calls when it is ready. */
 const READY = "frontdeskCaptchaReady";
@@ -25,13 +25,14 @@ let loaded;
  * @returns {Promise<string | undefined>} the response; undefined if the visitor closed the dialog, or no widget can be shown
  */
 export async function solve({ provider, siteKey }) {
-  if (provider === "other" || !siteKey) return undefined;
+  const widget = PROVIDERS.get(provider);
+  if (!widget || !siteKey) return undefined;
   const place = h("div", { "data-challenge": provider });
   const dialog = ask(text.challenge.heading, h("p", { class: "dialog-about" }, text.challenge.lead), place,
     h("div", { class: "dialog-actions" }, button({ class: "button-quiet", onclick: () => dialog.close() }, text.challenge.cancel)));
   const closed = new Promise((resolve) => dialog.addEventListener("close", () => resolve(undefined)));
   /** @returns {Promise<string>} */
-  const show = () => load(PROVIDERS[provider]).then(
+  const show = () => load(widget).then(
     (widgets) => new Promise((resolve) => widgets.render(place, { sitekey: siteKey, callback: resolve })),
     () => new Promise((resolve) => {
       const again = () => {

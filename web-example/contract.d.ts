@@ -24,14 +24,13 @@ export type NewItem = Schemas["NewItem"];
 export type StartRegistration = Schemas["StartRegistration"];
 export type Registration = Schemas["Registration"];
 export type ResumeLink = Schemas["ResumeLink"];
-export type ActionName = Schemas["Action"]["action"];
+export type ActionName = Schemas["ActionName"];
 export type Cart = Schemas["Cart"];
 export type NewMandate = Schemas["NewMandate"];
 export type Mandate = Schemas["Mandate"];
 export type StartPayment = Schemas["StartCardPayment"] | Schemas["StartLaterPayment"] | Schemas["StartFreePayment"];
 export type ChallengeWidget = Schemas["ChallengeWidget"];
 export type Payment = Schemas["Payment"];
-export type CardEmbedded = Schemas["CardEmbedded"];
 
 export type Me = Schemas["Me"];
 export type Consent = Schemas["Consent"];

@@ -250,6 +250,6 @@ export const cardOf = (payment) => (payment?.method === "card" ? payment.card : 
  * @param {import("./contract").Payment | undefined} payment
  */
 export function embeddedCard(payment) {
-  const card = cardOf(payment);
-  return card?.presentation === "embedded" ? card : undefined;
+  const { presentation, clientSecret, publishableKey } = cardOf(payment) ?? {};
+  return presentation === "embedded" && clientSecret && publishableKey ? { clientSecret, publishableKey } : undefined;
 }

@@ -175,6 +175,7 @@ export default {
       prorata: (/** @type {string} */ price) => `part of the first month ${price}`,
       deducted: (/** @type {string} */ price) => `less ${price} for the days before you start`,
     },
+    anotherPart: "more",
     debit: "Direct debit",
     coming: "Your next debits",
     separate: "These are separate payments, not a double charge: what you pay today is not collected again.",
@@ -408,6 +409,7 @@ export default {
 
   payment: {
     back: "Change your cart or how you pay",
+    other: "Your payment",
     requires_action: {
       heading: "Finish your payment",
       lead: "Your payment is waiting for you on the payment provider’s page. Nothing has been charged so far. Your cart stays as it is until you pay or cancel.",

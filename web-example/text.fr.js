@@ -185,6 +185,7 @@ export default {
       prorata: (price) => `prorata du premier mois ${price}`,
       deducted: (price) => `moins ${price} pour les jours avant le début`,
     },
+    anotherPart: "supplément",
     debit: "Prélèvement",
     coming: "Vos prochains prélèvements",
     separate: "Ce sont des paiements distincts, pas un double débit : ce que vous payez aujourd’hui ne sera pas prélevé une seconde fois.",
@@ -418,6 +419,7 @@ export default {
 
   payment: {
     back: "Modifier le panier ou le moyen de paiement",
+    other: "Votre paiement",
     requires_action: {
       heading: "Terminez votre paiement",
       lead: "Votre paiement vous attend sur la page du prestataire de paiement. Rien n’a été débité jusqu’ici. Votre panier reste tel quel tant que vous n’avez pas payé ou abandonné.",

@@ -40,6 +40,15 @@ export let locale = "en-GB";
 export const text = /** @type {typeof english & { brand: string }} */ ({ brand: document.title });
 
 /**
+ * The text for a value of one of the contract's lists that can grow; undefined for one that this site does not know.
+ * @template Words
+ * @param {Record<string, Words>} texts
+ * @param {string} value
+ * @returns {Words | undefined}
+ */
+export const textFor = (texts, value) => (Object.hasOwn(texts, value) ? texts[value] : undefined);
+
+/**
  * Switches the language. The caller must then show the page again.
  * @param {string} wanted one of LANGUAGES
  */

@@ -34,7 +34,7 @@ for (let tries = 0; !paying; tries++) {
 
 // A page would show the processor's fields, or send the buyer to card.redirectUrl; here the program acts as the buyer.
 const { payment } = paying;
-if (payment?.method === "card" && payment.card.presentation === "embedded") {
+if (payment?.card?.clientSecret) {
   const [held] = payment.card.clientSecret.split("_secret_");
   await fetch(`http://localhost:8080/sandbox/payments/${held}/confirm`, {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ card: "4242424242424242" }),

@@ -95,7 +95,7 @@ func TestTypedClient(t *testing.T) {
 	w := nodeProject{t, t.TempDir(), localhost(c.URL)}
 	var commands []string
 	for _, b := range parseBlocks(read(t, "docs/how-to/build-a-website.md")) {
-		if b.Language == "sh" && strings.Contains(b.Text, "npx ") {
+		if b.Language == "sh" && (strings.Contains(b.Text, "npm ") || strings.Contains(b.Text, "npx ")) {
 			commands = append(commands, b.Text)
 		}
 	}

@@ -209,7 +209,23 @@ var contract = shared(func(t TB) routers.Router {
 func parseContract(t TB) *openapi3.T {
 	document, err := openapi3.NewLoader().LoadFromData(Contract(t))
 	Must(t, err)
+	for name, schema := range document.Components.Schemas {
+		if !slices.Contains(clubsOwn, name) {
+			schema.Value.Enum = Known(schema.Value)
+		}
+	}
 	return document
+}
+
+// clubsOwn are the lists that the club system extends. Of the other open lists, the gateway must send nothing but known values.
+var clubsOwn = []string{"ContactStatus", "ConsentChannel", "ConsentType"}
+
+// Known returns the values of a list, whether it is open or closed.
+func Known(schema *openapi3.Schema) []any {
+	if open, ok := schema.Extensions["x-extensible-enum"].([]any); ok {
+		return open
+	}
+	return schema.Enum
 }
 
 // Contract returns openapi.yaml as text.
@@ -270,15 +286,15 @@ var (
 )
 
 // Steps reads the contract's table of steps: by step, the actions that may be the main button.
-func Steps(t TB) map[api.Step][]api.ActionAction {
+func Steps(t TB) map[api.Step][]api.ActionName {
 	t.Helper()
 	_, rows, _ := strings.Cut(string(Contract(t)), "| step | screen | first of `next` |")
 	rows, _, _ = strings.Cut(rows, "    ResumeLink:")
-	table := map[api.Step][]api.ActionAction{}
+	table := map[api.Step][]api.ActionName{}
 	for _, row := range stepRow.FindAllStringSubmatch(rows, -1) {
-		table[api.Step(row[1])] = []api.ActionAction{}
+		table[api.Step(row[1])] = []api.ActionName{}
 		for _, found := range actionName.FindAllStringSubmatch(row[2], -1) {
-			table[api.Step(row[1])] = append(table[api.Step(row[1])], api.ActionAction(found[1]))
+			table[api.Step(row[1])] = append(table[api.Step(row[1])], api.ActionName(found[1]))
 		}
 	}
 	return table
@@ -296,11 +312,11 @@ func (c *Client) checkScreen(response *Response) {
 	switch {
 	case len(mains) == 0:
 	case len(registration.Next) == 0 && (registration.Step == api.StepWithStaff || registration.Step == api.StepWaiting):
-	case registration.Step == api.StepWaiting && registration.Next[0].Action != api.ActionActionPay: // it is not safe to ask again
+	case registration.Step == api.StepWaiting && registration.Next[0].Action != api.ActionNamePay: // it is not safe to ask again
 	case len(registration.Next) == 0 || !slices.Contains(mains, registration.Next[0].Action):
 		c.t.Errorf("%s has the actions %v, but the contract's table allows only these as the first: %v",
 			registration.Step, registration.Next, mains)
-	case registration.Next[0].Action == api.ActionActionPay && len(Value(registration.Next[0].Methods)) == 0:
+	case registration.Next[0].Action == api.ActionNamePay && len(Value(registration.Next[0].Methods)) == 0:
 		c.t.Errorf("%s can be paid by no method: %v", registration.Step, registration.Next)
 	}
 }

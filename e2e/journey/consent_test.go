@@ -197,7 +197,7 @@ func readConsents(c *frontdesktest.Client, path string) (list api.ConsentList) {
 }
 
 func offersConsents(r api.Registration) bool {
-	return slices.ContainsFunc(r.Next, func(next api.Action) bool { return next.Action == api.ActionActionConsents })
+	return slices.ContainsFunc(r.Next, func(next api.Action) bool { return next.Action == api.ActionNameConsents })
 }
 
 // newsByMail returns the id of that consent.

@@ -146,7 +146,7 @@ func TestEventsOfTheClock(t *testing.T) {
 	d := newDebtor(t)
 	d.mandate(api.SignatureAwaitingCode)
 	canResend := func(r api.Registration) bool {
-		return slices.ContainsFunc(r.Next, func(a api.Action) bool { return a.Action == api.ActionActionResend })
+		return slices.ContainsFunc(r.Next, func(a api.Action) bool { return a.Action == api.ActionNameResend })
 	}
 	events := d.Follow(d.id, "")
 	first := events.Until("the mandate", func(r api.Registration) bool { return r.Mandate != nil })

@@ -221,7 +221,7 @@ func TestResumeReportsChanges(t *testing.T) {
 	} {
 		s.SetFaults(t, fault)
 		_, stale := resume(t, c, r.Id)
-		if !frontdesktest.Value(stale.Cart.Stale) || stale.Cart.DueNow.Amount != was+1000 || stale.Message == nil ||
+		if !frontdesktest.Value(stale.Cart.Stale) || stale.Cart.DueNow.Amount != was+1000 || stale.Message.Code != "cart_stale" ||
 			stale.State != api.Open {
 			t.Errorf("the club system %s: %+v, %+v", kind, stale.Cart, stale.Message)
 		}
@@ -256,7 +256,7 @@ func TestResumeSignature(t *testing.T) {
 	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.CodeExpired)
 	d.later()
 	tablet, late := resume(t, laptop, d.id)
-	if late.Mandate.State != api.SignatureExpired || strings.Contains(actions(late), "sign ") || late.Mandate.Message == nil {
+	if late.Mandate.State != api.SignatureExpired || strings.Contains(actions(late), "sign ") || late.Message.Code != "signature_expired" {
 		t.Errorf("an expired code is shown as %+v, %s", late.Mandate, actions(late))
 	}
 	tablet.Do("POST", d.path+"/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).

@@ -115,7 +115,7 @@ func holdCart(t *testing.T, c *frontdesktest.Client, club string, offer api.Offe
 func holdCartSchedule(t *testing.T, c *frontdesktest.Client, offer api.Offer, s api.Schedule) {
 	t.Helper()
 	item := api.NewItem{OfferId: offer.Id, StartDate: &s.StartDate}
-	if slices.Contains(offer.Needs, api.OfferNeedsDebit) {
+	if slices.Contains(offer.Needs, api.OfferNeedDebit) {
 		item.Debit = &api.Debit{Day: s.DebitDay}
 	}
 	cart := cartSchedule(t, c, item)
@@ -170,7 +170,7 @@ func TestScheduleOfACart(t *testing.T) {
 		for _, offer := range offers[:3] {
 			start, day := time.Now().AddDate(0, 0, 3+draw.IntN(60)).Format(time.DateOnly), []int{5, 10, 20}[draw.IntN(3)]
 			item := api.NewItem{OfferId: offer.Id, StartDate: &start}
-			if slices.Contains(offer.Needs, api.OfferNeedsDebit) {
+			if slices.Contains(offer.Needs, api.OfferNeedDebit) {
 				item.Debit = &api.Debit{Day: &day}
 			}
 			items = append(items, item)

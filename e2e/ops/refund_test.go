@@ -51,7 +51,7 @@ func TestRefundThatFails(t *testing.T) {
 				frontdesktest.Eventually(t, "the refund is pending", func() bool { return held().Refunding > 0 })
 				for range 3 {
 					shown := c.Registration(registration.Id)
-					now, message := shown.Payment, frontdesktest.Value(shown.Message).Text
+					now, message := shown.Payment, shown.Message.Text
 					if now.State != api.Processing || now.PayAgain != api.PayAgainNo || strings.Contains(message, "got your money") {
 						t.Fatalf("the refund is pending, and the buyer is shown %s, %s: %s", now.State, now.PayAgain, message)
 					}
@@ -78,8 +78,8 @@ func TestRefundThatFails(t *testing.T) {
 				return len(listed.Items) == 1 && listed.Items[0].State == flows.Blocked
 			})
 			shown := c.AwaitPayment(registration.Id, api.InDoubt)
-			if shown.Payment.PayAgain != api.PayAgainNo || strings.Contains(frontdesktest.Value(shown.Message).Text, "back") {
-				t.Errorf("the buyer is shown %s, %s: %s", shown.Payment.State, shown.Payment.PayAgain, frontdesktest.Value(shown.Message).Text)
+			if shown.Payment.PayAgain != api.PayAgainNo || strings.Contains(shown.Message.Text, "back") {
+				t.Errorf("the buyer is shown %s, %s: %s", shown.Payment.State, shown.Payment.PayAgain, shown.Message.Text)
 			}
 			var detail payment.Detail
 			c.Do("GET", ops+"/"+card.Id, nil).Into(http.StatusOK, &detail)

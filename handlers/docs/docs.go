@@ -25,6 +25,7 @@ import (
 // Config configures the pages. Every field is required.
 type Config struct {
 	Events    []byte // asyncapi.yaml
+	Types     []byte // of openapi.yaml, for TypeScript
 	Examples  fs.FS  // code that the guides link
 	PublicURL string // where browsers reach Frontdesk
 	Mock      bool   // the contract's page fills in examples; see try.js
@@ -45,9 +46,10 @@ var files embed.FS
 // Pages returns all pages by path.
 func Pages(cfg Config) (map[string]handlers.Page, error) {
 	pages := map[string]handlers.Page{
-		"/docs/api":      page(swaggerPolicy, "text/html; charset=utf-8", cfg.contractPage),
-		"/asyncapi.yaml": page(pagePolicy, "application/yaml", func() ([]byte, error) { return cfg.Events, nil }),
-		"/docs/problems": cfg.article("When a request fails", "problems.html"),
+		"/docs/api":            page(swaggerPolicy, "text/html; charset=utf-8", cfg.contractPage),
+		"/asyncapi.yaml":       page(pagePolicy, "application/yaml", func() ([]byte, error) { return cfg.Events, nil }),
+		"/docs/problems":       cfg.article("When a request fails", "problems.html"),
+		"/docs/frontdesk.d.ts": page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) { return cfg.Types, nil }),
 	}
 	for name, kind := range map[string]string{"contract.js": "javascript", "try.js": "javascript", "page.css": "css", "session.sh": "plain"} {
 		pages["/docs/"+name] = page(pagePolicy, "text/"+kind+"; charset=utf-8", func() ([]byte, error) { return cfg.read(name) })

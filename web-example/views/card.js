@@ -49,7 +49,7 @@ export function showCard(place, step, { registration, confirmed, readings, busy 
  * @param {HTMLElement} place
  * @param {import("../contract").Registration} registration
  * @param {Payment} payment
- * @param {import("../contract").CardEmbedded} card
+ * @param {{ clientSecret: string, publishableKey: string }} card
  */
 async function begin(place, registration, { total }, { clientSecret: secret, publishableKey }) {
   const fields = h("div", { class: "card-fields", "data-card-fields": "loading" }, h("i", { class: "bone bone-box", "aria-hidden": true }));

@@ -4,7 +4,7 @@ import { h, heading, icon, working } from "../dom.js";
 import { moment } from "../format.js";
 import { requestConsent, saveConsents } from "../member.js";
 import { get } from "../store.js";
-import { text } from "../text.js";
+import { text, textFor } from "../text.js";
 import { backToMe } from "./back.js";
 
 /**
@@ -85,7 +85,7 @@ function choice(consent) {
  */
 function word({ id, authorized, locked }, code) {
   if (locked) return text.consents.locked;
-  if (code && code !== "locked") return text.consents.answers[code](authorized);
+  if (code && code !== "locked") return textFor(text.consents.answers, code)?.(authorized) ?? "";
   return id in get().consentRequests ? text.consents.unsaved : "";
 }
 

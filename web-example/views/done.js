@@ -7,7 +7,7 @@ import { canLogIn } from "../identity.js";
 import { isSettled, linkTo } from "../route.js";
 import { clubName, get } from "../store.js";
 import { findOffer } from "../terms.js";
-import { text } from "../text.js";
+import { text, textFor } from "../text.js";
 import { offered } from "./consents.js";
 import { contact } from "./contact.js";
 import { leaveHere } from "./elsewhere.js";
@@ -52,13 +52,13 @@ function welcome(registration) {
 }
 
 /** @param {Registration} registration */
-function welcomeWords({ payment }) {
-  if (payment?.method === "later") return text.done.completed.owed(money(payment.total), date(payment.dueDate));
-  return text.done.completed.settled[payment?.method ?? "card"];
+function welcomeWords({ payment, message }) {
+  if (payment?.dueDate) return text.done.completed.owed(money(payment.total), date(payment.dueDate));
+  return textFor(text.done.completed.settled, payment?.method ?? "card") ?? message.text;
 }
 
 /** @param {Registration} registration */
-const owed = ({ payment }) => (payment?.method === "later" ? [{ words: text.done.completed.owe(money(payment.total), date(payment.dueDate)), picture: "calendar" }] : []);
+const owed = ({ payment }) => (payment?.dueDate ? [{ words: text.done.completed.owe(money(payment.total), date(payment.dueDate)), picture: "calendar" }] : []);
 
 /** @param {Registration} registration */
 function memberCard({ contact, cart, clubId }) {

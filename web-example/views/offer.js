@@ -7,7 +7,7 @@ import { startKnown } from "../member.js";
 import { go, showCategory } from "../route.js";
 import { clubName, get, set } from "../store.js";
 import { facts, findOffer, leading, nameOf, recurring, soldHere, terms } from "../terms.js";
-import { text } from "../text.js";
+import { text, textFor } from "../text.js";
 import { backTo, backToMe } from "./back.js";
 import { about } from "./contact.js";
 import { askDays } from "./days.js";
@@ -62,10 +62,16 @@ function lead() {
   return h("p", { class: "lead", "data-own": !!catalogue?.whose }, club ? words(club) : " ");
 }
 
-/** @param {Product[]} products */
-const present = (products) =>
-  /** @type {import("../contract").ProductType[]} */ (Object.keys(text.offer.category))
-    .filter((type) => products.some((product) => product.type === type && product.offers.length));
+/**
+ * The kinds of the products that are on offer, in the order of their names here; those without a name are last.
+ * @param {Product[]} products
+ * @returns {string[]}
+ */
+function present(products) {
+  /** @type {Set<string>} */
+  const types = new Set(products.filter(({ offers }) => offers.length).map(({ type }) => type));
+  return [...new Set([...Object.keys(text.offer.category), ...types])].filter((type) => types.has(type));
+}
 
 /**
  * The kind of the displayed products: the chosen one, also while the page of the catalogue that has it is still being read.
@@ -93,7 +99,7 @@ function categories(products) {
           checked: type === chosen(products),
           onchange: () => showCategory(type),
         }),
-        h("span", {}, text.offer.category[type]))));
+        h("span", {}, textFor(text.offer.category, type) ?? text.offer.others))));
   queueMicrotask(() => center(row)); // once it is on the page
   return row;
 }

@@ -8,7 +8,7 @@ import { money } from "../format.js";
 import { pay } from "../journey.js";
 import { canPay, cardOf, embeddedCard } from "../route.js";
 import { get } from "../store.js";
-import { text } from "../text.js";
+import { text, textFor } from "../text.js";
 import { waysOut } from "./abandon.js";
 import { READINGS_TO_BELIEVE } from "./card.js";
 import { contact } from "./contact.js";
@@ -27,11 +27,14 @@ const WAITING = ["preparing", "checking", "processing", "recorded", "in_doubt"];
 /** States of money that has moved and is not yet where it belongs: the visitor may want to ask the club about it. */
 const UNSETTLED = ["in_doubt", "refunding"];
 
-/** @type {Record<State, string>} */
+/** @type {Record<string, string>} */
 const PICTURES = {
   preparing: "clock", checking: "clock", requires_action: "card", processing: "clock", recorded: "tick", declined: "alert", cancelled: "info",
   in_doubt: "shield", refunding: "back", refunded: "back",
 };
+
+/** The methods for which this page has texts. For others, and for states without a picture, it shows the gateway's message. */
+const METHODS = ["card", "later", "free", "desk"];
 
 /** @param {import("../store.js").State} state */
 export const reads = ({ registration, details, readings, confirmed }) => [registration, details, readings < READINGS_TO_BELIEVE, confirmed];
@@ -41,7 +44,7 @@ export function show() {
   if (!registration?.payment) return heading(text.loading);
   const state = stateOf(registration.payment);
   return h("section", { class: `outcome is-${state}`, "data-payment": state },
-    h("span", { class: WAITING.includes(state) ? "seal is-waiting" : "seal" }, icon(PICTURES[state])),
+    h("span", { class: WAITING.includes(state) ? "seal is-waiting" : "seal" }, icon(textFor(PICTURES, state) ?? "info")),
     heading(words(registration, state).heading),
     h("p", { class: "lead" }, lead(state, registration)),
     state === "declined" && reason(registration.payment),
@@ -60,10 +63,11 @@ export function show() {
  */
 function words({ payment, message }, state) {
   if (state === "cancelled" && cardOf(payment)?.declineCode) return text.payment.declinedTooOften;
-  if (state === "cancelled" && message?.code === "payment_not_confirmed") return text.payment.notConfirmed;
-  if (state === "processing" && message?.code === "payment_on_hold") return text.payment.onHold;
-  const others = /** @type {Record<string, any>} */ (text.settlement);
-  return (payment?.method !== "card" && others[state]) || text.payment[state];
+  if (state === "cancelled" && message.code === "payment_not_confirmed") return text.payment.notConfirmed;
+  if (state === "processing" && message.code === "payment_on_hold") return text.payment.onHold;
+  const [cards, others] = /** @type {Record<string, any>[]} */ ([text.payment, text.settlement]);
+  if (!Object.hasOwn(PICTURES, state) || !METHODS.includes(payment?.method ?? "")) return { heading: text.payment.other, lead: message.text };
+  return (payment?.method !== "card" && others[state]) || cards[state];
 }
 
 /**
@@ -73,10 +77,10 @@ function words({ payment, message }, state) {
 function stateOf(payment) {
   const { state, payAgain } = payment;
   const card = cardOf(payment);
-  if (card?.presentation === "none" && card.refunding) return "refunding";
+  if (card?.refunding) return "refunding";
   if (state === "processing" && payAgain === "same_request") return "preparing";
   const canBeBehind = state === "requires_action" || state === "declined";
-  if (card?.presentation === "embedded" && card.clientSecret === get().confirmed) return "processing";
+  if (card?.clientSecret && card.clientSecret === get().confirmed) return "processing";
   return canBeBehind && get().readings < READINGS_TO_BELIEVE ? "checking" : state;
 }
 
@@ -96,7 +100,7 @@ export function outcome(registration) {
   if (!payment) return null;
   if (payment.state !== "declined" && payment.state !== "cancelled" && payment.state !== "refunded") return null;
   return h("section", { class: `notice notice-block is-${payment.state}`, "data-payment": payment.state },
-    icon(PICTURES[payment.state]),
+    icon(textFor(PICTURES, payment.state) ?? "info"),
     h("div", {}, h("h2", {}, words(registration, payment.state).heading), h("p", {}, lead(payment.state, registration)), reason(payment)));
 }
 
@@ -133,7 +137,7 @@ const actions = (registration, payment) =>
  */
 function processorLink(payment) {
   const card = cardOf(payment);
-  if (card?.presentation === "redirect") {
+  if (card?.redirectUrl) {
     return h("a", { class: "button button-wide", href: card.redirectUrl, "data-continue": true }, icon("lock"), text.payment.requires_action.go);
   }
   return payment.state === "requires_action" && h("p", { class: "notice" }, icon("info"), text.payment.requires_action.embedded);

@@ -5,7 +5,7 @@ import { date, every, money } from "../format.js";
 import { loadSchedule, scheduleKey, scheduleOf } from "../journey.js";
 import { get } from "../store.js";
 import { findOffer, startDates, starts, terms, wrongStart } from "../terms.js";
-import { text } from "../text.js";
+import { text, textFor } from "../text.js";
 import { debitDays } from "./debit.js";
 
 /**
@@ -108,7 +108,7 @@ const line = ({ dueNow }, movement) =>
   h("li", { "data-movement": movement.date, "data-kind": movement.kind },
     h("div", {},
       h("strong", {}, movement.kind === "due_now" ? text.plan.today : date(movement.date)),
-      h("small", {}, movement.kind === "due_now" ? parts(dueNow) : text.plan.debit, estimated(movement))),
+      h("small", {}, movement.kind === "due_now" ? parts(dueNow) : movement.kind === "debit" && text.plan.debit, estimated(movement))),
     h("span", { class: "amount" }, money(movement.price)));
 
 /** @param {Debit} debit */
@@ -124,7 +124,7 @@ function parts({ parts: all, extras = [] }) {
 /** @param {Schedule["dueNow"]["parts"][number]} part */
 function part({ kind, price, name }) {
   if (kind === "prorata" && price.amount < 0) return text.plan.parts.deducted(money({ ...price, amount: -price.amount }));
-  return text.plan.parts[kind](money(price), name);
+  return textFor(text.plan.parts, kind)?.(money(price), name) ?? `${name ?? text.plan.anotherPart} ${money(price)}`;
 }
 
 /**
