@@ -2518,11 +2518,11 @@ type Problem struct {
 	// Registration With status 409, the registration as it is now: show it, instead of reading it again.
 	Registration *Registration `json:"registration,omitempty"`
 
-	// Retry Whether a program can send the same request again. `never`: not as it is. `same_key`: now, with the same
-	// key. `after`: after `retryAfter` seconds, with the same key.
+	// Retry Whether a program can send the same request again, with the same key and after `retryAfter` seconds. `never`: not
+	// as it is. `same_key`: a few times, because it may fail each time. `after`: as long as it is wanted.
 	Retry ProblemRetry `json:"retry"`
 
-	// RetryAfter With `retry: after`, as the header `Retry-After`: seconds until the same request can succeed.
+	// RetryAfter With `then: send_again`, as the header `Retry-After`: seconds until the same request can succeed.
 	RetryAfter *int `json:"retryAfter,omitempty"`
 	Status     int  `json:"status"`
 
@@ -2553,8 +2553,8 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
-// ProblemRetry Whether a program can send the same request again. `never`: not as it is. `same_key`: now, with the same
-// key. `after`: after `retryAfter` seconds, with the same key.
+// ProblemRetry Whether a program can send the same request again, with the same key and after `retryAfter` seconds. `never`: not
+// as it is. `same_key`: a few times, because it may fail each time. `after`: as long as it is wanted.
 type ProblemRetry string
 
 // ProblemCode Every error, also at `/docs/problems`. For a code that you do not know, show the texts, and do what `then` says.

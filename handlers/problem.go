@@ -147,7 +147,7 @@ func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 		}
 	}
 	retryAfter := 0
-	if m.retry == api.ProblemRetryAfter {
+	if m.then == api.SendAgain {
 		retryAfter = min(max(defaultRetryAfter, int(math.Ceil(failure.RetryAfter.Seconds()))), maxRetryAfter)
 		if failure.RetryAfter == 0 {
 			retryAfter = defaultRetryAfter + rand.N(retryAfterSpread+1) // #nosec G404 -- so that callers do not return together

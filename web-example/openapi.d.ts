@@ -2549,8 +2549,8 @@ export interface components {
             code: components["schemas"]["ProblemCode"];
             params?: components["schemas"]["TextParams"];
             /**
-             * @description Whether a program can send the same request again. `never`: not as it is. `same_key`: now, with the same
-             *     key. `after`: after `retryAfter` seconds, with the same key.
+             * @description Whether a program can send the same request again, with the same key and after `retryAfter` seconds. `never`: not
+             *     as it is. `same_key`: a few times, because it may fail each time. `after`: as long as it is wanted.
              * @enum {string}
              */
             retry: "never" | "same_key" | "after";
@@ -2559,7 +2559,7 @@ export interface components {
             challenge?: components["schemas"]["ChallengeWidget"];
             /** @description With status 409, the registration as it is now: show it, instead of reading it again. */
             registration?: components["schemas"]["Registration"];
-            /** @description With `retry: after`, as the header `Retry-After`: seconds until the same request can succeed. */
+            /** @description With `then: send_again`, as the header `Retry-After`: seconds until the same request can succeed. */
             retryAfter?: number;
             traceId?: string;
         };
