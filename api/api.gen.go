@@ -1169,7 +1169,9 @@ type BuyAgain = bool
 
 // CardConfig defines model for CardConfig.
 type CardConfig struct {
-	// Processor Example: stripe
+	// Processor As in `CardDetails`.
+	//
+	// Example: stripe
 	Processor Words `json:"processor"`
 
 	// PublishableKey The processor's key for browsers, for pages that embed its card fields.
@@ -1183,6 +1185,14 @@ type CardConfig struct {
 // own** loads the processor's library from `card.scriptUrl` of `GET /v1/config`, and shows its card fields with
 // `publishableKey` and `clientSecret`. **An app, a server-rendered site or a message** opens `redirectUrl`, the gateway's
 // card page, which does the same and then returns to `returnUrl`.
+//
+// `processor` names the card processor, here and in `card` of `GET /v1/config`:
+//
+// | processor | `card.scriptUrl` | `publishableKey` and `clientSecret` |
+// |---|---|---|
+// | `stripe` | Stripe.js | `Stripe(publishableKey).elements({clientSecret})`, then `confirmPayment` |
+//
+// New processors may be added: open `redirectUrl` for one that you do not know. It works with every processor.
 type CardDetails struct {
 	// ClientSecret With `embedded`: names the payment to the processor's library.
 	ClientSecret *Words `json:"clientSecret,omitempty"`
@@ -1558,6 +1568,9 @@ type ClubDetails struct {
 // ClubList Example: {"items":[{"id":"11","name":"Paris Bastille","path":["Demo Group","Île-de-France"]}]}
 type ClubList struct {
 	Items []Club `json:"items"`
+
+	// Next The cursor of the next page; absent on the last page.
+	Next *Id `json:"next,omitempty"`
 
 	// Stale Present and true if the club system did not respond when this should have been read again, Frontdesk has more
 	// visitors than it can serve, or this is more than two minutes old and being read again. What is shown is up to ten
@@ -3265,6 +3278,12 @@ type StartDate = Date
 
 // ListClubsParams defines parameters for ListClubs.
 type ListClubsParams struct {
+	// Limit How many clubs a page has at most. By default, all.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next` value of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
 	// Lang The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
 	// caches would have to distinguish.
 	Lang *Lang `form:"lang,omitempty" json:"lang,omitempty"`
@@ -3856,6 +3875,9 @@ type ServerInterface interface {
 	// StartRegistration Start a registration
 	// (POST /v1/registrations)
 	StartRegistration(ctx echo.Context, params StartRegistrationParams) error
+	// GetCurrentRegistration Get the registration of the session cookie
+	// (GET /v1/registrations/current)
+	GetCurrentRegistration(ctx echo.Context) error
 	// AbandonRegistration Abandon a registration
 	// (DELETE /v1/registrations/{id})
 	AbandonRegistration(ctx echo.Context, id RegistrationId, params AbandonRegistrationParams) error
@@ -3950,6 +3972,20 @@ func (w *ServerInterfaceWrapper) ListClubs(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListClubsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
 	// ------------- Optional query parameter "lang" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "lang", ctx.QueryParams(), &params.Lang, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4360,6 +4396,15 @@ func (w *ServerInterfaceWrapper) StartRegistration(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.StartRegistration(ctx, params)
+	return err
+}
+
+// GetCurrentRegistration converts echo context to params.
+func (w *ServerInterfaceWrapper) GetCurrentRegistration(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetCurrentRegistration(ctx)
 	return err
 }
 
@@ -5226,6 +5271,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/registrations/:id/resume-link", wrapper.CreateResumeLink, options.OperationMiddlewares["createResumeLink"]...)
 	router.GET(options.BaseURL+"/v1/registrations/:id/schedule", wrapper.GetCartSchedule, options.OperationMiddlewares["getCartSchedule"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/session", wrapper.EndSession, options.OperationMiddlewares["endSession"]...)
+	router.GET(options.BaseURL+"/v1/registrations/current", wrapper.GetCurrentRegistration, options.OperationMiddlewares["getCurrentRegistration"]...)
 	router.POST(options.BaseURL+"/v1/resumptions", wrapper.ResumeRegistration, options.OperationMiddlewares["resumeRegistration"]...)
 
 }
@@ -5620,6 +5666,27 @@ func (response StartRegistration201JSONResponse) VisitStartRegistrationResponse(
 		w.Header().Set("Set-Cookie", fmt.Sprint(*response.Headers.SetCookie))
 	}
 	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCurrentRegistrationRequestObject struct {
+}
+
+type GetCurrentRegistrationResponseObject interface {
+	VisitGetCurrentRegistrationResponse(w http.ResponseWriter) error
+}
+
+type GetCurrentRegistration200JSONResponse Registration
+
+func (response GetCurrentRegistration200JSONResponse) VisitGetCurrentRegistrationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6194,6 +6261,9 @@ type StrictServerInterface interface {
 	// StartRegistration Start a registration
 	// (POST /v1/registrations)
 	StartRegistration(ctx context.Context, request StartRegistrationRequestObject) (StartRegistrationResponseObject, error)
+	// GetCurrentRegistration Get the registration of the session cookie
+	// (GET /v1/registrations/current)
+	GetCurrentRegistration(ctx context.Context, request GetCurrentRegistrationRequestObject) (GetCurrentRegistrationResponseObject, error)
 	// AbandonRegistration Abandon a registration
 	// (DELETE /v1/registrations/{id})
 	AbandonRegistration(ctx context.Context, request AbandonRegistrationRequestObject) (AbandonRegistrationResponseObject, error)
@@ -6754,6 +6824,29 @@ func (sh *strictHandler) StartRegistration(ctx echo.Context, params StartRegistr
 		return err
 	} else if validResponse, ok := response.(StartRegistrationResponseObject); ok {
 		return validResponse.VisitStartRegistrationResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetCurrentRegistration operation middleware
+func (sh *strictHandler) GetCurrentRegistration(ctx echo.Context) error {
+	var request GetCurrentRegistrationRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCurrentRegistration(ctx.Request().Context(), request.(GetCurrentRegistrationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCurrentRegistration")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetCurrentRegistrationResponseObject); ok {
+		return validResponse.VisitGetCurrentRegistrationResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -3,6 +3,7 @@ package handlers
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"frontdesk/api"
@@ -11,17 +12,18 @@ import (
 )
 
 // ListClubs serves GET /v1/clubs.
-func (s *Server) ListClubs(ctx context.Context, _ api.ListClubsRequestObject) (api.ListClubsResponseObject, error) {
+func (s *Server) ListClubs(ctx context.Context, request api.ListClubsRequestObject) (api.ListClubsResponseObject, error) {
 	clubs, read, err := s.cfg.Catalogue.Clubs(ctx, callerOf(ctx).clientToken)
 	if err != nil {
 		return nil, err
 	}
 	return s.cacheResponse(ctx, flows.Buyer{}, read, exchangeOf(ctx).At.Add(dayless), func(stale *bool) (any, error) {
-		list := api.ClubList{Stale: stale, Items: make([]api.Club, 0, len(clubs))}
+		clubs, next, err := clubsFrom(clubs, value(request.Params.Cursor), value(request.Params.Limit))
+		if err != nil {
+			return nil, err
+		}
+		list := api.ClubList{Stale: stale, Items: make([]api.Club, 0, len(clubs)), Next: optional(next)}
 		for _, club := range clubs {
-			if !isPublicID(club.IRI.ID()) {
-				continue
-			}
 			list.Items = append(list.Items, api.Club{
 				Id:       club.IRI.ID(),
 				Name:     singleLine(club.Name),
@@ -33,6 +35,28 @@ func (s *Server) ListClubs(ctx context.Context, _ api.ListClubsRequestObject) (a
 		}
 		return list, nil
 	})
+}
+
+// clubsFrom returns a page of the clubs that have a public id, and the cursor of the next page. A cursor is the id of the
+// page's first club, so that a club that is added or removed elsewhere moves no other one. 0 is no limit.
+func clubsFrom(all []catalogue.Club, cursor string, limit int) (page []catalogue.Club, next string, err error) {
+	for _, club := range all {
+		if isPublicID(club.IRI.ID()) {
+			page = append(page, club)
+		}
+	}
+	if cursor != "" {
+		from := slices.IndexFunc(page, func(club catalogue.Club) bool { return club.IRI.ID() == cursor })
+		if from < 0 {
+			return nil, "", &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("query/cursor", flows.FieldCursor)}
+		}
+		page = page[from:]
+	}
+	if limit > 0 && limit < len(page) {
+		next = page[limit].IRI.ID()
+		page = page[:limit]
+	}
+	return page, next, nil
 }
 
 // GetClub serves GET /v1/clubs/{clubId}.

@@ -103,6 +103,9 @@ var verdicts = map[string]map[string]api.ProblemCode{
 	"identified": row(api.NotIdentified, map[string]api.ProblemCode{
 		"identified": admitted, "identified, banned": admitted,
 	}),
+	"session": row(api.TokenRequired, map[string]api.ProblemCode{ // read by its cookie alone
+		"holder by cookie": admitted, "page elsewhere": admitted, "other holder by cookie": api.RegistrationNotFound,
+	}),
 	"page of a payment":          row(api.NotFound, map[string]api.ProblemCode{}), // its address is the permission
 	"webhook of the processor":   row(api.WebhookUntrusted, map[string]api.ProblemCode{}),
 	"webhook of the club system": row(api.NotFound, map[string]api.ProblemCode{}),
@@ -151,6 +154,8 @@ func kindOf(path string, op *openapi3.Operation) string {
 		return "page of a payment"
 	case op.OperationID == "startRegistration":
 		return "start of a registration"
+	case op.OperationID == "getCurrentRegistration":
+		return "session"
 	}
 	names := map[string]bool{}
 	for _, requirement := range value(op.Security) {

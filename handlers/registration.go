@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"frontdesk/api"
 	"frontdesk/flows"
@@ -74,6 +77,26 @@ func (s *Server) GetRegistration(ctx context.Context, request api.GetRegistratio
 		return nil, err
 	}
 	return versionedRegistration{api.GetRegistration200JSONResponse(s.registrationOf(ctx, view)), exchangeOf(ctx).request}, nil
+}
+
+// GetCurrentRegistration serves GET /v1/registrations/current.
+func (s *Server) GetCurrentRegistration(
+	ctx context.Context, _ api.GetCurrentRegistrationRequestObject,
+) (api.GetCurrentRegistrationResponseObject, error) {
+	var sessions []registration.Session
+	for _, cookie := range exchangeOf(ctx).request.Cookies() {
+		if id, ours := strings.CutPrefix(cookie.Name, s.cookieName("")); ours && uuid.Validate(id) == nil {
+			sessions = append(sessions, registration.Session{ID: id, Token: cookie.Value})
+		}
+	}
+	if len(sessions) == 0 {
+		return nil, &flows.Error{Code: flows.TokenRequired, Detail: flows.DetailTokenRequired}
+	}
+	view, err := s.cfg.Registrations.Current(ctx, sessions)
+	if err != nil {
+		return nil, err
+	}
+	return api.GetCurrentRegistration200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // versionedRegistration is a registration with its version as ETag; a 304 if the caller has it.

@@ -27,6 +27,7 @@ var routes = map[string]route{
 	"GET /v1/clubs/:clubId/offers/:offerId/schedule":      {anyone | identified | staff, []limit{requests}},
 	"GET /v1/clubs/:clubId/debit-days":                    {anyone, []limit{requests}},
 	"POST /v1/registrations":                              {anyone | identified | staff, []limit{requests, starts}},
+	"GET /v1/registrations/current":                       {holder, []limit{requests}}, // by its cookie
 	"GET /v1/registrations/:id":                           {holder | staff, []limit{requests}},
 	"DELETE /v1/registrations/:id":                        {holder | staff, []limit{requests, writes}},
 	"PUT /v1/registrations/:id/person":                    {holder | staff, []limit{requests, writes, people}},

@@ -1,63 +1,7 @@
-// Generated from openapi.yaml: make generate.
-
-/** A value that a later version of the contract has added to a list: any string. */
-export declare enum Later { value = "" }
-export type KnownPersonFormat = "date" | "email";
-export type PersonFormat = KnownPersonFormat | (string & {});
-export type KnownChallengeProvider = "hcaptcha" | "recaptcha" | "turnstile" | "other";
-export type ChallengeProvider = KnownChallengeProvider | (string & {});
-export type KnownFeature = "login" | "staff";
-export type Feature = KnownFeature | (string & {});
-export type KnownProductType = "subscription" | "subscription_option" | "badge" | "counter" | "package" | "countermark" | "test_session" | "regular";
-export type ProductType = KnownProductType | (string & {});
-export type KnownOfferNeed = "startDate" | "debit" | "mandate";
-export type OfferNeed = KnownOfferNeed | (string & {});
-export type KnownDebitChoice = "month_day" | "week_day" | "none";
-export type DebitChoice = KnownDebitChoice | (string & {});
-export type KnownScheduleRule = "months_as_weeks" | "rounded" | "remainder" | "entries_in_turn" | "loop_over_offset" | "first_instalment_assumed" | "debit_day_open" | "calendar_months" | "prorata_by_days" | "start_assumed" | "price_differs" | "period_unreadable" | "count_unknown" | "prorata_unknown" | "out_of_range" | "offer_unknown";
-export type ScheduleRule = KnownScheduleRule | (string & {});
-export type KnownSchedulePartKind = "price" | "registration_fee" | "first_instalment" | "prorata";
-export type SchedulePartKind = KnownSchedulePartKind | (string & {});
-export type KnownScheduleMovementKind = "due_now" | "debit";
-export type ScheduleMovementKind = KnownScheduleMovementKind | (string & {});
-export type KnownRegistrationState = "open" | "paying" | "completed" | "abandoned" | "expired" | "attention";
-export type RegistrationState = KnownRegistrationState | (string & {});
-export type KnownStep = "person" | "items" | "fix_cart" | "mandate" | "code" | "ready" | "at_processor" | "declined" | "waiting" | "done" | "with_staff" | "abandoned" | "expired";
-export type Step = KnownStep | (string & {});
-export type KnownStreamEndReason = "final" | "forgotten" | "draining";
-export type StreamEndReason = KnownStreamEndReason | (string & {});
-export type KnownContactStatus = "prospect" | "temp" | "customer" | "banned";
-export type ContactStatus = KnownContactStatus | (string & {});
-export type KnownConsentChannel = "email" | "text_message" | "postal_mail";
-export type ConsentChannel = KnownConsentChannel | (string & {});
-export type KnownConsentType = "news" | "legal" | "advertising" | "partners";
-export type ConsentType = KnownConsentType | (string & {});
-export type KnownConsentChangeCode = "changed" | "unchanged" | "locked" | "unknown" | "failed";
-export type ConsentChangeCode = KnownConsentChangeCode | (string & {});
-export type KnownCartItemOrigin = "chosen" | "required" | "adjustment";
-export type CartItemOrigin = KnownCartItemOrigin | (string & {});
-export type KnownCartProblemCode = "cart_empty" | "age_restricted" | "start_date_required" | "mandate_required" | "person_incomplete" | "debit_day_not_allowed" | "not_available" | "debt" | "not_accepted" | "no_method" | "settled";
-export type CartProblemCode = KnownCartProblemCode | (string & {});
-export type KnownCartChangeKind = "added" | "price" | "removed";
-export type CartChangeKind = KnownCartChangeKind | (string & {});
-export type KnownActionName = "person" | "prospect" | "add_item" | "clear_items" | "check" | "mandate" | "sign" | "resend" | "cancel_signature" | "pay" | "cancel_payment" | "consents" | "abandon";
-export type ActionName = KnownActionName | (string & {});
-export type KnownPaymentMethod = "card" | "later" | "free" | "desk";
-export type PaymentMethod = KnownPaymentMethod | (string & {});
-export type KnownSignatureState = "no_code" | "awaiting_code" | "unconfirmed" | "signed" | "cancelled" | "expired" | "blocked";
-export type SignatureState = KnownSignatureState | (string & {});
-export type KnownPaymentState = "requires_action" | "processing" | "recorded" | "declined" | "cancelled" | "in_doubt" | "refunded";
-export type PaymentState = KnownPaymentState | (string & {});
-export type KnownCardPresentation = "embedded" | "none";
-export type CardPresentation = KnownCardPresentation | (string & {});
-export type KnownProblemThen = "fix_request" | "correct_input" | "send_again" | "read_again" | "start_again" | "log_in" | "captcha";
-export type ProblemThen = KnownProblemThen | (string & {});
-export type KnownProblemCode = "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
-export type ProblemCode = KnownProblemCode | (string & {});
-export type KnownFieldCode = "required" | "blank" | "invalid" | "unreadable" | "characters" | "duplicate" | "unexpected" | "unknown_member" | "unknown_parameter" | "type" | "format" | "one_of" | "too_short" | "too_long" | "too_few" | "too_many" | "too_small" | "too_large" | "date" | "date_too_early" | "date_too_late" | "birth_date" | "email" | "phone" | "postal_code" | "country" | "url" | "origin" | "bic" | "iban" | "iban_country" | "iban_length" | "iban_account" | "iban_check_digits" | "card_number" | "guessable" | "challenge" | "cursor" | "amounts" | "not_offered" | "item_failed" | "cart_full" | "no_direct_debit" | "one_debit_day" | "debit_day" | "club" | "staff_key" | "logged_in" | "link_ended" | "code_wrong" | "access_token" | "not_accepted" | "bank_refused";
-export type FieldCode = KnownFieldCode | (string & {});
-export type KnownMessageCode = "payment_preparing" | "payment_action_required" | "payment_processing" | "payment_on_hold" | "payment_recorded" | "payment_declined" | "payment_in_doubt" | "payment_with_staff" | "payment_refunding" | "payment_cancelled" | "payment_not_confirmed" | "payment_card_refused" | "payment_declined_finally" | "payment_refunded" | "payment_cancelled_restart" | "payment_declined_finally_restart" | "payment_refunded_restart" | "settlement_preparing" | "settlement_processing" | "settlement_cancelled" | "settlement_cancelled_retry" | "settlement_with_staff" | "later_recorded" | "later_in_doubt" | "free_recorded" | "free_in_doubt" | "desk_recorded" | "desk_in_doubt" | "registration_expired" | "cart_stale" | "step_person" | "step_items" | "step_fix_cart" | "step_mandate" | "step_ready" | "step_abandoned" | "signature_no_code" | "signature_awaiting_code" | "signature_unconfirmed" | "signature_expired" | "signature_blocked" | "signature_cancelled";
-export type MessageCode = KnownMessageCode | (string & {});
+/**
+ * This file was auto-generated by openapi-typescript.
+ * Do not make direct changes to the file.
+ */
 
 export interface paths {
     "/v1/config": {
@@ -90,7 +34,8 @@ export interface paths {
         };
         /**
          * List the clubs of the chain
-         * @description Returns each club with its id, which the other requests need.
+         * @description Returns each club with its id, which the other requests need: all at once, or in pages of `limit` clubs. The order is
+         *     the club system's.
          */
         get: operations["listClubs"];
         put?: never;
@@ -225,6 +170,29 @@ export interface paths {
          *     the club has banned the contact, the request fails with `contact_banned` and creates nothing.
          */
         post: operations["startRegistration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/registrations/current": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the registration of the session cookie
+         * @description For pages that keep nothing, after a reload. Returns the registration whose session began last in this browser, by its
+         *     `__Host-frontdesk-{id}` cookies; every other request then names its `id`. Without such a cookie the response is 401
+         *     `token_required`, and 404 `registration_not_found` if no session is left: in both cases, start a new one. A token in
+         *     `Authorization` is not read.
+         */
+        get: operations["getCurrentRegistration"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -683,6 +651,10 @@ export interface paths {
          *
          *     While a payment is in progress, the same request with any key returns that payment; a card's `returnUrl` may differ.
          *     A different request fails with `payment_exists`. After `cancelled`, another method can be chosen.
+         *
+         *     After `declined`, the same request, with any key, asks for another card: it returns the same payment, with the same `id`
+         *     and `clientSecret`, in the state `requires_action`. It charges nothing. Another method needs `DELETE …/payment` first.
+         *     After five declined cards the payment is `cancelled`, and `methods` lacks `card`.
          *
          *     In the example, curl acts as the buyer.
          */
@@ -1178,7 +1150,7 @@ export interface components {
          * @description `date`: as `1990-05-17`. Let the gateway check a format that you do not know.
          * @example date
          */
-        PersonFormat: KnownPersonFormat | Later;
+        PersonFormat: string;
         /** @description The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it. */
         ChallengeWidget: {
             provider: components["schemas"]["ChallengeProvider"];
@@ -1189,9 +1161,12 @@ export interface components {
          * @description Whose captcha it is. Treat a provider that you do not know as `other`: show the problem's text.
          * @example turnstile
          */
-        ChallengeProvider: KnownChallengeProvider | Later;
+        ChallengeProvider: string;
         CardConfig: {
-            /** @example stripe */
+            /**
+             * @description As in `CardDetails`.
+             * @example stripe
+             */
             processor: components["schemas"]["Words"];
             /** @description The processor's key for browsers, for pages that embed its card fields. */
             publishableKey?: components["schemas"]["Words"];
@@ -1202,7 +1177,7 @@ export interface components {
          * @description What the operator has set up. Ignore a feature that you do not know. `login`: contacts can identify themselves with a token from the club's login. `staff`: staff can use their key.
          * @example login
          */
-        Feature: KnownFeature | Later;
+        Feature: string;
         /**
          * @description Present and true if the club system did not respond when this should have been read again, Frontdesk has more
          *     visitors than it can serve, or this is more than two minutes old and being read again. What is shown is up to ten
@@ -1225,6 +1200,8 @@ export interface components {
          */
         ClubList: {
             items: components["schemas"]["Club"][];
+            /** @description The cursor of the next page; absent on the last page. */
+            next?: components["schemas"]["Id"];
             stale?: components["schemas"]["Stale"];
         };
         Club: {
@@ -1373,7 +1350,7 @@ export interface components {
          * @description What a product is. Show a product of a type that you do not know like the others, with its name and its offers.
          * @example subscription
          */
-        ProductType: KnownProductType | Later;
+        ProductType: string;
         /**
          * @default web
          * @enum {string}
@@ -1479,7 +1456,7 @@ export interface components {
          *     need that you do not know: the registration says at which step it is missing.
          * @example startDate
          */
-        OfferNeed: KnownOfferNeed | Later;
+        OfferNeed: string;
         /** @description The ages in years that the offer is for, on the day it starts, according to the operator. The club system checks the buyer's age in the cart. */
         AgeRange: {
             /**
@@ -1511,7 +1488,7 @@ export interface components {
          *     chooses.
          * @example month_day
          */
-        DebitChoice: KnownDebitChoice | Later;
+        DebitChoice: string;
         /**
          * @description What is due at signup if the offer starts today, or on its earliest start; for another start date of an offer that is `prorated`, ask for its
          *     schedule. It includes the `extras` that the operator names. Anything else that the club adds is known only in the cart.
@@ -1638,7 +1615,7 @@ export interface components {
          *     | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
          * @example debit_day_open
          */
-        ScheduleRule: KnownScheduleRule | Later;
+        ScheduleRule: string;
         ScheduleDueNow: {
             /** @description Today. */
             date: components["schemas"]["Date"];
@@ -1661,7 +1638,7 @@ export interface components {
          *     of a kind that you do not know with its name and price; without a name, as another part of the whole.
          * @example price
          */
-        SchedulePartKind: KnownSchedulePartKind | Later;
+        SchedulePartKind: string;
         ScheduleDebit: {
             date: components["schemas"]["Date"];
             price: components["schemas"]["Money"];
@@ -1745,7 +1722,7 @@ export interface components {
          * @description `due_now`: paid at signup. `debit`: by direct debit. Show a movement of a kind that you do not know with its date and price.
          * @example debit
          */
-        ScheduleMovementKind: KnownScheduleMovementKind | Later;
+        ScheduleMovementKind: string;
         StartRegistration: {
             clubId: components["schemas"]["Id"];
             person?: components["schemas"]["Person"];
@@ -1951,7 +1928,7 @@ export interface components {
          *     to do. In a state that you do not know, go by `step` and `final`.
          * @example open
          */
-        RegistrationState: KnownRegistrationState | Later;
+        RegistrationState: string;
         /**
          * @description The screen to show. A registration has exactly one. Where the table names actions, the first of `next` is the main button.
          *     Show a step that you do not know with its `message`, and offer what you know of `next`.
@@ -1973,7 +1950,7 @@ export interface components {
          *     | `expired` | "please start again" | |
          * @example ready
          */
-        Step: KnownStep | Later;
+        Step: string;
         /**
          * @description The JSON on the `data` line of an event: of `registration` a `Registration`, of `end` a `StreamEnd`. Ignore the data of events
          *     with other names.
@@ -1988,7 +1965,7 @@ export interface components {
          *     from time to time.
          * @example final
          */
-        StreamEndReason: KnownStreamEndReason | Later;
+        StreamEndReason: string;
         ResumeLink: {
             /** @description A URL of the signup site. POST the value of its `resume` parameter to `/v1/resumptions`. */
             url: components["schemas"]["Url"];
@@ -2018,7 +1995,7 @@ export interface components {
          *     on a status that you do not know: `next` says what is possible.
          * @example customer
          */
-        ContactStatus: KnownContactStatus | Later;
+        ContactStatus: string;
         /** @description The buyer's other details, masked, for a form that corrects some of them with `PATCH`. Present while the action `person` is possible; an unknown detail is absent. */
         MaskedPerson: {
             /** @example M••• */
@@ -2067,12 +2044,12 @@ export interface components {
          * @description How the club writes to the contact. Show a channel that you do not know by this word, so that the contact can still object.
          * @example email
          */
-        ConsentChannel: KnownConsentChannel | Later;
+        ConsentChannel: string;
         /**
          * @description What the club writes about. Show a type that you do not know by this word, so that the contact can still object.
          * @example news
          */
-        ConsentType: KnownConsentType | Later;
+        ConsentType: string;
         ChangeConsents: {
             items: components["schemas"]["ConsentWish"][];
             /** @description The version of the text that the contact agreed to, as the front end names it. */
@@ -2098,7 +2075,7 @@ export interface components {
          *     `consent` as it is now.
          * @example changed
          */
-        ConsentChangeCode: KnownConsentChangeCode | Later;
+        ConsentChangeCode: string;
         /** @description What the contact chose, stored before the change was made. */
         ConsentReceipt: {
             id: components["schemas"]["Id"];
@@ -2143,7 +2120,7 @@ export interface components {
          *     do not know without a button.
          * @example chosen
          */
-        CartItemOrigin: KnownCartItemOrigin | Later;
+        CartItemOrigin: string;
         /** @description When the item's debits fall; see `Debit`. */
         ItemDebit: {
             day?: components["schemas"]["MonthDay"];
@@ -2178,7 +2155,7 @@ export interface components {
          *     | `settled` | | the club's staff settled the cart in the club system, so the registration can only be abandoned |
          * @example age_restricted
          */
-        CartProblemCode: KnownCartProblemCode | Later;
+        CartProblemCode: string;
         CartChange: {
             kind: components["schemas"]["CartChangeKind"];
             itemId?: components["schemas"]["Id"];
@@ -2191,7 +2168,7 @@ export interface components {
          *     was in the cart then and is no longer part of the amount. Show the name and price of a change whose kind you do not know.
          * @example price
          */
-        CartChangeKind: KnownCartChangeKind | Later;
+        CartChangeKind: string;
         /** @description A request that changes the registration. */
         Action: {
             action: components["schemas"]["ActionName"];
@@ -2220,13 +2197,13 @@ export interface components {
          *     | `abandon` | `DELETE` of the registration itself |
          * @example pay
          */
-        ActionName: KnownActionName | Later;
+        ActionName: string;
         /**
          * @description `card`: now, by card. `later`: at the club, until a date. `free`: nothing is due. `desk`: paid at the club, recorded by its
          *     staff. Do not offer a method that you do not know; show a payment by it with the registration's `message`.
          * @example card
          */
-        PaymentMethod: KnownPaymentMethod | Later;
+        PaymentMethod: string;
         NewMandate: {
             /** @description The account holder, who may differ from the buyer. */
             holder: string;
@@ -2276,7 +2253,7 @@ export interface components {
          *     do not know, show `message`; of a mandate, it is the registration's.
          * @example awaiting_code
          */
-        SignatureState: KnownSignatureState | Later;
+        SignatureState: string;
         Signature: {
             /** @description The digits from the SMS. Anything else is refused and does not count as an attempt. */
             code: string;
@@ -2450,7 +2427,7 @@ export interface components {
          *     state that you do not know, show the registration's `message`, and go by `payAgain`.
          * @example recorded
          */
-        PaymentState: KnownPaymentState | Later;
+        PaymentState: string;
         /**
          * @description Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
          *     same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
@@ -2462,6 +2439,14 @@ export interface components {
          *     own** loads the processor's library from `card.scriptUrl` of `GET /v1/config`, and shows its card fields with
          *     `publishableKey` and `clientSecret`. **An app, a server-rendered site or a message** opens `redirectUrl`, the gateway's
          *     card page, which does the same and then returns to `returnUrl`.
+         *
+         *     `processor` names the card processor, here and in `card` of `GET /v1/config`:
+         *
+         *     | processor | `card.scriptUrl` | `publishableKey` and `clientSecret` |
+         *     |---|---|---|
+         *     | `stripe` | Stripe.js | `Stripe(publishableKey).elements({clientSecret})`, then `confirmPayment` |
+         *
+         *     New processors may be added: open `redirectUrl` for one that you do not know. It works with every processor.
          */
         CardDetails: {
             presentation: components["schemas"]["CardPresentation"];
@@ -2493,7 +2478,7 @@ export interface components {
          *     being processed, or has ended. With a presentation that you do not know, open `redirectUrl` if it is present.
          * @example embedded
          */
-        CardPresentation: KnownCardPresentation | Later;
+        CardPresentation: string;
         /**
          * @example {
          *       "status": "ok"
@@ -2578,7 +2563,7 @@ export interface components {
          *     | `captcha` | show the captcha, and send the same request with the same key and its response in `X-Frontdesk-Challenge` |
          * @example correct_input
          */
-        ProblemThen: KnownProblemThen | Later;
+        ProblemThen: string;
         /**
          * @description Every error, also at `/docs/problems`. For a code that you do not know, show the texts, and do what `then` says.
          *
@@ -2647,7 +2632,7 @@ export interface components {
          *     | `internal` | 500 | `same_key` | `send_again` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
          * @example invalid_request
          */
-        ProblemCode: KnownProblemCode | Later;
+        ProblemCode: string;
         /** @description What is wrong with a field, a header or a parameter. */
         FieldProblem: components["schemas"]["Text"] & {
             code?: components["schemas"]["FieldCode"];
@@ -2727,7 +2712,7 @@ export interface components {
          *     | `bank_refused` | | the bank does not accept the account |
          * @example email
          */
-        FieldCode: KnownFieldCode | Later;
+        FieldCode: string;
         /** @description Tells the visitor where they stand. */
         Message: components["schemas"]["Text"] & {
             code?: components["schemas"]["MessageCode"];
@@ -2738,7 +2723,7 @@ export interface components {
          *     has the parameter `dueDate`. Show the `text` of a code that you do not know.
          * @example payment_recorded
          */
-        MessageCode: KnownMessageCode | Later;
+        MessageCode: string;
         /**
          * @description A text to show, with the code that names it and the values that it is about: show `text`, or a text of your own by
          *     `code` and `params`. Messages, problems of fields and of carts are such texts.
@@ -2939,146 +2924,6 @@ export interface components {
     };
     pathItems: never;
 }
-export type Id = components['schemas']['Id'];
-export type Words = components['schemas']['Words'];
-export type Prose = components['schemas']['Prose'];
-export type Date = components['schemas']['Date'];
-export type Instant = components['schemas']['Instant'];
-export type Duration = components['schemas']['Duration'];
-export type Url = components['schemas']['Url'];
-export type MonthDay = components['schemas']['MonthDay'];
-export type Currency = components['schemas']['Currency'];
-export type Money = components['schemas']['Money'];
-export type Address = components['schemas']['Address'];
-export type Person = components['schemas']['Person'];
-export type PersonCorrection = components['schemas']['PersonCorrection'];
-export type Config = components['schemas']['Config'];
-export type MethodConfig = components['schemas']['MethodConfig'];
-export type Audience = components['schemas']['Audience'];
-export type DateRange = components['schemas']['DateRange'];
-export type PersonField = components['schemas']['PersonField'];
-export type ChallengeWidget = components['schemas']['ChallengeWidget'];
-export type CardConfig = components['schemas']['CardConfig'];
-export type Stale = components['schemas']['Stale'];
-export type ClubList = components['schemas']['ClubList'];
-export type Club = components['schemas']['Club'];
-export type ClubDetails = components['schemas']['ClubDetails'];
-export type PostalAddress = components['schemas']['PostalAddress'];
-export type Location = components['schemas']['Location'];
-export type OpeningHours = components['schemas']['OpeningHours'];
-export type Image = components['schemas']['Image'];
-export type Trader = components['schemas']['Trader'];
-export type Channel = components['schemas']['Channel'];
-export type ProductList = components['schemas']['ProductList'];
-export type Product = components['schemas']['Product'];
-export type Offer = components['schemas']['Offer'];
-export type AgeRange = components['schemas']['AgeRange'];
-export type OfferExtra = components['schemas']['OfferExtra'];
-export type OfferGroup = components['schemas']['OfferGroup'];
-export type DueToday = components['schemas']['DueToday'];
-export type RegistrationFee = components['schemas']['RegistrationFee'];
-export type Billing = components['schemas']['Billing'];
-export type RegularDebit = components['schemas']['RegularDebit'];
-export type BillingEntry = components['schemas']['BillingEntry'];
-export type Tax = components['schemas']['Tax'];
-export type DebitDayList = components['schemas']['DebitDayList'];
-export type DebitDay = components['schemas']['DebitDay'];
-export type Schedule = components['schemas']['Schedule'];
-export type ScheduleBasis = components['schemas']['ScheduleBasis'];
-export type ScheduleRules = components['schemas']['ScheduleRules'];
-export type ScheduleDueNow = components['schemas']['ScheduleDueNow'];
-export type SchedulePart = components['schemas']['SchedulePart'];
-export type ScheduleDebit = components['schemas']['ScheduleDebit'];
-export type ScheduleRecurrence = components['schemas']['ScheduleRecurrence'];
-export type ScheduleMovement = components['schemas']['ScheduleMovement'];
-export type CartSchedule = components['schemas']['CartSchedule'];
-export type CartScheduleDueNow = components['schemas']['CartScheduleDueNow'];
-export type CartScheduleDebit = components['schemas']['CartScheduleDebit'];
-export type CartScheduleRecurrence = components['schemas']['CartScheduleRecurrence'];
-export type CartScheduleItem = components['schemas']['CartScheduleItem'];
-export type CartScheduleShare = components['schemas']['CartScheduleShare'];
-export type StartRegistration = components['schemas']['StartRegistration'];
-export type NewAttribution = components['schemas']['NewAttribution'];
-export type Attribution = components['schemas']['Attribution'];
-export type NewItem = components['schemas']['NewItem'];
-export type Debit = components['schemas']['Debit'];
-export type Registration = components['schemas']['Registration'];
-export type StartedRegistration = components['schemas']['StartedRegistration'];
-export type StreamData = components['schemas']['StreamData'];
-export type StreamEnd = components['schemas']['StreamEnd'];
-export type ResumeLink = components['schemas']['ResumeLink'];
-export type Resumption = components['schemas']['Resumption'];
-export type Contact = components['schemas']['Contact'];
-export type MaskedPerson = components['schemas']['MaskedPerson'];
-export type Me = components['schemas']['Me'];
-export type Tag = components['schemas']['Tag'];
-export type ConsentList = components['schemas']['ConsentList'];
-export type Consent = components['schemas']['Consent'];
-export type ChangeConsents = components['schemas']['ChangeConsents'];
-export type ConsentWish = components['schemas']['ConsentWish'];
-export type ConsentChanges = components['schemas']['ConsentChanges'];
-export type ConsentChange = components['schemas']['ConsentChange'];
-export type ConsentReceipt = components['schemas']['ConsentReceipt'];
-export type ConsentWord = components['schemas']['ConsentWord'];
-export type Cart = components['schemas']['Cart'];
-export type CartItem = components['schemas']['CartItem'];
-export type ItemDebit = components['schemas']['ItemDebit'];
-export type CartProblem = components['schemas']['CartProblem'];
-export type CartChange = components['schemas']['CartChange'];
-export type Action = components['schemas']['Action'];
-export type NewMandate = components['schemas']['NewMandate'];
-export type Mandate = components['schemas']['Mandate'];
-export type Signature = components['schemas']['Signature'];
-export type NewTransfer = components['schemas']['NewTransfer'];
-export type Transfer = components['schemas']['Transfer'];
-export type Prospect = components['schemas']['Prospect'];
-export type StartPayment = components['schemas']['StartPayment'];
-export type CartRevision = components['schemas']['CartRevision'];
-export type BuyAgain = components['schemas']['BuyAgain'];
-export type StartCardPayment = components['schemas']['StartCardPayment'];
-export type StartLaterPayment = components['schemas']['StartLaterPayment'];
-export type StartFreePayment = components['schemas']['StartFreePayment'];
-export type StartDeskPayment = components['schemas']['StartDeskPayment'];
-export type DeskMoney = components['schemas']['DeskMoney'];
-export type DeskCard = components['schemas']['DeskCard'];
-export type DeskCheque = components['schemas']['DeskCheque'];
-export type Payment = components['schemas']['Payment'];
-export type PayAgain = components['schemas']['PayAgain'];
-export type CardDetails = components['schemas']['CardDetails'];
-export type Health = components['schemas']['Health'];
-export type HealthStatus = components['schemas']['HealthStatus'];
-export type Problem = components['schemas']['Problem'];
-export type FieldProblem = components['schemas']['FieldProblem'];
-export type Message = components['schemas']['Message'];
-export type Text = components['schemas']['Text'];
-export type TextParams = components['schemas']['TextParams'];
-export type ResponseKnown = components['responses']['Known'];
-export type ResponseProblem = components['responses']['Problem'];
-export type ResponseUnauthorized = components['responses']['Unauthorized'];
-export type ResponseFailed = components['responses']['Failed'];
-export type ResponseLimited = components['responses']['Limited'];
-export type ParameterClubId = components['parameters']['ClubId'];
-export type ParameterOfferId = components['parameters']['OfferId'];
-export type ParameterChannel = components['parameters']['Channel'];
-export type ParameterStartDate = components['parameters']['StartDate'];
-export type ParameterLang = components['parameters']['Lang'];
-export type ParameterRegistrationId = components['parameters']['RegistrationId'];
-export type ParameterSession = components['parameters']['Session'];
-export type ParameterChallenge = components['parameters']['Challenge'];
-export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
-export type ParameterOptionalIdempotencyKey = components['parameters']['OptionalIdempotencyKey'];
-export type HeaderETag = components['headers']['ETag'];
-export type HeaderCacheControl = components['headers']['Cache-Control'];
-export type HeaderVary = components['headers']['Vary'];
-export type HeaderContentLanguage = components['headers']['Content-Language'];
-export type HeaderAccessControlAllowOrigin = components['headers']['Access-Control-Allow-Origin'];
-export type HeaderRateLimitPolicy = components['headers']['RateLimit-Policy'];
-export type HeaderRateLimit = components['headers']['RateLimit'];
-export type HeaderRetryAfter = components['headers']['Retry-After'];
-export type HeaderIdempotentReplayed = components['headers']['Idempotent-Replayed'];
-export type HeaderLocation = components['headers']['Location'];
-export type HeaderSetCookie = components['headers']['Set-Cookie'];
-export type HeaderWwwAuthenticate = components['headers']['WWW-Authenticate'];
 export type $defs = Record<string, never>;
 export interface operations {
     getConfig: {
@@ -3123,6 +2968,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description How many clubs a page has at most. By default, all.
+                 * @example 100
+                 */
+                limit?: number;
+                /** @description The `next` value of the previous page. */
+                cursor?: string;
+                /**
                  * @description The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
                  *     caches would have to distinguish.
                  */
@@ -3134,7 +2986,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every club, in the club system's order. */
+            /** @description The clubs, or a page of them. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3594,6 +3446,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StartedRegistration"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getCurrentRegistration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The registration in its current state. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Registration"];
                 };
             };
             401: components["responses"]["Unauthorized"];

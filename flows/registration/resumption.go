@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,6 +91,27 @@ func (s *Service) takeLink(ctx context.Context, clientToken, code string) (*flow
 		}
 	}
 	return nil, nil, "", flows.StorageFailed(flows.ErrConflict)
+}
+
+// Session is a token for a registration, as a browser keeps it in a cookie.
+type Session struct{ ID, Token string }
+
+// maxSessions bounds the readings for one request: a browser keeps the cookies of many registrations.
+const maxSessions = 5
+
+// Current returns the registration of the session that began last. RegistrationNotFound if none of the latest sessions is valid.
+func (s *Service) Current(ctx context.Context, sessions []Session) (view flows.View, err error) {
+	began := func(session Session) time.Time {
+		issued, _ := tokenIssued(s.cfg.Keys, session.ID, session.Token)
+		return issued
+	}
+	slices.SortStableFunc(sessions, func(a, b Session) int { return began(b).Compare(began(a)) })
+	for _, session := range sessions[:min(len(sessions), maxSessions)] {
+		if view, err = s.Get(ctx, session.ID, session.Token); flows.CodeOf(err) != flows.RegistrationNotFound {
+			return view, err
+		}
+	}
+	return flows.View{}, err
 }
 
 // EndSession revokes one of the registration's tokens. A token that was revoked before changes nothing.

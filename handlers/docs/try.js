@@ -47,6 +47,7 @@ export async function prepare(request, ui, mock) {
   if (path.startsWith(`/v1/registrations/${EXAMPLE.id}`)) await putRegistration(request, path, ui);
   if (path.startsWith("/v1/me") && !request.headers.Authorization) await putPersona(request, path);
   if (path === "/v1/resumptions") await putLink(request);
+  if (path === "/v1/registrations/current") await send("POST", "/v1/registrations", { clubId: "11" }, { "X-Frontdesk-Session": "cookie" });
   if (path === "/v1/webhooks/card") await sign(request);
   return request;
 }
