@@ -97,7 +97,7 @@ func TestEventOfASettlementElsewhere(t *testing.T) {
 	before := world.Calls("/sales/*")
 	harness.allowRefresh(3 * time.Second)
 	now := harness.awaitCart(registration.ID, "the cart is settled", settled)
-	if now.Contact.Status != "customer" || now.Version != registration.Version+1 {
+	if now.Contact.Status != "customer" || now.Version <= registration.Version {
 		t.Errorf("it is %+v's, in version %d", now.Contact, now.Version)
 	}
 	if n := world.Calls("/sales/*") - before; n != 1 {

@@ -97,13 +97,18 @@ func (w *world) walk(state flows.PaymentState, there string, bring func(*world, 
 	after := w.books(payment)
 
 	moves := w.Journal.MovesOf(payment.ID)
+	at := state
 	for _, m := range moves {
 		if m.From != m.To && !m.From.CanBecome(m.To) {
 			w.Errorf("forbidden: %s → %s", m.From, m.To)
 		}
+		if m.From != at {
+			w.Errorf("an unrecorded change: %s → %s", at, m.From)
+		}
+		at = m.To
 	}
-	if want := payment.Version + int64(len(moves)); end.Version != want {
-		w.Errorf("version %d became %d with %d changes", payment.Version, end.Version, len(moves))
+	if changed := end.Version > payment.Version; at != end.State || changed != (len(moves) > 0) {
+		w.Errorf("it is %s in version %d, and %d recorded changes led from version %d to %s", end.State, end.Version, len(moves), payment.Version, at)
 	}
 	if !slices.Contains([]flows.PaymentState{flows.Recorded, flows.Cancelled, flows.Refunded, flows.InDoubt, flows.Blocked}, end.State) {
 		w.Errorf("it did not come to rest: %s (%s)", end.State, end.Reason)

@@ -51,8 +51,8 @@ func TestResumeLinkLife(t *testing.T) {
 	}
 	calls := len(world.Sim.Requests())
 	view, token := resumed(t, gateway, code)
-	if view.Phase != flows.Expired || view.Message == "" || len(view.Actions) != 0 || len(world.Sim.Requests()) != calls {
-		t.Errorf("an expired registration is resumed as %s, %q, %v", view.Phase, view.Message, view.Actions)
+	if view.Phase != flows.Expired || view.CurrentMessage() == "" || len(view.Actions) != 0 || len(world.Sim.Requests()) != calls {
+		t.Errorf("an expired registration is resumed as %s, %q, %v", view.Phase, view.CurrentMessage(), view.Actions)
 	}
 	_, err := gateway.Registrations.Pay(t.Context(), registration.ID, token, flows.StartPayment{Method: flows.ByCard})
 	if flows.CodeOf(err) != flows.RegistrationClosed {
