@@ -108,7 +108,7 @@ func (w *world) walk(state flows.PaymentState, there string, bring func(*world, 
 		at = m.To
 	}
 	if changed := end.Version > payment.Version; at != end.State || changed != (len(moves) > 0) {
-		w.Errorf("it is %s in version %d, and %d recorded changes led from version %d to %s", end.State, end.Version, len(moves), payment.Version, at)
+		w.Errorf("version %d is %s, but %d recorded changes led from version %d to %s", end.Version, end.State, len(moves), payment.Version, at)
 	}
 	if !slices.Contains([]flows.PaymentState{flows.Recorded, flows.Cancelled, flows.Refunded, flows.InDoubt, flows.Blocked}, end.State) {
 		w.Errorf("it did not come to rest: %s (%s)", end.State, end.Reason)
