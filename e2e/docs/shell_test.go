@@ -1,6 +1,7 @@
 // Package docs_test tests what front-end developers read and copy: it runs every
 // example of the contract, every curl command, every snippet and every example
-// file against a fresh mock gateway, or compares it with the contract.
+// file against a fresh mock gateway, or compares it with the contract. It also
+// holds the code to what contributors read: the layout of the packages.
 //
 // Start reading at paste in shell_test.go, which runs a page as a reader does.
 package docs_test

@@ -1,4 +1,4 @@
-package ops_test
+package docs_test
 
 import (
 	"bufio"
