@@ -12,7 +12,7 @@ var Mutations = []Mutation{
 		action, change := d.write(next, flows.Captured, "the process that was recording it ended")`,
 	}}},
 	{Name: "overwritable-claim", Description: "the claim is read and then written, without a key that admits only one winner", Edits: []Edit{{
-		File: "flows/payment/record.go",
+		File: "flows/payment/journal.go",
 		Old:  `	key := journalKey("claim", payment, payment.Claim)`,
 		New:  `	key := "claim:" + payment.AttemptID`,
 	}}},

@@ -272,10 +272,17 @@ func (m *Machine) notice(ctx context.Context, payment, next *flows.Payment) {
 		m.cfg.Log.WarnContext(ctx, "recorded payment needs an operator", "payment", payment.ID, "finding", string(finding),
 			"reason", protocol.FindingReason(next))
 	}
-	m.cfg.Log.Log(ctx, level, "payment moved", "registration", payment.Registration, "payment", string(payment.ID), "from",
-		string(payment.State),
-		"to", string(next.State), "reason", next.Reason)
+	m.cfg.Log.Log(ctx, level, "payment moved", "registration", payment.Registration, "payment", string(payment.ID),
+		"from", string(payment.State), "to", string(next.State), "reason", next.Reason)
 }
+
+// Limits of an owner's commit.
+const (
+	// commitPause is short for a buyer who waits, and spares a Redis that restarts.
+	commitPause = 250 * time.Millisecond
+	// maxCommits fill the life of a claim: an older one cannot be used.
+	maxCommits = int(protocol.ClaimLife / commitPause)
+)
 
 // store stores a change. An owner repeats one that Redis does not confirm, as the same operation. Until it is
 // stored, no other process may send, or knows the outcome: a Redis that is away for seconds would cost a

@@ -4,9 +4,9 @@
 //   - wake: a request, an event of another system (event.go), the schedule or an operator has Machine.Advance called, now or soon.
 //   - load: the record is read from Redis. It must be this gateway's to touch (fingerprint.go).
 //   - next: Machine.next asks protocol.Next, and has done what it says, until there is a change, or nothing to do for now (advance.go).
-//   - perform: one call, whose outcome becomes a fact (perform.go). record.go writes the processor's journal and sends the one POST,
-//     evidence.go reads what the club system shows, brake.go asks and counts. key.go has the idempotency keys of the processor's
-//     calls, metadata.go what the processor keeps of a payment.
+//   - perform: one call, whose outcome becomes a fact (perform.go). journal.go writes the processor's journal, record.go sends the one
+//     POST, evidence.go reads what the club system shows, brake.go asks and counts. key.go has the idempotency keys of the
+//     processor's calls, metadata.go what the processor keeps of a payment.
 //   - commit: the change is written by compare-and-set, so that one process wins. Then next is asked again, with the new record.
 //   - schedule: Machine.reschedule sets when an open payment is advanced next. A comparison adds only what the schedule lacks.
 //
