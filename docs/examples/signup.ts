@@ -1,9 +1,35 @@
-// A complete signup with the typed client. Compile it with tsc; it runs in node and in a browser.
+// A complete signup by the five rules of the guide "Build a website". Compile it with tsc; it runs in node and in a browser.
 import { api, intention } from "./client.js";
+import type { Later, Problem, Registration, StartedRegistration } from "./frontdesk.d.ts";
 import { screen } from "./screens.js";
 
-const { data: started, error } = await api.POST("/v1/registrations", {
-  params: { header: intention() }, // on a web page, add "X-Frontdesk-Session": "cookie" so that no script can read the token
+type Send = (header: ReturnType<typeof intention>) => Promise<{ data?: StartedRegistration; error?: Problem }>;
+
+/** Carries out one intention. Returns the registration to show, or nothing if it must be read. */
+async function carryOut(send: Send): Promise<StartedRegistration | undefined> {
+  const header = intention();
+  for (let tries = 1; ; tries++) {
+    const { data, error } = await send(header).catch(() => ({ data: undefined, error: undefined }));
+    if (data) return data;
+    const then = error?.then ?? "send_again"; // there was no response, or a proxy's
+    switch (then) {
+      case "send_again":
+        if (tries === 5) throw new Error("offer to try again later, with the same key");
+        await pause(error?.retryAfter ?? tries);
+        break;
+      case "correct_input": throw new Error(error?.errors?.map(({ text }) => text).join(" ") ?? error?.detail ?? error?.title);
+      case "captcha": throw new Error("show the captcha, then send the same request with the same key");
+      case "log_in": throw new Error("show the login");
+      case "start_again": throw new Error("forget the registration, and start again");
+      case "fix_request": throw new Error(`report a mistake of this program: ${error?.code}`);
+      case "read_again": return error?.registration;
+      default: then satisfies Later; return error?.registration;
+    }
+  }
+}
+
+const started = await carryOut((header) => api.POST("/v1/registrations", {
+  params: { header }, // on a web page, add "X-Frontdesk-Session": "cookie" so that no script can read the token
   body: {
     clubId: "11",
     items: [{ offerId: "201", startDate: "2030-01-15" }],
@@ -12,43 +38,35 @@ const { data: started, error } = await api.POST("/v1/registrations", {
       address: { street: "12 rue des Lilas", postalCode: "75011", city: "Paris", country: "FR" },
     },
   },
-});
-if (error) throw new Error(`${error.code} (${error.then}): ${error.errors?.map(({ pointer, text }) => `${pointer} ${text}`)}`);
-
-const id = started.id;
+}));
+if (!started) throw new Error("show the catalogue");
+let shown: Registration = started;
+const path = { id: started.id };
 const headers = { Authorization: `Bearer ${started.token}` };
-const path = { id };
-console.log(`${started.cart.dueNow.amount} cents are due; possible actions: ${started.next.map(({ action }) => action)}`);
-console.log(screen(started));
+const read = () => carryOut(() => api.GET("/v1/registrations/{id}", { params: { path }, headers }));
+const pay = (cart: string) => carryOut((header) =>
+  api.POST("/v1/registrations/{id}/payment", { params: { path, header }, headers, body: { method: "card", cart } }));
 
-// One key for this payment. If the response is lost, the same request with the same key is carried out once.
-const key = intention();
-let paying;
-for (let tries = 0; !paying; tries++) {
-  const { data, error, response } = await api.POST("/v1/registrations/{id}/payment", { params: { path, header: key }, headers, body: { method: "card", cart: started.cart.revision } });
-  paying = data;
-  if (!error) continue;
-  if (error.then !== "send_again" || tries === 3) throw new Error(error.code);
-  await pause(Number(response.headers.get("Retry-After") ?? 1));
+console.log(`${shown.cart.dueNow.amount} cents are due: ${screen(shown)}`);
+while (!shown.final) {
+  const canPay = shown.next.some(({ action, methods }) => action === "pay" && methods?.includes("card"));
+  const latest = canPay && await pay(shown.cart.revision) || await read();
+  if (!latest || latest.sequence <= shown.sequence) await pause(0.5);
+  else {
+    shown = latest;
+    console.log(screen(shown));
+    await enterCard(shown.payment?.card?.clientSecret);
+  }
 }
+console.log(`member ${shown.contact?.number}`);
 
-// A page would show the processor's fields, or send the buyer to card.redirectUrl; here the program acts as the buyer.
-const { payment } = paying;
-if (payment?.card?.clientSecret) {
-  const [held] = payment.card.clientSecret.split("_secret_");
-  await fetch(`http://localhost:8080/sandbox/payments/${held}/confirm`, {
+/** Acts as the buyer. A page would show the processor's card fields, or send the buyer to card.redirectUrl. */
+async function enterCard(clientSecret?: string) {
+  if (!clientSecret) return;
+  const [payment] = clientSecret.split("_secret_");
+  await fetch(`http://localhost:8080/sandbox/payments/${payment}/confirm`, {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ card: "4242424242424242" }),
   });
-}
-
-for (let tries = 0; ; tries++) {
-  const { data: registration } = await api.GET("/v1/registrations/{id}", { params: { path }, headers });
-  if (registration?.state === "completed" || registration?.state === "attention") {
-    console.log(`${registration.state}: ${registration.payment?.state}, member ${registration.contact?.number}`);
-    break;
-  }
-  if (tries === 60) throw new Error(`still ${registration?.state}`);
-  await pause(0.5);
 }
 
 function pause(seconds: number) {

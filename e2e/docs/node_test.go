@@ -123,30 +123,34 @@ func TestTypedClient(t *testing.T) {
 		w.write(name, read(t, filepath.Join("docs", "examples", name)))
 	}
 	said := w.must("sh", "-ec", commands[1])
-	if !strings.Contains(said, "14900 cents are due; possible actions: pay") || !strings.Contains(said, "completed: recorded, member 11-") {
+	if !strings.Contains(said, "14900 cents are due: Quarter Pass, paid once") || !strings.Contains(said, "Welcome!\nmember 11-") {
 		t.Errorf("the example says:\n%s", said)
 	}
 	expectOnePayment(t, c)
 
-	w.expectTypeErrors(read(t, "docs/examples/signup.ts"))
+	w.expectTypeErrors()
 }
 
-// expectTypeErrors has tsc find each mistake, all in one run.
-func (w nodeProject) expectTypeErrors(example string) {
+// expectTypeErrors has tsc find each mistake, all in one run: a misspelled word, and a known value that a switch leaves out.
+func (w nodeProject) expectTypeErrors() {
 	w.t.Helper()
-	mistakes := map[string][2]string{
-		"field":  {`clubId: "11"`, `clubID: "11"`},
-		"value":  {`method: "card"`, `method: "gold"`},
-		"path":   {`"/v1/registrations/{id}", `, `"/v1/nothing", `},
-		"state":  {`=== "completed"`, `=== "complete"`},
-		"header": {`{ header: intention() }, //`, `{}, //`},
+	mistakes := map[string][3]string{
+		"field":  {"signup.ts", `clubId: "11"`, `clubID: "11"`},
+		"value":  {"signup.ts", `method: "card"`, `method: "gold"`},
+		"path":   {"signup.ts", `"/v1/registrations/{id}", `, `"/v1/nothing", `},
+		"action": {"signup.ts", `=== "pay"`, `=== "pays"`},
+		"header": {"signup.ts", `params: { header },`, `params: {},`},
+		"then":   {"signup.ts", `case "log_in":`, `case "captcha":`},
+		"step":   {"screens.ts", `case "waiting":`, ``},
+		"method": {"screens.ts", `case "desk":`, `case "card":`},
 	}
 	args := []string{"--noEmit"}
 	for name, mistake := range mistakes {
-		if !strings.Contains(example, mistake[0]) {
-			w.t.Errorf("the example has no %s", mistake[0])
+		example := read(w.t, filepath.Join("docs", "examples", mistake[0]))
+		if !strings.Contains(example, mistake[1]) {
+			w.t.Errorf("the example has no %s", mistake[1])
 		}
-		w.write(name+".ts", strings.Replace(example, mistake[0], mistake[1], 1))
+		w.write(name+".ts", strings.Replace(example, mistake[1], mistake[2], 1))
 		args = append(args, name+".ts")
 	}
 	out, err := w.compile(args...)
