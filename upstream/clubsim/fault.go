@@ -186,7 +186,7 @@ func (w *World) drawFault(f *Fault) bool {
 func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault Fault, effect func() httpResponse, note func(int)) {
 	done := req.Context().Done()
 	switch fault.Kind {
-	case "error_before", "unauthorized_once", "too_many", "foreign_page", "foreign_json", "empty_success":
+	case "error_before", "unauthorized_once", "too_many", overLimit, "foreign_page", "foreign_json", "empty_success":
 		a := s.insteadOf(fault)
 		note(a.status)
 		writeResponse(rw, a)

@@ -94,7 +94,7 @@ func readRequest(rw http.ResponseWriter, r *http.Request) (*httpRequest, error) 
 func (s *Server) serveOperation(rw http.ResponseWriter, req *httpRequest) {
 	token, path := req.path[0], "/"+strings.Join(req.path[1:], "/")
 	op, ids := match(req.Method, req.path[1:])
-	fault := s.existingWorld(token).takeFault(req.Method, path)
+	fault := s.existingWorld(token).disturb(rw.Header(), req.Method, path)
 	entry := Request{
 		Method:        req.Method,
 		Path:          path,

@@ -61,6 +61,8 @@ type Settings struct {
 	ExtraProducts int      `json:"extraProducts"`
 	CardNetworks  []string `json:"cardNetworks"` // the networks that a card payment may name; empty: any word
 
+	CallLimits CallLimits `json:"callLimits"` // of the API gateway in front of the club system
+
 	// AskRepeats does not belong to the club system: it makes the gateway in the same process, in mock mode, ask this world's
 	// buyers before they buy the same offer again.
 	AskRepeats bool `json:"askRepeats"`
@@ -97,6 +99,7 @@ func DefaultSettings() Settings {
 		FormerStatus:     "former_customer",
 		CardNetworks:     []string{},
 		WithdrawnOffers:  []int{},
+		CallLimits:       CallLimits{SliceMs: 100},
 	}
 }
 
@@ -140,6 +143,8 @@ func (s Settings) verify() error {
 		return errors.New("pageSize and maxPageSize: 1 ≤ pageSize ≤ maxPageSize")
 	case s.SMSCode.Fixed != "" && !codePattern.MatchString(s.SMSCode.Fixed):
 		return errors.New("smsCode.fixed: six digits, or empty")
+	case min(s.CallLimits.PerMinute, s.CallLimits.PerDay, s.CallLimits.PerSlice) < 0 || s.CallLimits.SliceMs < 1:
+		return errors.New("callLimits: none may be negative, and sliceMs must be at least 1")
 	case s.CreatedStatus != 200 && s.CreatedStatus != 201:
 		return errors.New("createdStatus: 200 or 201")
 	}

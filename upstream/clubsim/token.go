@@ -105,7 +105,7 @@ func isTokenPath(path []string) bool {
 func (s *Server) serveToken(rw http.ResponseWriter, req *httpRequest) {
 	fields, unreadable := tokenFields(req)
 	world := s.World(fields.Get("client_id"))
-	fault := world.takeFault(req.Method, "/oauth/v2/token")
+	fault := world.disturb(rw.Header(), req.Method, "/oauth/v2/token")
 	entry := Request{
 		Method:    req.Method,
 		Path:      "/oauth/v2/token",

@@ -27,6 +27,7 @@ type World struct {
 	journal      []Request
 	requestCount int // number of requests, including those that left the journal
 	outbox       outbox
+	calls        callWindows
 }
 
 // state is everything that a snapshot of a world holds.
@@ -133,7 +134,7 @@ func (w *World) Reset() {
 func (w *World) reset() {
 	w.settings = DefaultSettings()
 	w.settings.WebhookURL = w.server.cfg.WebhookURL
-	w.clockOffset, w.faults, w.faultDraws, w.journal = 0, nil, 0, nil
+	w.clockOffset, w.faults, w.faultDraws, w.journal, w.calls = 0, nil, 0, nil, callWindows{}
 	w.outbox.clear()
 	w.state = w.seed(w.now())
 }
