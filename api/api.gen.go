@@ -2038,7 +2038,7 @@ type Location struct {
 	Longitude float64 `json:"longitude"`
 }
 
-// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","resendIn":60,"state":"awaiting_code"}
 type Mandate struct {
 	// AttemptsLeft The number of attempts left to enter a code; present while a code can be entered.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
@@ -2051,8 +2051,8 @@ type Mandate struct {
 	// Example: FR** **** 0189
 	Iban Words `json:"iban"`
 
-	// ResendAfter When a new code can be requested; present while this is possible.
-	ResendAfter *Instant `json:"resendAfter,omitempty"`
+	// ResendIn In how many seconds a new code can be requested, counted from the response, so that the clock of a page does not matter; present while this is possible.
+	ResendIn *int `json:"resendIn,omitempty"`
 
 	// State `no_code`: no code can be entered, because none was sent or its delivery is unknown; request a new one.
 	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered and the gateway is looking up the
@@ -2718,7 +2718,7 @@ type Registration struct {
 	ForgottenAt Instant `json:"forgottenAt"`
 	Id          Id      `json:"id"`
 
-	// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+	// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","resendIn":60,"state":"awaiting_code"}
 	Mandate *Mandate `json:"mandate,omitempty"`
 
 	// Message What the visitor should know or do now, at every step.
@@ -2771,7 +2771,8 @@ type Registration struct {
 	Token *string `json:"token,omitempty"`
 
 	// Version Identifies the content of this response. Different content has another version, even if only time or the language
-	// changed it. It equals the ETag of `GET /v1/registrations/{id}` and the id of an event.
+	// changed it; only seconds that count down leave it as it is. The ETag of `GET /v1/registrations/{id}` and the id of an
+	// event have it.
 	//
 	//
 	// Example: k2l9Jx0mQe7rTn4c
@@ -3220,7 +3221,7 @@ type Trader struct {
 	VatId *Words `json:"vatId,omitempty"`
 }
 
-// Transfer Example: {"attemptsLeft":5,"clubId":"13","message":{"code":"signature_awaiting_code","text":"Please enter the code from the SMS."},"resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+// Transfer Example: {"attemptsLeft":5,"clubId":"13","message":{"code":"signature_awaiting_code","text":"Please enter the code from the SMS."},"resendIn":60,"state":"awaiting_code"}
 type Transfer struct {
 	// AttemptsLeft The number of attempts left to enter a code; present while a code can be entered.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
@@ -3229,8 +3230,8 @@ type Transfer struct {
 	// Message For the contact; present if the state alone does not say enough.
 	Message *Message `json:"message,omitempty"`
 
-	// ResendAfter When a new code can be requested; present while this is possible.
-	ResendAfter *Instant `json:"resendAfter,omitempty"`
+	// ResendIn In how many seconds a new code can be requested, counted from the response, so that the clock of a page does not matter; present while this is possible.
+	ResendIn *int `json:"resendIn,omitempty"`
 
 	// State `no_code`: no code can be entered, because none was sent or its delivery is unknown; request a new one.
 	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered and the gateway is looking up the
@@ -3409,7 +3410,7 @@ type AbandonRegistrationParams struct {
 
 // GetRegistrationParams defines parameters for GetRegistration.
 type GetRegistrationParams struct {
-	// IfNoneMatch The `ETag` of the last response, which is its `version` in double quotes.
+	// IfNoneMatch The `ETag` of the last response, or its `version` in double quotes.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 

@@ -196,6 +196,7 @@ func (r *Registration) HasKnownBuyer() bool {
 // View is a registration with what its visitor can do.
 type View struct {
 	*Registration
+	At          time.Time   // when it was made
 	Payment     *Payment    // the latest; nil before the first
 	PaymentView PaymentView // what its buyer sees of it
 	Phase       RegistrationState
@@ -265,7 +266,7 @@ func (r *Registration) View(payment *Payment, now time.Time) View {
 	shown := *r
 	shown.Cart = r.CartAfter(payment)
 	r = &shown
-	view := View{Registration: r, Payment: payment, Phase: r.Phase(payment, now)}
+	view := View{Registration: r, At: now, Payment: payment, Phase: r.Phase(payment, now)}
 	if payment != nil {
 		view.PaymentView = r.Shown(payment, payment, now).View
 		view.Message = view.PaymentView.Message

@@ -144,8 +144,8 @@ func (w *responseRecorder) Header() http.Header         { return w.header }
 func (w *responseRecorder) Write(p []byte) (int, error) { return w.body.Write(p) }
 func (w *responseRecorder) WriteHeader(status int)      { w.status = status }
 
-// replay sends a stored response again, with the registration in it as it is now. A registration of that time could ask the
-// buyer for a payment that has since been made, or show a cart that has since changed.
+// replay sends a stored response again, with the registration or the transfer in it as it is now. A registration of that time
+// could ask the buyer for a payment that has since been made, or show a cart that has since changed.
 func (s *Server) replay(c echo.Context, response store.Response) error {
 	ctx := c.Request().Context()
 	var first api.Registration // empty if the response has none
@@ -163,18 +163,31 @@ func (s *Server) replay(c echo.Context, response store.Response) error {
 	}
 	c.Response().Header().Set("Idempotent-Replayed", "true")
 	exchangeOf(ctx).Replayed = true
-	if first.Cart.Revision == "" || view.Registration == nil {
+	operation := s.operationOf(c).Operation.OperationID
+	var body any
+	switch {
+	case operation == "startTransfer" && !refused:
+		transfer, err := s.cfg.Registrations.Transfers.Get(ctx, *callerOf(ctx).contact)
+		if err != nil {
+			return err
+		}
+		if transfer == nil {
+			return writeStored(c, response)
+		}
+		body = s.transferOf(ctx, transfer)
+	case first.Cart.Revision == "" || view.Registration == nil:
 		return writeStored(c, response)
-	}
-	now := s.registrationOf(ctx, view)
-	now.Token = first.Token
-	if !refused && s.operationOf(c).Operation.OperationID == "startPayment" {
-		response.Status = paymentStatus(now)
-	}
-	var body any = now
-	if refused {
-		problem.Registration = &now
-		body = problem
+	default:
+		now := s.registrationOf(ctx, view)
+		now.Token = first.Token
+		if operation == "startPayment" && !refused {
+			response.Status = paymentStatus(now)
+		}
+		body = now
+		if refused {
+			problem.Registration = &now
+			body = problem
+		}
 	}
 	var text bytes.Buffer
 	if err := json.NewEncoder(&text).Encode(body); err != nil {

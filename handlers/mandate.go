@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"frontdesk/api"
@@ -54,17 +55,17 @@ func (s *Server) ResendCode(ctx context.Context, request api.ResendCodeRequestOb
 	return api.ResendCode201JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
-func mandateOf(m *flows.Mandate) api.Mandate {
+func mandateOf(m *flows.Mandate, now time.Time) api.Mandate {
 	out := api.Mandate{State: api.SignatureState(m.State), Iban: m.Masked}
-	out.AttemptsLeft, out.ResendAfter = signatureOf(m.Signature)
+	out.AttemptsLeft, out.ResendIn = signatureOf(m.Signature, now)
 	return out
 }
 
-// signatureOf returns how many codes can be entered and when a new one can be requested; nil where
+// signatureOf returns how many codes can be entered and in how many seconds a new one can be requested; nil where
 // that is over.
-func signatureOf(s flows.Signature) (attemptsLeft *int, resendAfter *time.Time) {
+func signatureOf(s flows.Signature, now time.Time) (attemptsLeft, resendIn *int) {
 	if s.Resendable() {
-		resendAfter = new(s.ResendAfter.UTC())
+		resendIn = new(max(0, int(math.Ceil(s.ResendAfter.Sub(now).Seconds()))))
 	}
-	return optional(s.AttemptsLeft()), resendAfter
+	return optional(s.AttemptsLeft()), resendIn
 }

@@ -107,7 +107,7 @@ type versionedRegistration struct {
 
 func (v versionedRegistration) VisitGetRegistrationResponse(w http.ResponseWriter) error {
 	etag := `"` + v.body.Version + `"`
-	w.Header().Set("ETag", etag)
+	w.Header().Set("ETag", "W/"+etag) // a weak one, because seconds count down within a version
 	if etagMatches(v.request.Header["If-None-Match"], etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
@@ -116,8 +116,12 @@ func (v versionedRegistration) VisitGetRegistrationResponse(w http.ResponseWrite
 }
 
 // versionOf returns the version of what a caller sees: a digest, because the clock and the language change
-// it too.
+// it too. Seconds that only count down do not; when they begin anew, so does the sequence.
 func versionOf(r api.Registration) string {
+	if r.Mandate != nil {
+		mandate := *r.Mandate
+		mandate.ResendIn, r.Mandate = nil, &mandate
+	}
 	text, _ := json.Marshal(r) // its types can all be encoded
 	digest := sha256.Sum256(text)
 	return base64.RawURLEncoding.EncodeToString(digest[:12])
@@ -210,7 +214,7 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		State:       api.RegistrationState(view.State()),
 		Step:        api.Step(view.Step()),
 		Final:       view.Step().Final(),
-		Cart:        cartOf(ctx, view.Cart, s.cfg.Catalogue.Details(view.ClubID), s.cfg.Now()),
+		Cart:        cartOf(ctx, view.Cart, s.cfg.Catalogue.Details(view.ClubID), view.At),
 		Next:        make([]api.Action, 0, len(view.Actions)),
 		ExpiresAt:   view.ExpiresAt.UTC(),
 		ForgottenAt: view.KeptUntil(view.Payment).UTC(),
@@ -238,7 +242,7 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		}
 	}
 	if view.Mandate != nil {
-		out.Mandate = new(mandateOf(view.Mandate))
+		out.Mandate = new(mandateOf(view.Mandate, view.At))
 		out.Mandate.Covers = view.MandateCovers()
 	}
 	if view.Payment != nil {

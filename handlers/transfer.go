@@ -16,7 +16,7 @@ func (s *Server) GetTransfer(ctx context.Context, _ api.GetTransferRequestObject
 	if transfer == nil {
 		return api.GetTransfer204Response{}, nil
 	}
-	return api.GetTransfer200JSONResponse(transferOf(ctx, transfer)), nil
+	return api.GetTransfer200JSONResponse(s.transferOf(ctx, transfer)), nil
 }
 
 // StartTransfer serves POST /v1/me/transfer.
@@ -25,7 +25,7 @@ func (s *Server) StartTransfer(ctx context.Context, request api.StartTransferReq
 	if err != nil {
 		return nil, err
 	}
-	return api.StartTransfer201JSONResponse(transferOf(ctx, transfer)), nil
+	return api.StartTransfer201JSONResponse(s.transferOf(ctx, transfer)), nil
 }
 
 // SignTransfer serves POST /v1/me/transfer/signature.
@@ -34,14 +34,14 @@ func (s *Server) SignTransfer(ctx context.Context, request api.SignTransferReque
 	if err != nil {
 		return nil, err
 	}
-	return api.SignTransfer201JSONResponse(transferOf(ctx, transfer)), nil
+	return api.SignTransfer201JSONResponse(s.transferOf(ctx, transfer)), nil
 }
 
-func transferOf(ctx context.Context, t *flows.Transfer) api.Transfer {
+func (s *Server) transferOf(ctx context.Context, t *flows.Transfer) api.Transfer {
 	out := api.Transfer{ClubId: t.ClubID, State: api.SignatureState(t.State)}
 	if code := t.Message(); code != "" {
 		out.Message = new(textsOf(ctx).message(code, nil))
 	}
-	out.AttemptsLeft, out.ResendAfter = signatureOf(t.Signature)
+	out.AttemptsLeft, out.ResendIn = signatureOf(t.Signature, s.cfg.Now())
 	return out
 }

@@ -405,7 +405,7 @@ export function receive(registration) {
   if (known?.id !== registration.id) return;
   const { stale, ...cart } = known.cart;
   const isSame = stale && JSON.stringify(cart) === JSON.stringify(registration.cart);
-  showChange(isSame ? { ...registration, cart: known.cart, message: registration.message ?? known.message } : registration);
+  showChange(isSame ? { ...registration, version: known.version, cart: known.cart, message: registration.message ?? known.message } : registration);
   if (get().waiting) set({ waiting: false });
 }
 
@@ -439,7 +439,7 @@ function show(registration) {
     set({ person: {}, given: undefined });
   }
   const isAccountUsed = isFinal(registration) || registration.mandate?.state === "signed";
-  if (JSON.stringify(known) !== JSON.stringify(registration)) set({ registration, ...(isCorrected(known, registration) && { given: undefined, person: {} }), ...(isAccountUsed && { account: undefined }) });
+  if (known?.version !== registration.version) set({ registration, ...(isCorrected(known, registration) && { given: undefined, person: {} }), ...(isAccountUsed && { account: undefined }) });
   if (registration.step === "done" && known?.step !== "done") offerConsents(registration.id);
 }
 
@@ -603,7 +603,7 @@ export const sign = (code) =>
 /** Requests a new code. Once another code has been sent, this is a new request, even if the response was lost. */
 export const resend = () =>
   attemptHere("resend", async (id) =>
-    show(await carryOut(intend(`resend.${id}`, undefined, get().registration?.mandate?.resendAfter), (intention) => api.resendCode(id, intention))));
+    show(await carryOut(intend(`resend.${id}`, undefined, String(get().registration?.sequence)), (intention) => api.resendCode(id, intention))));
 
 /** Cancels the signature, to enter another account. */
 export const cancelSignature = () =>

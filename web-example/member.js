@@ -6,7 +6,7 @@
  */
 import * as api from "./api.js";
 import { dropIdentity, keepIdentity } from "./identity.js";
-import { intend } from "./intentions.js";
+import { intend, settle } from "./intentions.js";
 import { attempt, begun, carryOut, endLeftSessions, endSessions, MEMBER } from "./journey.js";
 import { attributed, go } from "./route.js";
 import { browser } from "./storage.js";
@@ -95,6 +95,7 @@ export const loadTransfer = () => read(async (token) => (get().transfer ? {} : {
  */
 async function moveOf(token) {
   const move = await api.getTransfer(token);
+  settle("transfer"); // the move shows what an earlier request did, so the next one is another
   return move?.state === "signed" ? undefined : move;
 }
 
@@ -161,7 +162,7 @@ async function save(send) {
  */
 export const moveTo = (clubId) =>
   change("transfer", async (token) => {
-    set({ transfer: await carryOut(intend("transfer", { clubId }, get().transfer?.resendAfter), (one) => api.startTransfer(token, one)) });
+    set({ transfer: await carryOut(intend("transfer", { clubId }), (one) => api.startTransfer(token, one)) });
   });
 
 /** Goes back to the choice of a club. The code that was sent is void as soon as another one is requested. */

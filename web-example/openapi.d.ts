@@ -588,7 +588,7 @@ export interface paths {
          * Create the direct debit mandate and send the SMS code
          * @description Creates the mandate and sends a code to the buyer's mobile phone. The `mandate` in the response says whether a code
          *     can be entered: `awaiting_code` if so, `no_code` if the code was not sent or its delivery is unknown. After
-         *     `no_code`, request a new code from `resendAfter` on. A new mandate replaces the previous unsigned one. The account
+         *     `no_code`, request a new code after `resendIn` seconds. A new mandate replaces the previous unsigned one. The account
          *     number is passed on and not stored; every response masks it.
          */
         post: operations["createMandate"];
@@ -641,7 +641,7 @@ export interface paths {
         put?: never;
         /**
          * Send a new code
-         * @description Cancels the previous code and sends a new one. Before the mandate's `resendAfter`, the request fails with
+         * @description Cancels the previous code and sends a new one. Before `resendIn` seconds have passed, the request fails with
          *     `sms_limited` and `Retry-After`. Each person and each mobile number can get one code a minute, three in ten minutes,
          *     five in an hour and eight in a day. In the example the first SMS fails on purpose, so that a new code can be
          *     requested immediately.
@@ -813,7 +813,7 @@ export interface paths {
         /**
          * Move to another club of the chain
          * @description For prospects and former members. The gateway sends a code to the contact's mobile phone; the contact confirms the
-         *     move with it. Repeating the request sends a new code and cancels the previous one, but not before `resendAfter`. A
+         *     move with it. Repeating the request sends a new code and cancels the previous one, but only after `resendIn` seconds. A
          *     contact can move only once, so the example uses its own world.
          */
         post: operations["startTransfer"];
@@ -1910,7 +1910,8 @@ export interface components {
             id: components["schemas"]["Id"];
             /**
              * @description Identifies the content of this response. Different content has another version, even if only time or the language
-             *     changed it. It equals the ETag of `GET /v1/registrations/{id}` and the id of an event.
+             *     changed it; only seconds that count down leave it as it is. The ETag of `GET /v1/registrations/{id}` and the id of an
+             *     event have it.
              * @example k2l9Jx0mQe7rTn4c
              */
             version: string;
@@ -2281,7 +2282,7 @@ export interface components {
          *       "covers": false,
          *       "iban": "FR** **** 0189",
          *       "attemptsLeft": 5,
-         *       "resendAfter": "2030-01-15T10:01:00Z"
+         *       "resendIn": 60
          *     }
          */
         Mandate: {
@@ -2298,8 +2299,11 @@ export interface components {
              * @description The number of attempts left to enter a code; present while a code can be entered.
              */
             attemptsLeft?: number;
-            /** @description When a new code can be requested; present while this is possible. */
-            resendAfter?: components["schemas"]["Instant"];
+            /**
+             * Format: int32
+             * @description In how many seconds a new code can be requested, counted from the response, so that the clock of a page does not matter; present while this is possible.
+             */
+            resendIn?: number;
         };
         /**
          * @description `no_code`: no code can be entered, because none was sent or its delivery is unknown; request a new one.
@@ -2326,7 +2330,7 @@ export interface components {
          *         "text": "Please enter the code from the SMS."
          *       },
          *       "attemptsLeft": 5,
-         *       "resendAfter": "2030-01-15T10:01:00Z"
+         *       "resendIn": 60
          *     }
          */
         Transfer: {
@@ -2339,8 +2343,11 @@ export interface components {
              * @description The number of attempts left to enter a code; present while a code can be entered.
              */
             attemptsLeft?: number;
-            /** @description When a new code can be requested; present while this is possible. */
-            resendAfter?: components["schemas"]["Instant"];
+            /**
+             * Format: int32
+             * @description In how many seconds a new code can be requested, counted from the response, so that the clock of a page does not matter; present while this is possible.
+             */
+            resendIn?: number;
         };
         Prospect: {
             accessToken: string;
@@ -3686,7 +3693,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the last response, which is its `version` in double quotes.
+                 * @description The `ETag` of the last response, or its `version` in double quotes.
                  * @example "k2l9Jx0mQe7rTn4c"
                  */
                 "If-None-Match"?: string;

@@ -105,7 +105,7 @@ import okhttp3.sse.EventSources
 @Serializable data class Action(val action: String)
 
 @Serializable data class Mandate(
-    val state: String, val iban: String, val attemptsLeft: Int? = null, val resendAfter: String? = null,
+    val state: String, val iban: String, val attemptsLeft: Int? = null, val resendIn: Int? = null,
 )
 
 @Serializable data class Payment(

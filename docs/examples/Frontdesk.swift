@@ -73,7 +73,7 @@ struct CartProblem: Decodable { let code, text: String }
 
 struct Action: Decodable { let action: String }
 
-struct Mandate: Decodable { let state, iban: String; let attemptsLeft: Int?; let resendAfter: String? }
+struct Mandate: Decodable { let state, iban: String; let attemptsLeft, resendIn: Int? }
 
 struct Payment: Decodable { let id, state, payAgain: String; let total: Money; let card: CardDetails? }
 

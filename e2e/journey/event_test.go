@@ -55,7 +55,7 @@ func TestRegistrationVersion(t *testing.T) {
 		return [2]string{"If-None-Match", response.Header.Get("ETag")}, r.Version
 	}
 	etag, version := known()
-	if etag[1] != `"`+version+`"` {
+	if etag[1] != `W/"`+version+`"` {
 		t.Errorf("the ETag is %s, the version %s", etag[1], version)
 	}
 	if e, _ := c.Follow(registration.Id, "").Next(); e == nil || e.ID != version {

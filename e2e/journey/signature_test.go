@@ -178,7 +178,7 @@ func TestUnconfirmedSignature(t *testing.T) {
 // expectRecovery expects the mandate to say what the visitor can do.
 func (d *debtor) expectRecovery() {
 	d.t.Helper()
-	if shown := d.read(); shown.Mandate.ResendAfter == nil || !strings.HasPrefix(shown.Message.Code, "signature_") {
+	if shown := d.read(); shown.Mandate.ResendIn == nil || !strings.HasPrefix(shown.Message.Code, "signature_") {
 		d.t.Errorf("nothing says what can be done: %+v; %+v", shown.Mandate, shown.Message)
 	}
 }

@@ -56,6 +56,16 @@ func (m *transferVisitor) expectClub(club string) {
 	}
 }
 
+// expectReplay expects the repeated start of a move to show the move as it is now.
+func (m *transferVisitor) expectReplay(response *frontdesktest.Response, attemptsLeft int) {
+	m.t.Helper()
+	var now api.Transfer
+	response.Into(http.StatusCreated, &now)
+	if response.Header.Get("Idempotent-Replayed") != "true" || frontdesktest.Value(now.AttemptsLeft) != attemptsLeft || now.ResendIn == nil {
+		m.t.Errorf("the repetition is answered by %s", response.Body)
+	}
+}
+
 // expectCodesSent expects the given number of codes in the simulator's outbox.
 func (m *transferVisitor) expectCodesSent(want int) {
 	m.t.Helper()
@@ -94,20 +104,19 @@ func TestTransfer(t *testing.T) {
 			m := newTransferVisitor(t, mock, strings.ReplaceAll(name, " ", "-"), test.persona)
 			m.Do("GET", "/v1/me/transfer", nil).Into(http.StatusNoContent, nil)
 			started := m.expectTransfer(m.start(test.to, "one"), api.SignatureAwaitingCode, test.from)
-			if started.ClubId != test.to || frontdesktest.Value(started.AttemptsLeft) != 5 || started.ResendAfter == nil {
+			if started.ClubId != test.to || frontdesktest.Value(started.AttemptsLeft) != 5 || started.ResendIn == nil {
 				t.Errorf("it is %+v", started)
 			}
-			if again := m.start(test.to, "one"); again.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("the repetition is answered by %s", again.Body)
-			}
+			m.expectReplay(m.start(test.to, "one"), 5)
 			m.expectSMSLimited(m.start(test.to)) // the previous SMS may still arrive
 			m.sign(frontdesktest.WrongCode(m.code())).Problem(api.CodeWrong)
 			var seen api.Transfer
 			m.Do("GET", "/v1/me/transfer", nil).Into(http.StatusOK, &seen)
 			if seen.State != api.SignatureAwaitingCode || seen.ClubId != test.to || frontdesktest.Value(seen.AttemptsLeft) != 4 ||
-				seen.ResendAfter == nil {
+				seen.ResendIn == nil {
 				t.Errorf("read again: %+v", seen)
 			}
+			m.expectReplay(m.start(test.to, "one"), 4)
 			m.expectClub(test.from)
 			done := m.sign(m.code(), "two")
 			m.expectTransfer(done, api.SignatureSigned, test.to)

@@ -36,7 +36,7 @@ export function signature(registration, mandate) {
     can(registration, "sign") && [debitConsent(registration), accepting("sign")],
     can(registration, "sign") && codeForm(mandate, sign),
     h("div", { class: "signature-others" },
-      resendButton({ resendAfter: mandate.resendAfter, ready: can(registration, "resend"), resend, again: () => refresh(registration.id) }),
+      resendButton(mandate, { ready: can(registration, "resend"), resend, again: () => refresh(registration.id) }),
       mandate.state !== "no_code" && correction(registration, false),
       can(registration, "cancel_signature") && button({ class: "link", "data-cancel": true, onclick: cancelSignature }, WORDS.cancel)),
     can(registration, "sign") && outbox());
@@ -88,15 +88,23 @@ async function submit(event, take) {
 }
 
 /**
+ * When a new code can be sent, by this page's clock: what a response says is counted from when it was first shown.
+ * @type {WeakMap<{ resendIn?: number }, number>}
+ */
+const times = new WeakMap();
+
+/**
  * The button for a new code, with the time until it is enabled.
+ * @param {{ resendIn?: number }} signature
  * @param {object} code
- * @param {string} [code.resendAfter]
  * @param {boolean} [code.ready] whether the gateway says that it works now; left out where nothing but the time says it
  * @param {() => unknown} code.resend
  * @param {() => unknown} [code.again] asks the gateway again
  */
-export function resendButton({ resendAfter, ready = Date.now() >= Date.parse(resendAfter ?? ""), resend, again }) {
-  const at = Date.parse(resendAfter ?? "");
+export function resendButton(signature, { ready, resend, again }) {
+  const at = times.get(signature) ?? Date.now() + 1_000 * (signature.resendIn ?? 0);
+  times.set(signature, at);
+  ready ??= Date.now() >= at;
   const element = button({
     class: "button button-quiet resend", id: "resend", "data-resend": ready ? "now" : "later", "aria-disabled": String(!ready),
     onclick: () => element.getAttribute("aria-disabled") !== "true" && resend(),
@@ -110,7 +118,7 @@ export function resendButton({ resendAfter, ready = Date.now() >= Date.parse(res
     if (ready) return;
     setTimeout(() => {
       if (!element.isConnected) return;
-      if (!seconds && !again) return element.replaceWith(resendButton({ resendAfter, ready: true, resend }));
+      if (!seconds && !again) return element.replaceWith(resendButton(signature, { ready: true, resend }));
       if (!seconds) again?.();
       tick();
     }, seconds ? 1_000 : ASK_AGAIN);

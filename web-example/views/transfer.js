@@ -79,7 +79,7 @@ function signature(transfer) {
     head(words.heading, words.lead),
     takesCode && codeForm(transfer, confirmMove, WORDS.go),
     h("div", { class: "signature-others" },
-      resendButton({ resendAfter: transfer.resendAfter, resend: () => moveTo(transfer.clubId) }),
+      resendButton(transfer, { resend: () => moveTo(transfer.clubId) }),
       button({ class: "link", "data-cancel": true, onclick: chooseAgain }, WORDS.other)),
     outbox());
 }
