@@ -5,6 +5,7 @@ import (
 	"path"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
@@ -66,19 +67,8 @@ func (w *World) Lines(payment *flows.Payment) (lines []clubsim.LedgerEntry) {
 // PayAtDesk records a payment in cash in the club system, as staff do.
 func (w *World) PayAtDesk(payment *flows.Payment) {
 	w.Helper()
-	sale := Must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), Bastille, payment.Sale) })
 	Must(w, func() (club.Receipt, error) {
-		return w.Club.CreatePayment(w.Context(), Bastille, payment.Sale, club.NewPayment{
-			Contact:    sale.Contact,
-			FamilyName: sale.FamilyName,
-			GivenName:  sale.GivenName,
-			Number:     sale.Number,
-			Amount:     sale.TotalTI,
-			Mean:       club.MeanCash,
-			Club:       sale.Club,
-			ClubCode:   sale.ClubCode,
-			Checkout:   sale.Checkout,
-		}, nil)
+		return frontdesktest.PayAtDesk(w.Context(), w.Club, Bastille, payment.Sale)
 	})
 }
 

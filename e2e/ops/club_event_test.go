@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
@@ -28,31 +27,10 @@ func webhooks(t *testing.T, s frontdesktest.Env, to *frontdesktest.Process, mode
 }
 
 // payInPerson has the club's staff take the money for a sale, without Frontdesk.
-func payInPerson(t *testing.T, s frontdesktest.Env, iri club.IRI) {
+func payInPerson(t *testing.T, s frontdesktest.Env, sale club.IRI) {
 	t.Helper()
-	client := club.New(club.Config{
-		BaseURL:      s.Upstreams.URL + "/sim",
-		ClientID:     clubsim.DemoClientID,
-		ClientSecret: clubsim.DemoClientSecret,
-		GatewayKey:   clubsim.DemoGatewayKey,
-		Now:          time.Now,
-	})
 	scope := club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
-	sale, err := client.GetSale(t.Context(), scope, iri)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = client.CreatePayment(t.Context(), scope, iri, club.NewPayment{
-		Contact:    sale.Contact,
-		FamilyName: sale.FamilyName,
-		GivenName:  sale.GivenName,
-		Number:     sale.Number,
-		Amount:     sale.TotalTI,
-		Mean:       club.MeanCash,
-		Club:       sale.Club,
-		ClubCode:   sale.ClubCode,
-		Checkout:   sale.Checkout,
-	}, nil)
+	_, err := frontdesktest.PayAtDesk(t.Context(), frontdesktest.DemoClub(s.Upstreams.URL), scope, sale)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,13 +73,7 @@ func New(t frontdesktest.TB, cfg Config) *Harness {
 	c := frontdesktest.NewClient(t, harness.Gateways[0].URL)
 	harness.Club = c.Club()
 	harness.offer = c.CardOffer(harness.Club)
-	harness.desk = club.New(club.Config{
-		BaseURL:      harness.Upstreams.URL + "/sim",
-		ClientID:     clubsim.DemoClientID,
-		ClientSecret: clubsim.DemoClientSecret,
-		GatewayKey:   clubsim.DemoGatewayKey,
-		Now:          time.Now,
-	})
+	harness.desk = frontdesktest.DemoClub(harness.Upstreams.URL)
 	harness.scope = club.Scope{
 		ClientToken: clubsim.DemoClientToken,
 		Club:        club.NewIRI(clubsim.DemoClientToken, "clubs", harness.Club),

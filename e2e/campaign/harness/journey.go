@@ -316,21 +316,7 @@ func (j *Journey) settleAtDesk(ctx context.Context) {
 	if seen, ok := j.harness.Upstreams.Sim.Sale(sale); !ok || seen.State != building {
 		return
 	}
-	scope, client := j.harness.scope, j.harness.desk
-	open, err := client.GetSale(ctx, scope, club.IRI(sale))
-	if err == nil {
-		_, err = client.CreatePayment(ctx, scope, open.IRI, club.NewPayment{
-			Contact:    open.Contact,
-			FamilyName: open.FamilyName,
-			GivenName:  open.GivenName,
-			Number:     open.Number,
-			Amount:     open.TotalTI,
-			Mean:       deskMean,
-			Club:       open.Club,
-			ClubCode:   open.ClubCode,
-			Checkout:   open.Checkout,
-		}, nil)
-	}
+	_, err := frontdesktest.PayAtDesk(ctx, j.harness.desk, j.harness.scope, club.IRI(sale))
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err == nil {

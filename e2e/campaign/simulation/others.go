@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
@@ -29,22 +30,7 @@ func (f *journey) settleAtDesk() {
 	if f.applied() {
 		return
 	}
-	client, scope := f.clubClient(), deskScope
-	sale, err := client.GetSale(context.Background(), scope, club.IRI(f.sale()))
-	if err != nil {
-		panic(err) // a bug in the simulation: nothing fails for staff
-	}
-	receipt, err := client.CreatePayment(context.Background(), scope, sale.IRI, club.NewPayment{
-		Contact:    sale.Contact,
-		FamilyName: sale.FamilyName,
-		GivenName:  sale.GivenName,
-		Number:     sale.Number,
-		Amount:     sale.TotalTI,
-		Mean:       club.MeanCash,
-		Club:       scope.Club,
-		ClubCode:   sale.ClubCode,
-		Checkout:   sale.Checkout,
-	}, nil)
+	receipt, err := frontdesktest.PayAtDesk(context.Background(), f.clubClient(), deskScope, club.IRI(f.sale()))
 	if err != nil {
 		f.tracef("the desk: %v", err)
 		return
