@@ -48,7 +48,14 @@ func TestACollapseThatLastsMisses(t *testing.T) {
 	at := func(perSecond float64) func() *block {
 		h := hdrhistogram.New(1, 1000, 3)
 		return func() *block {
-			return &block{perSecond: perSecond, offered: 100, memory: 1, asked: make(series, 10), journeys: h, turnedAway: h}
+			return &block{
+				perSecond:  perSecond,
+				offered:    100,
+				memory:     1,
+				asked:      make(series, 10),
+				journeys:   h,
+				turnedAway: h,
+			}
 		}
 	}
 	short, later := alternate(rounds, at(10), at(10)), alternate(3, at(90), at(10))

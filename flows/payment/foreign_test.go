@@ -109,7 +109,13 @@ func TestSpikeArrest(t *testing.T) {
 	world := newWorld(t)
 	g := world.Gateway()
 	p := world.Authorised(g)
-	world.Fault(clubsim.Fault{Match: recording, Kind: "too_many", Limit: "spike_arrest", DelayMs: 100, Times: new(1)})
+	world.Fault(clubsim.Fault{
+		Match:   recording,
+		Kind:    "too_many",
+		Limit:   "spike_arrest",
+		DelayMs: 100,
+		Times:   new(1),
+	})
 	p = world.Advance(g, p)
 	world.ExpectSound(p)
 	if p.State != flows.Recorded || p.Claim != 1 || len(world.Sim.Ledger()) != 1 {

@@ -76,7 +76,13 @@ func goldenOf(offer club.Offer, today time.Time) golden {
 		Offer: schedule.OfferOf(offer, commitment), DebitDay: 5,
 		Today: schedule.DateOf(today), Start: schedule.DateOf(today.AddDate(0, 0, 10+14)),
 	})
-	g := golden{Offer: offer.IRI.ID(), Name: offer.Name, Basis: string(plan.Basis), Total: plan.Total, Now: []string{}}
+	g := golden{
+		Offer: offer.IRI.ID(),
+		Name:  offer.Name,
+		Basis: string(plan.Basis),
+		Total: plan.Total,
+		Now:   []string{},
+	}
 	for _, part := range plan.DueNow.Parts {
 		g.Now = append(g.Now, line(string(part.Kind), part.Amount, schedule.Verdict{}))
 	}

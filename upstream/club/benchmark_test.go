@@ -30,7 +30,13 @@ func BenchmarkGetContact(b *testing.B) {
 		io.WriteString(w, body)
 	}))
 	b.Cleanup(server.Close)
-	c := club.New(club.Config{BaseURL: server.URL, ClientID: "demo", ClientSecret: "secret", GatewayKey: "key", Now: time.Now})
+	c := club.New(club.Config{
+		BaseURL:      server.URL,
+		ClientID:     "demo",
+		ClientSecret: "secret",
+		GatewayKey:   "key",
+		Now:          time.Now,
+	})
 	at := club.Scope{ClientToken: "demo", Club: club.NewIRI("demo", "clubs", "11"), Node: club.NewIRI("demo", "network_nodes", "3")}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -34,7 +34,13 @@ const sale = club.IRI("/demo/sales/1")
 
 // configured returns a configuration for a club system at an address.
 func configured(baseURL string) club.Config {
-	return club.Config{BaseURL: baseURL, ClientID: "id", ClientSecret: "secret", GatewayKey: "key", Now: time.Now}
+	return club.Config{
+		BaseURL:      baseURL,
+		ClientID:     "id",
+		ClientSecret: "secret",
+		GatewayKey:   "key",
+		Now:          time.Now,
+	}
 }
 
 // tokenJSON is the usual response to a token request.

@@ -54,7 +54,7 @@ func (st *state) seedMember(now time.Time) {
 	}
 }
 
-// seedDebt gives the debtor two deferred and unpaid sales, overdue since three months and since one. Together they exceed
+// seedDebt gives the debtor two deferred and unpaid sales, overdue for three months and for one. Together they exceed
 // the limit of the club.
 func (st *state) seedDebt(now time.Time) {
 	contact := st.Contacts.get(personaID("debtor"))
@@ -159,16 +159,61 @@ type persona struct {
 
 // personas are the first contacts of a world, numbered from firstContact.
 var personas = []persona{
-	{key: "customer", givenName: "Camille", familyName: "Laurent", gender: "female", birthDate: "1988-04-12", club: 11, status: statusCustomer,
-		mobile: "+33601020301", description: "a member in good standing, with a Year Pass and the tag corporate"},
-	{key: "debtor", givenName: "Denis", familyName: "Moreau", gender: "male", birthDate: "1979-09-30", club: 11, status: statusCustomer,
-		mobile: "+33601020302", description: "owes 124.00 for two deferred sales, more than the club's limit for subscriptions"},
-	{key: "prospect", givenName: "Paula", familyName: "Silva", gender: "female", birthDate: "1995-01-23", club: 13, status: statusProspect,
-		mobile: "+33601020303", description: "known in Lyon, about to register in Paris: migrates with her own access token"},
-	{key: "former", givenName: "Felix", familyName: "Bernard", gender: "male", birthDate: "1984-11-05", club: 12, status: statusFormer,
-		mobile: "+33601020304", description: "left two years ago; may move to another club by SMS code"},
-	{key: "banned", givenName: "Bruno", familyName: "Keller", gender: "male", birthDate: "1990-07-19", club: 11, status: statusBanned,
-		mobile: "+33601020305", description: "banned: sales fail their check"},
+	{
+		key:         "customer",
+		givenName:   "Camille",
+		familyName:  "Laurent",
+		gender:      "female",
+		birthDate:   "1988-04-12",
+		club:        11,
+		status:      statusCustomer,
+		mobile:      "+33601020301",
+		description: "a member in good standing, with a Year Pass and the tag corporate",
+	},
+	{
+		key:         "debtor",
+		givenName:   "Denis",
+		familyName:  "Moreau",
+		gender:      "male",
+		birthDate:   "1979-09-30",
+		club:        11,
+		status:      statusCustomer,
+		mobile:      "+33601020302",
+		description: "owes 124.00 for two deferred sales, more than the club's limit for subscriptions",
+	},
+	{
+		key:         "prospect",
+		givenName:   "Paula",
+		familyName:  "Silva",
+		gender:      "female",
+		birthDate:   "1995-01-23",
+		club:        13,
+		status:      statusProspect,
+		mobile:      "+33601020303",
+		description: "known in Lyon, about to register in Paris: migrates with her own access token",
+	},
+	{
+		key:         "former",
+		givenName:   "Felix",
+		familyName:  "Bernard",
+		gender:      "male",
+		birthDate:   "1984-11-05",
+		club:        12,
+		status:      statusFormer,
+		mobile:      "+33601020304",
+		description: "left two years ago; may move to another club by SMS code",
+	},
+	{
+		key:         "banned",
+		givenName:   "Bruno",
+		familyName:  "Keller",
+		gender:      "male",
+		birthDate:   "1990-07-19",
+		club:        11,
+		status:      statusBanned,
+		mobile:      "+33601020305",
+		description: "banned: sales fail their check",
+	},
 	{
 		key:         "minor",
 		givenName:   "Mia",
