@@ -25,9 +25,9 @@ import (
 	"frontdesk/upstream/mock"
 )
 
-// Config is everything that can be configured in the gateway. Its fields are described
-// in groups. The zero value of a field means the default of the mode, which
-// setDefaults fills in. Parts for other packages lack what build adds, such as the clock.
+// Config is everything that can be configured in the gateway. config_options.go describes
+// its fields, in the same groups. The zero value of a field means the default of the mode, which
+// setDefaults fills in. The configurations of other packages lack what build adds, such as the clock.
 type Config struct {
 	Mode           string
 	Addr           string

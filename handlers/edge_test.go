@@ -59,9 +59,9 @@ func TestForgedSessions(t *testing.T) {
 				headers = append(headers, header)
 			}
 		}
-		answer := client.Do("PUT", "/v1/registrations/"+registration.Id+"/person", person, headers...)
-		if let := answer.Status == http.StatusOK; let != test.let {
-			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
+		response := client.Do("PUT", "/v1/registrations/"+registration.Id+"/person", person, headers...)
+		if let := response.Status == http.StatusOK; let != test.let {
+			t.Errorf("%s: %d %s", name, response.Status, response.Body)
 		}
 		client.Do("GET", "/v1/registrations/"+registration.Id, nil, headers...).Into(http.StatusOK, nil)
 	}
@@ -101,8 +101,8 @@ func TestSecurityHeaders(t *testing.T) {
 func TestEndlessHeaders(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	answer := c.Do("GET", "/healthz", nil, [2]string{"Cookie", strings.Repeat("c", 64<<10)})
-	if answer.Status != http.StatusRequestHeaderFieldsTooLarge {
-		t.Errorf("status %d", answer.Status)
+	response := c.Do("GET", "/healthz", nil, [2]string{"Cookie", strings.Repeat("c", 64<<10)})
+	if response.Status != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("status %d", response.Status)
 	}
 }

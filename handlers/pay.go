@@ -149,7 +149,7 @@ func (p cardPage) state() g.Node {
 			html.Span(html.Data("club", ""), g.Text(p.Club)))),
 		html.P(html.Class("lead"), g.Text(p.Message)),
 		g.Iff(p.Secret != "", p.form),
-		html.Div(html.Class("actions"), p.way()),
+		html.Div(html.Class("actions"), p.exit()),
 	)
 }
 
@@ -172,8 +172,8 @@ func (p cardPage) form() g.Node {
 	}
 }
 
-// way leads back to the front end, or to the same page while nothing is known of the payment.
-func (p cardPage) way() g.Node {
+// exit is the link that leads back to the front end, or to the same page while nothing is known of the payment.
+func (p cardPage) exit() g.Node {
 	switch {
 	case p.Return == "":
 		return html.A(html.Class("button"), html.Href(""), g.Text(p.Page[pageAgain]))

@@ -25,8 +25,8 @@ func TestPerformancePage(t *testing.T) {
 	if len(figures) < 5 {
 		t.Fatalf("the page has the figures %v", figures)
 	}
-	for _, of := range figures {
-		measured := strings.ReplaceAll(of[1], ",", "")
+	for _, row := range figures {
+		measured := strings.ReplaceAll(row[1], ",", "")
 		if !regexp.MustCompile(`\| ` + regexp.QuoteMeta(measured) + `\b`).Match(output) {
 			t.Errorf("the output has no row with the figure %s", measured)
 		}

@@ -21,9 +21,9 @@ import (
 // TestMutationsApply checks that each mutation still fits the code.
 func TestMutationsApply(t *testing.T) {
 	t.Parallel()
-	for _, w := range campaign.Mutations {
-		t.Run(w.Name, func(t *testing.T) {
-			if changed, err := w.ChangedFiles(); err != nil || len(changed) == 0 {
+	for _, mutation := range campaign.Mutations {
+		t.Run(mutation.Name, func(t *testing.T) {
+			if changed, err := mutation.ChangedFiles(); err != nil || len(changed) == 0 {
 				t.Errorf("%d files, %v", len(changed), err)
 			}
 		})
@@ -276,13 +276,13 @@ func TestReliabilityPage(t *testing.T) {
 	frontdesktest.Must(t, err)
 	page, err := os.ReadFile(filepath.Join(folder, "reliability.md"))
 	frontdesktest.Must(t, err)
-	figures := strings.ReplaceAll(string(page), ",", "")
+	rows := strings.ReplaceAll(string(page), ",", "")
 	campaigns := summary.FindAllStringSubmatch(string(output), -1)
 	if len(campaigns) < 6 {
 		t.Fatalf("the output has %d campaigns", len(campaigns))
 	}
-	for _, of := range campaigns {
-		if row := fmt.Sprintf("| %s |", strings.Join(of[1:], " | ")); !strings.Contains(figures, row) {
+	for _, figures := range campaigns {
+		if row := fmt.Sprintf("| %s |", strings.Join(figures[1:], " | ")); !strings.Contains(rows, row) {
 			t.Errorf("the page lacks the row %s", row)
 		}
 	}
@@ -323,9 +323,9 @@ func TestMutationsAreLookedFor(t *testing.T) {
 	for _, c := range append(chaos.All(), simulation.Campaign()) {
 		listed = append(listed, c.Mutations...)
 	}
-	for _, w := range campaign.Mutations {
-		if !slices.Contains(listed, w.Name) {
-			t.Errorf("%s: no campaign looks for it", w.Name)
+	for _, mutation := range campaign.Mutations {
+		if !slices.Contains(listed, mutation.Name) {
+			t.Errorf("%s: no campaign looks for it", mutation.Name)
 		}
 	}
 }

@@ -122,15 +122,15 @@ func (k *keySet) fetch(ctx context.Context) (keyfunc.Keyfunc, error) {
 		return nil, err
 	}
 	request.Header.Set("Accept", "application/json")
-	answer, err := k.http.Do(request)
+	response, err := k.http.Do(request)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("identity: the keys' address responds with status %d", answer.StatusCode)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("identity: the keys' address responds with status %d", response.StatusCode)
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxKeySetBytes))
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxKeySetBytes))
 	if err != nil {
 		return nil, err
 	}

@@ -65,20 +65,22 @@ func TestResetOfAWorld(t *testing.T) {
 		return recorder.Body.String()
 	}
 	const form, worlds = "application/x-www-form-urlencoded", "demo demo-a demo-b"
-	for _, of := range strings.Fields(worlds) {
-		send("POST", "/sandbox/v1/payment_intents", form, "amount=4990&currency=eur&metadata[fd_sale]=/"+of+"/sales/1")
-		send("PUT", "/sandbox/settings?world="+of, "application/json", `{"webhooks":"drop"}`)
+	for _, name := range strings.Fields(worlds) {
+		send("POST", "/sandbox/v1/payment_intents", form, "amount=4990&currency=eur&metadata[fd_sale]=/"+name+"/sales/1")
+		send("PUT", "/sandbox/settings?world="+name, "application/json", `{"webhooks":"drop"}`)
 	}
 	holds := func() (names []string) {
-		for _, of := range strings.Fields(worlds) {
-			if strings.Contains(send("GET", "/sandbox/payments?world="+of, "", ""), "/"+of+"/sales/1") {
-				names = append(names, of)
+		for _, name := range strings.Fields(worlds) {
+			if strings.Contains(send("GET", "/sandbox/payments?world="+name, "", ""), "/"+name+"/sales/1") {
+				names = append(names, name)
 			}
 		}
 		return names
 	}
 	for _, reset := range []struct{ path, body, left string }{
-		{"/sim/demo-a/_control/reset", "", "demo demo-b"}, {"/sim/demo-b/_control/", "do=reset", "demo"}, {"/sim/demo/_control/reset", "", ""},
+		{"/sim/demo-a/_control/reset", "", "demo demo-b"},
+		{"/sim/demo-b/_control/", "do=reset", "demo"},
+		{"/sim/demo/_control/reset", "", ""},
 	} {
 		send("POST", reset.path, form, reset.body)
 		if got := strings.Join(holds(), " "); got != reset.left {

@@ -36,13 +36,13 @@ func (e *apiError) Error() string { return e.Code + ": " + e.Message }
 // reason is why a card was declined, the bank's reason before Stripe's own.
 func (e *apiError) reason() string { return cmp.Or(e.DeclineCode, e.Code) }
 
-// errorAnswer is the response for an error of an endpoint; stored reports whether the idempotency key keeps it.
-func errorAnswer(err error) (_ answer, stored bool) {
+// errorResponse is the response for an error of an endpoint; stored reports whether the idempotency key keeps it.
+func errorResponse(err error) (_ response, stored bool) {
 	e, ok := errors.AsType[*apiError](err)
 	if !ok {
 		panic(err) // endpoints return no other errors
 	}
-	return answer{cmp.Or(e.status, http.StatusBadRequest), object{"error": e}}, !e.notStored
+	return response{cmp.Or(e.status, http.StatusBadRequest), object{"error": e}}, !e.notStored
 }
 
 func invalidRequest(code, param, message string) error {

@@ -25,7 +25,7 @@ const (
 	After Stage = "after"
 )
 
-// Fault breaks calls. It waits first, and then breaks the connection or answers an error.
+// Fault breaks calls. It waits first, and then breaks the connection or responds with an error.
 // A fault that only waits lets the call continue.
 type Fault struct {
 	Method string // zero: any
@@ -109,9 +109,9 @@ func (f Fault) matches(rq *request) bool {
 
 // strike breaks the call if this is the fault's stage, and reports whether the call ends so: with the response that the fault
 // injects, or with a broken connection.
-func (s *Server) strike(injected *Injected, now Stage, rq *request) (_ answer, done bool) {
+func (s *Server) strike(injected *Injected, now Stage, rq *request) (_ response, done bool) {
 	if injected == nil || injected.fault.Stage != now {
-		return answer{}, false
+		return response{}, false
 	}
 	if injected.hits.Add(1) == 1 {
 		close(injected.reached)
@@ -120,14 +120,14 @@ func (s *Server) strike(injected *Injected, now Stage, rq *request) (_ answer, d
 	switch {
 	case injected.fault.Drop:
 		rq.broken = true
-		return answer{}, true
+		return response{}, true
 	case injected.fault.Status != 0:
-		out, _ := errorAnswer(&apiError{
+		out, _ := errorResponse(&apiError{
 			Type: cmp.Or(injected.fault.Type, typeAPI), Code: injected.fault.Code, Message: "An error was injected.", status: injected.fault.Status,
 		})
 		return out, true
 	}
-	return answer{}, false
+	return response{}, false
 }
 
 // wait does not end when the caller gives up, because Stripe carries on, too.

@@ -21,8 +21,8 @@ const (
 	keysPerPayment = 10
 )
 
-// answer is the result of a call. Its body refers to nothing that changes, so it can be stored.
-type answer struct {
+// response is the result of a call. Its body refers to nothing that changes, so it can be stored.
+type response struct {
 	status int
 	body   any // has JSON
 }
@@ -37,11 +37,11 @@ func digestOf(parts ...string) digest {
 
 // keyUse is the first request under a key.
 type keyUse struct {
-	request digest  // method, path and parameters
-	first   int64   // when it came, in nanoseconds
-	bytes   int     // of the request, which its answer may have
-	of      *intent // the payment that it is about; nil: none
-	answer  answer  // without a body while the request is in progress
+	request  digest   // method, path and parameters
+	first    int64    // when it came, in nanoseconds
+	bytes    int      // of the request, which its response may have
+	of       *intent  // the payment that it is about; nil: none
+	response response // without a body while the request is in progress
 }
 
 // idempotent carries out a write under its key, or replays the stored response. Run
@@ -51,7 +51,7 @@ type keyUse struct {
 // While the first request is in progress, Stripe answers 409 and does not document
 // whether it compares parameters then. The double does not, so the caller must ask again
 // to learn it.
-func (s *Server) idempotent(rq *request, run func() (_ answer, stored bool)) (out answer, replayed bool) {
+func (s *Server) idempotent(rq *request, run func() (_ response, stored bool)) (out response, replayed bool) {
 	if rq.method != http.MethodPost || rq.key == "" {
 		out, _ = run()
 		return out, false
@@ -60,7 +60,7 @@ func (s *Server) idempotent(rq *request, run func() (_ answer, stored bool)) (ou
 	use, replay, err := s.begin(rq, key)
 	switch {
 	case err != nil:
-		out, _ = errorAnswer(err)
+		out, _ = errorResponse(err)
 		return out, false
 	case use == nil:
 		return replay, true
@@ -70,7 +70,7 @@ func (s *Server) idempotent(rq *request, run func() (_ answer, stored bool)) (ou
 	defer s.mu.Unlock()
 	use.of = rq.intent
 	if stored {
-		use.answer = out
+		use.response = out
 	} else if s.keys[key] == use {
 		delete(s.keys, key)
 		s.keyBytes -= use.bytes
@@ -79,7 +79,7 @@ func (s *Server) idempotent(rq *request, run func() (_ answer, stored bool)) (ou
 }
 
 // begin starts the first request under a key, or returns the response to a later one.
-func (s *Server) begin(rq *request, key digest) (first *keyUse, replay answer, err error) {
+func (s *Server) begin(rq *request, key digest) (first *keyUse, replay response, err error) {
 	print, bytes := digestOf(rq.method, rq.path, rq.canonical), len(rq.path)+len(rq.canonical)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,14 +96,14 @@ func (s *Server) begin(rq *request, key digest) (first *keyUse, replay answer, e
 	switch {
 	case len(rq.key) > maxKeyLength:
 		return nil, replay, invalidRequest("", "", "Idempotency-Key must have at most 255 characters.")
-	case used && use.answer.body == nil:
+	case used && use.response.body == nil:
 		return nil, replay, &apiError{Type: typeIdempotency, Code: "idempotency_key_in_use", status: http.StatusConflict,
 			Message: "There is currently another in-progress request using this Idempotency-Key."}
 	case used && use.request != print:
 		return nil, replay, &apiError{Type: typeIdempotency,
 			Message: "Keys for idempotent requests can only be used with the same parameters they were first used with."}
 	case used:
-		return nil, use.answer, nil
+		return nil, use.response, nil
 	case full():
 		return nil, replay, errFull("idempotency keys")
 	}

@@ -89,9 +89,9 @@ func (e endpoint) knows(param string) bool {
 // response is nil if the connection breaks instead.
 func (s *Server) call(r *http.Request, path string) *http.Response {
 	rq := &request{method: r.Method, header: r.Header, key: r.Header.Get("Idempotency-Key"), requestID: s.newID("req")}
-	out, replayed := answer{}, false
+	out, replayed := response{}, false
 	if err := rq.read(r, path); err != nil {
-		out, _ = errorAnswer(err)
+		out, _ = errorResponse(err)
 	} else {
 		out, replayed = s.respond(rq)
 	}
@@ -175,16 +175,16 @@ func (s *Server) RoundTrip(r *http.Request) (out *http.Response, err error) {
 // respond carries out a call in the order of the real API: credentials first, then the
 // idempotency key, then the call itself. The fault that matches the call strikes at its
 // stage.
-func (s *Server) respond(rq *request) (out answer, replayed bool) {
+func (s *Server) respond(rq *request) (out response, replayed bool) {
 	fault := s.matchFault(rq)
 	if out, done := s.strike(fault, Before, rq); done {
 		return out, false
 	}
 	if err := s.admit(rq); err != nil {
-		out, _ = errorAnswer(err)
+		out, _ = errorResponse(err)
 		return out, false
 	}
-	out, replayed = s.idempotent(rq, func() (answer, bool) { return s.carryOut(rq, fault) })
+	out, replayed = s.idempotent(rq, func() (response, bool) { return s.carryOut(rq, fault) })
 	if injected, done := s.strike(fault, After, rq); done && !rq.broken {
 		return injected, false
 	}
@@ -215,11 +215,11 @@ func forbidden(right string) *apiError {
 // carryOut runs the endpoint, and reports whether its response is stored under the key. A write that a fault holds locks its payment.
 // Stripe locks it for every write and refuses a second one after a while (https://docs.stripe.com/rate-limits#object-lock-timeouts);
 // the double refuses it at once.
-func (s *Server) carryOut(rq *request, fault *Injected) (out answer, stored bool) {
+func (s *Server) carryOut(rq *request, fault *Injected) (out response, stored bool) {
 	if in := rq.intent; in != nil && rq.method == http.MethodPost {
 		holds := fault != nil && fault.fault.Stage == During
 		if in.busy.Load() || holds && !in.busy.CompareAndSwap(false, true) {
-			return errorAnswer(&apiError{
+			return errorResponse(&apiError{
 				Type:      typeInvalid,
 				Code:      "lock_timeout",
 				status:    http.StatusTooManyRequests,
@@ -238,9 +238,9 @@ func (s *Server) carryOut(rq *request, fault *Injected) (out answer, stored bool
 	var err error
 	s.step(func() { body, err = s.run(rq) })
 	if err != nil {
-		return errorAnswer(err)
+		return errorResponse(err)
 	}
-	return answer{http.StatusOK, body}, true
+	return response{http.StatusOK, body}, true
 }
 
 // run checks what all endpoints check alike, and runs one, unless the world's settings say that writes fail.
@@ -406,7 +406,7 @@ type Request struct {
 	At           time.Time
 }
 
-// Requests returns the last 10,000 calls that were answered or broken, in that order.
+// Requests returns the last 10,000 calls that got a response or were broken, in that order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
