@@ -242,7 +242,8 @@ func must[T any](value T, err error) T {
 }
 
 func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
-	config := must(cfg.clubConfig())
+	config, clubs := must(cfg.clubConfig()), must(catalogue.ParseDirectory([]byte(cfg.Clubs)))
+	config.Zone = func(at club.IRI) *time.Location { return clubs.Zone(at.ID()) }
 	config.Traceparent, config.OnAttempt, config.Now, config.Logger = tracing.Traceparent, seen.CountClubCall, time.Now, log
 	return club.New(config)
 }

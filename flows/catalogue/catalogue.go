@@ -395,7 +395,7 @@ func (d Details) withExtras(products []Product) []Product {
 	return products
 }
 
-// readProducts reads a catalogue from the club system. The offers of one page are read
+// readProducts reads a catalogue from the club system, without the products none of whose offers can be read. The offers of one page are read
 // concurrently with the next page, and so is the club, which every buyer needs next.
 func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuery) ([]Product, error) {
 	scope, sale, err := c.saleQuery(ctx, at, query)
@@ -418,13 +418,21 @@ func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuer
 	if err != nil {
 		return nil, flows.ClubFailed(err, flows.DetailCatalogueUnread)
 	}
-	products := make([]Product, len(listed))
-	for i, product := range listed {
+	products := make([]Product, 0, len(listed))
+	var unreadable error
+	for _, product := range listed {
 		read, err := offers(product)
-		if err != nil {
+		switch {
+		case errors.Is(err, club.ErrUnreadable): // the client has counted its offers
+			unreadable = err
+		case err != nil:
 			return nil, flows.ClubFailed(err, flows.DetailOffersUnread)
+		default:
+			products = append(products, newProduct(product, read))
 		}
-		products[i] = newProduct(product, read)
+	}
+	if len(products) == 0 && unreadable != nil {
+		return nil, flows.ClubFailed(unreadable, flows.DetailOffersUnread)
 	}
 	return products, nil
 }

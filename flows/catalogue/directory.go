@@ -182,6 +182,9 @@ func (d *Directory) Details(clubID string) Details {
 	return d.defaults
 }
 
+// Zone returns the time zone of a club; nil if it is not known.
+func (d *Directory) Zone(clubID string) *time.Location { return d.Details(clubID).zone }
+
 // or returns details in which others replace those that are not known. Groups, products, offers and labels
 // are merged.
 func (d Details) or(other Details) Details {

@@ -1,10 +1,12 @@
 package club_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +44,26 @@ func BenchmarkGetContact(b *testing.B) {
 	for b.Loop() {
 		if _, err := c.GetContact(b.Context(), at, club.NewIRI("demo", "contacts", "1001")); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkListOffers measures the decoding of a page of thirty offers with their schedules.
+func BenchmarkListOffers(b *testing.B) {
+	const entry = `{"offset":"P0W","interval":"P1M","loop":11,"taxRate":20,"priceTI":4990,"priceTE":4158,"tax":832,"priceCurrency":"EUR"}`
+	offers := make([]string, 30)
+	for i := range offers {
+		offers[i] = fmt.Sprintf(`{"@id":"/demo/offers/%d","@type":"Offer","id":1,"name":"Monthly","priceCurrency":"EUR","product":`+
+			`{"@id":"/demo/products/1","name":"Gym","type":"subscription","productBehaviors":[{"@type":"ProductBehavior","type":"subscription",`+
+			`"configuration":{"validityPeriod":"P52W"}}]},"registrationFeeTI":2000,"registrationFeeName":"Fee","totalPriceTI":6990,`+
+			`"isFirstMonthPayed":true,"rhythmBilling":"monthly","articleBehaviors":{"implementation":{"isProrated":false}},`+
+			`"repaymentSchedule":{"occurrences":[`+entry+`],"recurrences":[`+entry+`]}}`, i+1)
+	}
+	c := tasting(http.StatusOK, []byte(`{"hydra:member":[`+strings.Join(offers, ",")+`],"hydra:totalItems":30}`))
+	b.ReportAllocs()
+	for b.Loop() {
+		if got, err := c.ListOffers(b.Context(), demo, "/demo/products/1"); err != nil || len(got) != 30 {
+			b.Fatal(len(got), err)
 		}
 	}
 }

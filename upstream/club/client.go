@@ -55,6 +55,9 @@ type Config struct {
 	// Without it, a 429 leaves Unknown whether the club system has done something.
 	LimitHeaders bool
 
+	// Zone returns the time zone of a club, in which a date that is written as an instant is read; nil: it is not known.
+	// A nil function knows none.
+	Zone func(IRI) *time.Location
 	// Now is the clock. Required: New panics without it.
 	Now func() time.Time
 	// Transport carries every request that may be sent again. Nil: the client's own. The client
@@ -78,11 +81,12 @@ type Config struct {
 // Client calls the club system. It is safe for concurrent use. Use New: the zero value is
 // not usable.
 type Client struct {
-	cfg       Config
-	tokens    *tokens
-	bulkheads *sync.Map // bulkheadKey → *bulkhead
-	budgets   *sync.Map // client token → *budget
-	money     bool
+	cfg        Config
+	tokens     *tokens
+	bulkheads  *sync.Map // bulkheadKey → *bulkhead
+	budgets    *sync.Map // client token → *budget
+	unreadable *unreadables
+	money      bool
 }
 
 // New returns a client. It sends nothing before the first call; a wrong address or
@@ -97,13 +101,16 @@ func New(cfg Config) *Client {
 	cfg.SaleState = cmp.Or(cfg.SaleState, SaleStateMember)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.Limits = cfg.Limits.withDefaults()
+	if cfg.Zone == nil {
+		cfg.Zone = func(IRI) *time.Location { return nil }
+	}
 	if cfg.Traceparent == nil {
 		cfg.Traceparent = func(context.Context) string { return "" }
 	}
 	if cfg.Transport == nil {
 		cfg.Transport = newTransport(cfg.TLS, cfg.Limits)
 	}
-	c := &Client{cfg: cfg, bulkheads: new(sync.Map), budgets: new(sync.Map)}
+	c := &Client{cfg: cfg, bulkheads: new(sync.Map), budgets: new(sync.Map), unreadable: new(unreadables)}
 	c.tokens = &tokens{fetch: c.fetchToken, now: cfg.Now, attempts: c.cfg.Limits.MaxAttempts}
 	return c
 }

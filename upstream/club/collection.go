@@ -3,13 +3,15 @@ package club
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 const (
@@ -28,69 +30,50 @@ const (
 // collection is a page of a list in any of its forms: hydra:Collection with or
 // without the prefix, or a bare array.
 type collection[T any] struct {
-	members []T
-	ids     []IRI // of the members, in the same order; empty for those without
+	members records[T]
 	total   *int
 	bare    bool // an array, without anything around it
 	paged   bool // the page says whether there is a next one
 	next    bool
 }
 
-// UnmarshalJSON reads a page.
+// UnmarshalJSON reads a page, whose members are named as normalize names them.
 func (c *collection[T]) UnmarshalJSON(data []byte) error {
 	if data[0] == '[' {
 		c.bare = true
-		return c.setMembers(data)
-	}
-	type view struct { // names the next page
-		HydraNext string `json:"hydra:next"`
-		Next      string `json:"next"`
+		return unmarshal(data, &c.members)
 	}
 	var page struct {
-		HydraMember json.RawMessage `json:"hydra:member"`
-		Member      json.RawMessage `json:"member"`
-		HydraTotal  *int            `json:"hydra:totalItems"`
-		Total       *int            `json:"totalItems"`
-		HydraView   *view           `json:"hydra:view"`
-		View        *view           `json:"view"`
+		Member jsontext.Value `json:"member"`
+		Total  *int           `json:"totalItems"`
+		View   *struct {
+			Next string `json:"next"`
+		} `json:"view"`
 	}
 	if err := unmarshal(data, &page); err != nil {
 		return err
 	}
-	c.total = cmp.Or(page.HydraTotal, page.Total)
-	if v := cmp.Or(page.HydraView, page.View); v != nil {
-		c.paged, c.next = true, v.HydraNext != "" || v.Next != ""
+	c.total = page.Total
+	if page.View != nil {
+		c.paged, c.next = true, page.View.Next != ""
 	}
-	if page.HydraMember == nil {
-		page.HydraMember = page.Member
-	}
-	return c.setMembers(page.HydraMember)
-}
-
-func (c *collection[T]) setMembers(data json.RawMessage) error {
-	if data == nil {
+	if len(page.Member) == 0 || page.Member.Kind() == 'n' {
 		return require("hydra:member", false)
 	}
-	if err := unmarshal(data, &c.members); err != nil {
-		return err
-	}
-	c.ids = make([]IRI, len(c.members))
-	var records []struct {
-		ID IRI `json:"@id"`
-	}
-	if unmarshal(data, &records) == nil {
-		for i := range records {
-			c.ids[i] = records[i].ID
-		}
-	}
-	return nil
+	return unmarshal(page.Member, &c.members)
 }
+
+func (c *collection[T]) readDates(zoneOf func(IRI) *time.Location) error {
+	return c.members.readDates(zoneOf)
+}
+
+func (c *collection[T]) unreadable() []*DecodeError { return c.members.unreadable() }
 
 // foreign returns the error of a first page that nothing marks as the club system's own: an array without a
 // record in it. It returns nil for a list of debit days, which is documented as an array of objects without identifiers.
 func (c *collection[T]) foreign(op string) error {
 	_, plain := any(*new(T)).(DebitDay)
-	if !c.bare || plain || slices.ContainsFunc(c.ids, func(id IRI) bool { return id != "" }) {
+	if !c.bare || plain || slices.ContainsFunc(c.members, func(r record[T]) bool { return r.id != "" }) {
 		return nil
 	}
 	return &Error{Operation: op, Outcome: Unknown, Status: http.StatusOK, Err: require("hydra:member", false)}
@@ -127,7 +110,7 @@ func listConcurrently[T any](ctx context.Context, client *Client, request reques
 		for i := range wave {
 			reads.Go(func() {
 				if pages[i], errs[i] = do[collection[T]](ctx, client, request.forPage(page+i)); errs[i] == nil {
-					seen(pages[i].members)
+					seen(pages[i].members.readable())
 				}
 			})
 		}
@@ -144,11 +127,17 @@ func listConcurrently[T any](ctx context.Context, client *Client, request reques
 				return nil, unbounded(request.op)
 			}
 			if ended {
-				return got.all, nil
+				return got.all.readable(), got.all.check(request.op)
 			}
 		}
 	}
 	return nil, unbounded(request.op)
+}
+
+// firstPage reads the first page of a list whose other pages are not needed.
+func firstPage[T any](ctx context.Context, client *Client, request request) (records[T], error) {
+	page, err := do[collection[T]](ctx, client, request)
+	return page.members, cmp.Or(err, page.foreign(request.op), page.members.check(request.op))
 }
 
 func unbounded(op string) error {
@@ -157,7 +146,7 @@ func unbounded(op string) error {
 
 // accumulator collects the pages of a list.
 type accumulator[T any] struct {
-	all   []T
+	all   records[T]
 	seen  map[IRI]bool
 	total int // according to the latest page; 0: unknown
 	size  int // of the first page
@@ -166,9 +155,9 @@ type accumulator[T any] struct {
 // add adds a page, and reports whether the list ends with it.
 func (a *accumulator[T]) add(page collection[T]) bool {
 	before := len(a.all)
-	for i, member := range page.members {
-		if id := page.ids[i]; id == "" || !a.seen[id] {
-			a.seen[id] = true
+	for _, member := range page.members {
+		if member.id == "" || !a.seen[member.id] {
+			a.seen[member.id] = true
 			a.all = append(a.all, member)
 		}
 	}

@@ -3,7 +3,9 @@ package club
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/url"
+	"time"
 )
 
 // The statuses of a contact; club system API, section Contact. It gives the literals of the
@@ -37,7 +39,55 @@ type Contact struct {
 	Address    *Address     `json:"address"`
 	Club       IRI          `json:"clubId"`
 	Tags       []ContactTag `json:"tags"`
+
+	left []*DecodeError // what of it cannot be read
 }
+
+// plainContact is a Contact without its methods.
+type plainContact Contact
+
+// UnmarshalJSON reads a contact. A tag that cannot be read is left out.
+func (c *Contact) UnmarshalJSON(data []byte) error {
+	var wire struct {
+		plainContact
+		Tags records[ContactTag] `json:"tags"`
+	}
+	if err := unmarshal(data, &wire); err != nil {
+		return err
+	}
+	*c = Contact(wire.plainContact)
+	for _, tag := range wire.Tags {
+		c.keep(tag)
+	}
+	return nil
+}
+
+// keep adds a tag, unless it cannot be read.
+func (c *Contact) keep(tag record[ContactTag]) {
+	if tag.err != nil {
+		c.left = append(c.left, tag.err.within("tags"))
+	} else {
+		c.Tags = append(c.Tags, tag.value)
+	}
+}
+
+// readDates reads the dates of a contact. A birth date that cannot be read is unknown.
+func (c *Contact) readDates(zoneOf func(IRI) *time.Location) error {
+	zone, tags := zoneOf(c.Club), c.Tags
+	err := readDay("birthDate", &c.BirthDate, zone)
+	if malformed, ok := errors.AsType[*DecodeError](err); ok {
+		c.left = append(c.left, malformed)
+	}
+	c.Tags = nil
+	for _, value := range tags {
+		tag := record[ContactTag]{value: value}
+		tag.fail(cmp.Or(readDay("validFrom", &tag.value.ValidFrom, zone), readDay("validThrough", &tag.value.ValidThrough, zone)))
+		c.keep(tag)
+	}
+	return nil
+}
+
+func (c *Contact) unreadable() []*DecodeError { return c.left }
 
 func (c Contact) check() error { return requireIRI(c.IRI, "contacts") }
 
@@ -62,20 +112,40 @@ type NewContact struct {
 	Status     string   `json:"status,omitempty"` // StatusProspect or StatusTemp; empty: the club system's choice
 }
 
-// CreateContact creates a contact at every call, even for a person the club system knows.
+// CreateContact creates a contact at every call, even for a person the club system knows. It is returned as it was
+// sent: of the response only the IRI is needed, and the number is read.
 // Rejected with Violations when a field is missing or wrong. That this operation exists is
 // an assumption: the API's description does not say how contacts are created.
 func (c *Client) CreateContact(ctx context.Context, scope Scope, in NewContact) (Contact, error) {
-	return do[Contact](ctx, c, post("CreateContact", scope, "contacts", "", in))
+	got, err := do[createdContact](ctx, c, post("CreateContact", scope, "contacts", "", in))
+	return Contact{
+		IRI:        got.IRI,
+		Number:     got.Number.value,
+		FamilyName: in.FamilyName,
+		GivenName:  in.GivenName,
+		Gender:     in.Gender,
+		BirthDate:  in.BirthDate,
+		Email:      in.Email,
+		Mobile:     in.Mobile,
+		Status:     in.Status,
+		Address:    in.Address,
+		Club:       in.Club,
+	}, err
 }
+
+type createdContact struct {
+	IRI    IRI             `json:"@id"`
+	Number lenient[string] `json:"number"`
+}
+
+func (c createdContact) check() error { return requireIRI(c.IRI, "contacts") }
 
 // FindContacts lists the temporary contacts of the acting club that have all details of a new one: those that a
 // request without a response may have created. That contacts can be listed by their e-mail address is an assumption,
 // as CreateContact is. One page is enough, because a full match is needed in any case.
 func (c *Client) FindContacts(ctx context.Context, scope Scope, in NewContact) (found []Contact, err error) {
-	list, err := do[collection[Contact]](ctx, c, get("ListContacts", scope, "contacts", "").withQuery(url.Values{"email": {in.Email}}))
-	err = cmp.Or(err, list.foreign("ListContacts"))
-	for _, contact := range list.members {
+	listed, err := firstPage[Contact](ctx, c, get("ListContacts", scope, "contacts", "").withQuery(url.Values{"email": {in.Email}}))
+	for _, contact := range listed.readable() {
 		if in.describes(contact) {
 			found = append(found, contact)
 		}
@@ -101,12 +171,15 @@ func (c *Client) GetContact(ctx context.Context, scope Scope, contact IRI) (Cont
 // ErrNoContactToken when it shows no contact or several.
 func (c *Client) OwnContact(ctx context.Context, clientToken, accessToken string) (Contact, error) {
 	scope := Scope{ClientToken: clientToken} // the contact's club is not known yet
-	optins, err := do[collection[Optin]](ctx, c, get("ListOptins", scope, "optins", "").withToken(accessToken))
-	if err = cmp.Or(err, optins.foreign("ListOptins")); err != nil {
+	optins, err := firstPage[Optin](ctx, c, get("ListOptins", scope, "optins", "").withToken(accessToken))
+	if err != nil {
 		return Contact{}, err
 	}
+	if left := optins.unreadable(); left != nil { // it may be another contact's
+		return Contact{}, unreadable("ListOptins", left[0])
+	}
 	var own IRI
-	for _, optin := range optins.members {
+	for _, optin := range optins.readable() {
 		if own != "" && optin.Contact != own {
 			return Contact{}, ErrNoContactToken
 		}
@@ -125,7 +198,7 @@ type AccountStatistics struct {
 
 // accountStatistics is the response. A missing amount does not mean no debt.
 type accountStatistics struct {
-	TotalRealDebt *int64 `json:"totalRealDebt"`
+	TotalRealDebt *cents `json:"totalRealDebt"`
 }
 
 func (a accountStatistics) check() error { return requireAmount("totalRealDebt", a.TotalRealDebt) }
@@ -137,7 +210,7 @@ func (c *Client) GetAccountStatistics(ctx context.Context, scope Scope, contact 
 	if err != nil {
 		return AccountStatistics{}, err
 	}
-	return AccountStatistics{*got.TotalRealDebt}, nil
+	return AccountStatistics{int64(*got.TotalRealDebt)}, nil
 }
 
 // Migration moves a prospect's data into the contact of a purchase.

@@ -2,9 +2,7 @@ package club
 
 import (
 	"context"
-	"net/http"
 	"net/url"
-	"slices"
 	"time"
 )
 
@@ -14,18 +12,21 @@ type DebitDay struct {
 	Date string `json:"date"`     // the next such day, YYYY-MM-DD
 }
 
+func (d *DebitDay) check() error {
+	if d.Day < 1 || d.Day > 31 {
+		return &DecodeError{Field: "debitDay", Want: "a day of the month"}
+	}
+	return nil
+}
+
+func (d *DebitDay) readDates(zoneOf func(IRI) *time.Location) (err error) {
+	d.Date, err = day("date", d.Date, zoneOf(""))
+	return err
+}
+
 // ListAllowedDebitDays reads the next days from startDate (YYYY-MM-DD) on which the scope's
-// club collects; club system API, section Catalogue. It leaves out days that no calendar has.
+// club collects; club system API, section Catalogue.
 func (c *Client) ListAllowedDebitDays(ctx context.Context, scope Scope, startDate string) ([]DebitDay, error) {
 	query := url.Values{"startDate": {startDate}}
-	days, err := list[DebitDay](ctx, c, get("ListAllowedDebitDays", scope, "allowed_debit_days", "").withQuery(query))
-	read := len(days)
-	days = slices.DeleteFunc(days, func(d DebitDay) bool {
-		_, err := time.Parse(time.DateOnly, d.Date)
-		return err != nil || d.Day < 1 || d.Day > 31
-	})
-	if err == nil && read > 0 && len(days) == 0 {
-		err = &Error{Operation: "ListAllowedDebitDays", Outcome: Unknown, Status: http.StatusOK, Err: require("date", false)}
-	}
-	return days, err
+	return list[DebitDay](ctx, c, get("ListAllowedDebitDays", scope, "allowed_debit_days", "").withQuery(query))
 }

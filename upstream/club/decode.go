@@ -1,10 +1,13 @@
 package club
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -73,11 +76,14 @@ func checkAmount(field string, n int64) error {
 	return nil
 }
 
-func requireAmount(field string, n *int64) error {
+// cents is an amount of money that is owed or paid. It is read strictly: only an integer is one.
+type cents int64
+
+func requireAmount(field string, n *cents) error {
 	if n == nil {
 		return require(field, false)
 	}
-	return checkAmount(field, *n)
+	return checkAmount(field, int64(*n))
 }
 
 func checkLength(field string, n, limit int) error {
@@ -87,10 +93,16 @@ func checkLength(field string, n, limit int) error {
 	return nil
 }
 
+// dated is a result with dates. readDates turns them into days of the club whose time zone zoneOf returns: that of
+// the call if it is given none.
+type dated interface {
+	readDates(zoneOf func(IRI) *time.Location) error
+}
+
 // decode reads the response to an accepted request. When its content is needed and cannot
 // be read, the outcome is Unknown: the club system did something, and the response does not
 // say what.
-func decode[T any](op string, response response) (T, *Error) {
+func decode[T any](op string, response response, zoneOf func(IRI) *time.Location) (T, *Error) {
 	var result T
 	if _, ok := any(result).(noContent); ok {
 		return result, nil
@@ -98,6 +110,9 @@ func decode[T any](op string, response response) (T, *Error) {
 	err := response.bodyErr
 	if err == nil {
 		err = decodeError(unmarshal(response.body, &result))
+	}
+	if of, ok := any(&result).(dated); ok && err == nil {
+		err = of.readDates(zoneOf)
 	}
 	if of, ok := any(&result).(checker); ok && err == nil {
 		err = of.check()
@@ -114,10 +129,26 @@ func decode[T any](op string, response response) (T, *Error) {
 	return result, nil
 }
 
+// prefixPattern matches a member of Hydra's vocabulary, which newer services write without its prefix.
+var prefixPattern = regexp.MustCompile(`"hydra:(\w+"\s*:)`)
+
+// normalize returns a body in the one form that is decoded: without a byte order mark, and without the prefix of
+// Hydra's members.
+func normalize(body []byte) []byte {
+	body = TrimByteOrderMark(body)
+	if bytes.Contains(body, []byte(`"hydra:`)) {
+		return prefixPattern.ReplaceAll(body, []byte(`"$1`))
+	}
+	return body
+}
+
+// TrimByteOrderMark removes the mark that some systems write in front of UTF-8.
+func TrimByteOrderMark(body []byte) []byte { return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) }
+
 // unmarshal takes half the time of encoding/json. Like encoding/json, it accepts duplicate names and
-// invalid UTF-8; unlike that, it matches names exactly.
+// invalid UTF-8; unlike that, it matches names exactly. It accepts what tolerate does.
 func unmarshal(data []byte, into any) error {
-	return json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), tolerant)
 }
 
 // decodeError removes what a decoding error quotes from the body.

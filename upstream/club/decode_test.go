@@ -215,7 +215,7 @@ func TestUnreadableAnswers(t *testing.T) {
 			"ListOffers: unknown, status 200 (response unreadable: field repaymentSchedule.occurrences.loop is not a whole number)"},
 		{`{"hydra:member": [{"@id": "/demo/network_nodes/1", "children": [{"@id": "/demo/network_nodes/2", "children": "secret"}]}]}`,
 			func(c *club.Client) error { return result(c.NetworkNodes(t.Context(), demo)) },
-			"NetworkNodes: unknown, status 200 (response unreadable: field children.children is not a list)"},
+			"NetworkNodes: unknown, status 200 (response unreadable: field children is not a list)"},
 	}
 	for _, tt := range tests {
 		err := tt.call(reading(t, tt.body))

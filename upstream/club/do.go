@@ -2,6 +2,7 @@ package club
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -98,7 +99,7 @@ func do[T any](ctx context.Context, client *Client, request request) (T, error) 
 	failure := client.retry(ctx, b, &request, func(ctx context.Context) *Error {
 		a, e := client.authorised(ctx, b, &request)
 		if e == nil {
-			result, e = decode[T](request.op, a)
+			result, e = decode[T](request.op, a, client.zoneOf(request.scope))
 		}
 		return e
 	})
@@ -106,7 +107,13 @@ func do[T any](ctx context.Context, client *Client, request request) (T, error) 
 		var zero T
 		return zero, failure
 	}
+	client.countUnreadable(ctx, request.op, &result)
 	return result, nil
+}
+
+// zoneOf returns the time zone of a club, or of the acting one if that is not known.
+func (c *Client) zoneOf(scope Scope) func(IRI) *time.Location {
+	return func(club IRI) *time.Location { return c.cfg.Zone(cmp.Or(club, scope.Club)) }
 }
 
 // write makes a request whose response is not needed.
@@ -255,6 +262,7 @@ func (c *Client) readResponse(resp *http.Response) response {
 	if int64(len(response.body)) > c.cfg.Limits.MaxBody {
 		response.bodyErr = errTooLong
 	}
+	response.body = normalize(response.body)
 	return response
 }
 

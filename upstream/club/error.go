@@ -3,7 +3,6 @@ package club
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The codes that the club system documents; club system API, section Errors.
@@ -129,9 +130,14 @@ func (e *Error) Unwrap() error { return e.Err }
 type Violation struct {
 	// Field is the path of the field in the request, such as "clubCode"; empty when the
 	// violation concerns the whole record.
-	Field string `json:"propertyPath"`
+	Field string
 	// Code is the club system's code for it, "api.error…"; empty when it gave none.
-	Code string `json:"code"`
+	Code string
+}
+
+type violation struct {
+	Field lenient[string] `json:"propertyPath"`
+	Code  lenient[string] `json:"code"`
 }
 
 // codePattern finds a code anywhere in the body. The longest documented code has 45
@@ -139,13 +145,17 @@ type Violation struct {
 var codePattern = regexp.MustCompile(`api\.error\.[a-z0-9._-]{0,80}[a-z0-9]`)
 
 func newError(op string, sent int64, response response) *Error {
-	var body struct { // its form is not documented, so every part is optional
-		Type       string      `json:"@type"`
-		Code       any         `json:"code"`
-		Violations []Violation `json:"violations"`
+	var body lenient[struct { // its form is not documented, so every part is optional
+		Type       jsontext.Value                `json:"@type"`
+		Code       lenient[string]               `json:"code"`
+		Violations lenient[[]lenient[violation]] `json:"violations"`
+	}]
+	_ = unmarshal(response.body, &body) // one that is cut has no part
+	var violations []Violation
+	for _, read := range body.value.Violations.value {
+		violations = append(violations, Violation{Field: read.value.Field.value, Code: read.value.Code.value})
 	}
-	_ = json.Unmarshal(response.body, &body)
-	code, _ := body.Code.(string)
+	code := body.value.Code.value
 	if codePattern.FindString(code) != code || code == "" {
 		code = string(codePattern.Find(response.body))
 	}
@@ -154,10 +164,10 @@ func newError(op string, sent int64, response response) *Error {
 		Outcome:    classify(sent, response.status, code, response.limited),
 		Status:     response.status,
 		Code:       code,
-		Violations: body.Violations,
+		Violations: violations,
 		RetryAfter: response.retryAfter,
 		Err:        documentedError(response, code),
-		own:        body.Type != "" || code != "",
+		own:        len(body.value.Type) > 0 && body.value.Type.Kind() != 'n' || code != "",
 	}
 	failure.transient = slices.Contains([]int{408, 429, 500, 502, 503, 504}, response.status)
 	return failure
@@ -182,6 +192,7 @@ func (e *Error) isForeign() bool { return e != nil && errors.Is(e.Err, ErrForeig
 var outOfReachPattern = regexp.MustCompile(`contacts\\?/[^"\s]*"?\s+does not exist`)
 
 func documentedError(response response, code string) error {
+	invalid := response.status == 400 || response.status == 422
 	switch {
 	case response.status == 401:
 		return ErrUnauthorized
@@ -191,11 +202,11 @@ func documentedError(response response, code string) error {
 		return ErrNotFound
 	case response.status == 403 && code == CodeUnauthorizedEndpoint:
 		return ErrEndpointNotGranted
-	case response.status == 400 && code == CodeMigrationClub:
+	case invalid && code == CodeMigrationClub:
 		return ErrMigrationClub
-	case response.status == 400 && code == CodeMigrationContact:
+	case invalid && code == CodeMigrationContact:
 		return ErrMigrationContact
-	case response.status == 400 && outOfReachPattern.Match(response.body):
+	case invalid && outOfReachPattern.Match(response.body):
 		return ErrOutOfReach
 	}
 	return nil

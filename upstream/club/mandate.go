@@ -34,11 +34,16 @@ type NewMandate struct {
 }
 
 // CreateMandate creates an unsigned direct debit mandate; club system API, section Mandates.
-// CreateSignatureRequest with the mandate as its target follows. Rejected with Violations
-// when a field is missing or the IBAN is wrong.
+// CreateSignatureRequest with the mandate as its target follows. Of the response only the IRI is read. Rejected with
+// Violations when a field is missing or the IBAN is wrong.
 func (c *Client) CreateMandate(ctx context.Context, scope Scope, in NewMandate) (Mandate, error) {
-	return do[Mandate](ctx, c, post("CreateMandate", scope, "mandates", "", in))
+	got, err := do[createdMandate](ctx, c, post("CreateMandate", scope, "mandates", "", in))
+	return Mandate{IRI: got.IRI}, err
 }
+
+type createdMandate struct{ identified }
+
+func (m createdMandate) check() error { return requireIRI(m.IRI, "mandates") }
 
 // GetMandate reads a mandate. ErrNotFound when it does not exist. The operation and the state
 // are assumptions: the API's description shows only the mandate's identifier.

@@ -39,17 +39,20 @@ func (c *Client) NetworkNodes(ctx context.Context, scope Scope) (*Network, error
 	if len(network.nodes) > maxRecords {
 		return nil, unbounded("NetworkNodes")
 	}
+	if left := leftOut(roots); len(left) > 0 && len(network.Clubs()) == 0 {
+		return nil, unreadable("NetworkNodes", left[0])
+	}
 	return network, nil
 }
 
 // wireNode is the JSON of a node. As a child it may be only its IRI.
 type wireNode struct {
-	IRI      IRI        `json:"@id"`
-	Name     string     `json:"name"`
-	Alias    string     `json:"alias"`
-	Type     string     `json:"type"`
-	Club     IRI        `json:"clubId"`
-	Children []wireNode `json:"children"`
+	IRI      IRI               `json:"@id"`
+	Name     string            `json:"name"`
+	Alias    string            `json:"alias"`
+	Type     string            `json:"type"`
+	Club     IRI               `json:"clubId"`
+	Children records[wireNode] `json:"children"`
 
 	reference bool
 }
@@ -62,6 +65,21 @@ func (w *wireNode) UnmarshalJSON(data []byte) error {
 	}
 	type plain wireNode
 	return unmarshal(data, (*plain)(w))
+}
+
+func (w *wireNode) unreadable() (left []*DecodeError) {
+	for _, child := range w.Children.unreadable() {
+		left = append(left, child.within("children"))
+	}
+	return left
+}
+
+// leftOut returns why nodes below these cannot be read.
+func leftOut(nodes []wireNode) (left []*DecodeError) {
+	for i := range nodes {
+		left = append(left, nodes[i].unreadable()...)
+	}
+	return left
 }
 
 // MarshalJSON writes the nodes, for caches.
@@ -98,12 +116,13 @@ func (n *Network) add(nodes []wireNode) {
 				Club:  wire.Club,
 			})
 		}
-		for _, child := range wire.Children {
+		children := wire.Children.readable()
+		for _, child := range children {
 			if !slices.Contains(n.nodes[at].Children, child.IRI) {
 				n.nodes[at].Children = append(n.nodes[at].Children, child.IRI)
 			}
 		}
-		n.add(wire.Children)
+		n.add(children)
 	}
 }
 

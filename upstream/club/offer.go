@@ -93,14 +93,17 @@ type articleBehavior struct {
 
 // UnmarshalJSON reads one behavior or several.
 func (b *behaviors) UnmarshalJSON(data []byte) error {
-	if data[0] == '[' {
-		return unmarshal(data, (*[]articleBehavior)(b))
+	if err := unmarshal(data, (*[]articleBehavior)(b)); err == nil || data[0] == '[' {
+		return err
 	}
 	*b = make(behaviors, 1)
 	return unmarshal(data, &(*b)[0])
 }
 
-// ListOffers reads the offers of a product; club system API, section Catalogue.
+func (o *Offer) check() error { return requireIRI(o.IRI, "offers") }
+
+// ListOffers reads the offers of a product; club system API, section Catalogue. ErrUnreadable when it has some, and
+// none can be read.
 func (c *Client) ListOffers(ctx context.Context, scope Scope, product IRI) ([]Offer, error) {
 	query := url.Values{"product": {string(product)}}
 	return list[Offer](ctx, c, get("ListOffers", scope, "offers", "").withQuery(query))

@@ -1,9 +1,6 @@
 package club
 
-import (
-	"context"
-	"encoding/json"
-)
+import "context"
 
 // The means of payment; club system API, section Payment.
 const (
@@ -79,9 +76,7 @@ func (c *Client) CreatePayment(ctx context.Context, scope Scope, sale IRI, in Ne
 	if err != nil {
 		return Receipt{}, err
 	}
-	var payment struct {
-		IRI IRI `json:"@id"`
-	}
-	_ = json.Unmarshal(response.body, &payment) // the status is enough
-	return Receipt{Status: response.status, Payment: payment.IRI}, nil
+	var payment lenient[identified]
+	_ = unmarshal(response.body, &payment) // the status is enough
+	return Receipt{Status: response.status, Payment: payment.value.IRI}, nil
 }

@@ -63,6 +63,8 @@ func (p *Product) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, (*plain)(p))
 }
 
+func (p *Product) check() error { return requireIRI(p.IRI, "products") }
+
 // ProductBehavior is an effect of buying the product.
 type ProductBehavior struct {
 	Type          string                `json:"type"` // such as "subscription"

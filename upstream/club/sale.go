@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -41,14 +42,23 @@ type NewSale struct {
 	Address    *Address `json:"address,omitempty"`
 }
 
-// CreateSale opens an empty cart; club system API, section Sales. The response may hold
-// little more than the IRI: read the sale for the rest. Rejected with Violations when a
+// CreateSale opens an empty cart; club system API, section Sales. Of the response only the IRI is needed, and the
+// state is read: read the sale for the rest. Rejected with Violations when a
 // required field is missing.
 func (c *Client) CreateSale(ctx context.Context, scope Scope, in NewSale) (Sale, error) {
-	sale, err := do[Sale](ctx, c, post("CreateSale", scope, "sales", "", in))
+	got, err := do[createdSale](ctx, c, post("CreateSale", scope, "sales", "", in))
+	sale := Sale{IRI: got.IRI, State: got.State.value, Invoice: got.Invoice.value}
 	c.setState(&sale)
 	return sale, err
 }
+
+type createdSale struct {
+	IRI     IRI             `json:"@id"`
+	State   lenient[string] `json:"state"`
+	Invoice lenient[IRI]    `json:"invoice"`
+}
+
+func (s createdSale) check() error { return requireIRI(s.IRI, "sales") }
 
 // maxArticles of a sale: several times what a visitor can put into a cart.
 const maxArticles = 500
@@ -63,10 +73,10 @@ const (
 // pricedSale requires what shows that a sale is as agreed: a missing total does not mean a free sale.
 type pricedSale struct {
 	Sale
-	Total    *int64     `json:"totalTI"` // read instead of the sale's, as the next
+	Total    *cents     `json:"totalTI"` // read instead of the sale's, as the next
 	Articles []struct { // nil if the response has none, which is not an empty list
 		Article
-		Price *int64 `json:"priceTI"`
+		Price *cents `json:"priceTI"`
 	} `json:"articles"`
 }
 
@@ -88,9 +98,9 @@ func (c *Client) GetSale(ctx context.Context, scope Scope, sale IRI) (Sale, erro
 		return Sale{}, err
 	}
 	read := got.Sale
-	read.TotalTI = *got.Total
+	read.TotalTI = int64(*got.Total)
 	for _, article := range got.Articles {
-		article.PriceTI = *article.Price
+		article.PriceTI = int64(*article.Price)
 		read.Articles = append(read.Articles, article.Article)
 	}
 	c.setState(&read)
@@ -122,10 +132,10 @@ type SaleCheck struct {
 // CheckSale checks whether a cart can be settled; club system API, section Sales. An
 // invalid cart is not an error. Paying one would book the money on the contact's account
 // and settle nothing. A cart is valid only if the club system responds 204, and invalid only if its own
-// response is a 400. ErrNotFound when the sale does not exist.
+// response is a 400 or a 422. ErrNotFound when the sale does not exist.
 func (c *Client) CheckSale(ctx context.Context, scope Scope, sale IRI) (SaleCheck, error) {
 	_, err := do[noContent](ctx, c, get("CheckSale", scope, "sales/{id}/check", sale))
-	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusBadRequest && !e.isForeign() {
+	if e, ok := errors.AsType[*Error](err); ok && slices.Contains([]int{http.StatusBadRequest, http.StatusUnprocessableEntity}, e.Status) && !e.isForeign() {
 		return SaleCheck{Violations: e.Violations}, nil
 	}
 	return SaleCheck{Valid: err == nil}, err

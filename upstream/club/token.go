@@ -236,7 +236,7 @@ func normalizeToken(response response) ([]byte, *Error) {
 	if !response.ok() {
 		return nil, newError("Token", 1, response)
 	}
-	read, e := decode[tokenResponse]("Token", response)
+	read, e := decode[tokenResponse]("Token", response, nil)
 	if e != nil {
 		return nil, e
 	}
