@@ -1194,6 +1194,9 @@ type CardConfig struct {
 //
 // New processors may be added: open `redirectUrl` for one that you do not know. It works with every processor.
 type CardDetails struct {
+	// AttemptsLeft How many attempts are left for this registration until cards are no longer offered; present while a card can be entered. Only declined ones count.
+	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
+
 	// ClientSecret With `embedded`: names the payment to the processor's library.
 	ClientSecret *Words `json:"clientSecret,omitempty"`
 

@@ -318,10 +318,11 @@ func (p *Payment) CardRefused(amount int64) bool {
 	return p != nil && p.CreationRefused && p.Amount == amount
 }
 
+// CardAttemptsLeft returns with how many declines the registration's buyer can no longer pay by card, as far as declines were read.
+func (p *Payment) CardAttemptsLeft() int { return max(0, MaxDeclines-p.EarlierDeclines-p.Declines) }
+
 // DeclinedTooOften reports whether the registration's buyer can no longer pay by card.
-func (p *Payment) DeclinedTooOften() bool {
-	return p != nil && p.EarlierDeclines+p.Declines >= MaxDeclines
-}
+func (p *Payment) DeclinedTooOften() bool { return p != nil && p.CardAttemptsLeft() == 0 }
 
 // Visible returns all that a buyer sees: the view, and whether the payment can be cancelled.
 func (p *Payment) Visible() (all struct {

@@ -153,7 +153,7 @@ func (s *Server) cardOf(payment flows.ShownPayment) api.CardDetails {
 		DeclineCode: optional(singleLine(view.DeclineCode)), Refunding: optional(view.Refunding)}
 	if secret := view.ClientSecret; secret != "" && len(secret) <= maxText && s.cfg.PublishableKey != "" {
 		card.Presentation, card.ClientSecret, card.PublishableKey = api.PresentationEmbedded, &secret, &s.cfg.PublishableKey
-		card.RedirectUrl = new(s.cfg.Registrations.CardPageURL(payment.ID))
+		card.RedirectUrl, card.AttemptsLeft = new(s.cfg.Registrations.CardPageURL(payment.ID)), new(payment.CardAttemptsLeft())
 	}
 	return card
 }

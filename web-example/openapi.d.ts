@@ -2528,6 +2528,11 @@ export interface components {
              */
             redirectUrl?: components["schemas"]["Url"];
             /**
+             * Format: int32
+             * @description How many attempts are left for this registration until cards are no longer offered; present while a card can be entered. Only declined ones count.
+             */
+            attemptsLeft?: number;
+            /**
              * @description The processor's reason for the latest decline. Present with the state `declined`, and if the payment was cancelled
              *     after the registration's fifth declined attempt: cards are no longer offered then.
              * @example insufficient_funds

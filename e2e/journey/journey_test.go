@@ -95,7 +95,8 @@ func TestSecondPressAfterDecline(t *testing.T) {
 	for _, key := range [][2]string{first, frontdesktest.Key(""), frontdesktest.Key("")} {
 		again := press(key)
 		if again.Id != payment.Id || again.State != api.RequiresAction || again.Card.DeclineCode != nil ||
-			frontdesktest.Value(again.Card.ClientSecret) != frontdesktest.Value(payment.Card.ClientSecret) {
+			frontdesktest.Value(again.Card.ClientSecret) != frontdesktest.Value(payment.Card.ClientSecret) ||
+			frontdesktest.Value(payment.Card.AttemptsLeft) != 5 || frontdesktest.Value(again.Card.AttemptsLeft) != 4 {
 			t.Errorf("another press shows %+v, want the same payment for another card", again)
 		}
 	}

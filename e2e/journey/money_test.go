@@ -341,6 +341,9 @@ func TestCardTesting(t *testing.T) {
 	}
 	c.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, nil)
 	second := c.Pay(registration.Id)
+	if left := frontdesktest.Value(second.Card.AttemptsLeft); left != 2 {
+		t.Errorf("after three declines, %d attempts are left", left)
+	}
 	decline(c, second, api.Declined)
 	c.Pay(registration.Id)
 	ended := decline(c, second, api.Cancelled)

@@ -179,6 +179,7 @@ func newDeclinedVisitor(t *testing.T) (g *siteVisitor, registration string) {
 func TestAnotherWayAfterDecline(t *testing.T) {
 	t.Parallel()
 	g, registration := newDeclinedVisitor(t)
+	g.WaitVisible(`[data-payment="declined"] [data-attempts="4"]`)
 	g.goTo("/?club=11")
 	g.WaitVisible(`[data-resume="` + registration + `"]`)
 	g.says("your card was declined")

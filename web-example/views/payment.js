@@ -114,12 +114,12 @@ function lead(state, registration) {
   return (!canPay(registration) && said.closed) || said.lead;
 }
 
-/** @param {Payment} payment why the bank said no, if it said */
+/** @param {Payment} payment why the bank said no, if it said, and how often the visitor can try again */
 function reason(payment) {
-  const code = cardOf(payment)?.declineCode;
+  const { declineCode: code, attemptsLeft } = cardOf(payment) ?? {};
   const reasons = /** @type {Record<string, string>} */ (text.payment.declined.reasons);
   const why = payment.state === "declined" && reasons[code ?? ""];
-  return why && h("p", { "data-decline": code }, why);
+  return [why && h("p", { "data-decline": code }, why), attemptsLeft && h("p", { class: "fine", "data-attempts": attemptsLeft }, text.mandate.code.left(attemptsLeft))];
 }
 
 /**
