@@ -1581,7 +1581,7 @@ type ClubList struct {
 	Stale *Stale `json:"stale,omitempty"`
 }
 
-// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a","scriptUrl":"https://js.stripe.com/v3/"},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"format":"date","maxLength":10,"name":"birthDate","required":true},{"allowed":["female","male","other"],"name":"gender","required":false},{"maxLength":100,"minLength":1,"name":"address/city","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"1.0.0-rc.2"}
+// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a","scriptUrl":"https://js.stripe.com/v3/"},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"format":"date","maxLength":10,"pointer":"/birthDate","required":true},{"allowed":["female","male","other"],"pointer":"/gender","required":false},{"maxLength":100,"minLength":1,"pointer":"/address/city","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"1.0.0-rc.2"}
 type Config struct {
 	Card CardConfig `json:"card"`
 
@@ -1917,7 +1917,7 @@ type Feature string
 // Example: email
 type FieldCode = string
 
-// FieldProblem What is wrong with a field, a header or a parameter.
+// FieldProblem What is wrong with a field, a header or a parameter. Exactly one of `pointer`, `header` and `parameter` is present.
 type FieldProblem struct {
 	// Code What is wrong with a field. Show the `text` of a code that you do not know.
 	//
@@ -1981,12 +1981,12 @@ type FieldProblem struct {
 	// Example: email
 	Code FieldCode `json:"code"`
 
-	// Header The name of the invalid header.
+	// Header The name of a header.
 	//
 	// Example: Idempotency-Key
 	Header *Words `json:"header,omitempty"`
 
-	// Parameter The name of the invalid or unknown query parameter.
+	// Parameter The name of a query parameter.
 	//
 	// Example: type
 	Parameter *Words `json:"parameter,omitempty"`
@@ -1996,10 +1996,10 @@ type FieldProblem struct {
 	// Example: {"max":"64"}
 	Params *TextParams `json:"params,omitempty"`
 
-	// Pointer A JSON pointer (RFC 6901) into the body. Outside the body, it is `header/…` or `query/…` without a leading slash, and `header` or `parameter` is present.
+	// Pointer A JSON pointer (RFC 6901) into the body.
 	//
 	// Example: /person/email
-	Pointer Words `json:"pointer"`
+	Pointer *Words `json:"pointer,omitempty"`
 
 	// Text In the language of the response.
 	//
@@ -2413,16 +2413,16 @@ type PersonField struct {
 	MaxLength *int          `json:"maxLength,omitempty"`
 	MinLength *int          `json:"minLength,omitempty"`
 
-	// Name The field's path within `Person`, with `/` between levels.
-	//
-	// Example: address/street
-	Name string `json:"name"`
-
 	// Pattern A regular expression (ECMA 262) that the text must match.
 	//
 	// Example: ^\+[1-9][0-9]{7,14}$
-	Pattern  *string `json:"pattern,omitempty"`
-	Required bool    `json:"required"`
+	Pattern *string `json:"pattern,omitempty"`
+
+	// Pointer The field's JSON pointer (RFC 6901) within a `Person`, as in a problem of `PUT …/person`.
+	//
+	// Example: /address/street
+	Pointer  string `json:"pointer"`
+	Required bool   `json:"required"`
 }
 
 // PersonFormat `date`: as `1990-05-17`. Let the gateway check a format that you do not know.

@@ -141,7 +141,10 @@ func (o *opsClient) request(ctx context.Context, method, path string, body any) 
 func (o *opsClient) problem(body []byte) error {
 	var problem struct {
 		Title, Detail string
-		Errors        []struct{ Pointer, Text string }
+		Errors        []struct {
+			Pointer *string // nil: a header or a parameter, which the detail describes
+			Text    string
+		}
 	}
 	if json.Unmarshal(body, &problem) != nil || problem.Title == "" {
 		return o.notFrontdesk()
@@ -151,7 +154,9 @@ func (o *opsClient) problem(body []byte) error {
 		text += ": " + problem.Detail
 	}
 	for _, field := range problem.Errors {
-		text += "\n  " + strings.TrimPrefix(field.Pointer, "/") + ": " + field.Text
+		if field.Pointer != nil {
+			text += "\n  " + strings.TrimPrefix(*field.Pointer, "/") + ": " + field.Text
+		}
 	}
 	return errors.New(text)
 }

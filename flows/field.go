@@ -63,9 +63,15 @@ const (
 	FieldBankRefused      FieldCode = "bank_refused"
 )
 
+// What the pointer of a problem outside the body begins with; the name of the header or of the query parameter follows.
+const (
+	InHeader = "header/"
+	InQuery  = "query/"
+)
+
 // FieldProblem is one wrong field of a request.
 type FieldProblem struct {
-	Pointer string            // RFC 6901, into the body
+	Pointer string            // RFC 6901, into the body; or InHeader or InQuery and a name
 	Code    FieldCode         // empty for operators' requests
 	Params  map[string]string // of the code's text
 	Message string            // for operators, in English; empty: the code's text

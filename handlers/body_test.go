@@ -35,7 +35,7 @@ func TestUnsafeBodies(t *testing.T) {
 	} {
 		problem := client.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.MalformedRequest)
 		if problem.Status != http.StatusBadRequest || problem.Errors == nil || len(*problem.Errors) != 1 ||
-			(*problem.Errors)[0].Pointer != pointer {
+			frontdesktest.Place((*problem.Errors)[0]) != pointer {
 			t.Errorf("%q: points at %q, want %q", body, pointers(problem), pointer)
 		}
 		client.Do("PUT", unknownRegistration+"/person", body).Problem(api.MalformedRequest)

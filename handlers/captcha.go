@@ -44,5 +44,5 @@ func (s *Server) requireCaptcha(next echo.HandlerFunc) echo.HandlerFunc {
 
 func captchaRequired(detail flows.DetailCode, err error) error {
 	return &flows.Error{Code: flows.ChallengeRequired, Detail: detail, Err: err,
-		Fields: fieldError("header/"+captchaHeader, flows.FieldChallenge)}
+		Fields: fieldError(flows.InHeader+captchaHeader, flows.FieldChallenge)}
 }

@@ -36,7 +36,7 @@ func TestPaymentNamesItsCart(t *testing.T) {
 				return
 			}
 			problem := pay(`{"method":"card"}`, holder).Problem(api.InvalidRequest)
-			if errors := value(problem.Errors); len(errors) != 1 || errors[0].Pointer != "/cart" || errors[0].Code != "required" {
+			if errors := value(problem.Errors); len(errors) != 1 || frontdesktest.Place(errors[0]) != "/cart" || errors[0].Code != "required" {
 				t.Errorf("the problem is about %+v", errors)
 			}
 			pay(`{"method":"card","cart":"`+registration.Cart.Revision+`"}`, holder).Into(http.StatusCreated, nil)

@@ -48,7 +48,7 @@ func clubsFrom(all []catalogue.Club, cursor string, limit int) (page []catalogue
 	if cursor != "" {
 		from := slices.IndexFunc(page, func(club catalogue.Club) bool { return club.IRI.ID() == cursor })
 		if from < 0 {
-			return nil, "", &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("query/cursor", flows.FieldCursor)}
+			return nil, "", &flows.Error{Code: flows.InvalidRequest, Fields: fieldError(flows.InQuery+"cursor", flows.FieldCursor)}
 		}
 		page = page[from:]
 	}

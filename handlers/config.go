@@ -62,14 +62,14 @@ func (s *Server) config(clubs catalogue.Details, now time.Time) api.Config {
 
 // personFields lists the fields of a person's details with their formats by the contract, those of the address below it.
 func personFields(document *openapi3.T) (fields []api.PersonField) {
-	for _, at := range []struct{ prefix, schema string }{{"", "Person"}, {"address/", "Address"}} {
+	for _, at := range []struct{ prefix, schema string }{{"/", "Person"}, {"/address/", "Address"}} {
 		schema := document.Components.Schemas[at.schema].Value
 		for name, property := range schema.Properties {
 			if property.Value.Type.Is("object") {
 				continue
 			}
 			field := api.PersonField{
-				Name:      at.prefix + name,
+				Pointer:   at.prefix + name,
 				Required:  slices.Contains(schema.Required, name),
 				Format:    optional(property.Value.Format),
 				MinLength: optional(int(property.Value.MinLength)), // #nosec G115 -- of the contract
@@ -82,7 +82,7 @@ func personFields(document *openapi3.T) (fields []api.PersonField) {
 			fields = append(fields, field)
 		}
 	}
-	slices.SortFunc(fields, func(a, b api.PersonField) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(fields, func(a, b api.PersonField) int { return cmp.Compare(a.Pointer, b.Pointer) })
 	return fields
 }
 

@@ -50,16 +50,16 @@ func TestConfig(t *testing.T) {
 	}
 	fields := map[string]api.PersonField{}
 	for _, field := range mock.Person {
-		fields[field.Name] = field
+		fields[field.Pointer] = field
 	}
-	if code := fields["address/postalCode"]; !code.Required || value(code.MinLength) != 1 ||
+	if code := fields["/address/postalCode"]; !code.Required || value(code.MinLength) != 1 ||
 		value(code.MaxLength) != 20 || value(code.Pattern) == "" {
 		t.Errorf("a postal code is %+v", code)
 	}
-	if gender := fields["gender"]; gender.Required || !slices.Equal(value(gender.Allowed), []string{"female", "male", "other"}) {
+	if gender := fields["/gender"]; gender.Required || !slices.Equal(value(gender.Allowed), []string{"female", "male", "other"}) {
 		t.Errorf("a gender is %+v", gender)
 	}
-	for name, format := range map[string]string{"birthDate": "date", "email": "email", "mobile": ""} {
+	for name, format := range map[string]string{"/birthDate": "date", "/email": "email", "/mobile": ""} {
 		if value(fields[name].Format) != format {
 			t.Errorf("%s is %+v", name, fields[name])
 		}

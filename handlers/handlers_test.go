@@ -43,7 +43,7 @@ func pointers(problem api.Problem) string {
 	}
 	var all []string
 	for _, e := range *problem.Errors {
-		all = append(all, e.Pointer)
+		all = append(all, frontdesktest.Place(e))
 	}
 	return strings.Join(all, " ")
 }
@@ -518,7 +518,7 @@ func TestPatternMessages(t *testing.T) {
 	answer := c.Do("PUT", unknownRegistration+"/person", wrong)
 	messages := map[string]string{}
 	for _, e := range value(answer.Problem(api.InvalidRequest).Errors) {
-		messages[e.Pointer] = e.Text
+		messages[frontdesktest.Place(e)] = e.Text
 	}
 	for pointer, words := range map[string]string{
 		"/mobile": "must be an international number such as +33612345678", "/address/postalCode": "must be a valid postal code for the country",

@@ -19,6 +19,8 @@ import (
 	"frontdesk/flows/store"
 )
 
+const keyHeader = "Idempotency-Key"
+
 // replayedHeaders are stored with a response.
 var replayedHeaders = []string{"Content-Type", "Content-Language", "Location", "Set-Cookie"}
 
@@ -31,7 +33,7 @@ const storeTimeout = 3 * time.Second
 func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op := s.operationOf(c)
-		key := c.Request().Header.Get("Idempotency-Key")
+		key := c.Request().Header.Get(keyHeader)
 		if !op.takesKey || key == "" {
 			return next(c)
 		}
@@ -96,7 +98,7 @@ const minKeyVariety = 6
 // callers: the second one with the same key and body would get the first one's response, token included. The keys of a holder and
 // of a contact are their own, so they may count.
 func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
-	key := c.Request().Header.Get("Idempotency-Key")
+	key := c.Request().Header.Get(keyHeader)
 	if !op.takesKey || key == "" || c.Param("id") != "" || callerOf(c.Request().Context()).contact != nil {
 		return nil
 	}
@@ -104,7 +106,7 @@ func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	if len(slices.Compact(characters)) >= minKeyVariety {
 		return nil
 	}
-	return fieldError("header/Idempotency-Key", flows.FieldGuessable)
+	return fieldError(flows.InHeader+keyHeader, flows.FieldGuessable)
 }
 
 // execute records the response in memory, and returns how long to keep it. A refusal after which the same request may

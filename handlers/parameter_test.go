@@ -52,7 +52,7 @@ func TestDatesAreExplained(t *testing.T) {
 	for _, date := range []string{"15/01/1990", "1990-01-15T00:00:00Z"} {
 		wrong := c.Do("PUT", unknownRegistration+"/person", strings.Replace(person, "1990-05-17", date, 1)).Problem(api.InvalidRequest)
 		fields := value(wrong.Errors)
-		if len(fields) != 1 || fields[0].Pointer != "/birthDate" ||
+		if len(fields) != 1 || frontdesktest.Place(fields[0]) != "/birthDate" ||
 			fields[0].Text != "must be a date as YYYY-MM-DD, such as 2030-01-15" {
 			t.Errorf("%s: %+v", date, fields)
 		}

@@ -346,7 +346,7 @@ func TestReturnURL(t *testing.T) {
 			answer := pages.c.RequestPayment(registration.Id, string(body))
 			if want != "" {
 				found := value(answer.Problem(api.InvalidRequest).Errors)
-				if len(found) != 1 || found[0].Pointer != "/returnUrl" || found[0].Code != want {
+				if len(found) != 1 || frontdesktest.Place(found[0]) != "/returnUrl" || found[0].Code != want {
 					t.Errorf("%.80s: %+v, not %s", address, found, want)
 				}
 				continue

@@ -173,20 +173,21 @@ func (l *texts) outsideBody(all []api.FieldProblem) string {
 	return singleLine(l.fill(l.Details[flows.DetailSeveralFields], map[string]string{"count": strconv.Itoa(len(all)), "one": one}))
 }
 
-// fieldProblem names a header or a parameter in a member of its own, because neither has a JSON
-// pointer.
+// fieldProblem names a place in the body, a header or a parameter, each in a member of its own: only the body has JSON
+// pointers.
 func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
 	problem := api.FieldProblem{
-		Pointer: singleLine(of.Pointer),
-		Code:    api.FieldCode(cmp.Or(of.Code, flows.FieldInvalid)),
-		Text:    singleLine(cmp.Or(of.Message, l.fill(l.Fields[of.Code], of.Params))),
-		Params:  paramsOf(of.Params),
+		Code:   api.FieldCode(cmp.Or(of.Code, flows.FieldInvalid)),
+		Text:   singleLine(cmp.Or(of.Message, l.fill(l.Fields[of.Code], of.Params))),
+		Params: paramsOf(of.Params),
 	}
-	switch in, name, _ := strings.Cut(problem.Pointer, "/"); in {
-	case "header":
+	at := singleLine(of.Pointer)
+	if name, ok := strings.CutPrefix(at, flows.InHeader); ok {
 		problem.Header = &name
-	case "query":
+	} else if name, ok := strings.CutPrefix(at, flows.InQuery); ok {
 		problem.Parameter = &name
+	} else {
+		problem.Pointer = &at
 	}
 	return problem
 }

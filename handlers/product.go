@@ -60,7 +60,7 @@ func (s *Server) productQuery(ctx context.Context, clubID string, channel *api.C
 			return query, &flows.Error{
 				Code:   flows.StaffOnly,
 				Detail: flows.DetailCatalogueStaffOnly,
-				Fields: fieldError("query/channel", flows.FieldStaffKey),
+				Fields: fieldError(flows.InQuery+"channel", flows.FieldStaffKey),
 			}
 		}
 		query.Channel = string(*channel)
@@ -77,7 +77,7 @@ func (s *Server) pageOf(
 ) (any, error) {
 	from, _ := strconv.Atoi(cursor)
 	if cursor != "" && (from < 1 || from >= len(products) || strconv.Itoa(from) != cursor || from%productsPerPage != 0) {
-		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("query/cursor", flows.FieldCursor)}
+		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError(flows.InQuery+"cursor", flows.FieldCursor)}
 	}
 	to := min(from+productsPerPage, len(products))
 	page := api.ProductList{Stale: stale, Items: make([]api.Product, 0, to-from)}

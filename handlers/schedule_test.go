@@ -82,7 +82,7 @@ func TestDatesOfPurchase(t *testing.T) {
 			"query/date":          client.Do("GET", at+"/products?date="+day, nil),
 		} {
 			problem := response.Problem(api.InvalidRequest)
-			if got := value(problem.Errors); len(got) != 1 || got[0].Pointer != pointer || got[0].Text != words {
+			if got := value(problem.Errors); len(got) != 1 || frontdesktest.Place(got[0]) != pointer || got[0].Text != words {
 				t.Errorf("%s at %s: %+v, want %q", day, pointer, got, words)
 			}
 		}

@@ -256,7 +256,7 @@ func TestFieldProblems(t *testing.T) {
 		response := client.Do("PUT", unknownRegistration+"/person", wrong, [2]string{"Accept-Language", accepted})
 		found := map[string]api.FieldProblem{}
 		for _, e := range value(response.Problem(api.InvalidRequest).Errors) {
-			found[e.Pointer] = e
+			found[frontdesktest.Place(e)] = e
 		}
 		for pointer, message := range messages {
 			if found[pointer].Text != message {
@@ -314,7 +314,7 @@ func TestCorrectionHasTheCodesOfThePerson(t *testing.T) {
 		}
 		for method, body := range map[string]any{"PUT": whole, "PATCH": correction} {
 			problem := client.Do(method, "/v1/registrations/"+id+"/person", body).Problem(api.InvalidRequest)
-			if found := frontdesktest.Value(problem.Errors); len(found) != 1 || found[0].Pointer != field.path || found[0].Code != field.code {
+			if found := frontdesktest.Value(problem.Errors); len(found) != 1 || frontdesktest.Place(found[0]) != field.path || found[0].Code != field.code {
 				t.Errorf("%s of %s %q: %+v, not %s", method, field.path, field.wrong, found, field.code)
 			}
 		}

@@ -53,7 +53,7 @@ func operationsOf(document *openapi3.T) (operations map[string]operation, err er
 				},
 				hasTexts:     hasHeader(op, "Content-Language"),
 				shared:       hasHeader(op, "Cache-Control"),
-				takesKey:     op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
+				takesKey:     op.Parameters.GetByInAndName("header", keyHeader) != nil,
 				needsCaptcha: op.Parameters.GetByInAndName("header", captchaHeader) != nil,
 				codes:        each(codes, func(code any) flows.Code { return flows.Code(fmt.Sprint(code)) }),
 				deprecations: deprecations,
@@ -132,10 +132,10 @@ func invalid(problems []flows.FieldProblem) error {
 		fields = append(fields, problem)
 	}
 	failure := &flows.Error{Code: flows.InvalidRequest, Fields: fields}
-	if slices.ContainsFunc(fields, func(p flows.FieldProblem) bool { return strings.HasPrefix(p.Pointer, "header/") }) {
+	if slices.ContainsFunc(fields, func(p flows.FieldProblem) bool { return strings.HasPrefix(p.Pointer, flows.InHeader) }) {
 		failure.Code = flows.MalformedRequest
 	}
-	if len(fields) == 1 && fields[0].Pointer == "header/Idempotency-Key" && fields[0].Code == flows.FieldRequired {
+	if len(fields) == 1 && fields[0].Pointer == flows.InHeader+keyHeader && fields[0].Code == flows.FieldRequired {
 		failure.Detail = flows.DetailIdempotencyKey
 	}
 	return failure
@@ -160,7 +160,7 @@ func unknownParameters(c echo.Context, op operation) (problems []flows.FieldProb
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.QueryParams())) {
 		if !slices.Contains(known, name) {
-			problems = append(problems, fieldError("query/"+name, flows.FieldUnknownParameter, "known", cmp.Or(strings.Join(known, ", "), "-"))...)
+			problems = append(problems, fieldError(flows.InQuery+name, flows.FieldUnknownParameter, "known", cmp.Or(strings.Join(known, ", "), "-"))...)
 		}
 	}
 	return problems
@@ -172,7 +172,7 @@ func (s *Server) validateDay(c echo.Context, op operation, name string) []flows.
 	if day == "" || op.Operation.Parameters.GetByInAndName("query", name) == nil {
 		return nil
 	}
-	if problem := s.cfg.Catalogue.Details(c.Param("clubId")).StartDateProblem("query/"+name, day, s.cfg.Now(), ""); problem != nil {
+	if problem := s.cfg.Catalogue.Details(c.Param("clubId")).StartDateProblem(flows.InQuery+name, day, s.cfg.Now(), ""); problem != nil {
 		return []flows.FieldProblem{*problem}
 	}
 	return nil

@@ -117,7 +117,7 @@ async function failed(error, doing) {
  * @param {...string} names
  */
 export const refuses = ({ code, errors }, ...names) =>
-  code === "invalid_request" && errors.some(({ pointer }) => names.some((name) => pointer.endsWith(`/${name}`)));
+  code === "invalid_request" && errors.some(({ pointer }) => names.some((name) => pointer?.endsWith(`/${name}`)));
 
 /**
  * Sends a request with an Idempotency-Key. The key is deleted after a definitive response, and kept otherwise, so that the

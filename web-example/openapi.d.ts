@@ -1099,13 +1099,13 @@ export interface components {
          *       },
          *       "person": [
          *         {
-         *           "name": "birthDate",
+         *           "pointer": "/birthDate",
          *           "required": true,
          *           "format": "date",
          *           "maxLength": 10
          *         },
          *         {
-         *           "name": "gender",
+         *           "pointer": "/gender",
          *           "required": false,
          *           "allowed": [
          *             "female",
@@ -1114,7 +1114,7 @@ export interface components {
          *           ]
          *         },
          *         {
-         *           "name": "address/city",
+         *           "pointer": "/address/city",
          *           "required": true,
          *           "minLength": 1,
          *           "maxLength": 100
@@ -1176,10 +1176,10 @@ export interface components {
         };
         PersonField: {
             /**
-             * @description The field's path within `Person`, with `/` between levels.
-             * @example address/street
+             * @description The field's JSON pointer (RFC 6901) within a `Person`, as in a problem of `PUT …/person`.
+             * @example /address/street
              */
-            name: string;
+            pointer: string;
             required: boolean;
             format?: components["schemas"]["PersonFormat"];
             /** Format: int32 */
@@ -2701,21 +2701,21 @@ export interface components {
          * @example invalid_request
          */
         ProblemCode: KnownProblemCode | Later;
-        /** @description What is wrong with a field, a header or a parameter. */
+        /** @description What is wrong with a field, a header or a parameter. Exactly one of `pointer`, `header` and `parameter` is present. */
         FieldProblem: components["schemas"]["Text"] & {
             code?: components["schemas"]["FieldCode"];
             /**
-             * @description A JSON pointer (RFC 6901) into the body. Outside the body, it is `header/…` or `query/…` without a leading slash, and `header` or `parameter` is present.
+             * @description A JSON pointer (RFC 6901) into the body.
              * @example /person/email
              */
-            pointer: components["schemas"]["Words"];
+            pointer?: components["schemas"]["Words"];
             /**
-             * @description The name of the invalid header.
+             * @description The name of a header.
              * @example Idempotency-Key
              */
             header?: components["schemas"]["Words"];
             /**
-             * @description The name of the invalid or unknown query parameter.
+             * @description The name of a query parameter.
              * @example type
              */
             parameter?: components["schemas"]["Words"];

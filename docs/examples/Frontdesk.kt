@@ -114,7 +114,7 @@ import okhttp3.sse.EventSources
 
 @Serializable data class CardDetails(val presentation: String, val redirectUrl: String? = null, val declineCode: String? = null)
 
-@Serializable data class FieldProblem(val pointer: String, val text: String)
+@Serializable data class FieldProblem(val text: String, val pointer: String? = null)
 
 @Serializable data class Problem(
     val code: String, val then: String, val title: String, val detail: String? = null, val traceId: String? = null,

@@ -79,7 +79,7 @@ struct Payment: Decodable { let id, state, payAgain: String; let total: Money; l
 
 struct CardDetails: Decodable { let presentation: String; let redirectUrl: String?; let declineCode: String? }
 
-struct FieldProblem: Decodable { let pointer, text: String }
+struct FieldProblem: Decodable { let pointer: String?, text: String }
 
 struct Problem: Decodable, Error {
     let code, then, title: String

@@ -267,6 +267,12 @@ func (c *Client) validateResponse(request *http.Request, response *Response) {
 	if response.Header.Get("Content-Type") != "application/problem+json" || json.Unmarshal(response.Body, &problem) != nil {
 		return
 	}
+	for _, field := range Value(problem.Errors) {
+		places := []*string{field.Pointer, field.Header, field.Parameter}
+		if len(slices.DeleteFunc(places, func(place *string) bool { return place == nil })) != 1 {
+			c.t.Errorf("%s %s: %s has a field problem without exactly one place", request.Method, request.URL.Path, response.Body)
+		}
+	}
 	if problem.Code == api.MethodNotAllowed || request.URL.Path != pathpkg.Clean(request.URL.Path) {
 		return // the gateway has no such route, although the router of this test finds one
 	}
@@ -358,6 +364,17 @@ func Value[T any](member *T) (v T) {
 		v = *member
 	}
 	return v
+}
+
+// Place returns what is wrong: a JSON pointer, or the name of a header or of a parameter after "header/" or "query/".
+func Place(problem api.FieldProblem) string {
+	switch {
+	case problem.Header != nil:
+		return "header/" + *problem.Header
+	case problem.Parameter != nil:
+		return "query/" + *problem.Parameter
+	}
+	return Value(problem.Pointer)
 }
 
 // CardOffer finds a club's offer of a subscription that is paid by card at once.

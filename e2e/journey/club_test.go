@@ -149,7 +149,7 @@ func TestTodayIsTheClubs(t *testing.T) {
 			)
 		}
 		problem := start(day(-1)).Problem(api.InvalidRequest)
-		if fields := *problem.Errors; len(fields) != 1 || fields[0].Pointer != "/items/0/startDate" || fields[0].Code != "date_too_early" {
+		if fields := *problem.Errors; len(fields) != 1 || frontdesktest.Place(fields[0]) != "/items/0/startDate" || fields[0].Code != "date_too_early" {
 			t.Errorf("a start yesterday: %+v", fields)
 		}
 		var registration api.Registration
@@ -161,10 +161,10 @@ func TestTodayIsTheClubs(t *testing.T) {
 				frontdesktest.Key(""),
 			)
 		}
-		if fields := *pay(day(-1)).Problem(api.InvalidRequest).Errors; fields[0].Pointer != "/dueDate" || fields[0].Code != "date_too_early" {
+		if fields := *pay(day(-1)).Problem(api.InvalidRequest).Errors; frontdesktest.Place(fields[0]) != "/dueDate" || fields[0].Code != "date_too_early" {
 			t.Errorf("due yesterday: %+v", fields)
 		}
-		if fields := *pay(day(91)).Problem(api.InvalidRequest).Errors; fields[0].Pointer != "/dueDate" || fields[0].Code != "date_too_late" {
+		if fields := *pay(day(91)).Problem(api.InvalidRequest).Errors; frontdesktest.Place(fields[0]) != "/dueDate" || fields[0].Code != "date_too_late" {
 			t.Errorf("due after the latest day: %+v", fields)
 		}
 		if latest := registration.Next[0].LatestDueDate; latest == nil || *latest != day(90) {
@@ -369,7 +369,7 @@ func TestOffersOfTheDesk(t *testing.T) {
 	} {
 		c.Do("GET", path, nil).Problem(api.StaffOnly)
 		c.Do("GET", path, nil, frontdesktest.StaffKey()).Into(http.StatusOK, nil)
-		if fields := *c.Do("GET", path, nil).Problem(api.StaffOnly).Errors; fields[0].Pointer != "query/channel" {
+		if fields := *c.Do("GET", path, nil).Problem(api.StaffOnly).Errors; frontdesktest.Place(fields[0]) != "query/channel" {
 			t.Errorf("%s: %+v", path, fields)
 		}
 	}

@@ -256,7 +256,7 @@ func TestMandateRefused(t *testing.T) {
 		problem := d.WithT(t).Do("POST", d.path+"/mandate", test.body, frontdesktest.Key("")).Problem(api.InvalidRequest)
 		var all []string
 		for _, field := range frontdesktest.Value(problem.Errors) {
-			all = append(all, field.Pointer)
+			all = append(all, frontdesktest.Place(field))
 		}
 		if got := strings.Join(all, " "); got != test.pointers {
 			t.Errorf("%s: points at %s, want %s", name, got, test.pointers)
@@ -454,7 +454,7 @@ func TestDebitDays(t *testing.T) {
 		`{"offerId":"101","startDate":"2031-03-01","debit":{"day":5}}`:              "/debit",
 		`{"offerId":"901","startDate":"2031-03-01","debit":{"day":5,"from":"now"}}`: "/debit/from",
 	} {
-		if problem := d.post("/items", body).Problem(api.InvalidRequest); frontdesktest.Value(problem.Errors)[0].Pointer != pointer {
+		if problem := d.post("/items", body).Problem(api.InvalidRequest); frontdesktest.Place(frontdesktest.Value(problem.Errors)[0]) != pointer {
 			t.Errorf("%s: %+v", body, problem.Errors)
 		}
 	}

@@ -31,7 +31,7 @@ func TestProspectSignsAndPays(t *testing.T) {
 	refused.Problem(api.MigrationContact)
 	d.post("/prospect", `{"accessToken":"x","contactId":"/demo/contacts/1003"}`).Problem(api.InvalidRequest)
 	problem := d.post("/prospect", api.Prospect{AccessToken: "not a token's"}).Problem(api.AccessTokenRefused)
-	if frontdesktest.Value(problem.Errors)[0].Pointer != "/accessToken" {
+	if frontdesktest.Place(frontdesktest.Value(problem.Errors)[0]) != "/accessToken" {
 		t.Errorf("points at %+v", problem.Errors)
 	}
 	token := d.accessToken("prospect")

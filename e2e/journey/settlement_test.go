@@ -158,7 +158,7 @@ func TestRefusedPaymentMethods(t *testing.T) {
 	c.RequestPayment(registration.Id, map[string]string{"method": "free"}).Problem(api.AmountDue)
 	tooLittle := `{"method":"desk","mean":"card","cards":[{"paid":{"amount":1,"currency":"EUR"},"network":"CBGroup"}]}`
 	sum := c.RequestPayment(registration.Id, tooLittle, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
-	if (*sum.Errors)[0].Pointer != "/cards" {
+	if frontdesktest.Place((*sum.Errors)[0]) != "/cards" {
 		t.Errorf("points at %+v", sum.Errors)
 	}
 	for name, headers := range map[string][][2]string{"the buyer": nil, "staff": {frontdesktest.StaffKey()}} {
@@ -267,7 +267,7 @@ func TestDueDateIsBounded(t *testing.T) {
 		later := func(dueDate string) any { return map[string]string{"method": "later", "dueDate": dueDate} }
 		for _, day := range []string{"2020-01-31", time.Now().AddDate(5, 0, -1).Format(time.DateOnly), frontdesktest.Day(test.days + 2)} {
 			problem := c.RequestPayment(registration.Id, later(day), frontdesktest.StaffKey()).Problem(api.InvalidRequest)
-			if (*problem.Errors)[0].Pointer != "/dueDate" {
+			if frontdesktest.Place((*problem.Errors)[0]) != "/dueDate" {
 				t.Errorf("%s: %+v", name, problem.Errors)
 			}
 		}

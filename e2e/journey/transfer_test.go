@@ -167,7 +167,7 @@ func TestTransferRefused(t *testing.T) {
 		m := newTransferVisitor(t, mock, "refused-"+strings.ReplaceAll(name, " ", "-"), test.persona)
 		problem := m.start(test.to).Problem(test.code)
 		if test.code == api.InvalidRequest &&
-			(len(frontdesktest.Value(problem.Errors)) != 1 || frontdesktest.Value(problem.Errors)[0].Pointer != "/clubId") {
+			(len(frontdesktest.Value(problem.Errors)) != 1 || frontdesktest.Place(frontdesktest.Value(problem.Errors)[0]) != "/clubId") {
 			t.Errorf("%s: points at %+v", name, problem.Errors)
 		}
 		m.sign("123456").Problem(api.NoCode)

@@ -340,7 +340,7 @@ func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product
 	key := productsKey{of: c.organisation(query.ClientToken), ProductQuery: query}
 	if query.Date == "" {
 		key.today = at.Today(c.cfg.Now()).Format(time.DateOnly)
-	} else if problem := at.StartDateProblem("query/date", query.Date, c.cfg.Now(), ""); problem != nil {
+	} else if problem := at.StartDateProblem(flows.InQuery+"date", query.Date, c.cfg.Now(), ""); problem != nil {
 		return nil, nil, flows.Invalid(*problem)
 	}
 	products, version, err := c.products.get(ctx, key, func(ctx context.Context) ([]Product, error) {

@@ -70,7 +70,7 @@ func (at Club) startOf(date, offerID string, now time.Time) (time.Time, *flows.F
 	if date == "" {
 		return at.FirstStart(now, offerID), nil
 	}
-	if problem := at.StartDateProblem("query/startDate", date, now, offerID); problem != nil {
+	if problem := at.StartDateProblem(flows.InQuery+"startDate", date, now, offerID); problem != nil {
 		return at.Today(now), problem
 	}
 	start, _ := time.Parse(time.DateOnly, date) // StartDateProblem has parsed it

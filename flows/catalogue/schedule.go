@@ -88,7 +88,7 @@ func (c *Catalogue) chooseDebitDay(
 		return nil, read, nil
 	}
 	if !slices.ContainsFunc(days, func(day DebitDay) bool { return day.Day == *chosen }) {
-		return new(NoDebitDay("query/debitDay", days)), read, nil
+		return new(NoDebitDay(flows.InQuery+"debitDay", days)), read, nil
 	}
 	if terms.Offer.Billing != nil {
 		terms.DebitDay = *chosen

@@ -110,7 +110,7 @@ var attention = []flows.PaymentState{
 // List lists open payments, the longest waiting first, then final ones, latest first.
 func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
 	if in.State != "" && !slices.Contains(listings, in.State) {
-		return Page{}, flows.Invalid(flows.FieldProblem{Pointer: "/state", Message: "must be one of " + stateNames()})
+		return Page{}, flows.Invalid(flows.FieldProblem{Pointer: flows.InQuery + "state", Message: "must be one of " + stateNames()})
 	}
 	compared, err := m.LastComparison(ctx) // first: what is missing below may be rebuilt meanwhile
 	if err != nil {

@@ -16,7 +16,7 @@ func (s *Server) listPayments(r *http.Request, _ string) (any, error) {
 	if all := query.Get("all"); all != "" {
 		var err error
 		if options.All, err = strconv.ParseBool(all); err != nil {
-			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/all", Message: "must be true or false"}}}
+			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: flows.InQuery + "all", Message: "must be true or false"}}}
 		}
 	}
 	for name, at := range map[string]*time.Time{"since": &options.Since, "until": &options.Until} {
@@ -26,7 +26,7 @@ func (s *Server) listPayments(r *http.Request, _ string) (any, error) {
 		}
 		var err error // the space is how payments list prints times
 		if *at, err = time.Parse(time.RFC3339, strings.Replace(text, " ", "T", 1)); err != nil {
-			problem := flows.FieldProblem{Pointer: "/" + name, Message: "must be a time such as 2030-01-15T18:00:00Z"}
+			problem := flows.FieldProblem{Pointer: flows.InQuery + name, Message: "must be a time such as 2030-01-15T18:00:00Z"}
 			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{problem}}
 		}
 	}

@@ -51,7 +51,7 @@ func (s *Server) organisation(r *http.Request) (string, error) {
 	case world == "":
 		return s.cfg.ClientToken, nil
 	case !s.cfg.Worlds || !handlers.IsWorld(world):
-		return "", &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "header/X-Frontdesk-World",
+		return "", &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: flows.InHeader + "X-Frontdesk-World",
 			Message: "Worlds exist only in mock mode; the name must be demo, or demo- followed by letters, digits, dots, underscores and hyphens."}}}
 	}
 	return world, nil

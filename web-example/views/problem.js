@@ -55,18 +55,18 @@ const begun = (problem) => problem.code === "invitation_invalid" && get().inProg
 
 /**
  * The name of the field that a JSON pointer names: its last part, such as email in /person/email.
- * @param {string} pointer
+ * @param {string | undefined} pointer undefined for what is outside the body
  */
-export const fieldOf = (pointer) => pointer.split("/").at(-1) ?? "";
+export const fieldOf = (pointer) => pointer?.split("/").at(-1) ?? "";
 
 /**
  * A field's error, in the site's words or the gateway's.
- * @param {{ pointer: string, text: string }} error
+ * @param {{ pointer?: string, text: string }} error
  */
 export function fieldText({ pointer, text: said }) {
   const words = FIELDS[fieldOf(pointer)];
   return words?.error ?? (said.replaceAll("'", "’") || undefined) ?? words?.wrong ?? text.entry;
 }
 
-/** @param {string} pointer */
+/** @param {string | undefined} pointer */
 const onPage = (pointer) => !!document.querySelector(`main [data-field="${CSS.escape(fieldOf(pointer))}"]`);
