@@ -80,39 +80,32 @@ import okhttp3.sse.EventSources
     val id: String,
     val sequence: Long,
     val token: String? = null, // only of a start or a resumption
-    val state: String,
-    val message: Message? = null,
+    val step: String, // the screen to show; for one that you do not know, show the message and what can be done
+    val final: Boolean,
+    val message: Message,
     val cart: Cart,
     val mandate: Mandate? = null,
     val payment: Payment? = null,
     val next: List<Action>,
 ) {
-    /** Whether an action is possible now. If not, hide its button. */
-    fun can(action: String) = next.any { it.action == action }
-
-    /** Whether the buyer has nothing left to do. */
-    val isOver get() = state in setOf("completed", "abandoned", "expired", "attention")
+    /** Whether an action is possible now, and with which method. If not, hide its button. */
+    fun can(action: String, method: String? = null) =
+        next.any { it.action == action && (method == null || method in it.methods.orEmpty()) }
 }
 
-@Serializable data class Cart(val revision: String, val items: List<CartItem>, val dueNow: Money, val valid: Boolean, val problems: List<CartProblem>)
+@Serializable data class Message(val code: String, val text: String) // a Text of the contract; Compose has that name, too
+
+@Serializable data class Cart(val revision: String, val items: List<CartItem>, val dueNow: Money, val valid: Boolean, val problems: List<Message>)
 
 @Serializable data class CartItem(val name: String, val price: Money)
 
-@Serializable data class Message(val code: String, val text: String)
+@Serializable data class Action(val action: String, val methods: List<String>? = null)
 
-@Serializable data class CartProblem(val code: String, val text: String)
+@Serializable data class Mandate(val state: String, val iban: String, val attemptsLeft: Int? = null, val resendIn: Int? = null)
 
-@Serializable data class Action(val action: String)
+@Serializable data class Payment(val id: String, val state: String, val total: Money, val card: CardDetails? = null)
 
-@Serializable data class Mandate(
-    val state: String, val iban: String, val attemptsLeft: Int? = null, val resendIn: Int? = null,
-)
-
-@Serializable data class Payment(
-    val id: String, val state: String, val payAgain: String, val total: Money, val card: CardDetails? = null,
-)
-
-@Serializable data class CardDetails(val presentation: String, val redirectUrl: String? = null, val declineCode: String? = null)
+@Serializable data class CardDetails(val redirectUrl: String? = null, val declineCode: String? = null)
 
 @Serializable data class FieldProblem(val text: String, val pointer: String? = null)
 
@@ -181,9 +174,7 @@ class Frontdesk(private val base: String = "http://localhost:8080") {
         val request = request("/v1/registrations/$id/events", token)
         val source = EventSources.createFactory(streams).newEventSource(request.build(), object : EventSourceListener() {
             override fun onEvent(eventSource: EventSource, id: String?, type: String?, data: String) {
-                when (type) { // after "end" the gateway closes the stream
-                    "registration" -> trySend(decode<Registration>(data))
-                }
+                if (type == "registration") trySend(decode<Registration>(data)) // after "end" the gateway closes the stream
             }
             override fun onClosed(eventSource: EventSource) { close() }
             override fun onFailure(eventSource: EventSource, t: Throwable?, response: Response?) { close(t ?: IOException("${response?.code}")) }
@@ -267,20 +258,11 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
         want("/v1/registrations", json.encodeToString(StartRegistration(club, person, listOf(item))))
 
     /** Direct debit. The code arrives by SMS; the SMS User Consent API can read it. */
-    suspend fun giveMandate(holder: String, iban: String) {
-        val id = session?.id ?: return
-        want("/v1/registrations/$id/mandate", json.encodeToString(NewMandate(holder, iban)))
-    }
+    suspend fun giveMandate(holder: String, iban: String) = act("mandate", json.encodeToString(NewMandate(holder, iban)))
 
-    suspend fun sign(code: String) {
-        val id = session?.id ?: return
-        want("/v1/registrations/$id/mandate/signature", json.encodeToString(Signature(code)))
-    }
+    suspend fun sign(code: String) = act("mandate/signature", json.encodeToString(Signature(code)))
 
-    suspend fun resendCode() {
-        val id = session?.id ?: return
-        want("/v1/registrations/$id/mandate/signature/resend", null)
-    }
+    suspend fun resendCode() = act("mandate/signature/resend", null)
 
     /** Resumes a registration from another device, by the link https://signup.club.example/?resume=… */
     suspend fun resume(link: Uri) {
@@ -289,17 +271,13 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
     }
 
     /**
-     * Pays by card, on the card page. Follows payAgain, so it starts no second payment while one is in progress. The page
-     * leads back to an App Link of the app, which FRONTDESK_ALLOWED_ORIGINS must allow. After the problem
-     * possible_duplicate_purchase, ask the buyer; yes is again.
+     * Pays by card, on the card page. The page leads back to an App Link of the app, which FRONTDESK_ALLOWED_ORIGINS must
+     * allow. After the problem possible_duplicate_purchase, ask the buyer; yes is again.
      */
     suspend fun pay(context: Context, again: Boolean = false) {
-        val id = session?.id ?: return
-        val now = registration.value ?: return
-        if (!now.can("pay") || now.payment?.payAgain == "no") return
-        val back = "https://signup.club.example/?registration=$id"
-        val payment = StartCardPayment("card", now.cart.revision, back, if (again) true else null)
-        want("/v1/registrations/$id/payment", json.encodeToString(payment))
+        val now = registration.value?.takeIf { it.can("pay", "card") } ?: return
+        val back = "https://signup.club.example/?registration=${now.id}"
+        act("payment", json.encodeToString(StartCardPayment("card", now.cart.revision, back, if (again) true else null)))
         if (problem.value == null) showPaymentPage(context)
     }
 
@@ -309,18 +287,22 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
         CustomTabsIntent.Builder().build().launchUrl(context, Uri.parse(page))
     }
 
-    /** Follows the registration until the buyer has nothing left to do, reconnecting when a stream ends. */
+    /** Follows the registration until it can no longer change, reconnecting when a stream ends. */
     suspend fun followToTheEnd() {
         while (true) {
             val held = session ?: return
             val end = api.follow(held.id, held.token).catch { delay(2000) }.firstOrNull {
                 show(it)
-                it.isOver
+                it.final
             }
             if (end != null) return
             delay(1000)
             attempt { refresh() } // ends the session if the registration is forgotten
         }
+    }
+
+    private suspend fun act(path: String, body: String?) {
+        session?.let { want("/v1/registrations/${it.id}/$path", body) }
     }
 
     /** Stores the intention, then sends it. The same wish after a lost response is the same intention, with its key. */

@@ -49,35 +49,33 @@ struct Registration: Decodable {
     let id: String
     let sequence: Int
     let token: String? // only of a start or a resumption
-    let state: String
-    let message: Message?
+    let step: String // the screen to show; for one that you do not know, show the message and what can be done
+    let final: Bool
+    let message: Message
     let cart: Cart
     let mandate: Mandate?
     let payment: Payment?
     let next: [Action]
 
-    /// Whether an action is possible now. If not, hide its button.
-    func can(_ action: String) -> Bool { next.contains { $0.action == action } }
-
-    /// Whether the buyer has nothing left to do.
-    var isOver: Bool { ["completed", "abandoned", "expired", "attention"].contains(state) }
+    /// Whether an action is possible now, and with which method. If not, hide its button.
+    func can(_ action: String, _ method: String? = nil) -> Bool {
+        next.contains { $0.action == action && (method == nil || $0.methods?.contains(method!) == true) }
+    }
 }
 
-struct Cart: Decodable { let revision: String; let items: [CartItem]; let dueNow: Money; let valid: Bool; let problems: [CartProblem] }
+struct Message: Decodable { let code, text: String } // a Text of the contract; SwiftUI has that name, too
+
+struct Cart: Decodable { let revision: String; let items: [CartItem]; let dueNow: Money; let valid: Bool; let problems: [Message] }
 
 struct CartItem: Decodable { let name: String; let price: Money }
 
-struct Message: Decodable { let code, text: String }
-
-struct CartProblem: Decodable { let code, text: String }
-
-struct Action: Decodable { let action: String }
+struct Action: Decodable { let action: String; let methods: [String]? }
 
 struct Mandate: Decodable { let state, iban: String; let attemptsLeft, resendIn: Int? }
 
-struct Payment: Decodable { let id, state, payAgain: String; let total: Money; let card: CardDetails? }
+struct Payment: Decodable { let id, state: String; let total: Money; let card: CardDetails? }
 
-struct CardDetails: Decodable { let presentation: String; let redirectUrl: String?; let declineCode: String? }
+struct CardDetails: Decodable { let redirectUrl, declineCode: String? }
 
 struct FieldProblem: Decodable { let pointer: String?, text: String }
 
@@ -149,9 +147,10 @@ struct Frontdesk {
                 do {
                     let (bytes, response) = try await URLSession.shared.bytes(for: request)
                     guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
+                    var event = "" // after "end" the gateway closes the stream
                     for try await line in bytes.lines {
-                        if line == "event: end" { break } // its data is a reason, not a registration
-                        guard line.hasPrefix("data: ") else { continue }
+                        if line.hasPrefix("event: ") { event = String(line.dropFirst(7)) }
+                        guard event == "registration", line.hasPrefix("data: ") else { continue }
                         continuation.yield(try JSONDecoder().decode(Registration.self, from: Data(line.dropFirst(6).utf8)))
                     }
                     continuation.finish()
@@ -225,20 +224,11 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
     }
 
     /// Direct debit. The code arrives by SMS; enter it in a field with .textContentType(.oneTimeCode).
-    func giveMandate(holder: String, iban: String) async {
-        guard let id = session?.id else { return }
-        await want("/v1/registrations/\(id)/mandate", NewMandate(holder: holder, iban: iban))
-    }
+    func giveMandate(holder: String, iban: String) async { await act("mandate", NewMandate(holder: holder, iban: iban)) }
 
-    func sign(code: String) async {
-        guard let id = session?.id else { return }
-        await want("/v1/registrations/\(id)/mandate/signature", Signature(code: code))
-    }
+    func sign(code: String) async { await act("mandate/signature", Signature(code: code)) }
 
-    func resendCode() async {
-        guard let id = session?.id else { return }
-        await want("/v1/registrations/\(id)/mandate/signature/resend", nil as Signature?)
-    }
+    func resendCode() async { await act("mandate/signature/resend", nil as Signature?) }
 
     /// Resumes a registration from another device, by the link https://signup.club.example/?resume=…
     func resume(link: URL) async {
@@ -247,12 +237,11 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         await want("/v1/resumptions", Resumption(resume: resume))
     }
 
-    /// Pays by card, on the card page. Follows payAgain, so it starts no second payment while one is in progress.
-    /// After the problem possible_duplicate_purchase, ask the buyer; yes is again.
+    /// Pays by card, on the card page. After the problem possible_duplicate_purchase, ask the buyer; yes is again.
     func pay(again: Bool? = nil) async {
-        guard let id = session?.id, let now = registration, now.can("pay"), now.payment?.payAgain != "no" else { return }
-        let returnUrl = "https://\(returnHost)/?registration=\(id)"
-        await want("/v1/registrations/\(id)/payment", StartCardPayment(cart: now.cart.revision, returnUrl: returnUrl, again: again))
+        guard let now = registration, now.can("pay", "card") else { return }
+        let returnUrl = "https://\(returnHost)/?registration=\(now.id)"
+        await act("payment", StartCardPayment(cart: now.cart.revision, returnUrl: returnUrl, again: again))
         if problem == nil { await showPaymentPage() }
     }
 
@@ -270,13 +259,13 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         await open()
     }
 
-    /// Follows the registration until the buyer has nothing left to do, reconnecting when a stream ends.
+    /// Follows the registration until it can no longer change, reconnecting when a stream ends.
     func followToTheEnd() async {
-        while let session, registration?.isOver != true, !Task.isCancelled {
+        while let session, registration?.final != true, !Task.isCancelled {
             do {
                 for try await latest in api.follow(session.id, token: session.token) {
                     show(latest)
-                    if latest.isOver { return }
+                    if latest.final { return }
                 }
             } catch {
                 try? await Task.sleep(for: .seconds(2))
@@ -289,6 +278,10 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
     func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor { ASPresentationAnchor() }
 
     // MARK: Internals
+
+    private func act<Body: Encodable>(_ path: String, _ body: Body?) async {
+        if let session { await want("/v1/registrations/\(session.id)/\(path)", body) }
+    }
 
     /// Stores the intention, then sends it. The same wish after a lost response is the same intention, with its key.
     private func want<Body: Encodable>(_ path: String, _ body: Body?) async {

@@ -60,6 +60,7 @@ func TestKotlinApp(t *testing.T) {
 	journeys := map[string]func(*testing.T, string, appGateway){
 		"card": testAppPaysByCard, "direct debit": testAppSignsMandate, "killed": testAppIsKilled,
 		"foreign responses": testAppGetsForeignResponses, "another phone": testAppMovesToAnotherPhone,
+		"later gateway": testAppMeetsLaterGateway,
 	}
 	for mode, start := range appGateways {
 		for name, journey := range journeys {
@@ -93,7 +94,7 @@ func testAppPaysByCard(t *testing.T, classes string, g appGateway) {
 		t.Errorf("after the decline the browser shows %q instead of %q", again, shown)
 	}
 	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
-	p.tap("await", "completed")
+	p.tap("await", "done")
 	g.Records().ExpectOnePayment(t, due)
 
 	frontdesktest.Must(t, os.Remove(filepath.Join(p.folder, "frontdesk.key")))
@@ -120,7 +121,7 @@ func testAppSignsMandate(t *testing.T, classes string, g appGateway) {
 	p.tap("pay")
 	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
 	p.tap("appear")
-	p.tap("await", "completed")
+	p.tap("await", "done")
 	g.Records().ExpectOnePayment(t, due)
 }
 
@@ -148,7 +149,7 @@ func testAppIsKilled(t *testing.T, classes string, g appGateway) {
 	}
 	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
 	p.tap("appear")
-	p.tap("await", "completed")
+	p.tap("await", "done")
 	expectOneOfEach(t, g, s.Registration.Cart.DueNow.Amount)
 }
 
@@ -181,7 +182,7 @@ func testAppGetsForeignResponses(t *testing.T, classes string, g appGateway) {
 	}
 	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
 	p.tap("appear")
-	p.tap("await", "completed")
+	p.tap("await", "done")
 	expectOneOfEach(t, g, s.Registration.Cart.DueNow.Amount)
 }
 
@@ -208,7 +209,26 @@ func testAppMovesToAnotherPhone(t *testing.T, classes string, g appGateway) {
 	second.tap("pay")
 	g.confirm(second.payment(g), frontdesktest.ApprovedCard)
 	second.tap("appear")
-	second.tap("await", "completed")
+	second.tap("await", "done")
+	g.Records().ExpectOnePayment(t, due)
+}
+
+// testAppMeetsLaterGateway signs up at a gateway that sends values which the app has never heard of. The app shows the
+// messages, and does what it can.
+func testAppMeetsLaterGateway(t *testing.T, classes string, g appGateway) {
+	p := newPhone(t, classes, t.TempDir(), newLaterGateway(t, g.URL))
+	due := p.chooseAndStart()
+	if s := p.tap("pay"); s.Problem == nil || s.Problem.Code != laterWord || s.Registration == nil {
+		t.Fatalf("after a refusal with an unknown reason the app shows %+v", s)
+	}
+	if s := p.tap("pay"); s.Problem != nil || s.Shown == "" {
+		t.Fatalf("with an unknown step and method the app shows %+v", s)
+	}
+	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
+	p.tap("appear")
+	if s := p.tap("await", laterWord+"_done"); !strings.Contains(s.Registration.Message.Text, "Bienvenue") {
+		t.Errorf("at an unknown last step the app shows %+v", s.Registration)
+	}
 	g.Records().ExpectOnePayment(t, due)
 }
 
@@ -261,7 +281,6 @@ func (n *appNetwork) replaceNextResponse(replace func(http.ResponseWriter)) { n.
 // screen is what the app shows.
 type screen struct {
 	Registration *struct {
-		State   string
 		Message struct{ Text string }
 		Cart    struct {
 			DueNow struct{ Amount int64 }

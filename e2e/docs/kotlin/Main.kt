@@ -46,7 +46,7 @@ fun main(args: Array<String>): Unit = runBlocking {
             "resume" -> signup.resume(Uri.parse(tap[1]))
             "pay" -> signup.pay(context)
             "page" -> signup.showPaymentPage(context)
-            "await" -> signup.registration.first { it?.state == tap[1] || it?.payment?.state == tap[1] }
+            "await" -> signup.registration.first { it?.step == tap[1] || it?.payment?.state == tap[1] }
             else -> error("unknown tap $tap")
         }
         val session = vault.read("session")?.let { json.decodeFromString<Session>(it) }
