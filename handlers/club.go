@@ -105,16 +105,16 @@ func (s *Server) GetClub(ctx context.Context, request api.GetClubRequestObject) 
 	})
 }
 
-func postalAddressOf(a catalogue.Address) *api.PostalAddress {
-	if a.City == "" {
+func postalAddressOf(address catalogue.Address) *api.PostalAddress {
+	if address.City == "" {
 		return nil
 	}
 	out := &api.PostalAddress{
-		Street:     optional(singleLine(a.Street)),
-		PostalCode: optional(singleLine(a.PostalCode)),
-		City:       singleLine(a.City),
+		Street:     optional(singleLine(address.Street)),
+		PostalCode: optional(singleLine(address.PostalCode)),
+		City:       singleLine(address.City),
 	}
-	if country := strings.ToUpper(a.Country); isCode(country, 2) { // ISO 3166-1 alpha-2
+	if country := strings.ToUpper(address.Country); isCode(country, 2) { // ISO 3166-1 alpha-2
 		out.Country = &country
 	}
 	return out

@@ -17,8 +17,8 @@ type deprecation struct {
 }
 
 func deprecationsOf(op *openapi3.Operation) (found []deprecation, err error) {
-	add := func(d deprecation, extensions map[string]any) {
-		for name, day := range map[string]*time.Time{"x-deprecated": &d.since, "x-sunset": &d.sunset} {
+	add := func(deprecated deprecation, extensions map[string]any) {
+		for name, day := range map[string]*time.Time{"x-deprecated": &deprecated.since, "x-sunset": &deprecated.sunset} {
 			if text, ok := extensions[name]; ok || name == "x-deprecated" {
 				parsed, wrong := time.Parse(time.DateOnly, fmt.Sprint(text))
 				if *day = parsed; wrong != nil {
@@ -26,7 +26,7 @@ func deprecationsOf(op *openapi3.Operation) (found []deprecation, err error) {
 				}
 			}
 		}
-		found = append(found, d)
+		found = append(found, deprecated)
 	}
 	if op.Deprecated {
 		add(deprecation{}, op.Extensions)

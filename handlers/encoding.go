@@ -28,9 +28,9 @@ type encoding struct {
 
 // encode compresses a body as well as gzip can, since that is done once. The header is the same in each coding.
 func encode(body []byte, header http.Header) encodings {
-	e := encodings{plain: newEncoding(body, header)}
+	encoded := encodings{plain: newEncoding(body, header)}
 	if len(body) < minGzipBytes {
-		return e
+		return encoded
 	}
 	var packed bytes.Buffer
 	packer, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
@@ -39,10 +39,10 @@ func encode(body []byte, header http.Header) encodings {
 		panic(err) // memory accepts every write
 	}
 	if packed.Len() < len(body) {
-		e.gzip = newEncoding(packed.Bytes(), header)
-		e.gzip.header.Set("Content-Encoding", "gzip")
+		encoded.gzip = newEncoding(packed.Bytes(), header)
+		encoded.gzip.header.Set("Content-Encoding", "gzip")
 	}
-	return e
+	return encoded
 }
 
 // newEncoding tags a body with half of its hash, which is enough to distinguish the bodies of an address.

@@ -172,10 +172,10 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 
 // take counts a request under a limit, if that limit counts the caller.
 func (s *Server) take(
-	c echo.Context, l limit, networks []flows.ClientNetwork, staff bool,
+	c echo.Context, limit limit, networks []flows.ClientNetwork, staff bool,
 ) (taken store.RateStatus, counted bool, err error) {
 	ctx := c.Request().Context()
-	switch l.per {
+	switch limit.per {
 	case perAddress:
 		return s.buckets.take(networks, exchangeOf(ctx).At), true, nil
 	case perAddressShared:
@@ -183,7 +183,8 @@ func (s *Server) take(
 			return taken, false, nil
 		}
 		taken, err = tightest(networks, func(network flows.ClientNetwork) (store.RateStatus, error) {
-			return s.cfg.Store.TakeRequest(ctx, l.name, "address "+network.Name, store.Rate{Requests: l.Requests * network.Share, Period: l.Period})
+			rate := store.Rate{Requests: limit.Requests * network.Share, Period: limit.Period}
+			return s.cfg.Store.TakeRequest(ctx, limit.name, "address "+network.Name, rate)
 		})
 		return taken, true, err
 	}
@@ -191,7 +192,7 @@ func (s *Server) take(
 	if who == "" {
 		return taken, false, nil
 	}
-	taken, err = s.cfg.Store.TakeRequest(ctx, l.name, who, l.Rate)
+	taken, err = s.cfg.Store.TakeRequest(ctx, limit.name, who, limit.Rate)
 	return taken, true, err
 }
 

@@ -55,38 +55,38 @@ func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := s.cfg.Now()
 		ctx, span := tracing.StartTrace(r.Context(), s.cfg.Traces, r.Header.Get(tracing.TraceHeader), "page", trace.SpanKindServer)
-		x := &exchange{RequestInfo: RequestInfo{At: at.UTC(), Method: clip(r.Method), World: s.cfg.ClientToken}}
+		exchange := &exchange{RequestInfo: RequestInfo{At: at.UTC(), Method: clip(r.Method), World: s.cfg.ClientToken}}
 		response := &responseWriter{ResponseWriter: w, now: s.cfg.Now}
-		x.record = sync.OnceFunc(func() {
-			x.Status = cmp.Or(response.status, http.StatusOK)
-			s.record(ctx, span, x)
+		exchange.record = sync.OnceFunc(func() {
+			exchange.Status = cmp.Or(response.status, http.StatusOK)
+			s.record(ctx, span, exchange)
 		})
-		x.request = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
-		next.ServeHTTP(response, x.request)
-		x.record()
+		exchange.request = r.WithContext(context.WithValue(ctx, exchangeKey{}, exchange))
+		next.ServeHTTP(response, exchange.request)
+		exchange.record()
 	})
 }
 
 // record logs one line and informs the trace, the metrics and the developer panel. The line is an
 // allow-list: the route, never the path, the query or a header.
-func (s *Server) record(ctx context.Context, span trace.Span, x *exchange) {
-	x.DurationMs = float64(s.cfg.Now().Sub(x.At).Microseconds()) / 1000
+func (s *Server) record(ctx context.Context, span trace.Span, exchange *exchange) {
+	exchange.DurationMs = float64(s.cfg.Now().Sub(exchange.At).Microseconds()) / 1000
 	level := s.cfg.AccessLevel
-	if x.Code == string(flows.Overloaded) {
+	if exchange.Code == string(flows.Overloaded) {
 		level = slog.LevelDebug // a crowd would fill the log; the metrics count it
 	}
-	s.cfg.Log.LogAttrs(ctx, level, "request", slog.String("method", x.Method), slog.String("route", x.Route),
-		slog.Int("status", x.Status), slog.String("code", x.Code), slog.Int64("ms", int64(x.DurationMs)))
+	s.cfg.Log.LogAttrs(ctx, level, "request", slog.String("method", exchange.Method), slog.String("route", exchange.Route),
+		slog.Int("status", exchange.Status), slog.String("code", exchange.Code), slog.Int64("ms", int64(exchange.DurationMs)))
 	if span.IsRecording() {
-		span.SetAttributes(attribute.Int("status", x.Status), attribute.String("code", x.Code))
+		span.SetAttributes(attribute.Int("status", exchange.Status), attribute.String("code", exchange.Code))
 	}
 	span.End()
-	if s.cfg.OnRequest != nil && strings.HasPrefix(x.request.URL.Path, "/v1/") {
-		x.TraceID = tracing.TraceID(ctx)
-		s.cfg.OnRequest(x.RequestInfo)
+	if s.cfg.OnRequest != nil && strings.HasPrefix(exchange.request.URL.Path, "/v1/") {
+		exchange.TraceID = tracing.TraceID(ctx)
+		s.cfg.OnRequest(exchange.RequestInfo)
 	}
 	if s.cfg.OnRequestMetric != nil {
-		s.cfg.OnRequestMetric(x.RequestInfo)
+		s.cfg.OnRequestMetric(exchange.RequestInfo)
 	}
 }
 

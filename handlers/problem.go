@@ -120,17 +120,17 @@ func ProblemOf(err error, traceID string) (api.Problem, int) {
 // public texts of a flows.Error pass through.
 func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 	failure := domainError(err)
-	m := cmp.Or(problems[failure.Code], operatorProblems[failure.Code])
-	if m.status == 0 {
-		failure, m = flows.Error{Code: flows.Internal}, problems[flows.Internal]
+	kind := cmp.Or(problems[failure.Code], operatorProblems[failure.Code])
+	if kind.status == 0 {
+		failure, kind = flows.Error{Code: flows.Internal}, problems[flows.Internal]
 	}
 	problem := api.Problem{
 		Type:    "/docs/problems#" + string(failure.Code),
 		Title:   l.Titles[failure.Code],
-		Status:  m.status,
+		Status:  kind.status,
 		Code:    api.ProblemCode(failure.Code),
-		Retry:   m.retry,
-		Then:    m.then,
+		Retry:   kind.retry,
+		Then:    kind.then,
 		TraceId: &traceID,
 	}
 	if failure.Detail != "" {
@@ -147,7 +147,7 @@ func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 		}
 	}
 	retryAfter := 0
-	if m.then == api.SendAgain {
+	if kind.then == api.SendAgain {
 		retryAfter = min(max(defaultRetryAfter, int(math.Ceil(failure.RetryAfter.Seconds()))), maxRetryAfter)
 		if failure.RetryAfter == 0 {
 			retryAfter = defaultRetryAfter + rand.N(retryAfterSpread+1) // #nosec G404 -- so that callers do not return together

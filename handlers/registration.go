@@ -150,27 +150,27 @@ func (s *Server) PutPerson(ctx context.Context, request api.PutPersonRequestObje
 // CorrectPerson serves PATCH /v1/registrations/{id}/person. The corrected person is checked by the
 // same rules as a new one.
 func (s *Server) CorrectPerson(ctx context.Context, request api.CorrectPersonRequestObject) (api.CorrectPersonResponseObject, error) {
-	view, err := s.cfg.Registrations.CorrectPerson(ctx, request.Id, callerOf(ctx).token, func(p flows.Person) (flows.Person, error) {
+	view, err := s.cfg.Registrations.CorrectPerson(ctx, request.Id, callerOf(ctx).token, func(stored flows.Person) (flows.Person, error) {
 		person := api.Person{
-			GivenName:  p.GivenName,
-			FamilyName: p.FamilyName,
-			BirthDate:  p.BirthDate,
-			Email:      p.Email,
-			Mobile:     p.Mobile,
-			Address:    api.Address{Street: p.Street, PostalCode: p.PostalCode, City: p.City, Country: p.Country},
+			GivenName:  stored.GivenName,
+			FamilyName: stored.FamilyName,
+			BirthDate:  stored.BirthDate,
+			Email:      stored.Email,
+			Mobile:     stored.Mobile,
+			Address:    api.Address{Street: stored.Street, PostalCode: stored.PostalCode, City: stored.City, Country: stored.Country},
 		}
-		if p.Gender != "" {
-			person.Gender = new(api.PersonGender(p.Gender))
+		if stored.Gender != "" {
+			person.Gender = new(api.PersonGender(stored.Gender))
 		}
 		correction, err := json.Marshal(request.Body)
 		if err == nil {
 			err = json.Unmarshal(correction, &person) // which keeps what the correction lacks
 		}
 		if err != nil {
-			return p, err
+			return stored, err
 		}
 		if problems := s.checkTags(person); len(problems) > 0 {
-			return p, invalid(problems)
+			return stored, invalid(problems)
 		}
 		return personOf(person), nil
 	})
@@ -180,18 +180,18 @@ func (s *Server) CorrectPerson(ctx context.Context, request api.CorrectPersonReq
 	return api.CorrectPerson200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
-func personOf(p api.Person) flows.Person {
+func personOf(person api.Person) flows.Person {
 	return flows.Person{
-		GivenName:  p.GivenName,
-		FamilyName: p.FamilyName,
-		BirthDate:  p.BirthDate,
-		Email:      p.Email,
-		Mobile:     p.Mobile,
-		Gender:     string(value(p.Gender)),
-		Street:     p.Address.Street,
-		PostalCode: p.Address.PostalCode,
-		City:       p.Address.City,
-		Country:    p.Address.Country,
+		GivenName:  person.GivenName,
+		FamilyName: person.FamilyName,
+		BirthDate:  person.BirthDate,
+		Email:      person.Email,
+		Mobile:     person.Mobile,
+		Gender:     string(value(person.Gender)),
+		Street:     person.Address.Street,
+		PostalCode: person.Address.PostalCode,
+		City:       person.Address.City,
+		Country:    person.Address.Country,
 	}
 }
 
@@ -260,14 +260,14 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	return out
 }
 
-func maskedOf(m flows.Masked) *api.MaskedPerson {
+func maskedOf(masked flows.Masked) *api.MaskedPerson {
 	return &api.MaskedPerson{
-		FamilyName: optional(singleLine(m.FamilyName)),
-		BirthYear:  optional(m.BirthYear),
-		Email:      optional(singleLine(m.Email)),
-		Street:     optional(singleLine(m.Street)),
-		PostalCode: optional(singleLine(m.PostalCode)),
-		City:       optional(singleLine(m.City)),
+		FamilyName: optional(singleLine(masked.FamilyName)),
+		BirthYear:  optional(masked.BirthYear),
+		Email:      optional(singleLine(masked.Email)),
+		Street:     optional(singleLine(masked.Street)),
+		PostalCode: optional(singleLine(masked.PostalCode)),
+		City:       optional(singleLine(masked.City)),
 	}
 }
 

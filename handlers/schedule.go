@@ -67,17 +67,17 @@ func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language 
 	return out
 }
 
-func movementOf(m schedule.Movement, currency string) api.ScheduleMovement {
+func movementOf(movement schedule.Movement, currency string) api.ScheduleMovement {
 	kind := api.ScheduleMovementKindDueNow
-	if m.Debit {
+	if movement.Debit {
 		kind = api.ScheduleMovementKindDebit
 	}
 	return api.ScheduleMovement{
-		Date:  m.Date.String(),
+		Date:  movement.Date.String(),
 		Kind:  kind,
-		Price: money(m.Amount, currency),
-		Basis: api.ScheduleBasis(m.Basis),
-		Rules: rulesOf(m.Verdict),
+		Price: money(movement.Amount, currency),
+		Basis: api.ScheduleBasis(movement.Basis),
+		Rules: rulesOf(movement.Verdict),
 	}
 }
 

@@ -59,14 +59,14 @@ var (
 func readTexts(locale locales.Translator) *texts {
 	tag, _, _ := strings.Cut(locale.Locale(), "_")
 	file, err := textFiles.ReadFile("texts/" + tag + ".json")
-	l := &texts{Tag: tag, locale: locale}
+	texts := &texts{Tag: tag, locale: locale}
 	if err == nil {
-		err = json.Unmarshal(file, l)
+		err = json.Unmarshal(file, texts)
 	}
 	if err != nil {
 		panic(err) // the file is wrong
 	}
-	return l
+	return texts
 }
 
 // languageOf returns the language that a visitor prefers (RFC 9110, Accept-Language). A browser's

@@ -140,17 +140,17 @@ func invalidSecret(secret string) bool {
 // checkURL returns what is wrong with an address as it is written. Each delivery checks
 // what its name resolves to.
 func (p EgressPolicy) checkURL(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Hostname() == "" || parsed.User != nil || parsed.Fragment != "" || parsed.Opaque != "" {
 		return "an absolute address without user name and fragment"
 	}
-	ip, err := netip.ParseAddr(u.Hostname())
+	ip, err := netip.ParseAddr(parsed.Hostname())
 	switch {
-	case u.Scheme != "https" && (u.Scheme != "http" || !p.Loopback):
+	case parsed.Scheme != "https" && (parsed.Scheme != "http" || !p.Loopback):
 		return "https is needed"
 	case err == nil && !p.Allows(ip):
 		return ErrDestination.Error()
-	case !p.Loopback && u.Port() != "" && u.Port() != "443" && u.Port() != "8443":
+	case !p.Loopback && parsed.Port() != "" && parsed.Port() != "443" && parsed.Port() != "8443":
 		return "the ports are 443 and 8443: what listens elsewhere is rarely a web server"
 	}
 	return ""

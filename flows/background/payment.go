@@ -58,16 +58,16 @@ func (w *Worker) runPayments(ctx context.Context) {
 
 // keepFilled fills a lane again and again until the context ends, while the sweeps permit that. The next sweep reports what
 // failed.
-func (w *Worker) keepFilled(ctx context.Context, l *lane) {
+func (w *Worker) keepFilled(ctx context.Context, lane *lane) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.changed:
+		case <-lane.changed:
 		case <-w.cfg.After(fillEvery):
 		}
 		if w.mayFill.Load() {
-			_ = l.fill(ctx)
+			_ = lane.fill(ctx)
 		}
 	}
 }

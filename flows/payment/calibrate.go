@@ -180,36 +180,37 @@ func compareSamples(signal flows.Signal, recorded, unpaid []sample) (flows.Condi
 		return Finding{Signal: signal, Discriminates: discriminates, Text: fmt.Sprintf(text, of...)}
 	}
 	first := recorded[0]
-	c := flows.Condition{
+	condition := flows.Condition{
 		Signal: signal,
 		Before: flows.SignalValue(signal, first.p, first.p.Snapshot),
 		After:  flows.SignalValue(signal, first.p, first.now),
 	}
-	for _, s := range recorded {
-		before, after := flows.SignalValue(signal, s.p, s.p.Snapshot), flows.SignalValue(signal, s.p, s.now)
+	for _, sample := range recorded {
+		before, after := flows.SignalValue(signal, sample.p, sample.p.Snapshot), flows.SignalValue(signal, sample.p, sample.now)
 		switch {
 		case before == "" || after == "":
-			return c, found(false, "not known for all recorded payments, such as %s", s.p.ID)
-		case before != c.Before || after != c.After:
-			return c, found(false, "not the same for all recorded payments: %s → %s, and for %s %s → %s",
-				c.Before, c.After, s.p.ID, before, after)
+			return condition, found(false, "not known for all recorded payments, such as %s", sample.p.ID)
+		case before != condition.Before || after != condition.After:
+			return condition, found(false, "not the same for all recorded payments: %s → %s, and for %s %s → %s",
+				condition.Before, condition.After, sample.p.ID, before, after)
 		}
 	}
-	if c.Before == c.After {
-		return c, found(false, "does not change when a payment is recorded: %s", c.After)
+	if condition.Before == condition.After {
+		return condition, found(false, "does not change when a payment is recorded: %s", condition.After)
 	}
 	var alike []string
-	for _, s := range unpaid {
-		switch now := flows.SignalValue(signal, s.p, s.now); now {
+	for _, sample := range unpaid {
+		switch now := flows.SignalValue(signal, sample.p, sample.now); now {
 		case "":
-			return c, found(false, "not known for all payments that were never paid, such as %s", s.p.ID)
-		case c.After:
-			alike = append(alike, string(s.p.ID))
+			return condition, found(false, "not known for all payments that were never paid, such as %s", sample.p.ID)
+		case condition.After:
+			alike = append(alike, string(sample.p.ID))
 		}
 	}
 	if len(alike) > 0 {
-		return c, found(false, "%d that were never paid look recorded, with %s: %s",
-			len(alike), c.After, strings.Join(alike[:min(3, len(alike))], ", "))
+		return condition, found(false, "%d that were never paid look recorded, with %s: %s",
+			len(alike), condition.After, strings.Join(alike[:min(3, len(alike))], ", "))
 	}
-	return c, found(true, "goes from %s to %s for all recorded payments, and for none that was never paid", c.Before, c.After)
+	return condition, found(true, "goes from %s to %s for all recorded payments, and for none that was never paid",
+		condition.Before, condition.After)
 }

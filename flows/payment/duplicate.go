@@ -25,15 +25,15 @@ func duplicateID(registration, processorID string) flows.PaymentID {
 // count. The processor forgets its keys after a day, so a request delayed for so long can
 // create a second payment. One that may have been recorded stays.
 func (m *Machine) settleDuplicates(ctx context.Context, group []candidate) error {
-	for i, a := range group {
-		by := takesPrecedence(group[:i], a)
+	for i, candidate := range group {
+		by := takesPrecedence(group[:i], candidate)
 		switch {
-		case a.lost():
-			if err := m.storeDuplicate(ctx, a, by); err != nil {
+		case candidate.lost():
+			if err := m.storeDuplicate(ctx, candidate, by); err != nil {
 				return err
 			}
-		case by != "" && a.agrees():
-			if _, err := m.advance(ctx, a.stored, ask{outranked: by, once: true}); err != nil {
+		case by != "" && candidate.agrees():
+			if _, err := m.advance(ctx, candidate.stored, ask{outranked: by, once: true}); err != nil {
 				return err
 			}
 		}

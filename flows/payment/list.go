@@ -35,7 +35,7 @@ type Summary struct {
 }
 
 func summary(payment *flows.Payment) Summary {
-	s := Summary{
+	shown := Summary{
 		ID:          payment.ID,
 		State:       payment.State,
 		Reason:      payment.Reason,
@@ -52,16 +52,16 @@ func summary(payment *flows.Payment) Summary {
 		CreatedAt:   payment.CreatedAt,
 		Repeats:     payment.Repeats,
 	}
-	if s.Finding = payment.Finding(); s.Finding != "" {
-		s.Reason = protocol.FindingReason(payment)
+	if shown.Finding = payment.Finding(); shown.Finding != "" {
+		shown.Reason = protocol.FindingReason(payment)
 	}
 	if payment.Payer != nil {
-		s.ContactNumber = payment.Payer.Number
+		shown.ContactNumber = payment.Payer.Number
 	}
 	if payment.OnHold && !payment.State.Final() {
-		s.Reason += "; held back while the club system records no payment"
+		shown.Reason += "; held back while the club system records no payment"
 	}
-	return s
+	return shown
 }
 
 // ListOptions selects payments.

@@ -133,23 +133,24 @@ func newCandidate(derived *flows.Payment, remote cards.Payment) candidate {
 	return candidate{derived: derived, remote: remote}
 }
 
-func (a candidate) lost() bool { return a.stored == nil }
+func (c candidate) lost() bool { return c.stored == nil }
 
 // duplicate reports whether Redis has the payment as a duplicate of the one that counts.
-func (a candidate) duplicate() bool {
-	return a.stored != nil && a.stored.ID != flows.NewPaymentID(a.stored.Registration, a.stored.Generation)
+func (c candidate) duplicate() bool {
+	return c.stored != nil && c.stored.ID != flows.NewPaymentID(c.stored.Registration, c.stored.Generation)
 }
 
 // agrees reports whether Redis and the processor have the same state, so that a step for the
 // derived record fits the stored one.
-func (a candidate) agrees() bool {
-	return a.stored.State == a.derived.State || a.stored.State == flows.Authorised && a.derived.State == flows.Intent
+func (c candidate) agrees() bool {
+	return c.stored.State == c.derived.State || c.stored.State == flows.Authorised && c.derived.State == flows.Intent
 }
 
 // unsettled reports whether the payment has not ended, or so lately that it is rebuilt, or is recorded and contradicted.
-func (m *Machine) unsettled(a candidate) bool {
-	age := m.cfg.Now().Sub(a.derived.CreatedAt)
-	return !a.derived.State.Final() || age <= keepRebuilt || protocol.Contradicted(a.derived, a.remote) && age <= WholeWindow
+func (m *Machine) unsettled(candidate candidate) bool {
+	derived := candidate.derived
+	age := m.cfg.Now().Sub(derived.CreatedAt)
+	return !derived.State.Final() || age <= keepRebuilt || protocol.Contradicted(derived, candidate.remote) && age <= WholeWindow
 }
 
 // candidates lists our payments that the processor created since an instant, the newest first. It stores those that
@@ -195,12 +196,12 @@ func (m *Machine) groups(ctx context.Context, since time.Time, found map[string]
 			order = order[1:]
 			return !slices.ContainsFunc(group, m.unsettled) || yield(group, nil)
 		}
-		for a, err := range m.candidates(ctx, since, found) {
+		for candidate, err := range m.candidates(ctx, since, found) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			payment := a.derived
+			payment := candidate.derived
 			for len(order) > 0 && open[order[0]][0].derived.CreatedAt.Sub(payment.CreatedAt) > protocol.GroupSpan {
 				if !next() {
 					return
@@ -209,7 +210,7 @@ func (m *Machine) groups(ctx context.Context, since time.Time, found map[string]
 			if open[payment.Registration] == nil {
 				order = append(order, payment.Registration)
 			}
-			open[payment.Registration] = append(open[payment.Registration], a)
+			open[payment.Registration] = append(open[payment.Registration], candidate)
 		}
 		for len(order) > 0 && next() {
 		}
@@ -219,11 +220,11 @@ func (m *Machine) groups(ctx context.Context, since time.Time, found map[string]
 // derivePayment returns the record that a processor's payment proves; nil for a payment that is not ours.
 func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 	now := m.cfg.Now()
-	p := protocol.Prove(m.remote(remote, now), now)
-	if p != nil {
-		p.Processor = m.cfg.Cards.Name()
+	payment := protocol.Prove(m.remote(remote, now), now)
+	if payment != nil {
+		payment.Processor = m.cfg.Cards.Name()
 	}
-	return p
+	return payment
 }
 
 // anyLost reports whether Redis lacks a payment, or a registration is behind its payments. After a crowd there are tens
@@ -231,7 +232,7 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 // It ends early if everything must be compared.
 func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 	began, n := m.cfg.Now(), 0
-	for a, err := range m.candidates(ctx, since, nil) {
+	for one, err := range m.candidates(ctx, since, nil) {
 		if err != nil {
 			return false, err
 		}
@@ -246,7 +247,7 @@ func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 			}
 			began = m.cfg.Now()
 		}
-		group, err := m.reconcile(ctx, []candidate{a})
+		group, err := m.reconcile(ctx, []candidate{one})
 		switch {
 		case flows.Unreadable(err):
 			continue // Advance reports it
@@ -274,13 +275,13 @@ func (m *Machine) registrationOf(ctx context.Context,
 	if err != nil && !errors.Is(err, flows.ErrNotFound) {
 		return nil, nil, nil, flows.StorageFailed(err)
 	}
-	for _, a := range group {
+	for _, candidate := range group {
 		switch {
-		case a.lost() || a.duplicate() || a.outranked(group):
-		case registration == nil && a.stored.State.Final() && m.cfg.Now().Sub(a.stored.UpdatedAt) > flows.KeepRegistration:
-		case registration != nil && registration.Generation >= a.stored.Generation:
-		case behind == nil || behind.Generation < a.stored.Generation:
-			behind = a.stored
+		case candidate.lost() || candidate.duplicate() || candidate.outranked(group):
+		case registration == nil && candidate.stored.State.Final() && m.cfg.Now().Sub(candidate.stored.UpdatedAt) > flows.KeepRegistration:
+		case registration != nil && registration.Generation >= candidate.stored.Generation:
+		case behind == nil || behind.Generation < candidate.stored.Generation:
+			behind = candidate.stored
 		}
 	}
 	return registration, latest, behind, nil
@@ -289,35 +290,35 @@ func (m *Machine) registrationOf(ctx context.Context,
 // reconcile returns the group with each payment's record in Redis, and has done what such a record waits for.
 func (m *Machine) reconcile(ctx context.Context, group []candidate) ([]candidate, error) {
 	reconciled := make([]candidate, 0, len(group))
-	for _, a := range group {
-		a, err := m.findStored(ctx, a)
+	for _, candidate := range group {
+		candidate, err := m.findStored(ctx, candidate)
 		if err == nil {
-			err = m.resume(ctx, a)
+			err = m.resume(ctx, candidate)
 		}
 		if err != nil {
 			return nil, err
 		}
-		reconciled = append(reconciled, a)
+		reconciled = append(reconciled, candidate)
 	}
 	return reconciled, nil
 }
 
 // resume wakes a final payment that the processor contradicts, lists one to verify, journals an acceptance that the journal lacks, and
 // returns open payments to the list of open ones.
-func (m *Machine) resume(ctx context.Context, a candidate) error {
-	if !a.lost() {
-		if protocol.Returned(a.stored, a.remote.State) {
-			m.wake(ctx, a.stored.ID, nil)
+func (m *Machine) resume(ctx context.Context, candidate candidate) error {
+	if !candidate.lost() {
+		if protocol.Returned(candidate.stored, candidate.remote.State) {
+			m.wake(ctx, candidate.stored.ID, nil)
 		}
-		if err := m.scheduleVerification(ctx, a); err != nil {
+		if err := m.scheduleVerification(ctx, candidate); err != nil {
 			return err
 		}
 	}
 	// The gateway that recorded it ended before the journal held that, or the processor did not respond.
-	if !a.lost() && a.stored.State == flows.Recorded && a.derived.State != flows.Recorded {
-		m.journalAcceptance(ctx, a.stored, protocol.TriesPerClaim)
+	if !candidate.lost() && candidate.stored.State == flows.Recorded && candidate.derived.State != flows.Recorded {
+		m.journalAcceptance(ctx, candidate.stored, protocol.TriesPerClaim)
 	}
-	for _, stored := range []*flows.Payment{a.stored, a.other} {
+	for _, stored := range []*flows.Payment{candidate.stored, candidate.other} {
 		if stored == nil || stored.State.Final() {
 			continue
 		}
@@ -330,35 +331,35 @@ func (m *Machine) resume(ctx context.Context, a candidate) error {
 
 // scheduleVerification lists a recorded payment that a comparison found unverified or contradicted. An entry that it
 // has stays.
-func (m *Machine) scheduleVerification(ctx context.Context, a candidate) error {
-	at := protocol.VerifyAt(a.stored, m.cfg.Now())
-	if protocol.Contradicted(a.stored, a.remote) {
+func (m *Machine) scheduleVerification(ctx context.Context, candidate candidate) error {
+	at := protocol.VerifyAt(candidate.stored, m.cfg.Now())
+	if protocol.Contradicted(candidate.stored, candidate.remote) {
 		at = m.cfg.Now()
 	}
 	if at.IsZero() {
 		return nil
 	}
-	return flows.StorageFailed(m.cfg.Store.EnsureScheduled(ctx, a.stored, at))
+	return flows.StorageFailed(m.cfg.Store.EnsureScheduled(ctx, candidate.stored, at))
 }
 
 // findStored returns a candidate with Redis' record of it, and with the record of another payment that has its number.
-func (m *Machine) findStored(ctx context.Context, a candidate) (candidate, error) {
-	a.stored, a.other = nil, nil
-	own := flows.NewPaymentID(a.derived.Registration, a.derived.Generation)
-	for _, id := range []flows.PaymentID{own, duplicateID(a.derived.Registration, a.derived.ProcessorID)} {
+func (m *Machine) findStored(ctx context.Context, candidate candidate) (candidate, error) {
+	candidate.stored, candidate.other = nil, nil
+	own := flows.NewPaymentID(candidate.derived.Registration, candidate.derived.Generation)
+	for _, id := range []flows.PaymentID{own, duplicateID(candidate.derived.Registration, candidate.derived.ProcessorID)} {
 		stored, err := m.cfg.Store.Payment(ctx, id)
 		switch {
 		case errors.Is(err, flows.ErrNotFound):
 		case err != nil:
-			return a, flows.StorageFailed(err)
-		case isOf(stored, a.derived.ProcessorID):
-			a.stored = stored
-			return a, nil
+			return candidate, flows.StorageFailed(err)
+		case isOf(stored, candidate.derived.ProcessorID):
+			candidate.stored = stored
+			return candidate, nil
 		default:
-			a.other = cmp.Or(a.other, stored)
+			candidate.other = cmp.Or(candidate.other, stored)
 		}
 	}
-	return a, nil
+	return candidate, nil
 }
 
 // isOf reports whether a record is of a processor's payment. One that is still being created
@@ -400,25 +401,25 @@ func (m *Machine) restoreOnce(ctx context.Context, group []candidate) error {
 		return err
 	}
 	slices.SortFunc(group, byRank)
-	for i, a := range group {
-		if a.duplicate() && latest == nil {
-			a.stored = nil // Redis lost the payment that counted, so this one does
+	for i, candidate := range group {
+		if candidate.duplicate() && latest == nil {
+			candidate.stored = nil // Redis lost the payment that counted, so this one does
 		}
-		newest := registration == nil || a.derived.Generation > registration.Generation ||
-			a.derived.Generation == registration.Generation && latest == nil
-		if !a.lost() || !newest || a.other != nil || a.outranked(group) {
+		newest := registration == nil || candidate.derived.Generation > registration.Generation ||
+			candidate.derived.Generation == registration.Generation && latest == nil
+		if !candidate.lost() || !newest || candidate.other != nil || candidate.outranked(group) {
 			continue
 		}
-		err := m.storeRebuilt(ctx, registrationAt(registration, a.derived), a.derived)
+		err := m.storeRebuilt(ctx, registrationAt(registration, candidate.derived), candidate.derived)
 		if errors.Is(err, flows.ErrConflict) {
-			if found, failed := m.findStored(ctx, a); failed != nil || !found.lost() {
+			if found, failed := m.findStored(ctx, candidate); failed != nil || !found.lost() {
 				return failed // another gateway was first and does the rest
 			}
 		}
 		if err != nil {
 			return err
 		}
-		group[i].stored = a.derived
+		group[i].stored = candidate.derived
 		break
 	}
 	return m.settleDuplicates(ctx, group)
@@ -433,13 +434,13 @@ func byRank(a, b candidate) int {
 }
 
 // outranked reports whether another payment of the sale counts instead, because it holds or held the money.
-func (a candidate) outranked(group []candidate) bool {
+func (c candidate) outranked(group []candidate) bool {
 	return slices.ContainsFunc(group, func(other candidate) bool {
-		return other.derived.Sale == a.derived.Sale && other.rank().Outranks(a.rank())
+		return other.derived.Sale == c.derived.Sale && other.rank().Outranks(c.rank())
 	})
 }
 
-func (a candidate) rank() protocol.Rank { return protocol.RankOf(a.derived, a.remote.State) }
+func (c candidate) rank() protocol.Rank { return protocol.RankOf(c.derived, c.remote.State) }
 
 // registrationAt returns the registration of a payment, as known to Redis or else with what
 // the payment proves. It is visible and accepts no other payment: the processor has neither

@@ -70,22 +70,22 @@ type Verdict struct {
 
 // verdict weighs rules: each once, in their order.
 func verdict(rules ...Rule) Verdict {
-	v := Verdict{Basis: Exact}
+	weighed := Verdict{Basis: Exact}
 	for _, rule := range rules {
-		if slices.Contains(v.Rules, rule) {
+		if slices.Contains(weighed.Rules, rule) {
 			continue
 		}
-		v.Rules = append(v.Rules, rule)
+		weighed.Rules = append(weighed.Rules, rule)
 		switch rule {
 		case PeriodUnreadable, CountUnknown, ProrataUnknown, OutOfRange, OfferUnknown:
-			v.Basis = Unknown
+			weighed.Basis = Unknown
 		default:
-			if v.Basis == Exact {
-				v.Basis = Estimated
+			if weighed.Basis == Exact {
+				weighed.Basis = Estimated
 			}
 		}
 	}
-	return v
+	return weighed
 }
 
 // and is the verdict over two things together.

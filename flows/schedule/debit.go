@@ -13,33 +13,33 @@ type calendar struct {
 
 // calendarOf finds the first debit; the others follow by the rhythm. A debit never precedes the period that it pays for. So the
 // first one is on the first debit day from the start on, or from the end of what is paid today.
-func calendarOf(terms Terms, p plan) calendar {
-	c := calendar{rhythm: p.rhythm, day: terms.DebitDay, Verdict: verdict()}
-	isWeekly := terms.WeekDay > 0 && p.rhythm.days%7 == 0 && p.rhythm.months == 0
+func calendarOf(terms Terms, plan plan) calendar {
+	calendar := calendar{rhythm: plan.rhythm, day: terms.DebitDay, Verdict: verdict()}
+	isWeekly := terms.WeekDay > 0 && plan.rhythm.days%7 == 0 && plan.rhythm.months == 0
 	if terms.DebitDayOpen || terms.DebitDay == 0 && !isWeekly {
-		c.Verdict = verdict(DebitDayOpen)
+		calendar.Verdict = verdict(DebitDayOpen)
 	}
-	from := p.rhythm.after(terms.Start, p.paid)
+	from := plan.rhythm.after(terms.Start, plan.paid)
 	if terms.prorates() { // what is paid today lasts until the end of the month, whichever way it is prorated
 		from = Date{terms.Start.Year, terms.Start.Month, 1}.plusMonths(1)
-		c.Verdict = c.and(verdict(CalendarMonths))
+		calendar.Verdict = calendar.and(verdict(CalendarMonths))
 	}
 	isPostponed := from.Compare(terms.NotBefore) < 0
 	if isPostponed {
 		from = terms.NotBefore
 	}
 	switch {
-	case c.day > 0:
-		c.first = from.nextOn(c.day)
+	case calendar.day > 0:
+		calendar.first = from.nextOn(calendar.day)
 	case terms.WeekDay > 0:
-		c.first = from.nextWeekDay(terms.WeekDay)
-		c.day = c.first.Day
+		calendar.first = from.nextWeekDay(terms.WeekDay)
+		calendar.day = calendar.first.Day
 	case isPostponed || terms.prorates():
-		c.first, c.day = from, from.Day
+		calendar.first, calendar.day = from, from.Day
 	default:
-		c.first, c.day = from, terms.Start.Day
+		calendar.first, calendar.day = from, terms.Start.Day
 	}
-	return c
+	return calendar
 }
 
 func (c calendar) date(n int) Date {
@@ -51,31 +51,31 @@ func (c calendar) date(n int) Date {
 }
 
 // collect dates the plan's debits.
-func (s *Schedule) collect(t Terms, p plan) {
-	if len(p.limited) == 0 && p.endless == nil {
+func (s *Schedule) collect(terms Terms, plan plan) {
+	if len(plan.limited) == 0 && plan.endless == nil {
 		return
 	}
-	calendar := calendarOf(t, p)
-	common := p.and(calendar.Verdict)
-	next := max(p.paid, len(p.limited))
-	if calendar.date(next-p.paid+statementDebits).Year > lastYear {
+	calendar := calendarOf(terms, plan)
+	common := plan.and(calendar.Verdict)
+	next := max(plan.paid, len(plan.limited))
+	if calendar.date(next-plan.paid+statementDebits).Year > lastYear {
 		s.Verdict = verdict(OutOfRange)
 		return
 	}
-	for n := p.paid; n < len(p.limited); n++ {
-		if one := p.limited[n]; one.amount != 0 { // a period that is free is not debited
-			s.Debits = append(s.Debits, Debit{calendar.date(n - p.paid), one.amount, common.and(one.Verdict)})
+	for n := plan.paid; n < len(plan.limited); n++ {
+		if one := plan.limited[n]; one.amount != 0 { // a period that is free is not debited
+			s.Debits = append(s.Debits, Debit{calendar.date(n - plan.paid), one.amount, common.and(one.Verdict)})
 			s.Verdict = s.and(common).and(one.Verdict)
 		}
 	}
-	if p.endless != nil && p.endless.amount != 0 {
+	if plan.endless != nil && plan.endless.amount != 0 {
 		s.Recurrence = &Recurrence{
-			From:    calendar.date(next - p.paid),
-			Every:   p.rhythm.String(),
-			Amount:  p.endless.amount,
-			Verdict: common.and(p.endless.Verdict),
+			From:    calendar.date(next - plan.paid),
+			Every:   plan.rhythm.String(),
+			Amount:  plan.endless.amount,
+			Verdict: common.and(plan.endless.Verdict),
 		}
-		if p.rhythm.months > 0 {
+		if plan.rhythm.months > 0 {
 			s.Recurrence.Day = calendar.day
 		}
 		s.Verdict = s.and(s.Recurrence.Verdict)

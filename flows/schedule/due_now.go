@@ -6,13 +6,13 @@ import "math/big"
 func Due(t Terms) DueNow { return dueNow(t, planOf(t.Offer)) }
 
 // dueNow is what is paid today, the prorata of the first month included.
-func dueNow(terms Terms, p plan) DueNow {
+func dueNow(terms Terms, plan plan) DueNow {
 	due := DueNow{Date: terms.Today, Amount: terms.DueNow, Verdict: verdict()}
 	if max(terms.DueNow, terms.RegistrationFee, -terms.DueNow, -terms.RegistrationFee) > maxAmount {
 		due.Verdict = verdict(OutOfRange)
 	}
 	rest := Part{Kind: Price, Amount: terms.DueNow - terms.RegistrationFee}
-	if p.paid > 0 {
+	if plan.paid > 0 {
 		rest.Kind = FirstInstalment
 	}
 	due.add(Part{Kind: Fee, Amount: terms.RegistrationFee}, rest)
@@ -25,14 +25,14 @@ func dueNow(terms Terms, p plan) DueNow {
 	if !terms.prorates() {
 		return due
 	}
-	all := p.all()
-	if len(all) == 0 || p.rhythm != (period{months: 1}) {
+	all := plan.all()
+	if len(all) == 0 || plan.rhythm != (period{months: 1}) {
 		due.Verdict = due.and(verdict(ProrataUnknown))
 		return due
 	}
 	first := all[0].amount
 	share := prorata(first, terms.Start)
-	if p.paid > 0 {
+	if plan.paid > 0 {
 		share -= first
 	}
 	due.Amount += share

@@ -59,16 +59,16 @@ func planOf(offer Offer) plan {
 		return unknown(why)
 	}
 	inTurn, known := offer.inTurn(limited, endless)
-	p := plan{rhythm: rhythm, limited: addedUp(limited, inTurn), endless: endless, Verdict: verdict()}
+	plan := plan{rhythm: rhythm, limited: addedUp(limited, inTurn), endless: endless, Verdict: verdict()}
 	if !known {
-		p.Verdict = verdict(EntriesInTurn)
+		plan.Verdict = verdict(EntriesInTurn)
 	}
 	if !inTurn && endless != nil {
-		for i := range p.limited {
-			p.limited[i] = p.limited[i].with(*endless)
+		for i := range plan.limited {
+			plan.limited[i] = plan.limited[i].with(*endless)
 		}
 	}
-	return p.firstPaid(offer)
+	return plan.firstPaid(offer)
 }
 
 // all returns every instalment, the endless one once.
@@ -134,10 +134,10 @@ func seriesOf(entry Entry, rhythm period) (series, Rule) {
 	}
 	count := rhythm.in(interval)
 	rules = append(rules, pricing(entry.Price, interval, rhythm)...)
-	s := series{interval: interval, loops: loops}
+	result := series{interval: interval, loops: loops}
 	taken, before := new(big.Rat), int64(0)
 	for taken.Cmp(loops) < 0 {
-		if len(s.debits) == maxDebits {
+		if len(result.debits) == maxDebits {
 			return series{}, OutOfRange
 		}
 		if taken.Add(taken, count); taken.Cmp(loops) > 0 {
@@ -145,10 +145,10 @@ func seriesOf(entry Entry, rhythm period) (series, Rule) {
 			rules = append(rules, Remainder)
 		}
 		until := roundedPrice(entry.Price, taken)
-		s.debits = append(s.debits, instalment{until - before, verdict(rules...)})
+		result.debits = append(result.debits, instalment{until - before, verdict(rules...)})
 		before = until
 	}
-	return s, ""
+	return result, ""
 }
 
 // loops counts how often an entry is repeated.

@@ -142,15 +142,15 @@ func (s *Store) DropUnverifiable(ctx context.Context, id string) error {
 }
 
 // Fingerprint reads whose payments Redis holds; flows.ErrNotFound if it has none yet, or lost it.
-func (s *Store) Fingerprint(ctx context.Context) (f flows.Fingerprint, err error) {
+func (s *Store) Fingerprint(ctx context.Context) (fingerprint flows.Fingerprint, err error) {
 	text, err := s.redis.Get(ctx, fingerprintKey).Bytes()
 	if errors.Is(err, redis.Nil) {
-		return f, flows.ErrNotFound
+		return fingerprint, flows.ErrNotFound
 	}
 	if err != nil {
-		return f, err
+		return fingerprint, err
 	}
-	return f, json.Unmarshal(text, &f)
+	return fingerprint, json.Unmarshal(text, &fingerprint)
 }
 
 // SaveFingerprint replaces the fingerprint by compare-and-set; a zero one is expected if Redis holds none. flows.ErrConflict if it

@@ -55,7 +55,7 @@ func (w *World) dispatch(event *eventRecord) {
 
 // later runs f under the world's lock after a delay, unless the world is reset or the
 // server closes.
-func (w *World) later(delay time.Duration, f func()) {
+func (w *World) later(delay time.Duration, run func()) {
 	round := w.outbox.round
 	w.server.runInBackground(func() {
 		if !w.server.sleep(delay, nil) {
@@ -64,7 +64,7 @@ func (w *World) later(delay time.Duration, f func()) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.outbox.round == round {
-			f()
+			run()
 		}
 	})
 }

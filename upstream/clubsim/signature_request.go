@@ -158,14 +158,14 @@ type SMS struct {
 func (w *World) SMS() []SMS {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	sent := filter(w.state.SMS.Rows, func(m *sms) bool { return m.SignatureID != 0 })
-	return records(sent, func(m *sms) SMS {
+	sent := filter(w.state.SMS.Rows, func(message *sms) bool { return message.SignatureID != 0 })
+	return records(sent, func(message *sms) SMS {
 		return SMS{
-			To:                 m.To,
-			ContactID:          w.iri("contacts", m.ContactID),
-			SignatureRequestID: w.iri("signature_requests", m.SignatureID),
-			Code:               m.Code,
-			SentAt:             m.SentAt,
+			To:                 message.To,
+			ContactID:          w.iri("contacts", message.ContactID),
+			SignatureRequestID: w.iri("signature_requests", message.SignatureID),
+			Code:               message.Code,
+			SentAt:             message.SentAt,
 		}
 	})
 }

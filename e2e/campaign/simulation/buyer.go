@@ -148,10 +148,10 @@ func (f *journey) recordResponse(t *task, what string, payment flows.ShownPaymen
 }
 
 func (f *journey) payOnPage(payment string) {
-	d := f.between(500*time.Millisecond, 10*time.Second)
+	delay := f.between(500*time.Millisecond, 10*time.Second)
 	act := func(what string, do func() (sandbox.Payment, error)) {
-		f.after(d, func() { f.atProcessor("the buyer: "+what, do) })
-		d += f.between(time.Second, 20*time.Second)
+		f.after(delay, func() { f.atProcessor("the buyer: "+what, do) })
+		delay += f.between(time.Second, 20*time.Second)
 	}
 	confirm := func(card string) {
 		act("card "+card, func() (sandbox.Payment, error) { return f.sandbox.Confirm(payment, card) })
@@ -159,10 +159,10 @@ func (f *journey) payOnPage(payment string) {
 	challenge := func(approve bool) {
 		act(fmt.Sprint("approves: ", approve), func() (sandbox.Payment, error) { return f.sandbox.Approve(payment, approve) })
 	}
-	switch n := f.rng.IntN(20); {
-	case n < 10:
+	switch chosen := f.rng.IntN(20); {
+	case chosen < 10:
 		confirm(goodCard)
-	case n < 11:
+	case chosen < 11:
 		act("a card whose bank takes its time", func() (sandbox.Payment, error) {
 			slow := f.settings
 			slow.Confirmations = "processing"
@@ -170,40 +170,40 @@ func (f *journey) payOnPage(payment string) {
 			defer f.configureProcessor(f.settings)
 			return f.sandbox.Confirm(payment, goodCard)
 		})
-	case n < 13:
+	case chosen < 13:
 		f.fault(buyerDeclined)
 		confirm(declinedCard)
 		if f.chance(0.5) {
-			f.pay(d)
-			d += time.Second
+			f.pay(delay)
+			delay += time.Second
 		}
 		confirm(goodCard)
-	case n < 14:
+	case chosen < 14:
 		f.fault(buyerDeclined)
 		confirm(declinedCard)
 		confirm(poorCard)
-	case n < 15:
+	case chosen < 15:
 		confirm(bankAsks)
 		challenge(true)
-	case n < 16:
+	case chosen < 16:
 		f.fault(buyerDeclined)
 		confirm(bankAsks)
 		challenge(false)
 		confirm(goodCard)
-	case n < 17:
+	case chosen < 17:
 		f.fault(buyerLeft)
-	case n < 18:
+	case chosen < 18:
 		f.fault(buyerLate)
-		d += f.between(20*time.Minute, 70*time.Minute)
+		delay += f.between(20*time.Minute, 70*time.Minute)
 		confirm(goodCard)
-		f.pay(d)
+		f.pay(delay)
 	default:
 		f.fault(buyerTwice)
 		confirm(goodCard)
 		confirm(goodCard)
 		confirm(bankAsks)
 	}
-	f.read(d)
-	f.read(d + f.between(0, 10*time.Second))
-	f.read(d + f.between(10*time.Second, time.Minute))
+	f.read(delay)
+	f.read(delay + f.between(0, 10*time.Second))
+	f.read(delay + f.between(10*time.Second, time.Minute))
 }

@@ -522,15 +522,15 @@ func (t *task) interleave() bool {
 	if t.dead.Load() {
 		return false
 	}
-	d := journey.between(time.Millisecond, 40*time.Millisecond)
+	pause := journey.between(time.Millisecond, 40*time.Millisecond)
 	if journey.chance(journey.plan.sleeps) {
 		journey.fault(slept)
-		d = journey.between(5*time.Second, 4*time.Minute)
+		pause = journey.between(5*time.Second, 4*time.Minute)
 		if journey.chance(0.15) {
-			d = journey.between(15*time.Minute, 45*time.Minute) // meanwhile the others have decided, operators too
+			pause = journey.between(15*time.Minute, 45*time.Minute) // meanwhile the others have decided, operators too
 		}
 	}
-	t.yield(d)
+	t.yield(pause)
 	return !t.dead.Load()
 }
 

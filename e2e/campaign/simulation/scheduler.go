@@ -73,13 +73,13 @@ func taskOf(ctx context.Context) *task {
 func (f *journey) gaveUp() bool { return f.events >= maxEvents }
 
 // spawn starts a task of any gateway after a time, unless the journey was given up.
-func (f *journey) spawn(d time.Duration, body func(context.Context, *task)) {
+func (f *journey) spawn(delay time.Duration, body func(context.Context, *task)) {
 	gateway := oneOf(f, f.gateways...)
 	if f.gaveUp() {
 		return
 	}
 	t := &task{journey: f, resume: make(chan struct{})}
-	f.after(d, func() {
+	f.after(delay, func() {
 		t.gateway, t.began = gateway.take(), f.Now()
 		f.tasks[t] = true
 		f.resumeTask(t, func() {
@@ -106,13 +106,13 @@ func (f *journey) resumeTask(t *task, start func()) {
 }
 
 // yield lets other tasks run, and continues after a time.
-func (t *task) yield(d time.Duration) {
+func (t *task) yield(pause time.Duration) {
 	if t.dead.Load() {
 		return
 	}
 	f := t.journey
 	f.fence.Add(1)
-	f.after(d, func() { f.resumeTask(t, func() { t.resume <- struct{}{} }) })
+	f.after(pause, func() { f.resumeTask(t, func() { t.resume <- struct{}{} }) })
 	f.handoff <- struct{}{}
 	<-t.resume
 	f.fence.Add(1)

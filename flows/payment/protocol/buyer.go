@@ -72,17 +72,17 @@ func (d turn) create() (Action, *Change) {
 // unlessCreated continues with the agreed payment if the processor's list has it, whatever its description: the response to its
 // creation, or Redis' record of it, was lost. Otherwise nothing was created, and the given change follows.
 func (d turn) unlessCreated(span time.Duration, absent flows.Payment, to flows.PaymentState, reason string) (Action, *Change) {
-	switch l := d.f.Listed; {
-	case l == nil:
+	switch listed := d.f.Listed; {
+	case listed == nil:
 		return Action{Kind: Search, Since: d.p.CreatedAt.Add(-span)}, nil
-	case l.Err != nil:
-		return failed(l.Err)
-	case l.Payment == nil:
+	case listed.Err != nil:
+		return failed(listed.Err)
+	case listed.Payment == nil:
 		return d.write(absent, to, reason)
-	case Differs(d.p, l.Payment) != "":
-		return d.to(flows.Blocked, "created before, and "+Differs(d.p, l.Payment))
+	case Differs(d.p, listed.Payment) != "":
+		return d.to(flows.Blocked, "created before, and "+Differs(d.p, listed.Payment))
 	default:
-		return d.created(l.Payment)
+		return d.created(listed.Payment)
 	}
 }
 

@@ -134,21 +134,21 @@ func (s *Server) emit(rq *request, in *intent, kind string, about rendering) {
 	settings := s.store.of(in.world)
 	to := s.endpoints(in.account, settings, in.webhookURL)
 	id, now := "", s.cfg.Now()
-	for _, e := range to {
-		if kind := e.named(kind); kind != "" {
+	for _, endpoint := range to {
+		if kind := endpoint.named(kind); kind != "" {
 			id = cmp.Or(id, s.newID("evt"))
 			s.outbox = append(s.outbox, &outgoing{
 				Delivery: Delivery{
 					ID:      id,
 					Type:    kind,
-					URL:     e.URL,
+					URL:     endpoint.URL,
 					Payment: in.id,
 					World:   in.world,
 				},
-				secrets: e.Secrets,
+				secrets: endpoint.Secrets,
 				mode:    settings.Webhooks,
 				of:      in,
-				render:  event(rq, id, kind, e.APIVersion, now, in.account.live, about),
+				render:  event(rq, id, kind, endpoint.APIVersion, now, in.account.live, about),
 			})
 		}
 	}
