@@ -1287,9 +1287,17 @@ type CartChangeKind string
 
 // CartItem `id` stays the same as long as the item is in the cart. `debit` is present if a day was chosen; its `from` is the earliest date for the first debit.
 type CartItem struct {
+	// Commitment The length of the commitment, as the buyer chose it.
+	//
+	// Example: P52W
+	Commitment *Duration `json:"commitment,omitempty"`
+
 	// Debit When the item's debits fall; see `Debit`.
 	Debit *ItemDebit `json:"debit,omitempty"`
 	Id    Id         `json:"id"`
+
+	// Image The offer's, as the operator has it now.
+	Image *Image `json:"image,omitempty"`
 
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name    Words `json:"name"`
@@ -1307,6 +1315,9 @@ type CartItem struct {
 	ParentId  *Id   `json:"parentId,omitempty"`
 	Price     Money `json:"price"`
 	StartDate *Date `json:"startDate,omitempty"`
+
+	// Type The product's type, as the buyer chose it; absent if the buyer did not choose the item.
+	Type *ProductType `json:"type,omitempty"`
 }
 
 // CartItemOrigin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge.
@@ -2703,14 +2714,19 @@ type Prospect struct {
 	AccessToken string `json:"accessToken"`
 }
 
-// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","message":{"code":"step_ready","text":"Please check your cart, then confirm it."},"next":[{"action":"pay","methods":["card","later"]},{"action":"abandon"}],"sequence":7,"state":"open","step":"ready","version":"k2l9Jx0mQe7rTn4c"}
+// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"commitment":"P3M","id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15","type":"subscription"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","message":{"code":"step_ready","text":"Please check your cart, then confirm it."},"next":[{"action":"pay","methods":["card","later"]},{"action":"abandon"}],"sequence":7,"state":"open","step":"ready","version":"k2l9Jx0mQe7rTn4c"}
 type Registration struct {
 	// Attribution As given at the start.
 	Attribution *Attribution `json:"attribution,omitempty"`
 
 	// Cart The cart as last read from the club system.
-	Cart      Cart     `json:"cart"`
-	ClubId    Id       `json:"clubId"`
+	Cart   Cart `json:"cart"`
+	ClubId Id   `json:"clubId"`
+
+	// ClubName The club of every item, as it was called at the start.
+	//
+	// Example: Lumen Fitness République
+	ClubName  *Words   `json:"clubName,omitempty"`
 	Contact   *Contact `json:"contact,omitempty"`
 	ExpiresAt Instant  `json:"expiresAt"`
 

@@ -31,8 +31,10 @@ type Debit struct {
 // Item is a request that is in the cart.
 type Item struct {
 	NewItem
-	Offer   club.IRI `json:"offer"`
-	Mandate bool     `json:"mandate"` // it cannot be paid without a signed direct debit mandate
+	Offer      club.IRI `json:"offer"`
+	Mandate    bool     `json:"mandate"`              // it cannot be paid without a signed direct debit mandate
+	Type       string   `json:"type,omitempty"`       // of the product, when it was added
+	Commitment string   `json:"commitment,omitempty"` // ISO 8601 duration, when it was added; empty without one
 }
 
 // Cart is the sale as last read from the club system.

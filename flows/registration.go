@@ -96,6 +96,7 @@ type Registration struct {
 	Resume           *Resume           `json:"resume,omitempty"`  // the unused link
 	Attribution      *Attribution      `json:"attribution,omitempty"`
 	ClubID           string            `json:"clubId"`
+	ClubName         string            `json:"clubName,omitempty"` // at the start; empty if Redis lost it
 	Channel          string            `json:"channel"`
 	Contact          *Contact          `json:"contact,omitempty"`
 	Sale             club.IRI          `json:"sale,omitempty"`

@@ -61,8 +61,9 @@ func itemOf(item api.NewItem) flows.NewItem {
 	return out
 }
 
-// cartOf converts a club's cart. What the club system added, repriced or removed is listed as a change.
-func cartOf(ctx context.Context, cart flows.Cart, club catalogue.Details, now time.Time) api.Cart {
+// cartOf converts a registration's cart. What the club system added, repriced or removed is listed as a change.
+func (s *Server) cartOf(ctx context.Context, view flows.View) api.Cart {
+	cart, club := view.Cart, s.cfg.Catalogue.Details(view.ClubID)
 	nameOf := func(line flows.Line) string {
 		return singleLine(club.OfferName(line.Offer.ID(), textsOf(ctx).Tag, line.Name))
 	}
@@ -71,7 +72,7 @@ func cartOf(ctx context.Context, cart flows.Cart, club catalogue.Details, now ti
 		DueNow:   money(cart.Total, cart.Currency),
 		Revision: cart.Revision(),
 		Valid:    cart.Valid,
-		Problems: problemsOf(ctx, cart, club, now),
+		Problems: problemsOf(ctx, cart, club, view.At),
 		Changes:  []api.CartChange{},
 	}
 	for i, line := range cart.Lines {
@@ -84,6 +85,15 @@ func cartOf(ctx context.Context, cart flows.Cart, club catalogue.Details, now ti
 			Name:      name,
 			Price:     price,
 			StartDate: optional(line.StartDate),
+		}
+		if chosen := slices.IndexFunc(view.Items, func(item flows.Item) bool { return item.ID == line.ID }); chosen >= 0 {
+			out.Items[i].Commitment = optional(durationText(view.Items[chosen].Commitment))
+			if kind := api.ProductType(view.Items[chosen].Type); kind.Valid() {
+				out.Items[i].Type = &kind
+			}
+		}
+		if image := club.Offers[line.Offer.ID()].Image; image != nil {
+			out.Items[i].Image = new(s.imageOf(ctx, *image))
 		}
 		if debit := line.Debit; debit != nil {
 			out.Items[i].Debit = &api.Debit{Day: debit.Day, WeekDay: debit.WeekDay, From: optional(debit.From)}

@@ -211,10 +211,11 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	out := api.Registration{
 		Id:          view.ID,
 		ClubId:      view.ClubID,
+		ClubName:    optional(singleLine(view.ClubName)),
 		State:       api.RegistrationState(view.State()),
 		Step:        api.Step(view.Step()),
 		Final:       view.Step().Final(),
-		Cart:        cartOf(ctx, view.Cart, s.cfg.Catalogue.Details(view.ClubID), view.At),
+		Cart:        s.cartOf(ctx, view),
 		Next:        make([]api.Action, 0, len(view.Actions)),
 		ExpiresAt:   view.ExpiresAt.UTC(),
 		ForgottenAt: view.KeptUntil(view.Payment).UTC(),

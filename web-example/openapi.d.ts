@@ -1874,6 +1874,8 @@ export interface components {
          *             "origin": "chosen",
          *             "offerId": "201",
          *             "name": "Quarter Pass, paid once",
+         *             "type": "subscription",
+         *             "commitment": "P3M",
          *             "price": {
          *               "amount": 14900,
          *               "currency": "EUR"
@@ -1923,6 +1925,11 @@ export interface components {
              */
             sequence: number;
             clubId: components["schemas"]["Id"];
+            /**
+             * @description The club of every item, as it was called at the start.
+             * @example Lumen Fitness République
+             */
+            clubName?: components["schemas"]["Words"];
             state: components["schemas"]["RegistrationState"];
             step: components["schemas"]["Step"];
             /** @description The registration can no longer change. `with_staff` is not final, because staff can still complete it. */
@@ -2167,6 +2174,15 @@ export interface components {
             parentId?: components["schemas"]["Id"];
             offerId?: components["schemas"]["Id"];
             name: components["schemas"]["Words"];
+            /** @description The product's type, as the buyer chose it; absent if the buyer did not choose the item. */
+            type?: components["schemas"]["ProductType"];
+            /**
+             * @description The length of the commitment, as the buyer chose it.
+             * @example P52W
+             */
+            commitment?: components["schemas"]["Duration"];
+            /** @description The offer's, as the operator has it now. */
+            image?: components["schemas"]["Image"];
             price: components["schemas"]["Money"];
             startDate?: components["schemas"]["Date"];
             debit?: components["schemas"]["ItemDebit"];

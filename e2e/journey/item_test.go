@@ -171,3 +171,40 @@ func TestStoppedWhileReplacing(t *testing.T) {
 		})
 	}
 }
+
+// TestItemIsDescribed checks that a page of the cart needs neither clubs nor catalogue: an item is described as it was when the
+// buyer chose it, even while the catalogue cannot be read.
+func TestItemIsDescribed(t *testing.T) {
+	t.Parallel()
+	c, _ := frontdesktest.NewWorld(t)
+	var club api.ClubDetails
+	c.Do("GET", "/v1/clubs/11", nil).Into(http.StatusOK, &club)
+	flex, quarter := frontdesktest.DebitItem("2031-03-01"), api.NewItem{OfferId: "201", StartDate: new("2031-03-01")}
+	offers := map[string]api.Product{}
+	for _, item := range []api.NewItem{flex, quarter} {
+		var product api.Product
+		c.Do("GET", "/v1/clubs/11/offers/"+item.OfferId, nil).Into(http.StatusOK, &product)
+		offers[item.OfferId] = product
+	}
+	if offers[flex.OfferId].Offers[0].Image == nil || offers[quarter.OfferId].Offers[0].Commitment == nil {
+		t.Fatalf("nothing to show: %+v", offers)
+	}
+	registration := c.RegisterWith("11", frontdesktest.Person(), flex, quarter)
+	c.Control("PUT", "faults", `[{"match": {"method": "GET", "path": "/*products"}, "kind": "error_before"}]`).Into(http.StatusOK, nil)
+	before := len(c.Calls())
+	registration = c.Registration(registration.Id)
+	if name := frontdesktest.Value(registration.ClubName); name != club.Name {
+		t.Errorf("the club is called %q, want %q", name, club.Name)
+	}
+	for _, item := range registration.Cart.Items {
+		product := offers[frontdesktest.Value(item.OfferId)]
+		offer := product.Offers[0]
+		if frontdesktest.Value(item.Type) != product.Type || frontdesktest.Value(item.Commitment) != frontdesktest.Value(offer.Commitment) ||
+			frontdesktest.Value(item.Image).Url != frontdesktest.Value(offer.Image).Url {
+			t.Errorf("the item is %+v, the offer %+v", item, offer)
+		}
+	}
+	if calls := c.Calls()[before:]; len(calls) > 0 {
+		t.Errorf("the club system was asked for %+v", calls)
+	}
+}

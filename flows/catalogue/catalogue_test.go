@@ -136,6 +136,7 @@ func TestOffers(t *testing.T) {
 	for id, want := range sold {
 		got, err := offers.Offer(t.Context(), web, id)
 		want.IRI, want.Currency, want.Listed = club.NewIRI("demo", "offers", id), "EUR", got.Listed
+		want.Type = got.Listed.Product.Type
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("offer %s is %+v (%v), want %+v", id, got, err, want)
 		}

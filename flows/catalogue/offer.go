@@ -10,6 +10,7 @@ import (
 // Offer is an offer as the public API has it.
 type Offer struct {
 	IRI             club.IRI
+	Type            string // the product's
 	Name            string
 	DueNow          int64 // minor units, registration fee included
 	Currency        string
@@ -93,6 +94,7 @@ func (o Offer) ExtraPrices() []int64 {
 func offerOf(product club.Product, offer club.Offer) Offer {
 	out := Offer{
 		IRI:             offer.IRI,
+		Type:            product.Type,
 		Name:            offer.Name,
 		DueNow:          offer.TotalPriceTI,
 		Currency:        offer.Currency,

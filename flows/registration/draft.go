@@ -226,8 +226,13 @@ func (s *Service) addArticle(ctx context.Context, registration *flows.Registrati
 	offer catalogue.Offer) error {
 	item.ID = cmp.Or(item.ID, uuid.NewString())
 	began := s.cfg.Now()
-	*into.write = &flows.Write{Item: flows.Item{NewItem: item, Offer: offer.IRI, Mandate: offer.Requires(catalogue.NeedsMandate)},
-		Until: began.Add(flows.ArriveWithin).Round(0)}
+	*into.write = &flows.Write{Until: began.Add(flows.ArriveWithin).Round(0), Item: flows.Item{
+		NewItem:    item,
+		Offer:      offer.IRI,
+		Mandate:    offer.Requires(catalogue.NeedsMandate),
+		Type:       offer.Type,
+		Commitment: offer.Commitment,
+	}}
 	if err := s.save(ctx, registration); err != nil {
 		return err
 	}

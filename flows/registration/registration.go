@@ -125,7 +125,7 @@ func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, strin
 		err := flows.StorageFailed(s.cfg.Store.AmendRegistration(ctx, registration))
 		return s.view(registration, payment), token, err
 	}
-	registration.TokenHash, registration.Cart.Currency = hash, at.Currency
+	registration.TokenHash, registration.ClubName, registration.Cart.Currency = hash, at.Name, at.Currency
 	if err = s.prepare(ctx, registration, at, in); err == nil {
 		registration.Starting = false
 		err = s.save(ctx, registration)
