@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
@@ -223,7 +225,38 @@ func (cfg Config) checkClubSystem(ctx context.Context, peers clients) []flows.Ch
 		finding(partClub, "network", flows.OK, fmt.Sprintf("%d clubs", len(clubs)), ""),
 		cfg.checkClubs(clubs),
 		cfg.checkGrants(ctx, peers.club, clubs[0]),
+		cfg.checkRecords(ctx, peers.club, clubs[0]),
 	)
+}
+
+// checkRecords reads a club's catalogue, and reports what this and the other checks could not read of it.
+func (cfg Config) checkRecords(ctx context.Context, client *club.Client, at club.NetworkNode) []flows.Check {
+	const part = "records"
+	scope := club.Scope{ClientToken: cfg.ClubToken, Club: at.Club, Node: at.IRI}
+	products, err := client.ListProducts(ctx, scope, club.ProductQuery{Channel: club.ChannelWeb, Club: at.Club})
+	var reads errgroup.Group
+	reads.SetLimit(8) // gentle on a club system that is in use
+	for _, product := range products {
+		reads.Go(func() error {
+			_, err := client.ListOffers(ctx, scope, product.IRI)
+			return err
+		})
+	}
+	err = cmp.Or(err, reads.Wait())
+	var left []string
+	for _, kind := range client.Unreadable() {
+		left = append(left, fmt.Sprintf("%s: %d without a readable %s", kind.Operation, kind.Count, kind.Field))
+	}
+	slices.Sort(left)
+	switch {
+	case len(left) > 0:
+		return finding(partClub, part, flows.Degraded, "visitors do not see all of club "+at.Club.ID()+"; "+strings.Join(left, "; "),
+			"correct these records in the club system, or report them to its provider")
+	case err != nil:
+		return finding(partClub, part, flows.Degraded, "the catalogue of club "+at.Club.ID()+" cannot be read: "+err.Error(),
+			"run doctor again when the club system is not busy")
+	}
+	return finding(partClub, part, flows.OK, fmt.Sprintf("all of the %d products of club %s can be read", len(products), at.Club.ID()), "")
 }
 
 // checkClubs compares the operator's file about the clubs with the clubs of the chain.

@@ -49,14 +49,15 @@ func TestClubWebhookIntake(t *testing.T) {
 	}
 	plain := [2]string{"Content-Type", "text/plain"} // the club system's documentation does not say which it sends
 	for name, good := range map[string]string{
-		"another type":  body,
-		"no object":     `[1,2]`,
-		"no event":      `{}`,
-		"unknown event": `{"event":"sale.paid","data":{"object":{"saleId":"/demo/sales/1"}}}`,
-		"doubled":       body,
-		"a string":      `"x"`,
-		"deep":          strings.Repeat("[", 500) + strings.Repeat("]", 500),
-		"many":          `{"event":"contact.updated","data":{"object":{` + members(200) + `}}}`,
+		"another type":    body,
+		"byte order mark": "\xef\xbb\xbf" + body,
+		"no object":       `[1,2]`,
+		"no event":        `{}`,
+		"unknown event":   `{"event":"sale.paid","data":{"object":{"saleId":"/demo/sales/1"}}}`,
+		"doubled":         body,
+		"a string":        `"x"`,
+		"deep":            strings.Repeat("[", 500) + strings.Repeat("]", 500),
+		"many":            `{"event":"contact.updated","data":{"object":{` + members(200) + `}}}`,
 	} {
 		if answer := c.Do("POST", path("the-new-secret-0001"), good, plain); answer.Status != http.StatusOK {
 			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)

@@ -1,6 +1,7 @@
 package ops_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -57,6 +58,8 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.expectMoves("", nil, "frontdesk_redis_used_memory_bytes")
 	m.expectPresent("frontdesk_redis_connections") // the first ones may be enough for the whole test
 	m.expectPresent("frontdesk_rebuild_timestamp_seconds")
+	m.expectMoves("a debit day without a date", m.spoilDebitDay, "frontdesk_club_unreadable_records_total",
+		"operation", "ListAllowedDebitDays", "field", "date")
 	m.expectMoves("a sweep", nil, "frontdesk_worker_sweep_timestamp_seconds")
 	m.expectMoves("a code that is sent", m.sign, "frontdesk_sms_codes_total", "what", "sent")
 	m.expectMoves("a code that is entered", nil, "frontdesk_sms_codes_total", "what", "validated")
@@ -266,6 +269,14 @@ func (m *metricEnv) engageBrake() {
 	for range 2 {
 		m.leaveInDoubt()
 	}
+}
+
+// spoilDebitDay makes the club system list a debit day whose date cannot be read.
+func (m *metricEnv) spoilDebitDay() {
+	m.SetFaults(m.t, clubsim.Fault{Match: clubsim.FaultMatch{Path: "/allowed_debit_days"}, Kind: "foreign_json",
+		Body: json.RawMessage(`[{"debitDay": 5, "date": "soon"}, {"debitDay": 10, "date": "2026-12-10"}]`)})
+	m.c.Do("GET", "/v1/clubs/11/debit-days", nil).Into(http.StatusOK, nil)
+	m.SetFaults(m.t)
 }
 
 // losePayment makes the card processor forget a payment, which the visitor then gives up.

@@ -42,6 +42,7 @@ type Intake struct {
 // the sender would not send it better. It fails with MalformedRequest, TooLarge or
 // StorageUnavailable; the sender notes that, and does not repeat the event.
 func (i *Intake) Receive(ctx context.Context, body []byte) error {
+	body = club.TrimByteOrderMark(body)
 	switch {
 	case len(body) > maxEvent:
 		return flows.BodyTooLarge(maxEvent >> 10)

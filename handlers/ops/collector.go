@@ -118,6 +118,10 @@ func (c *collector) processMetrics(to *metrics) {
 	if age, ok := c.cfg.Club.TokenAge(); ok {
 		to.gauge("frontdesk_club_token_age_seconds", "How old the club system's access token is.", age.Seconds())
 	}
+	for _, left := range c.cfg.Club.Unreadable() {
+		to.counter("frontdesk_club_unreadable_records_total", "Records of the club system that were left out because of a field.",
+			float64(left.Count), "operation", left.Operation, "field", left.Field)
+	}
 	for kind, count := range c.cfg.Catalogue.Counts() {
 		for result, n := range map[string]uint64{"hit": count.Hits, "miss": count.Misses} {
 			to.counter("frontdesk_catalogue_reads_total",

@@ -57,10 +57,13 @@ func (c *collection[T]) UnmarshalJSON(data []byte) error {
 	if page.View != nil {
 		c.paged, c.next = true, page.View.Next != ""
 	}
-	if len(page.Member) == 0 || page.Member.Kind() == 'n' {
+	if len(page.Member) > 0 && page.Member.Kind() != 'n' {
+		return unmarshal(page.Member, &c.members)
+	}
+	if c.bare = true; unmarshal(data, &c.members) != nil || len(c.members) == 0 { // an array with gaps
 		return require("hydra:member", false)
 	}
-	return unmarshal(page.Member, &c.members)
+	return nil
 }
 
 func (c *collection[T]) readDates(zoneOf func(IRI) *time.Location) error {

@@ -51,7 +51,7 @@ func TestRegisterOfAssumptions(t *testing.T) {
 	for _, name := range []string{
 		"tokenExpiresIn", "hydraPrefix", "errorShape", "createdStatus", "writeBodies",
 		"debtCounts", "migrationKeeps", "fillSaleFromContact", "formerStatus", "cardNetworks",
-		"mandateRequired", "dateTimeZone", "clientClubs", "grantedEndpoints",
+		"mandateRequired", "dateTimeZone", "clientClubs", "grantedEndpoints", "dateTimes", "phpJson",
 	} {
 		if !flipped[name] {
 			t.Errorf("the setting %s flips no assumption", name)

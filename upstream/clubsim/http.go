@@ -137,9 +137,9 @@ func (w *World) run(c *request) httpResponse {
 	c.now = w.now()
 	response, err := c.serve()
 	if err != nil {
-		return errorResponse(err, w.settings)
+		return w.settings.spell(errorResponse(err, w.settings))
 	}
-	return response.encode()
+	return w.settings.spell(response.encode())
 }
 
 // errorResponse renders an error. An error that is not an apiError is a bug and becomes

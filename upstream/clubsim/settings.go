@@ -41,6 +41,8 @@ type Settings struct {
 	HydraPrefix   bool   `json:"hydraPrefix"`
 	ErrorShape    string `json:"errorShape"`    // "hydra" or "plain" ({"status", "message", "code"})
 	DateTimeZone  bool   `json:"dateTimeZone"`  // writes date-times with their zone, "+00:00"
+	DateTimes     bool   `json:"dateTimes"`     // writes dates as date-times: midnight in Paris, in UTC
+	PHPJSON       bool   `json:"phpJson"`       // writes lists with gaps as objects, empty objects as lists, and numbers of offers as 1.0
 	CreatedStatus int    `json:"createdStatus"` // the status of writes whose status is not documented: 200 or 201
 	WriteBodies   bool   `json:"writeBodies"`   // false leaves out the body of writes whose body is not documented
 
