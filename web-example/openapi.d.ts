@@ -2847,7 +2847,10 @@ export interface components {
             };
             content?: never;
         };
-        /** @description What went wrong, and what the caller can do. */
+        /**
+         * @description What went wrong, and what the caller can do: every error but a 429. `x-problem-codes` of the operation lists the
+         *     codes, and each code has one status. A 401 names the expected credentials in `WWW-Authenticate`.
+         */
         Problem: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2856,39 +2859,7 @@ export interface components {
                 "Content-Language": components["headers"]["Content-Language"];
                 Vary: components["headers"]["Vary"];
                 "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description `not_identified`: the operation requires a valid token from the club's login. `staff_key_unknown`: the staff key is
-         *     not valid; any operation can return it.
-         */
-        Unauthorized: {
-            headers: {
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "Content-Language": components["headers"]["Content-Language"];
-                Vary: components["headers"]["Vary"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `internal`: Frontdesk failed. The response contains only the `traceId` of the failure, no details. */
-        Failed: {
-            headers: {
-                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "Content-Language": components["headers"]["Content-Language"];
-                Vary: components["headers"]["Vary"];
-                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -3123,8 +3094,6 @@ export type Text = components['schemas']['Text'];
 export type TextParams = components['schemas']['TextParams'];
 export type ResponseKnown = components['responses']['Known'];
 export type ResponseProblem = components['responses']['Problem'];
-export type ResponseUnauthorized = components['responses']['Unauthorized'];
-export type ResponseFailed = components['responses']['Failed'];
 export type ResponseLimited = components['responses']['Limited'];
 export type ParameterClubId = components['parameters']['ClubId'];
 export type ParameterOfferId = components['parameters']['OfferId'];
@@ -3181,10 +3150,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["Known"];
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3226,10 +3192,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["Known"];
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3268,10 +3231,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["Known"];
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3324,10 +3284,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["Known"];
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3400,10 +3357,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["Known"];
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3530,10 +3484,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["Known"];
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3594,10 +3545,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["Known"];
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3672,10 +3620,7 @@ export interface operations {
                     "application/json": components["schemas"]["StartedRegistration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3702,10 +3647,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3756,10 +3698,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3796,10 +3735,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3844,10 +3780,7 @@ export interface operations {
                     "application/json": components["schemas"]["ResumeLink"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3881,10 +3814,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3933,10 +3863,7 @@ export interface operations {
                     "application/json": components["schemas"]["StartedRegistration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3980,10 +3907,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["StreamData"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4039,10 +3963,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4091,10 +4012,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4157,10 +4075,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsentList"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4255,10 +4170,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsentChanges"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4306,10 +4218,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4346,10 +4255,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4388,10 +4294,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4430,10 +4333,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4540,10 +4440,7 @@ export interface operations {
                     "application/json": components["schemas"]["CartSchedule"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4600,10 +4497,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4651,10 +4545,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4691,10 +4582,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4740,10 +4628,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4791,10 +4676,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4852,10 +4734,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4892,10 +4771,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4933,41 +4809,8 @@ export interface operations {
                     "text/html": unknown;
                 };
             };
-            401: components["responses"]["Unauthorized"];
             /** @description Too many requests came from one address: the limit `"requests";q=120;w=120`. A page for a browser. */
             429: {
-                headers: {
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Content-Language": components["headers"]["Content-Language"];
-                    Vary: components["headers"]["Vary"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": unknown;
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong. A page for a browser. */
-            500: {
-                headers: {
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Content-Language": components["headers"]["Content-Language"];
-                    Vary: components["headers"]["Vary"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": unknown;
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong. A page for a browser. */
-            "4XX": {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -5039,10 +4882,7 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -5102,10 +4942,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsentList"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -5197,10 +5034,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsentChanges"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -5237,10 +5071,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -5285,10 +5116,7 @@ export interface operations {
                     "application/json": components["schemas"]["Transfer"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -5333,10 +5161,7 @@ export interface operations {
                     "application/json": components["schemas"]["Transfer"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -5373,9 +5198,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -5417,9 +5239,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -5442,9 +5261,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
         };
     };
     getReadiness: {
@@ -5466,8 +5283,6 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["Failed"];
             /** @description The process is alive, and for `/readyz` also ready. */
             503: {
                 headers: {
@@ -5478,7 +5293,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
         };
     };
     getContract: {
@@ -5514,9 +5329,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
         };
     };
     getContractAsJSON: {
@@ -5557,9 +5370,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
         };
     };
     getDocs: {
@@ -5595,9 +5406,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            401: components["responses"]["Unauthorized"];
-            500: components["responses"]["Failed"];
-            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
         };
     };
 }
