@@ -92,7 +92,7 @@ func consentOf(consent flows.Consent) api.Consent {
 
 func receiptOf(receipt flows.Receipt) api.ConsentReceipt {
 	return api.ConsentReceipt{
-		Id: receipt.ID, At: receipt.At, Wording: optional(receipt.Wording),
+		Id: receipt.ID, At: flows.Instant(receipt.At), Wording: optional(receipt.Wording),
 		Items: each(receipt.Items, func(c flows.Consent) api.ConsentWord {
 			return api.ConsentWord{Id: c.ID, Channel: singleLine(c.Channel), Type: singleLine(c.Type), Authorized: c.Authorized}
 		}),

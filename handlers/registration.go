@@ -217,8 +217,8 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		Final:       view.Step().Final(),
 		Cart:        s.cartOf(ctx, view),
 		Next:        make([]api.Action, 0, len(view.Actions)),
-		ExpiresAt:   view.ExpiresAt.UTC(),
-		ForgottenAt: view.KeptUntil(view.Payment).UTC(),
+		ExpiresAt:   flows.Instant(view.ExpiresAt),
+		ForgottenAt: flows.Instant(view.KeptUntil(view.Payment)),
 	}
 	out.Message = textsOf(ctx).message(view.CurrentMessage(), view.Payment)
 	if view.Stale {
@@ -280,7 +280,7 @@ func (s *Server) CreateResumeLink(
 	if err != nil {
 		return nil, err
 	}
-	return api.CreateResumeLink201JSONResponse{Url: link.URL, ExpiresAt: link.ExpiresAt.UTC()}, nil
+	return api.CreateResumeLink201JSONResponse{Url: link.URL, ExpiresAt: flows.Instant(link.ExpiresAt)}, nil
 }
 
 // ResumeRegistration serves POST /v1/resumptions.

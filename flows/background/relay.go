@@ -113,7 +113,7 @@ func (r *Relay) Enqueue(ctx context.Context, events []flows.Event) error {
 
 // enqueue adds a delivery. If the subscriber's queue is full, it is dead at once, unless a worker was quicker.
 func (r *Relay) enqueue(ctx context.Context, subscriber Subscriber, event flows.Event, full bool) error {
-	body := payload{Type: event.Type, Timestamp: event.At, Data: map[string]string{}}
+	body := payload{Type: event.Type, Timestamp: flows.Instant(event.At), Data: map[string]string{}}
 	for member, iri := range event.Object {
 		body.Data[member] = iri.ID()
 	}
