@@ -1,6 +1,11 @@
 // Generated from openapi.yaml: make generate.
 
-/** A value that a later version of the contract has added to a list: any string. */
+/**
+ * A value that a later version of the contract has added to a list: any string. A member of a response, such as Registration["step"],
+ * is a known value or a later one. The compiler finds what a switch over it leaves out, if it ends so:
+ *
+ *     default: step satisfies Later;
+ */
 export declare enum Later { value = "" }
 export type KnownPersonFormat = "date" | "email";
 export type PersonFormat = KnownPersonFormat | (string & {});

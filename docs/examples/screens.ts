@@ -10,7 +10,9 @@ export function screen(registration: api.Registration): string {
     case "items": return "the offers";
     case "fix_cart": return cart.problems.map(({ text }) => text).join(" ");
     case "mandate": return "the form for the bank account";
-    case "code": return `the code for the number that ends in ${contact?.mobileEnding}, ${mandate?.attemptsLeft} attempts left`;
+    case "code":
+      if (!mandate?.attemptsLeft) return `${message.text} ${buttons(registration)}`; // such as for another code
+      return `the code for the number that ends in ${contact?.mobileEnding}, ${mandate.attemptsLeft} attempts left`;
     case "ready": return `${cart.items.map(line).join(", ")}: ${cart.dueNow.amount} cents, ${buttons(registration)}`;
     case "at_processor":
     case "declined": return `${message.text} ${payment?.card ? entry(payment.card) : ""}`;
