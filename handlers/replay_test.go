@@ -14,15 +14,15 @@ func TestReplayAfterTheSession(t *testing.T) {
 	t.Parallel()
 	for name, headers := range map[string][][2]string{"token": nil, "cookie": {{"X-Frontdesk-Session", "cookie"}}} {
 		for _, path := range []string{"/v1/registrations", "/v1/resumptions"} {
-			c := newVisitor(t)
+			client := newVisitor(t)
 			body := `{"clubId":"11"}`
 			if path == "/v1/resumptions" {
 				var link api.ResumeLink
-				c.Do("POST", "/v1/registrations/"+c.Register().Id+"/resume-link", nil, frontdesktest.Key("")).Into(http.StatusCreated, &link)
+				client.Do("POST", "/v1/registrations/"+client.Register().Id+"/resume-link", nil, frontdesktest.Key("")).Into(http.StatusCreated, &link)
 				body = `{"resume":"` + link.Url[strings.LastIndex(link.Url, "=")+1:] + `"}`
 			}
 			begin := append([][2]string{frontdesktest.Key("")}, headers...)
-			other := *c
+			other := *client
 			other.Token = ""
 			first := other.Do("POST", path, body, begin...)
 			var begun api.Registration

@@ -61,14 +61,14 @@ func TestReplayShowsThePresent(t *testing.T) {
 // change may still be on its way: a client would take that for the newest.
 func TestVersionFollowsSequence(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
-	registration := c.Register()
+	client := newVisitor(t)
+	registration := client.Register()
 	path := "/v1/registrations/" + registration.Id
-	c.Do("DELETE", path+"/items", nil).Into(http.StatusOK, &registration)
-	c.Do("POST", path+"/items", api.NewItem{OfferId: "2501"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	c.Do("DELETE", path+"/items", nil).Into(http.StatusOK, nil)
+	client.Do("DELETE", path+"/items", nil).Into(http.StatusOK, &registration)
+	client.Do("POST", path+"/items", api.NewItem{OfferId: "2501"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	client.Do("DELETE", path+"/items", nil).Into(http.StatusOK, nil)
 	known := [2]string{"If-None-Match", `"` + registration.Version + `"`}
-	if now := c.Do("GET", path, nil, known); now.Status != http.StatusOK {
+	if now := client.Do("GET", path, nil, known); now.Status != http.StatusOK {
 		t.Errorf("the version of an earlier sequence is answered with %d", now.Status)
 	}
 }

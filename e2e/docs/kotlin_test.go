@@ -216,17 +216,17 @@ func testAppMovesToAnotherPhone(t *testing.T, classes string, g appGateway) {
 // testAppMeetsLaterGateway signs up at a gateway that sends values which the app has never heard of. The app shows the
 // messages, and does what it can.
 func testAppMeetsLaterGateway(t *testing.T, classes string, g appGateway) {
-	p := newPhone(t, classes, t.TempDir(), newLaterGateway(t, g.URL))
-	due := p.chooseAndStart()
-	if s := p.tap("pay"); s.Problem == nil || s.Problem.Code != laterWord || s.Registration == nil {
+	phone := newPhone(t, classes, t.TempDir(), newLaterGateway(t, g.URL))
+	due := phone.chooseAndStart()
+	if s := phone.tap("pay"); s.Problem == nil || s.Problem.Code != laterWord || s.Registration == nil {
 		t.Fatalf("after a refusal with an unknown reason the app shows %+v", s)
 	}
-	if s := p.tap("pay"); s.Problem != nil || s.Shown == "" {
+	if s := phone.tap("pay"); s.Problem != nil || s.Shown == "" {
 		t.Fatalf("with an unknown step and method the app shows %+v", s)
 	}
-	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
-	p.tap("appear")
-	if s := p.tap("await", laterWord+"_done"); !strings.Contains(s.Registration.Message.Text, "Bienvenue") {
+	g.confirm(phone.payment(g), frontdesktest.ApprovedCard)
+	phone.tap("appear")
+	if s := phone.tap("await", laterWord+"_done"); !strings.Contains(s.Registration.Message.Text, "Bienvenue") {
 		t.Errorf("at an unknown last step the app shows %+v", s.Registration)
 	}
 	g.Records().ExpectOnePayment(t, due)

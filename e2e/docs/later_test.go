@@ -146,17 +146,17 @@ func grow(value any) {
 // TestTypedExampleMeetsLaterGateway signs up with the typed example at a gateway that sends values which it has never heard of.
 func TestTypedExampleMeetsLaterGateway(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	w := newNodeProject(t, newLaterGateway(t, c.URL), "client.ts", "signup.ts", "screens.ts")
-	w.write("frontdesk.d.ts", string(c.Do("GET", "/docs/frontdesk.d.ts", nil).Body))
-	if out, err := w.compile("signup.ts"); err != nil {
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	project := newNodeProject(t, newLaterGateway(t, client.URL), "client.ts", "signup.ts", "screens.ts")
+	project.write("frontdesk.d.ts", string(client.Do("GET", "/docs/frontdesk.d.ts", nil).Body))
+	if out, err := project.compile("signup.ts"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	said := w.must("node", "signup.js")
+	said := project.must("node", "signup.js")
 	for _, shown := range []string{"Please check your cart", "pay by card", "Please complete your payment.", "Welcome!", "member 11-"} {
 		if !strings.Contains(said, shown) {
 			t.Errorf("the example does not show %q:\n%s", shown, said)
 		}
 	}
-	expectOnePayment(t, c)
+	expectOnePayment(t, client)
 }

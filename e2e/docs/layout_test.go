@@ -196,16 +196,16 @@ func TestFileSizesAndDocs(t *testing.T) {
 			}
 		}
 		for _, declaration := range file.Decls {
-			f, ok := declaration.(*ast.FuncDecl)
+			function, ok := declaration.(*ast.FuncDecl)
 			if !ok {
 				continue
 			}
-			if lines := files.Position(f.End()).Line - files.Position(f.Pos()).Line; lines > mostFunction {
-				t.Errorf("%s: %s has %d lines, at most %d can be read", path, f.Name.Name, lines, mostFunction)
+			if lines := files.Position(function.End()).Line - files.Position(function.Pos()).Line; lines > mostFunction {
+				t.Errorf("%s: %s has %d lines, at most %d can be read", path, function.Name.Name, lines, mostFunction)
 			}
-			if f.Name.IsExported() && !strings.HasSuffix(path, "_test.go") {
+			if function.Name.IsExported() && !strings.HasSuffix(path, "_test.go") {
 				exported++
-				if f.Doc != nil {
+				if function.Doc != nil {
 					documented++
 				}
 			}

@@ -77,21 +77,21 @@ func TestDeclinedCardThenChallenge(t *testing.T) {
 // TestSecondPressAfterDecline checks what the contract says of another press of the pay button after a decline.
 func TestSecondPressAfterDecline(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	registration := c.Register()
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
 	body := map[string]string{"method": "card", "cart": registration.Cart.Revision}
 	press := func(key [2]string) api.Payment {
 		t.Helper()
 		var shown api.Registration
-		c.RequestPayment(registration.Id, body, key).Into(http.StatusCreated, &shown)
+		client.RequestPayment(registration.Id, body, key).Into(http.StatusCreated, &shown)
 		return *shown.Payment
 	}
 	first := frontdesktest.Key("")
 	payment := press(first)
-	c.Confirm(payment, frontdesktest.DeclinedCard)
-	c.AwaitPayment(registration.Id, api.Declined)
+	client.Confirm(payment, frontdesktest.DeclinedCard)
+	client.AwaitPayment(registration.Id, api.Declined)
 	other := map[string]string{"method": "later", "dueDate": frontdesktest.Day(5), "cart": registration.Cart.Revision}
-	c.RequestPayment(registration.Id, other).Problem(api.PaymentExists)
+	client.RequestPayment(registration.Id, other).Problem(api.PaymentExists)
 	for _, key := range [][2]string{first, frontdesktest.Key(""), frontdesktest.Key("")} {
 		again := press(key)
 		if again.Id != payment.Id || again.State != api.RequiresAction || again.Card.DeclineCode != nil ||
@@ -100,9 +100,9 @@ func TestSecondPressAfterDecline(t *testing.T) {
 			t.Errorf("another press shows %+v, want the same payment for another card", again)
 		}
 	}
-	c.Confirm(payment, frontdesktest.ApprovedCard)
-	c.Await(registration.Id, api.Completed)
-	c.Records().ExpectOnePayment(t, payment.Total.Amount)
+	client.Confirm(payment, frontdesktest.ApprovedCard)
+	client.Await(registration.Id, api.Completed)
+	client.Records().ExpectOnePayment(t, payment.Total.Amount)
 }
 
 // TestSecondCardAfterDecline checks that no response calls the card declined once the buyer has paid

@@ -281,26 +281,26 @@ func TestMandateRefused(t *testing.T) {
 // TestResendIn checks that the seconds until a new code count down, and that a poll gets 304 meanwhile.
 func TestResendIn(t *testing.T) {
 	t.Parallel()
-	d := newDebtor(t)
+	debtor := newDebtor(t)
 	request := clubsim.FaultMatch{Method: "POST", Path: "/signature_requests"}
-	d.faults(clubsim.Fault{Match: request, Kind: "error_before", Status: 421, Times: new(1)})
-	r := d.mandate(api.SignatureNoCode)
+	debtor.faults(clubsim.Fault{Match: request, Kind: "error_before", Status: 421, Times: new(1)})
+	r := debtor.mandate(api.SignatureNoCode)
 	if frontdesktest.Value(r.Mandate.ResendIn) != 0 || !strings.Contains(actions(r), "resend ") {
 		t.Errorf("without a code: %+v, %s", r.Mandate, actions(r))
 	}
-	sent := d.answered(d.post("/mandate/signature/resend", nil), api.SignatureAwaitingCode)
+	sent := debtor.answered(debtor.post("/mandate/signature/resend", nil), api.SignatureAwaitingCode)
 	first := frontdesktest.Value(sent.Mandate.ResendIn)
 	if first < 50 || first > 60 || strings.Contains(actions(sent), "resend ") {
 		t.Errorf("after a code: %+v, %s", sent.Mandate, actions(sent))
 	}
 	frontdesktest.Eventually(t, "the seconds count down", func() bool {
-		now := d.read()
+		now := debtor.read()
 		if now.Version != sent.Version {
 			t.Fatalf("%+v is another version than %+v", now, sent)
 		}
 		return *now.Mandate.ResendIn < first
 	})
-	if poll := d.Do("GET", d.path, nil, [2]string{"If-None-Match", `W/"` + sent.Version + `"`}); poll.Status != http.StatusNotModified {
+	if poll := debtor.Do("GET", debtor.path, nil, [2]string{"If-None-Match", `W/"` + sent.Version + `"`}); poll.Status != http.StatusNotModified {
 		t.Errorf("a poll gets %d", poll.Status)
 	}
 }

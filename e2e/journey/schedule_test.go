@@ -112,23 +112,23 @@ func holdCart(t *testing.T, c *frontdesktest.Client, club string, offer api.Offe
 }
 
 // holdCartSchedule checks that a cart with only this offer has the debits of the offer's schedule, for the same days.
-func holdCartSchedule(t *testing.T, c *frontdesktest.Client, offer api.Offer, s api.Schedule) {
+func holdCartSchedule(t *testing.T, client *frontdesktest.Client, offer api.Offer, offered api.Schedule) {
 	t.Helper()
-	item := api.NewItem{OfferId: offer.Id, StartDate: &s.StartDate}
+	item := api.NewItem{OfferId: offer.Id, StartDate: &offered.StartDate}
 	if slices.Contains(offer.Needs, api.OfferNeedDebit) {
-		item.Debit = &api.Debit{Day: s.DebitDay}
+		item.Debit = &api.Debit{Day: offered.DebitDay}
 	}
-	cart := cartSchedule(t, c, item)
-	if len(cart.Debits) != len(s.Debits) || len(cart.Recurrences) > 0 != (s.Recurrence != nil) || !reflect.DeepEqual(cart.Total, s.Total) {
-		t.Errorf("%s: the cart has %+v, the offer %+v", offer.Name, cart, s)
+	cart := cartSchedule(t, client, item)
+	if len(cart.Debits) != len(offered.Debits) || len(cart.Recurrences) > 0 != (offered.Recurrence != nil) || !reflect.DeepEqual(cart.Total, offered.Total) {
+		t.Errorf("%s: the cart has %+v, the offer %+v", offer.Name, cart, offered)
 		return
 	}
-	for i, debit := range s.Debits {
+	for i, debit := range offered.Debits {
 		if got := cart.Debits[i]; got.Date != debit.Date || got.Price != debit.Price {
 			t.Errorf("%s: debit %d is %+v in the cart, and %+v of the offer", offer.Name, i, got, debit)
 		}
 	}
-	if r := s.Recurrence; r != nil {
+	if r := offered.Recurrence; r != nil {
 		if got := cart.Recurrences[0]; got.From != r.From || got.Every != r.Every || got.Price != r.Price {
 			t.Errorf("%s: continues with %+v in the cart, and with %+v of the offer", offer.Name, got, r)
 		}
@@ -139,27 +139,27 @@ func holdCartSchedule(t *testing.T, c *frontdesktest.Client, offer api.Offer, s 
 }
 
 // cartSchedule starts a registration with items, and returns the schedule of its cart. It is due today what the cart says.
-func cartSchedule(t *testing.T, c *frontdesktest.Client, items ...api.NewItem) (s api.CartSchedule) {
+func cartSchedule(t *testing.T, client *frontdesktest.Client, items ...api.NewItem) (computed api.CartSchedule) {
 	t.Helper()
-	registration := c.RegisterWith(c.Club(), frontdesktest.Person(), items...)
-	c.Do("GET", "/v1/registrations/"+registration.Id+"/schedule", nil).Into(http.StatusOK, &s)
+	registration := client.RegisterWith(client.Club(), frontdesktest.Person(), items...)
+	client.Do("GET", "/v1/registrations/"+registration.Id+"/schedule", nil).Into(http.StatusOK, &computed)
 	due := int64(0)
-	for _, share := range s.DueNow.Items {
+	for _, share := range computed.DueNow.Items {
 		due += share.Price.Amount
 	}
-	if s.DueNow.Price != registration.Cart.DueNow || due != s.DueNow.Price.Amount || s.Revision != registration.Cart.Revision ||
-		len(s.Items) != len(registration.Cart.Items) {
-		t.Errorf("the schedule %+v is not that of the cart %+v", s, registration.Cart)
+	if computed.DueNow.Price != registration.Cart.DueNow || due != computed.DueNow.Price.Amount || computed.Revision != registration.Cart.Revision ||
+		len(computed.Items) != len(registration.Cart.Items) {
+		t.Errorf("the schedule %+v is not that of the cart %+v", computed, registration.Cart)
 	}
-	return s
+	return computed
 }
 
 // TestScheduleOfACart checks that the schedule of carts with several offers is the sum of the schedules of these offers.
 func TestScheduleOfACart(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	var offers []api.Offer
-	for _, product := range catalogue(c, c.Club()) {
+	for _, product := range catalogue(client, client.Club()) {
 		offers = append(offers, product.Offers...)
 	}
 	draw := rand.New(rand.NewPCG(46, 10)) // #nosec G404 -- the same carts each time
@@ -175,8 +175,8 @@ func TestScheduleOfACart(t *testing.T) {
 			}
 			items = append(items, item)
 			var one api.Schedule
-			path := fmt.Sprintf("/v1/clubs/%s/offers/%s/schedule?startDate=%s&debitDay=%d", c.Club(), offer.Id, start, day)
-			c.Do("GET", path, nil).Into(http.StatusOK, &one)
+			path := fmt.Sprintf("/v1/clubs/%s/offers/%s/schedule?startDate=%s&debitDay=%d", client.Club(), offer.Id, start, day)
+			client.Do("GET", path, nil).Into(http.StatusOK, &one)
 			for _, debit := range one.Debits {
 				want[debit.Date] += debit.Price.Amount
 			}
@@ -184,7 +184,7 @@ func TestScheduleOfACart(t *testing.T) {
 				addRecurring(want, one.Recurrence.From, one.Recurrence.Every, one.Recurrence.Price.Amount)
 			}
 		}
-		cart, got := cartSchedule(t, c, items...), map[string]int64{}
+		cart, got := cartSchedule(t, client, items...), map[string]int64{}
 		for _, debit := range cart.Debits {
 			got[debit.Date] += debit.Price.Amount
 		}

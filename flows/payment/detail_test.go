@@ -231,7 +231,7 @@ func TestDoubtAmongThousands(t *testing.T) {
 	world := newWorld(t)
 	gateway := world.Gateway()
 	for i := range 2500 { // due before the others
-		p := &flows.Payment{
+		waiting := &flows.Payment{
 			ID:           flows.NewPaymentID(fmt.Sprint("waiting", i), 1),
 			State:        flows.Intent,
 			Method:       flows.ByCard,
@@ -240,7 +240,7 @@ func TestDoubtAmongThousands(t *testing.T) {
 			UpdatedAt:    world.Clock.Now(),
 			CreatedAt:    world.Clock.Now(),
 		}
-		if err := gateway.Store.Rebuild(t.Context(), &flows.Registration{ID: p.Registration, Generation: 1}, p, 0); err != nil {
+		if err := gateway.Store.Rebuild(t.Context(), &flows.Registration{ID: waiting.Registration, Generation: 1}, waiting, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

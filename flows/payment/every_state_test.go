@@ -98,14 +98,14 @@ func (w *world) walk(state flows.PaymentState, there string, bring func(*world, 
 
 	moves := w.Journal.MovesOf(payment.ID)
 	at := state
-	for _, m := range moves {
-		if m.From != m.To && !m.From.CanBecome(m.To) {
-			w.Errorf("forbidden: %s → %s", m.From, m.To)
+	for _, move := range moves {
+		if move.From != move.To && !move.From.CanBecome(move.To) {
+			w.Errorf("forbidden: %s → %s", move.From, move.To)
 		}
-		if m.From != at {
-			w.Errorf("an unrecorded change: %s → %s", at, m.From)
+		if move.From != at {
+			w.Errorf("an unrecorded change: %s → %s", at, move.From)
 		}
-		at = m.To
+		at = move.To
 	}
 	if changed := end.Version > payment.Version; at != end.State || changed != (len(moves) > 0) {
 		w.Errorf("version %d is %s, but %d recorded changes led from version %d to %s", end.Version, end.State, len(moves), payment.Version, at)

@@ -107,8 +107,8 @@ func TestQuota(t *testing.T) {
 func TestSpikeArrest(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
-	g := world.Gateway()
-	p := world.Authorised(g)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
 	world.Fault(clubsim.Fault{
 		Match:   recording,
 		Kind:    "too_many",
@@ -116,10 +116,10 @@ func TestSpikeArrest(t *testing.T) {
 		DelayMs: 100,
 		Times:   new(1),
 	})
-	p = world.Advance(g, p)
-	world.ExpectSound(p)
-	if p.State != flows.Recorded || p.Claim != 1 || len(world.Sim.Ledger()) != 1 {
-		t.Errorf("%s (%s), claim %d, ledger %+v", p.State, p.Reason, p.Claim, world.Sim.Ledger())
+	payment = world.Advance(gateway, payment)
+	world.ExpectSound(payment)
+	if payment.State != flows.Recorded || payment.Claim != 1 || len(world.Sim.Ledger()) != 1 {
+		t.Errorf("%s (%s), claim %d, ledger %+v", payment.State, payment.Reason, payment.Claim, world.Sim.Ledger())
 	}
 }
 

@@ -48,30 +48,30 @@ func TestEveryCartHolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		cart := drawCart(t)
-		s := schedule.OfCart(cart)
-		if s.DueNow.Amount != cart.Total || s.DueNow.Date != cart.Today || s.DueNow.Basis != schedule.Exact {
-			t.Fatalf("due now %+v of %d", s.DueNow, cart.Total)
+		computed := schedule.OfCart(cart)
+		if computed.DueNow.Amount != cart.Total || computed.DueNow.Date != cart.Today || computed.DueNow.Basis != schedule.Exact {
+			t.Fatalf("due now %+v of %d", computed.DueNow, cart.Total)
 		}
-		holdShares(t, s.DueNow.Amount, s.DueNow.Shares)
-		if slices.Contains(s.Rules, schedule.OutOfRange) {
+		holdShares(t, computed.DueNow.Amount, computed.DueNow.Shares)
+		if slices.Contains(computed.Rules, schedule.OutOfRange) {
 			return
 		}
 		last := cart.Today.AddDays(-1)
-		for _, debit := range s.Debits {
+		for _, debit := range computed.Debits {
 			holdShares(t, debit.Amount, debit.Shares)
 			if debit.Date.Compare(last) <= 0 {
 				t.Fatalf("%s follows %s", debit.Date, last)
 			}
 			last = debit.Date
 		}
-		for _, endless := range s.Recurrences {
+		for _, endless := range computed.Recurrences {
 			holdShares(t, endless.Amount, endless.Shares)
 			if endless.From.Compare(last) <= 0 {
 				t.Fatalf("continues from %s, before the debit of %s", endless.From, last)
 			}
 		}
-		holdLines(t, cart, s)
-		holdCartTotal(t, s)
+		holdLines(t, cart, computed)
+		holdCartTotal(t, computed)
 	})
 }
 
@@ -85,19 +85,19 @@ func holdShares(t *rapid.T, amount int64, shares []schedule.Share) {
 }
 
 // holdLines compares, line by line, the first hundred debits of the cart with those of the offer alone.
-func holdLines(t *rapid.T, cart schedule.Cart, s schedule.CartSchedule) {
+func holdLines(t *rapid.T, cart schedule.Cart, computed schedule.CartSchedule) {
 	for i, line := range cart.Lines {
 		if line.Terms == nil {
-			if (s.Lines[i].Basis == schedule.Unknown) != (len(line.Rules) > 0) {
-				t.Fatalf("line %d without terms is %+v", i, s.Lines[i])
+			if (computed.Lines[i].Basis == schedule.Unknown) != (len(line.Rules) > 0) {
+				t.Fatalf("line %d without terms is %+v", i, computed.Lines[i])
 			}
 			continue
 		}
 		got, want := map[schedule.Date]int64{}, debitsOf(schedule.Of(*line.Terms))
-		for _, debit := range s.Debits {
+		for _, debit := range computed.Debits {
 			got[debit.Date] += shareOf(line.ID, debit.Shares)
 		}
-		for _, endless := range s.Recurrences {
+		for _, endless := range computed.Recurrences {
 			for n := range 100 {
 				got[endless.At(n)] += shareOf(line.ID, endless.Shares)
 			}
@@ -136,32 +136,32 @@ func debitsOf(s schedule.Schedule) []schedule.Debit {
 
 // holdCartTotal: the total is the sum of everything, unless it never ends or a line is unknown. The statement begins with
 // today, and has the next two dates.
-func holdCartTotal(t *rapid.T, s schedule.CartSchedule) {
-	sum := s.DueNow.Amount
-	for _, debit := range s.Debits {
+func holdCartTotal(t *rapid.T, computed schedule.CartSchedule) {
+	sum := computed.DueNow.Amount
+	for _, debit := range computed.Debits {
 		sum += debit.Amount
 	}
-	isKnown := len(s.Recurrences) == 0 && s.Basis != schedule.Unknown
-	if (s.Total != nil) != isKnown || isKnown && *s.Total != sum {
-		t.Fatalf("in all %v, want %d: %+v", s.Total, sum, s)
+	isKnown := len(computed.Recurrences) == 0 && computed.Basis != schedule.Unknown
+	if (computed.Total != nil) != isKnown || isKnown && *computed.Total != sum {
+		t.Fatalf("in all %v, want %d: %+v", computed.Total, sum, computed)
 	}
-	debits := slices.DeleteFunc(slices.Clone(s.FirstStatement), func(line schedule.Movement) bool { return !line.Debit })
-	for i, line := range debits[:min(len(debits), len(s.Debits))] {
-		if line.Date != s.Debits[i].Date || line.Amount != s.Debits[i].Amount {
-			t.Fatalf("the statement has %+v, want %+v", line, s.Debits[i])
+	debits := slices.DeleteFunc(slices.Clone(computed.FirstStatement), func(line schedule.Movement) bool { return !line.Debit })
+	for i, line := range debits[:min(len(debits), len(computed.Debits))] {
+		if line.Date != computed.Debits[i].Date || line.Amount != computed.Debits[i].Amount {
+			t.Fatalf("the statement has %+v, want %+v", line, computed.Debits[i])
 		}
 	}
-	if s.Basis == schedule.Unknown && len(debits) > 0 {
+	if computed.Basis == schedule.Unknown && len(debits) > 0 {
 		t.Fatalf("the statement of an unknown cart is %+v", debits)
 	}
 	worst := schedule.Exact
-	for _, line := range s.Lines {
+	for _, line := range computed.Lines {
 		if line.Basis == schedule.Unknown || worst == schedule.Exact {
 			worst = line.Basis
 		}
 	}
-	if s.Basis != worst {
-		t.Fatalf("the whole is %s, its lines %+v", s.Basis, s.Lines)
+	if computed.Basis != worst {
+		t.Fatalf("the whole is %s, its lines %+v", computed.Basis, computed.Lines)
 	}
 }
 
@@ -179,15 +179,15 @@ func TestCartListsEndlessDebitsUntilTheLastOther(t *testing.T) {
 	today := schedule.Date{Year: 2026, Month: 12, Day: 1}
 	limited := endlessTerms(0, today, 5)
 	limited.Recurrences, limited.Occurrences = nil, []schedule.Entry{{Offset: "P0W", Interval: "P1M", Loop: 2, Price: 1000}}
-	s := schedule.OfCart(schedule.Cart{Today: today, Lines: []schedule.CartLine{
+	computed := schedule.OfCart(schedule.Cart{Today: today, Lines: []schedule.CartLine{
 		{ID: "a", Terms: limited}, {ID: "b", Terms: endlessTerms(300, today, 5)}, {ID: "c", Terms: endlessTerms(50, today, 5)},
 	}})
-	if len(s.Debits) != 2 || s.Debits[0].Amount != 1350 || s.Debits[1].Amount != 1350 || s.Debits[1].Date.String() != "2027-01-05" {
-		t.Errorf("the debits are %+v", s.Debits)
+	if len(computed.Debits) != 2 || computed.Debits[0].Amount != 1350 || computed.Debits[1].Amount != 1350 || computed.Debits[1].Date.String() != "2027-01-05" {
+		t.Errorf("the debits are %+v", computed.Debits)
 	}
-	if len(s.Recurrences) != 1 || s.Recurrences[0].From.String() != "2027-02-05" ||
-		!reflect.DeepEqual(s.Recurrences[0].Shares, []schedule.Share{{Line: "b", Amount: 300}, {Line: "c", Amount: 50}}) {
-		t.Errorf("continues with %+v", s.Recurrences)
+	if len(computed.Recurrences) != 1 || computed.Recurrences[0].From.String() != "2027-02-05" ||
+		!reflect.DeepEqual(computed.Recurrences[0].Shares, []schedule.Share{{Line: "b", Amount: 300}, {Line: "c", Amount: 50}}) {
+		t.Errorf("continues with %+v", computed.Recurrences)
 	}
 }
 

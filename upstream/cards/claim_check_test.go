@@ -74,7 +74,7 @@ func TestCheckClaimCatches(t *testing.T) {
 		return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Body: body}, nil
 	}
 	var answered sync.Map
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		processor *cards.Client
 		says      string
 	}{
@@ -111,8 +111,8 @@ func TestCheckClaimCatches(t *testing.T) {
 			return response, err
 		}), "a retry lost"},
 	} {
-		report, err := cards.CheckClaim(t.Context(), c.processor, 2, 8)
-		if err != nil || report.Holds() || !strings.Contains(strings.Join(report.Broken, "\n"), c.says) {
+		report, err := cards.CheckClaim(t.Context(), test.processor, 2, 8)
+		if err != nil || report.Holds() || !strings.Contains(strings.Join(report.Broken, "\n"), test.says) {
 			t.Errorf("%s: %+v, %v", name, report, err)
 		}
 	}

@@ -32,7 +32,7 @@ func BenchmarkGetContact(b *testing.B) {
 		io.WriteString(w, body)
 	}))
 	b.Cleanup(server.Close)
-	c := club.New(club.Config{
+	client := club.New(club.Config{
 		BaseURL:      server.URL,
 		ClientID:     "demo",
 		ClientSecret: "secret",
@@ -42,7 +42,7 @@ func BenchmarkGetContact(b *testing.B) {
 	at := club.Scope{ClientToken: "demo", Club: club.NewIRI("demo", "clubs", "11"), Node: club.NewIRI("demo", "network_nodes", "3")}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.GetContact(b.Context(), at, club.NewIRI("demo", "contacts", "1001")); err != nil {
+		if _, err := client.GetContact(b.Context(), at, club.NewIRI("demo", "contacts", "1001")); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -113,17 +113,17 @@ func (w *world) cart(buyer club.IRI, offers ...string) club.Sale {
 func (w *world) day(from int) string { return w.Now().AddDate(0, 0, from).Format(time.DateOnly) }
 
 // paying is the payment that settles a sale by card.
-func (w *world) paying(s club.Sale) club.NewPayment {
+func (w *world) paying(sale club.Sale) club.NewPayment {
 	return club.NewPayment{
-		Contact:    s.Contact,
-		FamilyName: s.FamilyName,
-		GivenName:  s.GivenName,
-		Number:     s.Number,
-		Amount:     s.TotalTI,
+		Contact:    sale.Contact,
+		FamilyName: sale.FamilyName,
+		GivenName:  sale.GivenName,
+		Number:     sale.Number,
+		Amount:     sale.TotalTI,
 		Mean:       club.MeanCBWeb,
-		Club:       s.Club,
-		ClubCode:   s.ClubCode,
-		Checkout:   s.Checkout,
+		Club:       sale.Club,
+		ClubCode:   sale.ClubCode,
+		Checkout:   sale.Checkout,
 	}
 }
 

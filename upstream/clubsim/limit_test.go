@@ -9,7 +9,7 @@ import (
 
 // TestCallLimits: each limit of the API gateway refuses the call after its last one, and says on every response what is left.
 func TestCallLimits(t *testing.T) {
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		limits body
 		prefix string
 		length time.Duration
@@ -20,23 +20,23 @@ func TestCallLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := newTestClient(t, "demo-limits")
-			client.control("PUT", "settings", body{"callLimits": c.limits}).want(200)
+			client.control("PUT", "settings", body{"callLimits": test.limits}).want(200)
 			client.get("/clubs/11").want(200) // the fourth call is that for the token
 			now := client.world.Now()
 			for n, want := range []int{200, 200, 429, 429} {
 				got := client.get("/clubs/11")
-				if got.status != want || got.header.Get("Retry-After") != "" || got.header.Get(c.prefix+"-Limit") != "4" {
+				if got.status != want || got.header.Get("Retry-After") != "" || got.header.Get(test.prefix+"-Limit") != "4" {
 					t.Errorf("call %d: status %d, %v", n, got.status, got.header)
 				}
 				remaining := strconv.Itoa(max(0, 1-n))
-				if c.prefix == "X-Spike-Arrest" {
+				if test.prefix == "X-Spike-Arrest" {
 					remaining = ""
 				}
-				if got.header.Get(c.prefix+"-Remaining") != remaining {
-					t.Errorf("call %d: %s left, want %s", n, got.header.Get(c.prefix+"-Remaining"), remaining)
+				if got.header.Get(test.prefix+"-Remaining") != remaining {
+					t.Errorf("call %d: %s left, want %s", n, got.header.Get(test.prefix+"-Remaining"), remaining)
 				}
-				ms, _ := strconv.ParseInt(got.header.Get(c.prefix+"-Reset"), 10, 64)
-				if left := time.UnixMilli(ms).Sub(now); left <= 0 || left > c.length {
+				ms, _ := strconv.ParseInt(got.header.Get(test.prefix+"-Reset"), 10, 64)
+				if left := time.UnixMilli(ms).Sub(now); left <= 0 || left > test.length {
 					t.Errorf("call %d: the limit ends after %s", n, left)
 				}
 			}
