@@ -314,7 +314,8 @@ func TestCorrectionHasTheCodesOfThePerson(t *testing.T) {
 		}
 		for method, body := range map[string]any{"PUT": whole, "PATCH": correction} {
 			problem := client.Do(method, "/v1/registrations/"+id+"/person", body).Problem(api.InvalidRequest)
-			if found := frontdesktest.Value(problem.Errors); len(found) != 1 || frontdesktest.Place(found[0]) != field.path || found[0].Code != field.code {
+			found := frontdesktest.Value(problem.Errors)
+			if len(found) != 1 || frontdesktest.Place(found[0]) != field.path || found[0].Code != field.code {
 				t.Errorf("%s of %s %q: %+v, not %s", method, field.path, field.wrong, found, field.code)
 			}
 		}

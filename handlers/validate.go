@@ -160,7 +160,8 @@ func unknownParameters(c echo.Context, op operation) (problems []flows.FieldProb
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.QueryParams())) {
 		if !slices.Contains(known, name) {
-			problems = append(problems, fieldError(flows.InQuery+name, flows.FieldUnknownParameter, "known", cmp.Or(strings.Join(known, ", "), "-"))...)
+			names := cmp.Or(strings.Join(known, ", "), "-")
+			problems = append(problems, fieldError(flows.InQuery+name, flows.FieldUnknownParameter, "known", names)...)
 		}
 	}
 	return problems

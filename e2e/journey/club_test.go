@@ -149,7 +149,8 @@ func TestTodayIsTheClubs(t *testing.T) {
 			)
 		}
 		problem := start(day(-1)).Problem(api.InvalidRequest)
-		if fields := *problem.Errors; len(fields) != 1 || frontdesktest.Place(fields[0]) != "/items/0/startDate" || fields[0].Code != "date_too_early" {
+		fields := *problem.Errors
+		if len(fields) != 1 || frontdesktest.Place(fields[0]) != "/items/0/startDate" || fields[0].Code != "date_too_early" {
 			t.Errorf("a start yesterday: %+v", fields)
 		}
 		var registration api.Registration
@@ -161,10 +162,12 @@ func TestTodayIsTheClubs(t *testing.T) {
 				frontdesktest.Key(""),
 			)
 		}
-		if fields := *pay(day(-1)).Problem(api.InvalidRequest).Errors; frontdesktest.Place(fields[0]) != "/dueDate" || fields[0].Code != "date_too_early" {
+		fields = *pay(day(-1)).Problem(api.InvalidRequest).Errors
+		if frontdesktest.Place(fields[0]) != "/dueDate" || fields[0].Code != "date_too_early" {
 			t.Errorf("due yesterday: %+v", fields)
 		}
-		if fields := *pay(day(91)).Problem(api.InvalidRequest).Errors; frontdesktest.Place(fields[0]) != "/dueDate" || fields[0].Code != "date_too_late" {
+		fields = *pay(day(91)).Problem(api.InvalidRequest).Errors
+		if frontdesktest.Place(fields[0]) != "/dueDate" || fields[0].Code != "date_too_late" {
 			t.Errorf("due after the latest day: %+v", fields)
 		}
 		if latest := registration.Next[0].LatestDueDate; latest == nil || *latest != day(90) {

@@ -300,7 +300,8 @@ func TestResendIn(t *testing.T) {
 		}
 		return *now.Mandate.ResendIn < first
 	})
-	if poll := debtor.Do("GET", debtor.path, nil, [2]string{"If-None-Match", `W/"` + sent.Version + `"`}); poll.Status != http.StatusNotModified {
+	poll := debtor.Do("GET", debtor.path, nil, [2]string{"If-None-Match", `W/"` + sent.Version + `"`})
+	if poll.Status != http.StatusNotModified {
 		t.Errorf("a poll gets %d", poll.Status)
 	}
 }

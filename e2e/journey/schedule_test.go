@@ -119,7 +119,8 @@ func holdCartSchedule(t *testing.T, client *frontdesktest.Client, offer api.Offe
 		item.Debit = &api.Debit{Day: offered.DebitDay}
 	}
 	cart := cartSchedule(t, client, item)
-	if len(cart.Debits) != len(offered.Debits) || len(cart.Recurrences) > 0 != (offered.Recurrence != nil) || !reflect.DeepEqual(cart.Total, offered.Total) {
+	if len(cart.Debits) != len(offered.Debits) || len(cart.Recurrences) > 0 != (offered.Recurrence != nil) ||
+		!reflect.DeepEqual(cart.Total, offered.Total) {
 		t.Errorf("%s: the cart has %+v, the offer %+v", offer.Name, cart, offered)
 		return
 	}
@@ -147,8 +148,8 @@ func cartSchedule(t *testing.T, client *frontdesktest.Client, items ...api.NewIt
 	for _, share := range computed.DueNow.Items {
 		due += share.Price.Amount
 	}
-	if computed.DueNow.Price != registration.Cart.DueNow || due != computed.DueNow.Price.Amount || computed.Revision != registration.Cart.Revision ||
-		len(computed.Items) != len(registration.Cart.Items) {
+	if computed.DueNow.Price != registration.Cart.DueNow || due != computed.DueNow.Price.Amount ||
+		computed.Revision != registration.Cart.Revision || len(computed.Items) != len(registration.Cart.Items) {
 		t.Errorf("the schedule %+v is not that of the cart %+v", computed, registration.Cart)
 	}
 	return computed

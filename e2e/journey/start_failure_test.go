@@ -106,7 +106,8 @@ func expectPart(t *testing.T, response *frontdesktest.Response, words, pointer s
 	if !strings.Contains(frontdesktest.Value(problem.Detail), words) {
 		t.Errorf("%q does not name %q", frontdesktest.Value(problem.Detail), words)
 	}
-	if pointer != "" && (len(frontdesktest.Value(problem.Errors)) != 1 || frontdesktest.Place(frontdesktest.Value(problem.Errors)[0]) != pointer) {
+	fields := frontdesktest.Value(problem.Errors)
+	if pointer != "" && (len(fields) != 1 || frontdesktest.Place(fields[0]) != pointer) {
 		t.Errorf("it points at %+v, not at %s", problem.Errors, pointer)
 	}
 	if problem.Retry == api.ProblemRetryAfter && response.Header.Get("Retry-After") == "" {

@@ -33,7 +33,8 @@ func TestLive(t *testing.T) {
 	script.Token = "" // each request has the credentials that the test gives it
 	unseen := script.RequestPayment(registration.Id, `{"method":"card"}`, [2]string{"Authorization", "Bearer " + c.Token}).
 		Problem(api.InvalidRequest)
-	if errors := frontdesktest.Value(unseen.Errors); len(errors) != 1 || frontdesktest.Place(errors[0]) != "/cart" || len(l.Processor.Payments()) != 0 {
+	fields := frontdesktest.Value(unseen.Errors)
+	if len(fields) != 1 || frontdesktest.Place(fields[0]) != "/cart" || len(l.Processor.Payments()) != 0 {
 		t.Errorf("a payment without the cart's revision is refused with %+v", unseen)
 	}
 	var payment api.Payment

@@ -71,7 +71,10 @@ func (r *Relay) Deliveries(ctx context.Context, state DeliveryState) (Deliveries
 		states = []DeliveryState{DeliveryRetrying, DeliveryDead}
 	case DeliveryWaiting, DeliveryRetrying, DeliveryDead, DeliveryDelivered:
 	default:
-		return Deliveries{}, flows.Invalid(flows.FieldProblem{Pointer: flows.InQuery + "state", Message: "must be waiting, retrying, dead or delivered"})
+		return Deliveries{}, flows.Invalid(flows.FieldProblem{
+			Pointer: flows.InQuery + "state",
+			Message: "must be waiting, retrying, dead or delivered",
+		})
 	}
 	all, err := r.deliveries(ctx, states)
 	return all, flows.StorageFailed(err)

@@ -395,8 +395,8 @@ func (d Details) withExtras(products []Product) []Product {
 	return products
 }
 
-// readProducts reads a catalogue from the club system, without the products none of whose offers can be read. The offers of one page are read
-// concurrently with the next page, and so is the club, which every buyer needs next.
+// readProducts reads a catalogue from the club system, without the products none of whose offers can be read. The offers of one
+// page are read concurrently with the next page, and so is the club, which every buyer needs next.
 func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuery) ([]Product, error) {
 	scope, sale, err := c.saleQuery(ctx, at, query)
 	if err != nil {

@@ -16,7 +16,7 @@ func (s *Server) listPayments(r *http.Request, _ string) (any, error) {
 	if all := query.Get("all"); all != "" {
 		var err error
 		if options.All, err = strconv.ParseBool(all); err != nil {
-			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: flows.InQuery + "all", Message: "must be true or false"}}}
+			return nil, flows.Invalid(flows.FieldProblem{Pointer: flows.InQuery + "all", Message: "must be true or false"})
 		}
 	}
 	for name, at := range map[string]*time.Time{"since": &options.Since, "until": &options.Until} {

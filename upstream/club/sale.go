@@ -135,8 +135,9 @@ type SaleCheck struct {
 // response is a 400 or a 422. ErrNotFound when the sale does not exist.
 func (c *Client) CheckSale(ctx context.Context, scope Scope, sale IRI) (SaleCheck, error) {
 	_, err := do[noContent](ctx, c, get("CheckSale", scope, "sales/{id}/check", sale))
-	if e, ok := errors.AsType[*Error](err); ok && slices.Contains([]int{http.StatusBadRequest, http.StatusUnprocessableEntity}, e.Status) && !e.isForeign() {
-		return SaleCheck{Violations: e.Violations}, nil
+	invalid := []int{http.StatusBadRequest, http.StatusUnprocessableEntity}
+	if failed, ok := errors.AsType[*Error](err); ok && slices.Contains(invalid, failed.Status) && !failed.isForeign() {
+		return SaleCheck{Violations: failed.Violations}, nil
 	}
 	return SaleCheck{Valid: err == nil}, err
 }

@@ -146,7 +146,8 @@ func TestForeignShapes(t *testing.T) {
 
 // TestStrictWhereMoneyMoves: no other form of an amount counts in a sale or a debt, and no line of a sale is left out.
 func TestStrictWhereMoneyMoves(t *testing.T) {
-	const sold = `{"@id": "/demo/sales/1", "totalTI": 4990, "state": "building", "articles": {"3": {"@id": "/demo/articles/1", "priceTI": 4990}}}`
+	const sold = `{"@id": "/demo/sales/1", "totalTI": 4990, "state": "building",
+		"articles": {"3": {"@id": "/demo/articles/1", "priceTI": 4990}}}`
 	read := must[club.Sale](t)(reading(t, sold).GetSale(t.Context(), demo, sale))
 	if read.TotalTI != 4990 || len(read.Articles) != 1 {
 		t.Errorf("read %+v", read)
@@ -228,7 +229,8 @@ func TestOddDates(t *testing.T) {
 		}
 	}
 	person := inParis(t, `{"@id": "/demo/contacts/7", "birthDate": "secret", "tags": [{"name": "a", "validThrough": "secret"}, {"name": 7}]}`)
-	equal(t, withoutNotes(must[club.Contact](t)(person.GetContact(t.Context(), demo, "/demo/contacts/7"))), club.Contact{IRI: "/demo/contacts/7"})
+	contact := must[club.Contact](t)(person.GetContact(t.Context(), demo, "/demo/contacts/7"))
+	equal(t, withoutNotes(contact), club.Contact{IRI: "/demo/contacts/7"})
 	fields := []string{}
 	for _, left := range person.Unreadable() {
 		fields = append(fields, left.Field)
