@@ -3,6 +3,7 @@ package handlers_test
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"os"
 	"testing"
 
@@ -26,5 +27,32 @@ func TestContractAsJSON(t *testing.T) {
 		frontdesktest.Must(t, os.WriteFile("../api/openapi.json", indented.Bytes(), 0o644))
 	} else if !bytes.Equal(indented.Bytes(), api.JSON) {
 		t.Error("api/openapi.json is another contract than openapi.yaml: run make generate")
+	}
+}
+
+// TestKeysOfWrites: there is one rule for keys. Each POST of a front end requires an Idempotency-Key, and every other write
+// accepts one.
+func TestKeysOfWrites(t *testing.T) {
+	t.Parallel()
+	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
+	frontdesktest.Must(t, err)
+	for path, item := range document.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.Extensions["x-internal"] == true {
+				continue
+			}
+			key := op.Parameters.GetByInAndName("header", "Idempotency-Key")
+			if write := method != http.MethodGet; write != (key != nil) {
+				t.Errorf("%s %s: a write, %t, has a key, %t", method, path, write, key != nil)
+				continue
+			}
+			if key == nil {
+				continue
+			}
+			longest := key.Schema.Value.MaxLength
+			if key.Required != (method == http.MethodPost) || key.Schema.Value.MinLength != 16 || longest == nil || *longest != 255 {
+				t.Errorf("%s %s has the key %+v", method, path, key)
+			}
+		}
 	}
 }
