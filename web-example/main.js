@@ -220,12 +220,11 @@ async function arrive() {
   if (get().resume && (await journey.resume()) === undefined) return; // the address names the registration now
   const { place, registration } = get();
   if (place.registration) {
-    const clubs = journey.loadClubs();
     await ended;
     if (registration?.id !== place.registration) await journey.open(place.registration);
     if (get().place.registration !== place.registration) return; // the visitor has left it meanwhile
     const clubId = get().registration?.clubId;
-    await Promise.all([clubs, clubId && journey.loadCatalogue(clubId), journey.loadDetails(clubId)]);
+    await Promise.all([clubId && journey.loadCatalogue(clubId), journey.loadDetails(clubId)]);
     await Promise.all(journey.cartSchedules(get()).map(journey.loadSchedule));
     return;
   }

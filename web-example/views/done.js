@@ -5,8 +5,7 @@ import { date, money } from "../format.js";
 import { cartSchedules, signOff } from "../journey.js";
 import { canLogIn } from "../identity.js";
 import { isSettled, linkTo } from "../route.js";
-import { clubName, get } from "../store.js";
-import { findOffer } from "../terms.js";
+import { get } from "../store.js";
 import { text, textFor } from "../text.js";
 import { offered } from "./consents.js";
 import { contact } from "./contact.js";
@@ -16,8 +15,8 @@ import { coming } from "./plan.js";
 /** @typedef {import("../contract").Registration} Registration */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, clubs, details, missing, catalogue, schedules, consents, consentRequests, consentResults }) =>
-  [registration, clubs, details, missing, catalogue?.complete && catalogue.products, schedules, consents, consentRequests, consentResults];
+export const reads = ({ registration, details, missing, catalogue, schedules, consents, consentRequests, consentResults }) =>
+  [registration, details, missing, catalogue?.complete && catalogue.products, schedules, consents, consentRequests, consentResults];
 
 export function show() {
   const { registration, missing } = get();
@@ -61,12 +60,12 @@ function welcomeWords({ payment, message }) {
 const owed = ({ payment }) => (payment?.dueDate ? [{ words: text.done.completed.owe(money(payment.total), date(payment.dueDate)), picture: "calendar" }] : []);
 
 /** @param {Registration} registration */
-function memberCard({ contact, cart, clubId }) {
+function memberCard({ contact, cart, clubName }) {
   const bought = cart.items.filter(({ origin }) => origin !== "adjustment");
-  const isTrial = bought.every(({ offerId }) => findOffer(get().catalogue, offerId)?.product.type === "test_session");
+  const isTrial = bought.every(({ type }) => type === "test_session");
   return h("div", { class: "member-card", "data-member": contact?.number },
     icon("lanes"),
-    h("p", { class: "member-club" }, h("span", { class: "logo", "aria-hidden": true }), clubName(clubId) || text.brand),
+    h("p", { class: "member-club" }, h("span", { class: "logo", "aria-hidden": true }), clubName ?? text.brand),
     h("div", { class: "member-offer" }, h("small", {}, text.done.completed.chosen), bought.map(({ name, startDate }) =>
       h("p", {}, name, startDate && h("small", {}, text.terms.starts(date(startDate)))))),
     contact && h("p", { class: "member-number" }, h("small", {}, isTrial ? text.done.completed.customerNumber : text.done.completed.number), contact.number));

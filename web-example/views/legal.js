@@ -4,7 +4,6 @@
  * index.html, in the lines `frontdesk:terms`, `frontdesk:privacy` and `frontdesk:legal`; without an address, no link.
  */
 import { h } from "../dom.js";
-import { clubName } from "../store.js";
 import { text } from "../text.js";
 
 /** @typedef {"terms" | "privacy" | "legal"} Page */
@@ -36,5 +35,5 @@ export const accepting = (by) =>
  * The text that the SMS code signs: which club may debit the account, and the right to a refund.
  * @param {import("../contract").Registration} registration
  */
-export const debitConsent = ({ clubId }) =>
-  h("p", { class: "fine", "data-consent-to-debit": true }, text.mandate.consent(clubName(clubId) || text.brand));
+export const debitConsent = ({ clubName }) =>
+  h("p", { class: "fine", "data-consent-to-debit": true }, text.mandate.consent(clubName ?? text.brand));

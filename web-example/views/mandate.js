@@ -19,8 +19,8 @@ import { correction, signature } from "./signature.js";
 const FIELDS = text.mandate.fields;
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, clubs, catalogue, schedules, given, problem }) =>
-  [registration?.mandate, shownOf(registration), registration?.next.map(({ action }) => action).join(), clubs, catalogue?.complete && catalogue.products, schedules, given, problem?.code === "mobile_unreachable"];
+export const reads = ({ registration, catalogue, schedules, given, problem }) =>
+  [registration?.mandate, shownOf(registration), registration?.next.map(({ action }) => action).join(), catalogue?.complete && catalogue.products, schedules, given, problem?.code === "mobile_unreachable"];
 
 /**
  * What the page shows of the cart and the contact, compared by value: a new object alone must not replace a form.

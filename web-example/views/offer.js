@@ -56,7 +56,7 @@ function back() {
 
 function lead() {
   const { place, registration, catalogue } = get();
-  const club = clubName(registration?.clubId ?? place.club);
+  const club = registration ? registration.clubName : clubName(place.club);
   if (place.step === "instead" && registration?.cart.items.length) return h("p", { class: "lead" }, text.offer.replaces);
   const words = catalogue?.whose ? text.me.own : place.offer && !place.registration ? text.offer.linkedLead : text.offer.lead;
   return h("p", { class: "lead", "data-own": !!catalogue?.whose }, club ? words(club) : " ");

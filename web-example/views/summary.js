@@ -47,7 +47,7 @@ function ofCart() {
   const repeated = cart.items.flatMap(({ offerId }) => debited(findOffer(get().catalogue, offerId)?.offer) ?? []);
   return fold(payment ? text.summary.amount : text.summary.dueNow, payment?.total ?? cart.dueNow, repeated.length === 1 ? repeated[0] : undefined,
     h("div", { class: "side-lines" },
-      h("p", { class: "side-club" }, icon("pin"), clubName(registration.clubId)),
+      h("p", { class: "side-club" }, icon("pin"), registration.clubName ?? ""),
       h("ul", { class: "lines" }, cart.items.map((item) =>
         h("li", {}, h("div", {}, item.name, item.startDate && h("small", {}, text.terms.starts(date(item.startDate)))),
           h("span", { class: "amount" }, money(item.price)))))));
