@@ -1258,6 +1258,9 @@ type Cart struct {
 	// Stale Present and true if the club system did not respond when the cart should have been read again.
 	Stale *bool `json:"stale,omitempty"`
 
+	// Taxes The taxes in `dueNow`, one for each rate; absent if the club system does not give all of them.
+	Taxes *[]Tax `json:"taxes,omitempty"`
+
 	// Valid True if the club system's check passes, no mandate is missing, and at least one payment method is available to the caller. Only a valid cart can be paid.
 	Valid bool `json:"valid"`
 }

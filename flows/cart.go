@@ -40,11 +40,19 @@ type Item struct {
 // Cart is the sale as last read from the club system.
 type Cart struct {
 	Lines    []Line        `json:"lines"`
-	Total    int64         `json:"total"` // due now, minor units
+	Total    int64         `json:"total"`           // due now, minor units
+	Taxes    []Tax         `json:"taxes,omitempty"` // in the total, by rate; none if the club system does not give all of them
 	Currency string        `json:"currency"`
 	Valid    bool          `json:"valid"`
 	Problems []CartProblem `json:"problems,omitempty"`
 	Gone     []Line        `json:"gone,omitempty"` // lines that the club system removed since the cart was last shown
+}
+
+// Tax is the tax of a rate that an amount includes.
+type Tax struct {
+	Percent  int64 `json:"percent"`
+	Included int64 `json:"included"` // minor units
+	Net      int64 `json:"net"`      // the amount without it, in minor units
 }
 
 // Line is an article of the cart.
@@ -106,7 +114,7 @@ func (r *Registration) ApplySale(currency string, sale club.Sale, check club.Sal
 }
 
 func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing bool) Cart {
-	cart := Cart{Total: sale.TotalTI, Currency: sale.Currency, Valid: check.Valid}
+	cart := Cart{Total: sale.TotalTI, Taxes: taxesOf(sale), Currency: sale.Currency, Valid: check.Valid}
 	requested := slices.Clone(items)
 	ids := map[club.IRI]string{} // of the lines, by their article
 	for _, article := range sale.Articles {
@@ -144,6 +152,28 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 		cart.Valid, cart.Problems = false, append(cart.Problems, missing)
 	}
 	return cart
+}
+
+// taxesOf returns the taxes of a sale by rate; none unless the club system gives those of all articles, which add up to the total.
+func taxesOf(sale club.Sale) (taxes []Tax) {
+	rest := sale.TotalTI
+	for _, article := range sale.Articles {
+		rest -= article.PriceTI
+		rate, included, ok := article.Tax()
+		if !ok {
+			return nil
+		}
+		i := slices.IndexFunc(taxes, func(tax Tax) bool { return tax.Percent == rate })
+		if i < 0 {
+			i, taxes = len(taxes), append(taxes, Tax{Percent: rate})
+		}
+		taxes[i].Included += included
+		taxes[i].Net += article.PriceTI - included
+	}
+	if rest != 0 {
+		return nil
+	}
+	return taxes
 }
 
 // cartProblems are the codes by the club system's.

@@ -68,8 +68,11 @@ func (s *Server) cartOf(ctx context.Context, view flows.View) api.Cart {
 		return singleLine(club.OfferName(line.Offer.ID(), textsOf(ctx).Tag, line.Name))
 	}
 	out := api.Cart{
-		Items:    make([]api.CartItem, len(cart.Lines)),
-		DueNow:   money(cart.Total, cart.Currency),
+		Items:  make([]api.CartItem, len(cart.Lines)),
+		DueNow: money(cart.Total, cart.Currency),
+		Taxes: optionalList(each(cart.Taxes, func(tax flows.Tax) api.Tax {
+			return api.Tax{Percent: int(tax.Percent), Included: money(tax.Included, cart.Currency), Net: money(tax.Net, cart.Currency)}
+		})),
 		Revision: cart.Revision(),
 		Valid:    cart.Valid,
 		Problems: problemsOf(ctx, cart, club, view.At),

@@ -2163,6 +2163,8 @@ export interface components {
             revision: components["schemas"]["CartRevision"];
             items: components["schemas"]["CartItem"][];
             dueNow: components["schemas"]["Money"];
+            /** @description The taxes in `dueNow`, one for each rate; absent if the club system does not give all of them. */
+            taxes?: components["schemas"]["Tax"][];
             /** @description True if the club system's check passes, no mandate is missing, and at least one payment method is available to the caller. Only a valid cart can be paid. */
             valid: boolean;
             problems: components["schemas"]["CartProblem"][];

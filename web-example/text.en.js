@@ -288,6 +288,7 @@ export default {
     removeItem: (name) => `Remove ${name}`,
     dueNow: "Due today",
     tax: "All taxes included",
+    taxOf: (/** @type {number} */ percent, /** @type {string} */ amount) => `Including ${amount} tax at ${percent}%`,
     kept: (/** @type {string} */ moment) => `We keep this cart until ${moment}.`,
     pay: (/** @type {string} */ price) => `Pay ${price} by card`,
     payNote: "Next, you enter your card details with the payment provider. Nothing is charged before that.",

@@ -296,6 +296,7 @@ export default {
     removeItem: (name) => `Retirer ${name}`,
     dueNow: "À payer aujourd’hui",
     tax: "Toutes taxes comprises",
+    taxOf: (percent, amount) => `Dont ${amount} de taxes à ${percent} %`,
     kept: (moment) => `Nous gardons ce panier jusqu’au ${moment}.`,
     pay: (price) => `Payer ${price} par carte`,
     payNote: "Ensuite, vous saisissez les coordonnées de votre carte auprès du prestataire de paiement. Rien n’est débité avant.",

@@ -168,6 +168,7 @@ func TestWelcomeWithTwoPlans(t *testing.T) {
 	g.WaitVisible(`[data-debits] [data-plan="1801"]`)
 	g.setUpDirectDebit()
 	g.WaitVisible(`main[data-step="cart"] [data-plan="1801"]`)
+	g.WaitVisible(`[data-tax="20"]`)
 	g.WaitVisible(`[data-item="902"] [data-parts]`)
 	g.says("first instalment €36.90", "After today")
 	g.Click(`[data-later] summary`)

@@ -10,6 +10,19 @@ type Article struct {
 	Name    string `json:"name"`
 	PriceTI int64  `json:"priceTI"` // cents, tax included; negative for a prorata in the buyer's favour
 	Parent  IRI    `json:"parent"`  // the article that added this one; empty: none
+
+	PriceTE lenient[*int64] `json:"priceTE"` // cents, tax excluded; see Tax
+	TaxRate lenient[*int64] `json:"taxRate"`
+}
+
+// Tax returns the tax that the price includes, in cents, and its rate in percent. It is false if the club system gives none, or one
+// that does not add up.
+func (a Article) Tax() (rate, included int64, ok bool) {
+	if a.PriceTE.value == nil || a.TaxRate.value == nil {
+		return 0, 0, false
+	}
+	rate, included = *a.TaxRate.value, a.PriceTI-*a.PriceTE.value
+	return rate, included, rate >= 0 && rate <= 100 && included*a.PriceTI >= 0 && *a.PriceTE.value*a.PriceTI >= 0
 }
 
 // NewArticle is an offer to put into a cart; club system API, section Article.

@@ -72,6 +72,29 @@ func TestSaleFields(t *testing.T) {
 	equal(t, must[club.Sale](t)(client.GetSale(t.Context(), demo, sale)), want)
 }
 
+// TestTaxOfAnArticle checks that only tax that adds up counts, and that no form of it makes a sale unreadable.
+func TestTaxOfAnArticle(t *testing.T) {
+	for members, want := range map[string][2]int64{
+		`"priceTI": 4990, "priceTE": 4158, "taxRate": 20`:   {20, 832},
+		`"priceTI": -500, "priceTE": -417, "taxRate": 20`:   {20, -83},
+		`"priceTI": 4990, "priceTE": 4990, "taxRate": 0`:    {0, 0},
+		`"priceTI": 4990, "priceTE": 4158`:                  {-1, -1},
+		`"priceTI": 4990, "priceTE": 5158, "taxRate": 20`:   {-1, -1},
+		`"priceTI": 4990, "priceTE": -10, "taxRate": 20`:    {-1, -1},
+		`"priceTI": 4990, "priceTE": 4730, "taxRate": 5.5`:  {-1, -1},
+		`"priceTI": 4990, "priceTE": "4158", "taxRate": {}`: {-1, -1},
+	} {
+		client := reading(t, `{"@id": "/demo/sales/1", "state": "building", "totalTI": 4990, "articles": [{"@id": "/demo/articles/1", `+members+`}]}`)
+		rate, included, ok := must[club.Sale](t)(client.GetSale(t.Context(), demo, sale)).Articles[0].Tax()
+		if !ok {
+			rate, included = -1, -1
+		}
+		if want != [2]int64{rate, included} {
+			t.Errorf("%s: %d%%, %d, want %v", members, rate, included, want)
+		}
+	}
+}
+
 func TestOfferFields(t *testing.T) {
 	const offer = `{"@id": "/demo/offers/1", "id": 1, "name": "Monthly", "priceCurrency": "EUR",
 		"product": {"@id": "/demo/products/1", "name": "Gym", "type": "subscription",

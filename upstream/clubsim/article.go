@@ -29,6 +29,7 @@ type repayment struct {
 }
 
 func (w *World) articleRecord(article *article) record {
+	excluded := withoutTax(article.Price)
 	members := record{
 		"offerId":           w.iriOrNil("offers", article.OfferID),
 		"productId":         nil,
@@ -36,6 +37,9 @@ func (w *World) articleRecord(article *article) record {
 		"parent":            w.iriOrNil("articles", article.Parent),
 		"name":              article.Name,
 		"priceTI":           article.Price,
+		"priceTE":           excluded,
+		"tax":               article.Price - excluded,
+		"taxRate":           vatPercent,
 		"priceCurrency":     currency,
 		"implementation":    nil,
 		"repaymentSchedule": article.Repayment,

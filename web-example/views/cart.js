@@ -187,7 +187,7 @@ const due = (registration) =>
     h("div", { class: "due-total" },
       h("h2", { id: "due-heading" }, text.cart.dueNow),
       h("span", { "data-due": registration.cart.dueNow.amount }, price(registration.cart.dueNow)),
-      h("p", { class: "fine" }, text.cart.tax)),
+      registration.cart.taxes?.map(({ percent, included }) => h("p", { class: "fine", "data-tax": percent }, text.cart.taxOf(percent, money(included)))) ?? h("p", { class: "fine" }, text.cart.tax)),
     h("div", { class: "tear" }),
     toPay(registration),
     h("p", { class: "fine" }, text.cart.kept(moment(registration.expiresAt))));
