@@ -3,6 +3,7 @@ package club
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 )
 
@@ -47,14 +48,19 @@ func (c *Client) NetworkNodes(ctx context.Context, scope Scope) (*Network, error
 
 // wireNode is the JSON of a node. As a child it may be only its IRI.
 type wireNode struct {
-	IRI      IRI               `json:"@id"`
-	Name     string            `json:"name"`
-	Alias    string            `json:"alias"`
-	Type     string            `json:"type"`
-	Club     IRI               `json:"clubId"`
-	Children records[wireNode] `json:"children"`
+	nodeFields
+	children records[wireNode]
 
 	reference bool
+	err       *DecodeError // why the node itself cannot be read; its children stay
+}
+
+type nodeFields struct {
+	IRI   IRI    `json:"@id"`
+	Name  string `json:"name"`
+	Alias string `json:"alias"`
+	Type  string `json:"type"`
+	Club  IRI    `json:"clubId"`
 }
 
 // UnmarshalJSON reads a node in either form.
@@ -63,18 +69,32 @@ func (w *wireNode) UnmarshalJSON(data []byte) error {
 		w.reference = true
 		return unmarshal(data, &w.IRI)
 	}
-	type plain wireNode
-	return unmarshal(data, (*plain)(w))
+	var below struct {
+		Children records[wireNode] `json:"children"`
+	}
+	if err := unmarshal(data, &below); err != nil {
+		return err
+	}
+	w.children = below.Children
+	err := decodeError(unmarshal(data, &w.nodeFields))
+	if len(w.children) == 0 {
+		return err
+	}
+	w.err, _ = errors.AsType[*DecodeError](err)
+	return nil
 }
 
 func (w *wireNode) unreadable() (left []*DecodeError) {
-	for _, child := range w.Children.unreadable() {
+	if w.err != nil {
+		left = append(left, w.err)
+	}
+	for _, child := range w.children.unreadable() {
 		left = append(left, child.within("children"))
 	}
 	return left
 }
 
-// leftOut returns why nodes below these cannot be read.
+// leftOut returns why nodes, or nodes below them, cannot be read.
 func leftOut(nodes []wireNode) (left []*DecodeError) {
 	for i := range nodes {
 		left = append(left, nodes[i].unreadable()...)
@@ -101,7 +121,9 @@ func (n *Network) UnmarshalJSON(data []byte) error {
 // add adds nodes and the nodes nested in them, parents first.
 func (n *Network) add(nodes []wireNode) {
 	for _, wire := range nodes {
-		if wire.reference || wire.IRI == "" {
+		children := wire.children.readable()
+		if wire.reference || wire.IRI == "" || wire.err != nil {
+			n.add(children)
 			continue
 		}
 		at, known := n.index[wire.IRI]
@@ -116,7 +138,6 @@ func (n *Network) add(nodes []wireNode) {
 				Club:  wire.Club,
 			})
 		}
-		children := wire.Children.readable()
 		for _, child := range children {
 			if !slices.Contains(n.nodes[at].Children, child.IRI) {
 				n.nodes[at].Children = append(n.nodes[at].Children, child.IRI)

@@ -1,9 +1,11 @@
 package club_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,13 +43,19 @@ func TestOneOddRecord(t *testing.T) {
 		"unreadable identifier": {`{"@id": 7, "name": "secret"}`, "@id"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := reading(t, `{"hydra:member": [`+odd.record+`,`+goodOffer+`]}`)
+			var log bytes.Buffer
+			cfg := configured(serve(t, answering(200, `{"hydra:member": [`+odd.record+`,`+goodOffer+`]}`)).URL)
+			cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			client := club.New(cfg)
 			for range 2 {
 				if got := must[[]club.Offer](t)(offers(t, client)); len(got) != 1 || got[0].IRI != "/demo/offers/1" {
 					t.Errorf("read %+v", got)
 				}
 			}
 			equal(t, client.Unreadable(), []club.Unreadable{{Operation: "ListOffers", Field: odd.field, Count: 2}})
+			if said := log.String(); strings.Count(said, "left out") != 1 || strings.Contains(said, "secret") {
+				t.Errorf("the log is\n%s", said)
+			}
 		})
 	}
 }
@@ -85,10 +93,12 @@ func TestOddPage(t *testing.T) {
 func TestOddNode(t *testing.T) {
 	odd := `{"@id": "/demo/network_nodes/3", "clubId": 7}`
 	for body, want := range map[string]string{
-		members(node(1, "group", odd, node(4, "club"))):         "4:1/4",
-		members(node(1, "group", 3, 4), odd, node(4, "club")):   "4:1/4",
-		members(node(1, "group", 7, "true", node(4, "club"))):   "4:1/4",
-		members(node(1, "group", node(2, "group", odd)), "[7]"): "",
+		members(node(1, "group", odd, node(4, "club"))):                                                                    "4:1/4",
+		members(node(1, "group", 3, 4), odd, node(4, "club")):                                                              "4:1/4",
+		members(node(1, "group", 7, "true", node(4, "club"))):                                                              "4:1/4",
+		members(node(1, "group", node(2, "group", odd)), "[7]"):                                                            "",
+		members(strings.Replace(node(1, "group", node(2, "franchise", node(4, "club"))), `"N2"`, "7", 1)):                  "4:4",
+		members(strings.Replace(node(1, "group", node(2, "franchise", node(4, "club")), node(5, "club")), `"N1"`, "7", 1)): "4:2/4 5:5",
 	} {
 		client := reading(t, body)
 		network, err := client.NetworkNodes(t.Context(), demo)
