@@ -146,3 +146,22 @@ func TestPagesAreCompressed(t *testing.T) {
 		}
 	}
 }
+
+// TestStaleIsNotKeptPastMidnight: nor is what the club system could not say again, although it is shown while the gateway fails.
+func TestStaleIsNotKeptPastMidnight(t *testing.T) {
+	t.Parallel()
+	midnight := time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	for before, want := range map[time.Duration]string{
+		time.Hour:               "public, max-age=5, stale-if-error=600",
+		65 * time.Second:        "public, max-age=5, stale-if-error=60",
+		3500 * time.Millisecond: "public, max-age=3, stale-if-error=0",
+	} {
+		now := midnight.Add(-before)
+		edge := newEdge(t, func() time.Time { return now }, func() time.Time { return now.Add(-3 * time.Minute) })
+		answer := httptest.NewRecorder()
+		edge.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/v1/clubs/11/products", nil))
+		if got := answer.Header().Get("Cache-Control"); answer.Code != http.StatusOK || got != want {
+			t.Errorf("%s before midnight: %d, kept by %q, want %q", before, answer.Code, got, want)
+		}
+	}
+}

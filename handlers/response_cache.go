@@ -32,9 +32,9 @@ const (
 	publicCacheControl   = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
 	mockCacheControl     = "private, no-cache"
 	personalCacheControl = "no-store"
+	sharedAge            = time.Minute // max-age, and stale-while-revalidate
 	// A stale response is followed by a newer one, or by another attempt to read the club system, seconds later.
-	staleCacheControl = "public, max-age=5, stale-if-error=600"
-	sharedAge         = time.Minute // max-age, and stale-while-revalidate
+	staleAge = 5 * time.Second
 )
 
 // cacheKey is what a response depends on, besides the catalogue's version and the day.
@@ -146,10 +146,12 @@ func (s *Server) cacheControl(r *http.Request, until time.Time, stale bool) stri
 		return personalCacheControl
 	case s.cfg.Worlds:
 		return mockCacheControl
-	case stale:
-		return staleCacheControl
 	}
 	left := max(0, until.Sub(exchangeOf(r.Context()).At).Truncate(time.Second))
+	if stale {
+		fresh := min(left, staleAge)
+		return fmt.Sprintf("public, max-age=%s, stale-if-error=%s", seconds(fresh), seconds(min(left-fresh, maxCacheAge)))
+	}
 	if left >= sharedAge+maxCacheAge {
 		return publicCacheControl
 	}
