@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -282,10 +283,12 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 
 // refusedOn returns the registration that a refused request is about, as it is now; nil: the caller holds none.
 func (s *Server) refusedOn(c echo.Context) *api.Registration {
-	ctx, id := c.Request().Context(), c.Param("id")
+	id := c.Param("id")
 	if id == "" {
 		return nil
 	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(c.Request().Context()), storeTimeout) // the request's own time has ended
+	defer stop()
 	view, _, err := s.cfg.Registrations.Load(ctx, id, callerOf(ctx).token)
 	if err != nil {
 		return nil

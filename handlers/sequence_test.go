@@ -72,3 +72,25 @@ func TestVersionFollowsSequence(t *testing.T) {
 		t.Errorf("the version of an earlier sequence is answered with %d", now.Status)
 	}
 }
+
+// TestRefusalCarriesTheRegistration: a write that the registration refuses shows it as it is, whether the write has a key or not.
+func TestRefusalCarriesTheRegistration(t *testing.T) {
+	t.Parallel()
+	client := newVisitor(t)
+	registration := client.Register()
+	path := "/v1/registrations/" + registration.Id
+	client.Pay(registration.Id)
+	for _, headers := range [][][2]string{nil, {frontdesktest.Key("")}} {
+		for _, write := range []request{
+			{method: "DELETE", path: path + "/items"},
+			{method: "DELETE", path: path + "/items/" + registration.Cart.Items[0].Id},
+			{method: "PUT", path: path + "/person", body: person},
+			{method: "PATCH", path: path + "/person", body: `{"givenName":"Ida"}`},
+		} {
+			problem := client.Do(write.method, write.path, write.body, headers...).Problem(api.CartFrozen)
+			if now := problem.Registration; now == nil || now.Step != api.StepAtProcessor {
+				t.Errorf("%s %s carries %+v", write.method, write.path, now)
+			}
+		}
+	}
+}
