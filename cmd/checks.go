@@ -49,7 +49,7 @@ func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (peers clients
 		return peers, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
 	}
 	metrics.InstrumentRedis(peers.redis, time.Now)
-	peers.club, peers.login = cfg.clubSystem(log, metrics), cfg.login()
+	peers.club, peers.login = cfg.clubSystem(peers.redis, log, metrics), cfg.login()
 	peers.cards, err = cfg.processor(metrics.CountCardCall)
 	return peers, err
 }

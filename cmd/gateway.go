@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
@@ -241,10 +242,11 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
+func (cfg Config) clubSystem(connection redis.UniversalClient, log *slog.Logger, seen *ops.Metrics) *club.Client {
 	config, clubs := must(cfg.clubConfig()), must(catalogue.ParseDirectory([]byte(cfg.Clubs)))
 	config.Zone = func(at club.IRI) *time.Location { return clubs.Zone(at.ID()) }
 	config.Traceparent, config.OnAttempt, config.Now, config.Logger = tracing.Traceparent, seen.CountClubCall, time.Now, log
+	config.ShareCalls = store.ShareCalls(connection)
 	return club.New(config)
 }
 

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/failsafe-go/failsafe-go/adaptivelimiter"
+	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	"frontdesk/flows"
@@ -82,6 +84,7 @@ const (
 	Queued     = "queued"      // admitted after a wait
 	OverShare  = "over_share"  // turned away: the class has its share of the places
 	OverLimit  = "over_limit"  // turned away: all places are taken
+	OverQuota  = "over_quota"  // turned away: the API gateway of the club system leaves no calls for a signup
 	CallerLeft = "caller_left" // before there was a place
 )
 
@@ -96,7 +99,7 @@ type Admission struct {
 // Admissions are the outcomes that are possible for each class.
 var Admissions = map[string][]string{
 	string(recording): {Admitted}, string(paying): {Admitted}, string(open): {Admitted, Queued, OverLimit, CallerLeft},
-	string(newcomers): {Admitted, OverShare, OverLimit, CallerLeft}, string(browsing): {Admitted, OverShare, OverLimit, CallerLeft},
+	string(newcomers): {Admitted, OverShare, OverLimit, OverQuota, CallerLeft}, string(browsing): {Admitted, OverShare, OverLimit, CallerLeft},
 }
 
 const (
@@ -136,11 +139,21 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			c.Request().Body = io.NopCloser(bytes.NewReader(body))
 			permit, outcome = s.place(c.Request().Context(), kind)
 		}
+		wait := time.Duration(0)
+		if kind == newcomers && outcome == Admitted {
+			if wait = s.awaitTurn(c.Request()); wait > 0 {
+				permit.Drop()
+				outcome = OverQuota
+			}
+		}
 		if s.cfg.OnAdmission != nil {
 			s.cfg.OnAdmission(Admission{string(kind), outcome, s.places.Limit(), s.inProgress()})
 		}
 		if outcome != Admitted && outcome != Queued {
-			refusal := &flows.Error{Code: flows.Overloaded, RetryAfter: s.returnAfter(kind, outcome)}
+			if wait == 0 {
+				wait = s.returnAfter(kind, outcome)
+			}
+			refusal := &flows.Error{Code: flows.Overloaded, RetryAfter: wait}
 			if kind != browsing || hasCredentials(c.Request()) {
 				return refusal
 			}
@@ -171,6 +184,15 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		defer release()
 		return next(c)
 	}
+}
+
+// awaitTurn returns how long a newcomer has to wait for the calls of a signup. The key of the request keeps the turn.
+func (s *Server) awaitTurn(r *http.Request) time.Duration {
+	wait, err := s.cfg.Store.AdmitNewcomer(r.Context(), s.organisation(r), cmp.Or(r.Header.Get("Idempotency-Key"), uuid.NewString()))
+	if err != nil {
+		return 0 // nothing is begun without Redis
+	}
+	return wait
 }
 
 func (s *Server) returnAfter(kind class, outcome string) time.Duration {

@@ -43,6 +43,7 @@ var lifetimes = []struct {
 	{"fd:heartbeat:…", regexp.MustCompile(`^fd:heartbeat:`), time.Hour, false},
 	{"fd:probe:…", regexp.MustCompile(`^fd:probe:`), time.Hour, false},
 	{"fd:rule:…", regexp.MustCompile(`^fd:rule:[a-z]+$`), 0, false},
+	{"fd:{quota:…}:…", regexp.MustCompile(`^fd:\{quota:[A-Za-z0-9._-]+\}:(calls|turn:[0-9a-f]{64})$`), 2 * day, false},
 	{"fd:comparison:…", regexp.MustCompile(`^fd:comparison:[a-z]+$`), 0, false},
 	{"fd:seals", regexp.MustCompile(`^fd:seals$`), 0, false},
 	{"fd:unverifiable", regexp.MustCompile(`^fd:unverifiable$`), 0, false},

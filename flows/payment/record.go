@@ -30,7 +30,7 @@ func (m *Machine) post(ctx context.Context, payment *flows.Payment, gate club.Ga
 	}
 	posted := protocol.Posted{Outcome: club.OutcomeOf(err)}
 	if failed, ok := errors.AsType[*club.Error](err); ok {
-		posted.Seen, posted.Limited = failed.Seen(), failed.Status == http.StatusTooManyRequests
+		posted.Seen, posted.Limited = failed.Seen(), failed.Status == http.StatusTooManyRequests || errors.Is(err, club.ErrBusy)
 		if posted.Limited {
 			posted.Limit = failed.RetryAfter
 		}

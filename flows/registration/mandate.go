@@ -19,7 +19,7 @@ const notProvided = "NOTPROVIDED"
 // mandate's state says whether a code was sent. An error means that no mandate was created, that no
 // code can reach the contact, or that the result was not stored; then the club system may have an unsigned mandate.
 func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.NewMandate) (flows.View, error) {
-	ctx = club.WithLane(ctx, club.Payers)
+	ctx = club.WithLane(ctx, club.Signers)
 	registration, payment, at, err := s.editable(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err

@@ -32,7 +32,7 @@ func (s *Service) sendCode(
 
 // SignMandate enters the code from the SMS.
 func (s *Service) SignMandate(ctx context.Context, id, token, code string) (flows.View, error) {
-	ctx = club.WithLane(ctx, club.Payers)
+	ctx = club.WithLane(ctx, club.Signers)
 	registration, payment, at, err := s.editable(ctx, id, token)
 	switch {
 	case err != nil:
@@ -142,7 +142,7 @@ func (s *Service) CancelSignature(ctx context.Context, id, token string) (flows.
 
 // ResendCode cancels the mandate's code and sends another one.
 func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View, error) {
-	ctx = club.WithLane(ctx, club.Payers)
+	ctx = club.WithLane(ctx, club.Signers)
 	registration, payment, at, err := s.editable(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err

@@ -91,6 +91,14 @@ func probeKey(name string) string { return "fd:probe:" + name }
 
 func heartbeatKey(gateway string) string { return "fd:heartbeat:" + gateway }
 
+// quotaKey is a hash of what is known of the API gateway's limits of an organisation's calls; see quotaState.
+func quotaKey(organisation string) string { return "fd:{quota:" + organisation + "}:calls" }
+
+// turnKey holds when it is a newcomer's turn, by the key of the request.
+func turnKey(organisation, request string) string {
+	return "fd:{quota:" + organisation + "}:turn:" + digest(request)
+}
+
 // onceKey marks that something happened.
 func onceKey(name string) string { return "fd:once:" + digest(name) }
 

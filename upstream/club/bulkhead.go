@@ -40,12 +40,18 @@ const (
 	breakerTrials = 2
 )
 
-// bulkhead returns the bulkhead for the calls of an organisation in the context's lane.
-func (c *Client) bulkhead(ctx context.Context, clientToken string) *bulkhead {
+// lane returns the lane of the calls in a context.
+func (c *Client) lane(ctx context.Context) Lane {
 	lane, _ := ctx.Value(laneContextKey{}).(Lane)
 	if c.money {
 		lane = Payers
 	}
+	return lane
+}
+
+// bulkhead returns the bulkhead for the calls of an organisation in the context's lane.
+func (c *Client) bulkhead(ctx context.Context, clientToken string) *bulkhead {
+	lane := c.lane(ctx)
 	key := bulkheadKey{clientToken, lane}
 	b, ok := c.bulkheads.Load(key)
 	if !ok {

@@ -74,6 +74,9 @@ type Config struct {
 	Logger *slog.Logger
 	// OnAttempt receives each request once it is over. Nil: none does.
 	OnAttempt func(Attempt)
+	// ShareCalls shares the calls that the API gateway's limits allow with the other gateways; see store.ShareCalls. It is used
+	// once a response has shown such limits. Nil: they are not kept to.
+	ShareCalls func(context.Context, CallRequest) ([]CallGrant, error)
 	// Limits bound time, size and concurrency. Zero fields have defaults.
 	Limits Limits
 }
@@ -85,6 +88,7 @@ type Client struct {
 	tokens     *tokens
 	bulkheads  *sync.Map // bulkheadKey → *bulkhead
 	budgets    *sync.Map // client token → *budget
+	quotas     *sync.Map // client token → *quota
 	unreadable *unreadables
 	money      bool
 }
@@ -110,7 +114,7 @@ func New(cfg Config) *Client {
 	if cfg.Transport == nil {
 		cfg.Transport = newTransport(cfg.TLS, cfg.Limits)
 	}
-	c := &Client{cfg: cfg, bulkheads: new(sync.Map), budgets: new(sync.Map), unreadable: new(unreadables)}
+	c := &Client{cfg: cfg, bulkheads: new(sync.Map), budgets: new(sync.Map), quotas: new(sync.Map), unreadable: new(unreadables)}
 	c.tokens = &tokens{fetch: c.fetchToken, now: cfg.Now, attempts: c.cfg.Limits.MaxAttempts}
 	return c
 }

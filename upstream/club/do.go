@@ -82,6 +82,7 @@ type response struct {
 	bodyErr     error // the body could not be read to its end
 	retryAfter  time.Duration
 	limited     bool // turned away by a limit of the API gateway
+	limits      CallLimits
 }
 
 func (r *response) ok() bool { return r.status >= 200 && r.status <= 299 }
@@ -204,6 +205,7 @@ func (c *Client) exchange(ctx context.Context, request *request, token string) (
 		return response{}, &Error{Operation: request.op, Outcome: classify(sent.bytes(), 0, "", false), Err: err, transient: true}
 	}
 	response := c.readResponse(resp)
+	c.quota(request.scope.ClientToken).see(response.limits)
 	switch {
 	case !response.ok():
 		return response, newError(request.op, 1, response)
@@ -254,6 +256,7 @@ func (c *Client) newRequest(ctx context.Context, request *request, token string)
 func (c *Client) readResponse(resp *http.Response) response {
 	defer resp.Body.Close()
 	response := response{status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"), retryAfter: RetryAfter(resp.Header, c.cfg.Now)}
+	response.limits = readCallLimits(resp.Header)
 	if end, reached := limitEnd(resp.Header); reached && response.status == http.StatusTooManyRequests {
 		response.retryAfter = max(response.retryAfter, end.Sub(c.cfg.Now()))
 		response.limited = c.cfg.LimitHeaders

@@ -16,9 +16,14 @@ const (
 	// Browsers is the lane of calls that read a catalogue. It has half the permits of the
 	// others, and leaves as many retries as Newcomers.
 	Browsers Lane = "browsers"
-	// Payers is the lane of calls that a payment or a signature waits for.
+	// Signers is the lane of calls that a signature waits for.
+	Signers Lane = "signers"
+	// Payers is the lane of calls that a payment waits for.
 	Payers Lane = "payers"
 )
+
+// Lanes is the order in which calls are made while the API gateway's limits leave too few for all.
+var Lanes = []Lane{Payers, Signers, Visitors, Newcomers, Browsers}
 
 type laneContextKey struct{}
 

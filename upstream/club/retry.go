@@ -22,6 +22,11 @@ func (c *Client) retry(ctx context.Context, bulkhead *bulkhead, request *request
 	ctx, cancel := context.WithTimeout(ctx, total)
 	defer cancel()
 	for n := 1; ; n++ {
+		if !bulkhead.breaker.IsOpen() { // otherwise the call would be lost
+			if held := c.await(ctx, request); held != nil {
+				return held
+			}
+		}
 		attemptCtx, end := context.WithTimeout(ctx, each)
 		failure := attempt(attemptCtx)
 		end()

@@ -20,6 +20,9 @@ import (
 func (c *Client) sendOnce(ctx context.Context, request request, gate Gate) (response, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.Limits.PaymentTimeout)
 	defer cancel()
+	if held := c.await(ctx, &request); held != nil {
+		return response{}, held
+	}
 	token, err := c.tokens.proven(ctx)
 	if err != nil {
 		return response{}, notSent(request.op, err)
@@ -61,6 +64,7 @@ func (c *Client) roundTrip(req *http.Request, request *request, attempt *attempt
 		return response{}, &Error{Operation: request.op, Outcome: classify(sent, 0, "", false), Err: err}
 	}
 	response := c.readResponse(resp)
+	c.quota(request.scope.ClientToken).see(response.limits)
 	switch {
 	case classify(sent, response.status, "", response.limited) != Accepted:
 		return response, newError(request.op, sent, response)

@@ -28,7 +28,7 @@ const (
 // after GOAWAY and refused streams; with HTTP/1.1 it repeats only safe requests, and a
 // request without GetBody only when nothing was sent.
 func newTransport(tlsConfig *tls.Config, limits Limits) *http.Transport {
-	idle := 2 * limits.MaxConcurrency // enough for two of the four lanes; the others share them
+	idle := 2 * limits.MaxConcurrency // enough for two of the five lanes; the others share them
 	return &http.Transport{
 		Protocols:              http11(),
 		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,

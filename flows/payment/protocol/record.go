@@ -164,6 +164,9 @@ func (d turn) outcome() (Action, *Change) {
 		action, change := d.to(flows.Recorded, "the club system accepted it")
 		return action, d.accepted(change)
 	case club.NotSent:
+		if post.Limited {
+			return d.notSent("the quota of calls to the club system is used up", post.Limit)
+		}
 		if post.Tries < TriesPerClaim && !late {
 			return act(Post)
 		}

@@ -1,0 +1,175 @@
+package journey_test
+
+import (
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// quotaEnv is a club system behind an API gateway that limits the calls, with two gateways.
+type quotaEnv struct {
+	frontdesktest.Env
+	t    *testing.T
+	both [2]*frontdesktest.Client
+}
+
+func newQuotaEnv(t *testing.T, limits clubsim.CallLimits) *quotaEnv {
+	t.Helper()
+	s := &quotaEnv{Env: frontdesktest.NewEnv(t), t: t}
+	s.limit(limits)
+	for i := range s.both {
+		_, s.both[i] = s.Gateway(t)
+	}
+	return s
+}
+
+func (s *quotaEnv) limit(limits clubsim.CallLimits) {
+	s.t.Helper()
+	frontdesktest.Must(s.t, s.Upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.CallLimits = limits }))
+}
+
+// expectKept fails the test if a call was refused by a limit.
+func (s *quotaEnv) expectKept() {
+	s.t.Helper()
+	for _, call := range s.Upstreams.Sim.Requests() {
+		if call.Status == http.StatusTooManyRequests {
+			s.t.Errorf("%s %s met the limit", call.Method, call.Path)
+		}
+	}
+}
+
+// TestMoneyFindsCalls: visitors who check their carts ask for more calls than the limits allow. They are told to wait, and
+// buyers pay meanwhile: none of their calls is refused, and none waits for the next minute.
+func TestMoneyFindsCalls(t *testing.T) {
+	t.Parallel()
+	s := newQuotaEnv(t, clubsim.CallLimits{SliceMs: 100})
+	const buyers, visitors = 4, 8
+	var paying [buyers]*frontdesktest.Client
+	var registrations [buyers]api.Registration
+	for i := range paying {
+		buyer := *s.both[i%2]
+		paying[i] = &buyer
+		registrations[i] = buyer.Register()
+	}
+	s.limit(clubsim.CallLimits{PerMinute: 300, PerSlice: 30, SliceMs: 100})
+	ends := s.Upstreams.Sim.Requests()[0].At.Add(time.Minute) // of the first minute
+	var crowd sync.WaitGroup
+	var left atomic.Bool
+	defer crowd.Wait()
+	defer left.Store(true)
+	var told, wrong atomic.Int64
+	visitor := *s.both[0]
+	id := visitor.Register().Id
+	for i := range visitors {
+		visitor := visitor
+		visitor.URL = s.both[i%2].URL
+		crowd.Go(func() {
+			for !left.Load() {
+				switch response, err := visitor.Try("POST", "/v1/registrations/"+id+"/check", nil, frontdesktest.Key("")); {
+				case err != nil || response.Status == http.StatusOK:
+				case response.Code() == string(api.Overloaded) && response.RetryAfter() > 0:
+					told.Add(1)
+				default:
+					if wrong.Add(1) < 3 {
+						t.Logf("%d %s", response.Status, response.Body)
+					}
+				}
+			}
+		})
+	}
+	frontdesktest.Eventually(t, "visitors are told to wait", func() bool { return told.Load() > 0 })
+	for i, buyer := range paying {
+		buyer.Confirm(buyer.Pay(registrations[i].Id), frontdesktest.ApprovedCard)
+	}
+	for i, buyer := range paying {
+		buyer.Await(registrations[i].Id, api.Completed)
+	}
+	if n := wrong.Load(); n > 0 {
+		t.Errorf("%d checks failed in another way", n)
+	}
+	recorded := 0
+	for _, call := range s.Upstreams.Sim.Requests() {
+		if call.Operation == "createPayment" {
+			recorded++
+			if call.At.After(ends) {
+				t.Errorf("a payment was recorded %s after the first minute", call.At.Sub(ends))
+			}
+		}
+	}
+	if recorded != buyers || len(s.Upstreams.Sim.Ledger()) != buyers || !s.Upstreams.Sim.Audit().OK {
+		t.Errorf("%d payments were sent, and the ledger is %+v", recorded, s.Upstreams.Sim.Ledger())
+	}
+	s.expectKept()
+}
+
+// TestNewcomersWaitForTheQuota: newcomers for whose signup there are no calls are turned away before the first one, and are admitted
+// when they come back as told.
+func TestNewcomersWaitForTheQuota(t *testing.T) {
+	t.Parallel()
+	s := newQuotaEnv(t, clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
+	s.both[0].Register() // a response shows the limits
+	s.both[1].Register()
+	const newcomers = 12
+	var waited atomic.Int64
+	var crowd sync.WaitGroup
+	for i := range newcomers {
+		visitor, key := *s.both[i%2], uuid.NewString()
+		crowd.Go(func() {
+			for turned := 0; ; turned++ {
+				response := visitor.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(key))
+				if response.Code() != string(api.Overloaded) {
+					response.Into(http.StatusCreated, nil)
+					return
+				}
+				waited.Add(1)
+				if turned > 1 {
+					t.Errorf("turned away %d times; the last time for %s", turned+1, response.RetryAfter())
+				}
+				frontdesktest.Sleep(t.Context(), response.RetryAfter())
+			}
+		})
+	}
+	crowd.Wait()
+	if waited.Load() == 0 {
+		t.Error("no newcomer had to wait")
+	}
+	s.expectKept()
+}
+
+// TestLimitAtThePayment: the limits are lowered while a payment is about to be recorded. It waits until the limit ends, and is
+// recorded once.
+func TestLimitAtThePayment(t *testing.T) {
+	t.Parallel()
+	s := newQuotaEnv(t, clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
+	c := s.both[0]
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	sold := s.Upstreams.HoldResponses(http.MethodGet, "/sales/*")
+	c.Confirm(payment, frontdesktest.ApprovedCard)
+	<-sold
+	s.limit(clubsim.CallLimits{PerMinute: 1, SliceMs: 100})
+	s.Upstreams.Release()
+	refused := func() (n int) {
+		for _, call := range s.Upstreams.Sim.Requests() {
+			if call.Path != "/oauth/v2/token" && call.Method == http.MethodPost && call.Status == http.StatusTooManyRequests {
+				n++
+			}
+		}
+		return n
+	}
+	frontdesktest.Eventually(t, "the payment meets the limit", func() bool { return refused() > 0 })
+	s.limit(clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
+	c.Await(registration.Id, api.Completed)
+	if n := refused(); n != 1 {
+		t.Errorf("%d payments were refused", n)
+	}
+	s.ExpectOnePayment(t, payment.Total.Amount)
+}

@@ -1,0 +1,194 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/upstream/club"
+)
+
+// quotaState reads what is known of the API gateway's limits, in fields "<limit> <what>": of the rate and of the quota its limit, the calls
+// left, and of its present window its begin, its end and the calls that were left at its begin. Times are in ms, by the clock of Redis.
+//
+// A lane may make a call while more is left than its floor: a part of what would be left if all calls were spread evenly over the
+// window. So the lanes above it always find calls, and nothing is left over at the end.
+const quotaState = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local state, fields = {}, redis.call('HGETALL', KEYS[1])
+for i = 1, #fields, 2 do state[fields[i]] = tonumber(fields[i + 1]) end
+local function get(name, what) return state[name .. ' ' .. what] end
+local function set(name, values) for what, value in pairs(values) do state[name .. ' ' .. what] = value end end
+local function begin(name, left, ends)
+  set(name, {left = left, first = left, began = now, ends = ends})
+  if name == 'rate' then -- the calls of a signup are averaged over the latest windows
+    state.calls, state.starts = (state.calls or 0) * 0.8, (state.starts or 0) * 0.8
+  end
+end
+local function spare(name, floor, wanted)
+  local ends, left = get(name, 'ends'), get(name, 'left')
+  if not ends then return wanted, 0 end
+  if ends <= now then
+    begin(name, get(name, 'limit'), now + get(name, 'period')) -- until a response tells when it really ends
+    set(name, {guessed = 1})
+    ends, left = get(name, 'ends'), get(name, 'left')
+  end
+  local kept, length = floor * get(name, 'first'), ends - get(name, 'began')
+  local free = math.max(0, math.floor(left - kept * (ends - now) / length))
+  if free >= wanted then return wanted, 0 end
+  if kept == 0 or left < free + 1 then return free, ends - now end
+  return free, math.max(1, ends - now - (left - free - 1) * length / kept)
+end
+local floors = {0, 0.1, 0.2, 0.3, 0.5} -- in the order of club.Lanes
+local function save()
+  local written = {}
+  for field, value in pairs(state) do
+    written[#written + 1] = field
+    written[#written + 1] = string.format('%.3f', value)
+  end
+  if #written > 0 then redis.call('HSET', KEYS[1], unpack(written)) end
+  redis.call('PEXPIRE', KEYS[1], 172800000)
+end
+`
+
+// shareCalls grants calls. The spike arrest is kept to by a bucket: in no slice more than two thirds of its limit, since calls that
+// are sent in two slices may arrive in one; and payments find half of the bucket.
+//
+// KEYS  1 quota of the organisation
+// ARGV  1-3 limit, remaining and reset of the rate, ms; 0: none  4-6 the same of the quota  7 spike; 0: none  8 its slice, ms
+//
+//	9… how many calls each lane wants
+//
+// Returns for each lane how many it gets, and when it may have another one, ms.
+var shareCalls = redis.NewScript(quotaState + `
+local function see(name, limit, remaining, ends)
+  if limit == 0 or ends <= now then return end
+  local known, guessed = get(name, 'ends'), get(name, 'guessed') == 1
+  local slack = math.min(1000, (get(name, 'period') or 0) / 4) -- some compute the end anew for each response
+  if known and not guessed and ends < known - slack then return end -- an earlier window
+  if known and known > now and (guessed or ends <= known + slack) then
+    set(name, {left = math.min(get(name, 'left'), remaining), ends = ends, guessed = 0})
+  else
+    begin(name, remaining, ends)
+    set(name, {guessed = 0})
+  end
+  set(name, {limit = limit, period = math.max(get(name, 'period') or 0, ends - get(name, 'began'))})
+end
+local told = {}
+for i = 1, 8 do told[i] = tonumber(ARGV[i]) end
+see('rate', told[1], told[2], told[3])
+see('quota', told[4], told[5], told[6])
+local reply, gap, burst = {}, 0, math.max(1, told[7] / 3)
+if told[7] > 0 then gap = 3 * told[8] / told[7] end
+for lane, floor in ipairs(floors) do
+  local wanted = tonumber(ARGV[8 + lane])
+  local free, wait = wanted, 0
+  for _, name in ipairs({'rate', 'quota'}) do
+    local calls, pause = spare(name, floor, wanted)
+    free, wait = math.min(free, calls), math.max(wait, pause)
+  end
+  if gap > 0 then
+    local ahead = math.max(0, (state.next or 0) - now) / gap
+    local own = lane == 1 and burst or math.max(1, burst / 2)
+    free = math.min(free, math.max(0, math.floor(own - ahead)))
+    if free < wanted then wait = math.max(wait, (ahead + free + 1 - own) * gap) end
+    if free > 0 then state.next = math.max(state.next or 0, now) + free * gap end
+  end
+  for _, name in ipairs({'rate', 'quota'}) do
+    if get(name, 'left') then set(name, {left = get(name, 'left') - free}) end
+  end
+  if lane < #floors then state.calls = (state.calls or 0) + free end
+  reply[#reply + 1] = free
+  reply[#reply + 1] = math.ceil(wait)
+end
+save()
+return reply
+`)
+
+// admitNewcomer admits as many newcomers as the rate leaves calls for: for their whole signup, which needs what signups have
+// needed so far. The others get a turn, and keep it by the key of their request. A newcomer without a turn is admitted while
+// half of the places that have collected are free: those with a turn then seem not to come back.
+//
+// KEYS  1 quota of the organisation  2 the newcomer's turn: when, ms; 0: admitted
+// ARGV  1 calls of a signup, as assumed at first  2 how many signups that assumption counts for
+//
+//	3 how far ahead turns are given, ms  4 how long a turn is kept, ms
+//
+// Returns how long the newcomer has to wait, ms; 0: admitted.
+var admitNewcomer = redis.NewScript(quotaState + `
+local turn = tonumber(redis.call('GET', KEYS[2]) or '-1')
+if turn == 0 or not get('rate', 'limit') then return 0 end
+local _, wait = spare('quota', floors[4], 1)
+local _, pause = spare('rate', floors[4], 1)
+wait = math.max(wait, pause)
+local even = get('rate', 'first') * (get('rate', 'ends') - now) / (get('rate', 'ends') - get('rate', 'began'))
+local cost = ((state.calls or 0) + ARGV[1] * ARGV[2]) / ((state.starts or 0) + ARGV[2])
+local pace = get('rate', 'limit') / get('rate', 'period') / cost -- newcomers a ms
+local most = math.max(2, 10000 * pace)
+local collected = pace * math.min(1.25, get('rate', 'left') / even) * (now - (state.at or now))
+state.places, state.at = math.min(most, (state.places or most) + collected), now
+local last = math.max(state.last or 0, now) -- the turn that was given last
+local mine = turn > 0 and turn <= now
+if wait == 0 and state.places >= 1 and (mine or last == now or state.places >= most / 2) then
+  state.places, state.starts = state.places - 1, (state.starts or 0) + 1
+  if turn < 0 and last > now then state.last = last - 1 / pace end
+  save()
+  redis.call('SET', KEYS[2], 0, 'PX', ARGV[4])
+  return 0
+end
+if turn < 0 then
+  turn = math.min(last + 1 / pace, now + ARGV[3])
+  state.last = turn
+  redis.call('SET', KEYS[2], string.format('%.0f', turn), 'PX', string.format('%.0f', turn - now + ARGV[4]))
+end
+save()
+if state.places < 1 then wait = math.max(wait, (1 - state.places) / pace) end
+return math.ceil(math.max(wait, turn - now))
+`)
+
+const (
+	// signupCalls are those of a signup by card, as documented in docs/reference/simulator.md; assumedSignups is how many real ones
+	// that outweighs: those of some seconds.
+	signupCalls, assumedSignups = 13, 20
+	// maxTurnAhead is longer than most visitors would wait, and keepTurn how late they may be.
+	maxTurnAhead, keepTurn = 15 * time.Minute, 10 * time.Minute
+)
+
+// ShareCalls returns the function by which the gateways of a Redis share the calls to a club system, for club.Config.
+func ShareCalls(connection redis.UniversalClient) func(context.Context, club.CallRequest) ([]club.CallGrant, error) {
+	return func(ctx context.Context, in club.CallRequest) ([]club.CallGrant, error) {
+		args := append(limitArgs(in.Seen.Rate), limitArgs(in.Seen.Quota)...)
+		args = append(args, in.Seen.Spike, in.Seen.Slice.Milliseconds())
+		for _, wanted := range in.Wanted {
+			args = append(args, wanted)
+		}
+		reply, err := shareCalls.Run(ctx, connection, []string{quotaKey(in.Organisation)}, args...).Int64Slice()
+		if err != nil {
+			return nil, err
+		}
+		grants := make([]club.CallGrant, len(in.Wanted))
+		for lane := range grants {
+			grants[lane] = club.CallGrant{Calls: int(reply[2*lane]), Wait: time.Duration(reply[2*lane+1]) * time.Millisecond}
+		}
+		return grants, nil
+	}
+}
+
+// limitArgs are the arguments of shareCalls for a limit.
+func limitArgs(of club.CallLimit) []any {
+	if of.Limit == 0 {
+		return []any{0, 0, 0}
+	}
+	return []any{of.Limit, of.Remaining, of.Reset.UnixMilli()}
+}
+
+// AdmitNewcomer returns how long a newcomer has to wait for the calls of a signup; zero: there are enough. request is the same
+// each time that the newcomer asks; empty: the newcomer cannot be recognised.
+func (s *Store) AdmitNewcomer(ctx context.Context, organisation, request string) (time.Duration, error) {
+	keys := []string{quotaKey(organisation), turnKey(organisation, request)}
+	wait, err := admitNewcomer.Run(ctx, s.redis, keys, signupCalls, assumedSignups,
+		maxTurnAhead.Milliseconds(), keepTurn.Milliseconds()).Int64()
+	return time.Duration(wait) * time.Millisecond, err
+}

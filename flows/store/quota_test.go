@@ -1,0 +1,100 @@
+package store_test
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"frontdesk/flows/store"
+	"frontdesk/upstream/club"
+)
+
+// TestQuotaByLane: while calls are scarce, each lane leaves some to those above it, and payments get the last one.
+func TestQuotaByLane(t *testing.T) { onEach(t, testQuotaByLane) }
+
+func testQuotaByLane(redis *fixture) {
+	share := store.ShareCalls(redis.redis)
+	minute := func(limit, remaining int) club.CallLimits {
+		return club.CallLimits{Rate: club.CallLimit{Limit: limit, Remaining: remaining, Reset: time.Now().Add(time.Minute)}}
+	}
+	ask := func(organisation string, seen club.CallLimits, lane, wanted int) club.CallGrant {
+		redis.Helper()
+		request := club.CallRequest{Organisation: organisation, Seen: seen, Wanted: make([]int, len(club.Lanes))}
+		request.Wanted[lane] = wanted
+		grants, err := share(redis.Context(), request)
+		if err != nil {
+			redis.Fatal(err)
+		}
+		return grants[lane]
+	}
+	total := 0
+	for lane := range slices.Backward(club.Lanes) {
+		grant := ask("all", minute(100, 100), lane, 200)
+		total += grant.Calls
+		if least := 9; grant.Calls < least || grant.Wait <= 0 || grant.Wait > time.Minute {
+			redis.Errorf("%q gets %d calls, and others after %s", club.Lanes[lane], grant.Calls, grant.Wait)
+		}
+	}
+	if total != 100 {
+		redis.Errorf("%d calls of 100 were granted", total)
+	}
+	if grant := ask("others", minute(100, 0), 0, 1); grant.Calls != 0 || grant.Wait < 50*time.Second {
+		redis.Errorf("other users of the key have all calls, and a payment gets %+v", grant)
+	}
+	spike := club.CallLimits{Spike: 30, Slice: 100 * time.Millisecond}
+	if grant := ask("spike", spike, 2, 40); grant.Calls != 5 || grant.Wait <= 0 || grant.Wait > 100*time.Millisecond {
+		redis.Errorf("below a spike of 30, visitors get %+v", grant)
+	}
+	if grant := ask("spike", spike, 0, 40); grant.Calls < 5 || grant.Calls > 10 {
+		redis.Errorf("after them, payments get %+v", grant)
+	}
+	if grant := ask("none", club.CallLimits{}, 4, 7); grant.Calls != 7 || grant.Wait != 0 {
+		redis.Errorf("without limits: %+v", grant)
+	}
+}
+
+// TestNewcomersTurns: turns are in the order in which newcomers asked, as far apart as signups are affordable, and kept.
+func TestNewcomersTurns(t *testing.T) { onEach(t, testNewcomersTurns) }
+
+func testNewcomersTurns(redis *fixture) {
+	admit := func(who int) time.Duration {
+		redis.Helper()
+		wait, err := redis.AdmitNewcomer(redis.Context(), "demo", strconv.Itoa(who))
+		if err != nil {
+			redis.Fatal(err)
+		}
+		return wait
+	}
+	if wait := admit(0); wait != 0 {
+		redis.Errorf("without limits, a newcomer waits %s", wait)
+	}
+	reset := time.Now().Add(time.Minute)
+	_, err := store.ShareCalls(redis.redis)(redis.Context(), club.CallRequest{
+		Organisation: "demo",
+		Seen:         club.CallLimits{Rate: club.CallLimit{Limit: 130, Remaining: 130, Reset: reset}}, // of ten signups
+		Wanted:       make([]int, len(club.Lanes)),
+	})
+	if err != nil {
+		redis.Fatal(err)
+	}
+	var waits []time.Duration
+	for who := 1; who <= 6; who++ {
+		waits = append(waits, admit(who).Round(time.Second))
+	}
+	want := []time.Duration{0, 0, 6 * time.Second, 12 * time.Second, 18 * time.Second, 24 * time.Second}
+	if first := waits[0]; first != 0 {
+		redis.Errorf("the first newcomer waits %s", first)
+	}
+	for i, wait := range waits {
+		if wait < want[i]-2*time.Second || wait > want[i]+2*time.Second {
+			redis.Errorf("newcomer %d waits %s, want about %s", i, wait, want[i])
+		}
+	}
+	if again := admit(1); again != 0 {
+		redis.Errorf("a newcomer who was admitted waits %s", again)
+	}
+	if again := admit(6).Round(time.Second); again > waits[5] || again < waits[5]-5*time.Second {
+		redis.Errorf("the last one asks again, and waits %s instead of %s", again, waits[5])
+	}
+}

@@ -1,0 +1,249 @@
+package club
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// CallLimit is one of the API gateway's limits, as a response told it; zero: it told none.
+type CallLimit struct {
+	Limit, Remaining int
+	Reset            time.Time // when all its calls are available again
+}
+
+// CallLimits are the limits of the API gateway in front of the club system. It counts the calls of a key, whichever gateway
+// makes them.
+type CallLimits struct {
+	Rate, Quota CallLimit     // of a minute and of a day, usually
+	Spike       int           // calls within a slice
+	Slice       time.Duration // such as 100 ms
+}
+
+// known reports whether there is any limit.
+func (l CallLimits) known() bool { return l.Rate.Limit > 0 || l.Quota.Limit > 0 || l.Spike > 0 }
+
+// CallRequest asks for calls to an organisation's club system: how many each lane wants, in the order of Lanes.
+type CallRequest struct {
+	Organisation string
+	Seen         CallLimits // by this gateway, in its latest response
+	Wanted       []int
+}
+
+// CallGrant is how many of these a lane may make now, and when it may have another one.
+type CallGrant struct {
+	Calls int
+	Wait  time.Duration
+}
+
+// readCallLimits returns the limits in a response. A limit without a number or an end is none.
+func readCallLimits(header http.Header) (limits CallLimits) {
+	number := func(name string) int {
+		n, _ := strconv.Atoi(header.Get(name)) // 0 if it is none
+		return n
+	}
+	limit := func(prefix string) CallLimit {
+		remaining, err := strconv.Atoi(header.Get(prefix + "-Remaining"))
+		end, failed := strconv.ParseInt(header.Get(prefix+"-Reset"), 10, 64)
+		found := CallLimit{number(prefix + "-Limit"), max(0, remaining), time.UnixMilli(end)}
+		if errors.Join(err, failed) != nil || found.Limit <= 0 {
+			return CallLimit{}
+		}
+		return found
+	}
+	limits.Rate, limits.Quota = limit("X-Rate-Limit"), limit("X-Quota")
+	slice := time.Duration(number("X-Spike-Arrest-Slice-Period")) * time.Millisecond
+	if spike := number("X-Spike-Arrest-Limit"); spike > 0 && slice > 0 {
+		limits.Spike, limits.Slice = spike, slice
+	}
+	return limits
+}
+
+// quota keeps the calls to an organisation's club system below the API gateway's limits. Its callers wait in one queue for each
+// lane; one of this gateway's goroutines at a time asks for what all of them want, so that a crowd costs few round trips. Without
+// limits in the responses, nobody waits.
+type quota struct {
+	organisation string
+	share        func(context.Context, CallRequest) ([]CallGrant, error) // Config.ShareCalls
+	now          func() time.Time
+
+	mu     sync.Mutex
+	seen   CallLimits
+	queues [][]*caller // in the order of Lanes
+	held   []int64     // callers that were refused, likewise
+	asking bool
+}
+
+// caller waits for a call.
+type caller struct {
+	leaves  time.Time
+	granted chan time.Duration // 0, or how long a refused caller has to wait
+}
+
+const (
+	// maxQuotaWait is how long a caller waits for its call. It leaves most of ReadTimeout, and of a payment's claim, to the call.
+	maxQuotaWait = 3 * time.Second
+	// minQuotaPause and maxQuotaPause bound the pause before waiting callers ask again.
+	minQuotaPause, maxQuotaPause = 20 * time.Millisecond, 100 * time.Millisecond
+)
+
+// quota returns the quota of an organisation.
+func (c *Client) quota(clientToken string) *quota {
+	found, ok := c.quotas.Load(clientToken)
+	if !ok {
+		found, _ = c.quotas.LoadOrStore(clientToken, &quota{
+			organisation: clientToken,
+			share:        c.cfg.ShareCalls,
+			now:          c.cfg.Now,
+			queues:       make([][]*caller, len(Lanes)),
+			held:         make([]int64, len(Lanes)),
+		})
+	}
+	return found.(*quota)
+}
+
+// await waits until a request may be sent. Its error is NotSent, and says when to come back.
+func (c *Client) await(ctx context.Context, request *request) *Error {
+	wait, err := c.quota(request.scope.ClientToken).take(ctx, c.lane(ctx))
+	if err == nil && wait == 0 {
+		return nil
+	}
+	held := notSent(request.op, err)
+	if err == nil {
+		held.Err, held.RetryAfter = ErrBusy, wait
+		c.observe(ctx, request.op, 0, held, 0)
+	}
+	return held
+}
+
+// take returns 0 once the caller may make a call, or how long it has to wait if that is too long to wait here.
+func (q *quota) take(ctx context.Context, lane Lane) (time.Duration, error) {
+	rank := slices.Index(Lanes, lane)
+	me := &caller{leaves: q.now().Add(maxQuotaWait), granted: make(chan time.Duration, 1)}
+	q.mu.Lock()
+	if !q.seen.known() || q.share == nil {
+		q.mu.Unlock()
+		return 0, nil
+	}
+	q.queues[rank] = append(q.queues[rank], me)
+	if !q.asking {
+		q.asking = true
+		go q.ask()
+	}
+	q.mu.Unlock()
+	select {
+	case wait := <-me.granted:
+		return wait, nil
+	case <-ctx.Done():
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.queues[rank] = slices.DeleteFunc(q.queues[rank], func(other *caller) bool { return other == me })
+		return 0, ctx.Err()
+	}
+}
+
+// ask serves the queues until they are empty.
+func (q *quota) ask() {
+	for {
+		request, waiting := q.next()
+		if !waiting {
+			return
+		}
+		grants, err := q.share(context.Background(), request)
+		if err != nil {
+			grants = q.alone(request)
+		}
+		if pause := q.serve(grants); pause > 0 {
+			time.Sleep(pause)
+		}
+	}
+}
+
+// next returns what all callers want. Without any, the goroutine that asks for them must end.
+func (q *quota) next() (request CallRequest, waiting bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	request = CallRequest{Organisation: q.organisation, Seen: q.seen, Wanted: make([]int, len(Lanes))}
+	for rank, queue := range q.queues {
+		request.Wanted[rank] = len(queue)
+		waiting = waiting || len(queue) > 0
+	}
+	q.asking = waiting
+	return request, waiting
+}
+
+// serve gives callers their calls, those first who came first, and refuses those that would have to wait too long. It returns the
+// pause before the others ask.
+func (q *quota) serve(grants []CallGrant) (pause time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	for rank, grant := range grants {
+		queue := q.queues[rank]
+		served := min(grant.Calls, len(queue)) // some may have left
+		for _, caller := range queue[:served] {
+			caller.granted <- 0
+		}
+		q.queues[rank] = slices.DeleteFunc(queue[served:], func(caller *caller) bool {
+			refused := now.Add(grant.Wait).After(caller.leaves)
+			if refused {
+				caller.granted <- max(grant.Wait, time.Second)
+				q.held[rank]++
+			}
+			return refused
+		})
+		if len(q.queues[rank]) > 0 && (pause == 0 || grant.Wait < pause) {
+			pause = min(max(grant.Wait, minQuotaPause), maxQuotaPause)
+		}
+	}
+	return pause
+}
+
+// alone grants calls while Redis does not answer, by what this gateway saw last: payments get what is left, and the others half
+// of a limit, because other gateways have seen the same.
+func (q *quota) alone(request CallRequest) (grants []CallGrant) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for rank, wanted := range request.Wanted {
+		grant := CallGrant{Calls: wanted}
+		for _, limit := range []CallLimit{q.seen.Rate, q.seen.Quota} {
+			left := limit.Remaining
+			if Lanes[rank] != Payers {
+				left -= limit.Limit / 2
+			}
+			if wait := limit.Reset.Sub(q.now()); wait > 0 && left < grant.Calls {
+				grant = CallGrant{Calls: max(0, left), Wait: wait}
+			}
+		}
+		q.seen.Rate.Remaining -= grant.Calls
+		q.seen.Quota.Remaining -= grant.Calls
+		grants = append(grants, grant)
+	}
+	return grants
+}
+
+// see keeps what a response told. One that tells nothing ends the quota, unless a limit is still to end.
+func (q *quota) see(told CallLimits) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	if told.known() || !q.seen.Rate.Reset.After(now) && !q.seen.Quota.Reset.After(now) {
+		q.seen = told
+	}
+}
+
+// CallLimits returns the limits of an organisation's calls that the latest response showed, and how many calls of each lane were held back.
+func (c *Client) CallLimits(organisation string) (seen CallLimits, held map[Lane]int64) {
+	q := c.quota(organisation)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	held = map[Lane]int64{}
+	for rank, lane := range Lanes {
+		held[lane] = q.held[rank]
+	}
+	return q.seen, held
+}
