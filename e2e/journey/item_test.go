@@ -196,8 +196,8 @@ func TestItemIsDescribed(t *testing.T) {
 	if name := frontdesktest.Value(registration.ClubName); name != club.Name {
 		t.Errorf("the club is called %q, want %q", name, club.Name)
 	}
-	if due, taxes := registration.Cart.DueNow.Amount, frontdesktest.Value(registration.Cart.Taxes); len(taxes) != 1 || taxes[0].Percent != 20 ||
-		taxes[0].Included.Amount != 1148+2483 || taxes[0].Net.Amount != due-1148-2483 {
+	due, taxes := registration.Cart.DueNow.Amount, frontdesktest.Value(registration.Cart.Taxes)
+	if len(taxes) != 1 || taxes[0].Percent != 20 || taxes[0].Included.Amount != 1148+2483 || taxes[0].Net.Amount != due-1148-2483 {
 		t.Errorf("of %d, taxes are %+v", due, taxes)
 	}
 	for _, item := range registration.Cart.Items {

@@ -84,7 +84,8 @@ func TestTaxOfAnArticle(t *testing.T) {
 		`"priceTI": 4990, "priceTE": 4730, "taxRate": 5.5`:  {-1, -1},
 		`"priceTI": 4990, "priceTE": "4158", "taxRate": {}`: {-1, -1},
 	} {
-		client := reading(t, `{"@id": "/demo/sales/1", "state": "building", "totalTI": 4990, "articles": [{"@id": "/demo/articles/1", `+members+`}]}`)
+		article := `{"@id": "/demo/articles/1", ` + members + `}`
+		client := reading(t, `{"@id": "/demo/sales/1", "state": "building", "totalTI": 4990, "articles": [`+article+`]}`)
 		rate, included, ok := must[club.Sale](t)(client.GetSale(t.Context(), demo, sale)).Articles[0].Tax()
 		if !ok {
 			rate, included = -1, -1
