@@ -80,6 +80,8 @@ var stepMessages = map[Step]MessageCode{
 func (v View) CurrentMessage() MessageCode {
 	step := v.Step()
 	switch {
+	case v.Cart.Settled() && step == StepWithStaff && v.Payment != nil && v.Payment.State == Cancelled:
+		return MessageSettlementWithStaff // the payment's own message may ask to pay in another way
 	case v.Message != "" && step != StepCode:
 		return v.Message
 	case (step == StepMandate || step == StepCode) && v.Mandate != nil && v.Mandate.Message() != "":

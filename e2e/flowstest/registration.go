@@ -127,4 +127,8 @@ func (w *World) ExpectSettledCart(view flows.View) {
 	if view.Payment != nil && view.PaymentView.Retry != "never" {
 		w.Errorf("the payment is %+v", view.PaymentView)
 	}
+	refunded := view.Payment != nil && view.Payment.State == flows.Refunded
+	if message := view.CurrentMessage(); message != flows.MessageSettlementWithStaff && !refunded {
+		w.Errorf("the visitor is told %s", message)
+	}
 }
