@@ -211,6 +211,24 @@ func TestRollbackToAnEarlierPayment(t *testing.T) {
 	world.ExpectSound(end)
 }
 
+// TestLostWithoutAProcessor: Redis has lost a payment of which no processor knows. A repetition of its request is told to read the
+// registration.
+func TestLostWithoutAProcessor(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	gateway := world.Gateway()
+	registration := world.Registered(gateway)
+	old := world.dump(registration.ID)
+	due := world.Clock.Now().AddDate(0, 0, 30).Format(time.DateOnly)
+	payment := must(t, func() (*flows.Payment, error) {
+		return gateway.PayWith(t.Context(), registration.ID, holderToken, flows.StartPayment{Method: flows.Deferred, DueDate: due})
+	})
+	world.restore(registration.ID, old)
+	if _, err := gateway.Registrations.PaymentByID(t.Context(), registration.ID, holderToken, payment.ID); flows.CodeOf(err) != flows.Conflict {
+		t.Errorf("the repetition gets %v", err)
+	}
+}
+
 // TestPayAfterARollback: Redis shows the first payment as it was being cancelled, while the second one is
 // paid. A visitor who then presses "pay" is not asked to pay again.
 func TestPayAfterARollback(t *testing.T) {

@@ -244,6 +244,9 @@ func (s *Service) paymentOf(ctx context.Context, r *flows.Registration, id flows
 		}
 		payment, err = s.cfg.Store.Payment(ctx, id)
 	}
+	if errors.Is(err, flows.ErrNotFound) {
+		err = flows.ErrConflict // the caller had it, and must read what there is now
+	}
 	return payment, flows.StorageFailed(err)
 }
 
