@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// tolerant makes every decoding call tolerate.
+// tolerant makes a decoder call tolerate for each value.
 var tolerant = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(tolerate))
 
 // tolerate decodes what PHP, in which a list and a map are one type, writes in place of the documented form:
