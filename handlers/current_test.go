@@ -38,6 +38,8 @@ func TestCurrentRegistration(t *testing.T) {
 	expect(later.Id, first+"; "+second)
 	expect(later.Id, second+"; "+first)
 	expect(earlier.Id, first+"; "+cookie(later, *earlier.Token)) // another registration's token
+	elsewhere := [2]string{"X-Frontdesk-World", "demo-elsewhere"}
+	client.Do("GET", "/v1/registrations/current", nil, [2]string{"Cookie", first}, elsewhere).Problem(api.RegistrationNotFound)
 	client.Do("DELETE", "/v1/registrations/"+later.Id+"/session", nil, bearer(*later.Token)).Into(http.StatusNoContent, nil)
 	expect(earlier.Id, first+"; "+second)
 	read(second).Problem(api.RegistrationNotFound)

@@ -92,7 +92,7 @@ func (s *Server) GetCurrentRegistration(
 	if len(sessions) == 0 {
 		return nil, &flows.Error{Code: flows.TokenRequired, Detail: flows.DetailTokenRequired}
 	}
-	view, err := s.cfg.Registrations.Current(ctx, sessions)
+	view, err := s.cfg.Registrations.Current(ctx, callerOf(ctx).clientToken, sessions)
 	if err != nil {
 		return nil, err
 	}

@@ -312,10 +312,11 @@ func (s *Service) load(ctx context.Context, id, token string) (*flows.Registrati
 		return nil, nil, flows.StorageFailed(err)
 	}
 	if err != nil || !registration.HasHolder(token, signed) {
-		return nil, nil, &flows.Error{
-			Code:   flows.RegistrationNotFound,
-			Detail: flows.DetailNoRegistration,
-		}
+		return nil, nil, noRegistration()
 	}
 	return registration, s.verifyDecline(ctx, payment), nil
+}
+
+func noRegistration() error {
+	return &flows.Error{Code: flows.RegistrationNotFound, Detail: flows.DetailNoRegistration}
 }

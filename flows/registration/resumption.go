@@ -99,15 +99,20 @@ type Session struct{ ID, Token string }
 // maxSessions bounds the readings for one request: a browser keeps the cookies of many registrations.
 const maxSessions = 5
 
-// Current returns the registration of the session that began last. RegistrationNotFound if none of the latest sessions is valid.
-func (s *Service) Current(ctx context.Context, sessions []Session) (view flows.View, err error) {
+// Current returns the registration of the session that began last at an organisation. RegistrationNotFound if none of the latest
+// sessions is valid there.
+func (s *Service) Current(ctx context.Context, clientToken string, sessions []Session) (view flows.View, err error) {
 	began := func(session Session) time.Time {
 		issued, _ := tokenIssued(s.cfg.Keys, session.ID, session.Token)
 		return issued
 	}
 	slices.SortStableFunc(sessions, func(a, b Session) int { return began(b).Compare(began(a)) })
 	for _, session := range sessions[:min(len(sessions), maxSessions)] {
-		if view, err = s.Get(ctx, session.ID, session.Token); flows.CodeOf(err) != flows.RegistrationNotFound {
+		view, err = s.Get(ctx, session.ID, session.Token)
+		if err == nil && view.ClientToken != clientToken {
+			err = noRegistration()
+		}
+		if flows.CodeOf(err) != flows.RegistrationNotFound {
 			return view, err
 		}
 	}
