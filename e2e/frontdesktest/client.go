@@ -306,13 +306,20 @@ func Steps(t TB) map[api.Step][]api.ActionName {
 	return table
 }
 
-// checkScreen compares the first action of a registration with the contract's table of steps.
+// checkScreen compares the first action of a registration with the contract's table of steps, and its other words with each other.
 func (c *Client) checkScreen(response *Response) {
 	c.t.Helper()
 	var registration api.Registration
 	isJSON := response.Header.Get("Content-Type") == "application/json"
 	if !isJSON || json.Unmarshal(response.Body, &registration) != nil || registration.Step == "" {
 		return
+	}
+	pays := slices.ContainsFunc(registration.Next, func(next api.Action) bool { return next.Action == api.ActionNamePay })
+	if payment := registration.Payment; payment != nil && (payment.PayAgain != api.PayAgainNo) != pays {
+		c.t.Errorf("the payment says %s, and next has %v", payment.PayAgain, registration.Next)
+	}
+	if (registration.Step == api.StepWithStaff) != (registration.State == api.Attention) || registration.Message.Text == "" {
+		c.t.Errorf("the step %s is %s, with the message %+v", registration.Step, registration.State, registration.Message)
 	}
 	mains := Steps(c.t)[registration.Step]
 	switch {
