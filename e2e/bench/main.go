@@ -31,6 +31,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // measurement makes some rows of the table.
@@ -52,6 +53,7 @@ var measurements = []measurement{
 		"visitors at a fixed rate: three and ten times as many as can be served; a slow club system",
 		parts{measureCrowd(3), measureCrowd(10), measureBrownout},
 	},
+	{"quota", "two gateways, and ten times as many visitors as the club system's API gateway allows", parts{measureQuota(5 * time.Minute)}},
 	{"growth", "an idle gateway with 1,000 and with 100,000 registrations", parts{measureGrowth}},
 	{"streams", "10,000 event streams on one gateway", parts{measureStreams}},
 }

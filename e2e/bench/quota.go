@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// quotaRun is what happens to visitors of two gateways while the club system's API gateway limits the calls.
+type quotaRun struct {
+	*harness
+	gateways        [2]string
+	upstreams       string
+	http            http.Client
+	ends            time.Time // of the arrivals
+	completed       atomic.Int64
+	waited, right   atomic.Int64 // visitors who came back as told, and those of them who were then admitted within a quarter
+	failed, refused atomic.Int64 // journeys that failed; calls over a limit
+	start           api.StartRegistration
+}
+
+// measureQuota lets ten times as many visitors arrive as the limits allow to sign up. Those who are told to wait come back.
+func measureQuota(lasts time.Duration) func(*harness) []row {
+	return func(h *harness) []row {
+		const perMinute, signupCalls, times = 1000, 13, 10
+		redis, upstreams := frontdesktest.NewDurableRedis(h), h.upstreams()
+		run := &quotaRun{harness: h, upstreams: upstreams.URL, ends: time.Now().Add(lasts), http: http.Client{Timeout: time.Minute}}
+		run.start = api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOffOffer}}}
+		for i := range run.gateways {
+			run.gateways[i] = h.gateway(upstreams.URL, redis).URL
+			h.fetch(run.gateways[i]+catalogue, nil)
+		}
+		limits := clubsim.CallLimits{PerMinute: perMinute, PerSlice: 30, SliceMs: 100}
+		frontdesktest.NewClient(h, upstreams.URL).Control(http.MethodPut, "settings", map[string]any{"callLimits": limits}).
+			Into(http.StatusOK, nil)
+		affordable := float64(perMinute) / signupCalls / 60 // signups a second
+		ctx, stop := context.WithTimeout(h.Context(), lasts)
+		defer stop()
+		var present sync.WaitGroup
+		present.Go(func() { run.countRefused(ctx) })
+		began := time.Now()
+		for n := 0; ctx.Err() == nil; n++ {
+			present.Go(func() { run.visit(ctx, n) })
+			frontdesktest.Sleep(ctx, time.Until(began.Add(time.Duration(float64(n+1)/(times*affordable)*float64(time.Second)))))
+		}
+		present.Wait()
+		signups := affordable * lasts.Seconds()
+		name := fmt.Sprintf("%d calls a minute, %d times as many visitors as that allows, for %s", perMinute, times, lasts)
+		return []row{{
+			name,
+			fmt.Sprintf("%d signups of %.0f", run.completed.Load(), signups),
+			fmt.Sprintf("%d came back as told; %d failed", run.waited.Load(), run.failed.Load()),
+			[]check{
+				{"completed, of calls ÷ calls of a signup", float64(run.completed.Load()) / signups, threshold{atLeast: 0.95}},
+				{"calls over a limit", float64(run.refused.Load()), threshold{atMost: 0.5}},
+				{"told the right time within a quarter", float64(run.right.Load()) / float64(max(1, run.waited.Load())), threshold{atLeast: 0.9}},
+			},
+		}}
+	}
+}
+
+// visit is one visitor's. The time told is judged by when the visitor, who comes back then, is admitted.
+func (q *quotaRun) visit(ctx context.Context, number int) {
+	buyer := &frontdesktest.Buyer{Gateway: q.gateways[number%2], Upstreams: q.upstreams, HTTP: &q.http}
+	buyer.Header = http.Header{"X-Forwarded-For": {callerAddress(number)}}
+	key, arrived, told := uuid.NewString(), time.Now(), time.Duration(0)
+	for {
+		response, err := buyer.Send(ctx, http.MethodPost, buyer.Gateway+"/v1/registrations", key, q.start)
+		if err != nil {
+			return // the measurement is over
+		}
+		if response.Code() != string(api.Overloaded) {
+			if told > 0 {
+				q.waited.Add(1)
+				if time.Since(arrived) < told*5/4+time.Second { // Retry-After has whole seconds
+					q.right.Add(1)
+				}
+			}
+			q.finish(ctx, buyer, response)
+			return
+		}
+		if told == 0 {
+			told = response.RetryAfter()
+		}
+		if !frontdesktest.Sleep(ctx, response.RetryAfter()) {
+			return
+		}
+	}
+}
+
+// finish pays, and waits until that is recorded.
+func (q *quotaRun) finish(ctx context.Context, buyer *frontdesktest.Buyer, started *frontdesktest.Response) {
+	var registration api.Registration
+	err := json.Unmarshal(started.Body, &registration)
+	if err == nil && registration.Token == nil {
+		err = fmt.Errorf("status %d: %s", started.Status, started.Body)
+	}
+	if err == nil {
+		buyer.ID, buyer.Token, buyer.Cart = registration.Id, *registration.Token, registration.Cart.Revision
+		payment := ""
+		err = insist(ctx, func() (err error) { payment, err = buyer.Pay(ctx); return err })
+		err = errors.Join(err, insist(ctx, func() error { return buyer.Confirm(ctx, payment, frontdesktest.ApprovedCard) }))
+	}
+	for err == nil && registration.State != api.Completed && frontdesktest.Sleep(ctx, time.Second) {
+		registration, err = buyer.Read(ctx)
+	}
+	switch {
+	case ctx.Err() != nil: // the measurement is over
+	case err != nil:
+		q.failed.Add(1)
+		q.Logf("  %v", err)
+	default:
+		q.completed.Add(1)
+	}
+}
+
+// countRefused counts the calls that met a limit, more often than the journal forgets them.
+func (q *quotaRun) countRefused(ctx context.Context) {
+	last := 0
+	for frontdesktest.Sleep(ctx, 5*time.Second) {
+		for _, call := range frontdesktest.NewClient(q, q.upstreams).Calls() {
+			if call.Number > last && call.Status == http.StatusTooManyRequests {
+				q.refused.Add(1)
+			}
+			last = max(last, call.Number)
+		}
+	}
+}
