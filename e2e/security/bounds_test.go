@@ -142,8 +142,8 @@ func TestAPI10OversizedTexts(t *testing.T) {
 	var me api.Me
 	customer.Do("GET", "/v1/me", nil).Into(http.StatusOK, &me)
 	oneLine("I", me.Number)
-	if len(me.Tags) != 200 || me.Tags[0].ValidFrom != nil {
-		t.Errorf("%d tags, the first one from %v on", len(me.Tags), me.Tags[0].ValidFrom)
+	if from := frontdesktest.Value(me.Tags[0].ValidFrom); len(me.Tags) != 200 || from != "2026-01-01" {
+		t.Errorf("%d tags, the first one from %q on", len(me.Tags), from)
 	}
 	var consents api.ConsentList
 	customer.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &consents)
