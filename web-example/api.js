@@ -31,6 +31,9 @@ const JITTER = 0.3;
 /** Statuses of intermediate proxies: without a problem document, the request's effect is unknown. */
 const GATEWAY_TROUBLE = [408, 429, 500, 502, 503, 504];
 
+/** What the contract names after a problem. The list can grow: at any other value, the page reads again, which is always safe. */
+const THEN = ["fix_request", "correct_input", "send_again", "read_again", "start_again", "log_in", "captcha"];
+
 /** A request that did not succeed. `code` is the gateway's, or `offline` when no response came. */
 export class Problem extends Error {
   /**
@@ -40,7 +43,8 @@ export class Problem extends Error {
   constructor(document, retryAfter) {
     super(document.code);
     this.code = document.code;
-    this.then = document.then;
+    this.then = THEN.includes(document.then) ? document.then : "read_again";
+    this.text = document.detail ?? document.title;
     this.status = document.status ?? 0;
     this.errors = document.errors ?? [];
     this.challenge = document.challenge;

@@ -6,7 +6,7 @@
  * when the page is visible again, the connection is back, or the computer has slept.
  */
 import { followRegistration, restBeforePoll } from "./api.js";
-import { isFinal } from "./route.js";
+import { isFinal, isPaying } from "./route.js";
 import { get } from "./store.js";
 
 /** The first poll comes soon, because most payments are confirmed within a second or two. */
@@ -75,7 +75,7 @@ export function follow(registration, callbacks) {
 }
 
 /** @param {import("./contract").Registration} registration whether it changes without the visitor's doing */
-const isMoving = ({ state, mandate }) => state !== "open" || mandate?.state === "unconfirmed";
+const isMoving = (registration) => isPaying(registration) || registration.mandate?.state === "unconfirmed";
 
 /** Whether the page is visible and online. */
 const isAwake = () => !document.hidden && navigator.onLine;
@@ -95,7 +95,7 @@ async function poll() {
   if (busy) return plan();
   isPolling = true;
   await listener.poll(registration.id).finally(() => (isPolling = false));
-  wait = Math.min(wait * GROWTH, registration.state === "attention" ? LONGEST_BY_HAND : LONGEST);
+  wait = Math.min(wait * GROWTH, registration.step === "with_staff" ? LONGEST_BY_HAND : LONGEST);
   plan();
 }
 

@@ -21,8 +21,11 @@ import { findOffer } from "./terms.js";
 /** Problems besides those of `then: "read_again"` that change what the registration shows, such as the attempts left. */
 const CHANGING = ["code_wrong", "mobile_unreachable"];
 
-/** Problems that show that this browser has no access to the registration, or no longer. */
-const GONE = ["registration_not_found", "token_required"];
+/**
+ * Whether this browser has no access to the registration, or no longer.
+ * @param {api.Problem} problem
+ */
+const isGone = ({ then, code }) => then === "start_again" || code === "token_required";
 
 /** The days of an item that the visitor chooses before the personal details. */
 export const DAYS = ["startDate", "debit/day"];
@@ -100,7 +103,7 @@ const goOn = (place, options) => {
 async function failed(error, doing) {
   if (!(error instanceof api.Problem)) throw error;
   const id = get().registration?.id;
-  if (id && GONE.includes(error.code)) {
+  if (id && isGone(error)) {
     gone(id);
     return error;
   }
@@ -337,7 +340,7 @@ async function readInProgress(id) {
     const registration = await api.getRegistration(id, { once: true });
     if (!isFinal(registration)) return registration;
   } catch (error) {
-    if (!(error instanceof api.Problem) || !GONE.includes(error.code)) return get().inProgress.find((one) => one.id === id);
+    if (!(error instanceof api.Problem) || !isGone(error)) return get().inProgress.find((one) => one.id === id);
   }
   forget(id);
   return undefined;
@@ -386,7 +389,7 @@ async function read(id, options) {
 
 /** @param {unknown} error */
 function unlessGone(error) {
-  if (!(error instanceof api.Problem) || !GONE.includes(error.code)) throw error;
+  if (!(error instanceof api.Problem) || !isGone(error)) throw error;
 }
 
 /** @param {string} id of a registration to which this browser has no access, or no longer */

@@ -40,7 +40,7 @@
 import { today } from "./format.js";
 import { tab } from "./storage.js";
 import { set } from "./store.js";
-import { findOffer, soldHere, startDates } from "./terms.js";
+import { findOffer, startDates } from "./terms.js";
 
 /** The address's parameter names for the parts of a place. */
 const NAMES = /** @type {const} */ (["club", "offer", "startDate", "debitDay", "category", "registration", "step", "field", "invitation"]);
@@ -152,7 +152,7 @@ function lacksDay({ offer, startDate, debitDay }, { catalogue }) {
   const hasStart = !!startDate && startDate >= (found ? startDates(found.offer).min : today());
   if (!found) return !hasStart && !catalogue?.complete;
   const { needs } = found.offer;
-  return soldHere(found.offer) && (needs.includes("startDate") ? !hasStart : needs.includes("debit") && !debitDay);
+  return needs.includes("startDate") ? !hasStart : needs.includes("debit") && !debitDay;
 }
 
 /**
@@ -168,15 +168,44 @@ function stepOfMember(place, { identity }) {
 }
 
 /**
+ * What the contract's steps mean here. At those of the cart, the visitor can change it, and the address can name another screen.
+ * @type {Record<string, "cart" | "payment" | "done">}
+ */
+const STEPS = {
+  person: "cart", items: "cart", fix_cart: "cart", mandate: "cart", code: "cart", ready: "cart",
+  at_processor: "payment", declined: "payment", waiting: "payment",
+  done: "done", with_staff: "done", abandoned: "done", expired: "done",
+};
+
+/**
+ * Whether this site knows the registration's step. The contract's list can grow; the gateway's message is shown at any other step.
+ * @param {import("./contract").Registration} registration
+ */
+export const isKnown = ({ step }) => Object.hasOwn(STEPS, step);
+
+/**
+ * Whether the registration is over or with the club's staff, or its payment decides what happens next. At an unknown step, a
+ * payment decides while the cart cannot be changed.
+ * @param {import("./contract").Registration} registration
+ */
+function phaseOf(registration) {
+  const { step, final, payment } = registration;
+  if (final) return "done";
+  if (payment?.state === "in_doubt") return "payment";
+  if (isKnown(registration)) return STEPS[step];
+  return payment && !can(registration, "add_item") ? "payment" : "cart";
+}
+
+/**
  * @param {Place} place
  * @param {import("./contract").Registration} [registration]
  * @returns {Step}
  */
 function stepOfRegistration(place, registration) {
   if (!registration) return "cart";
-  if (registration.state === "paying" || registration.payment?.state === "in_doubt") return "payment";
   if (registration.step === "with_staff" && can(registration, "abandon")) return "cart"; // nothing was paid here
-  if (registration.state !== "open") return "done";
+  const phase = phaseOf(registration);
+  if (phase !== "cart") return phase;
   if (place.step === "offer" && can(registration, "add_item")) return "offer";
   if (place.step === "instead" && can(registration, "clear_items")) return "offer";
   if (place.step === "person" && can(registration, "person")) return "person";
@@ -188,11 +217,20 @@ function stepOfRegistration(place, registration) {
   return signsNext(registration) ? "mandate" : "cart";
 }
 
+/** The actions that sign a mandate, and those that can be the main button of a filled cart: the first of them in `next`. */
+const SIGNING = ["mandate", "sign", "resend"];
+const MAIN = ["pay", "check", ...SIGNING];
+
 /**
  * Whether only the mandate is missing before the cart can be paid.
  * @param {import("./contract").Registration} registration
  */
-export const signsNext = ({ step }) => step === "mandate" || step === "code";
+export function signsNext(registration) {
+  const { step } = registration;
+  if (isKnown(registration)) return step === "mandate" || step === "code";
+  const main = registration.next.find(({ action }) => MAIN.includes(action))?.action ?? "";
+  return SIGNING.includes(main);
+}
 
 /**
  * Whether an offer in the cart is not for the buyer's age. The club system reports it only when it checks the cart.
@@ -216,7 +254,7 @@ export const isFinal = ({ final }) => final;
  * Whether money of the registration may be on its way, the club has it already, or staff are looking into it.
  * @param {import("./contract").Registration} registration
  */
-export const isPaying = ({ state, step }) => state !== "open" || step === "with_staff";
+export const isPaying = (registration) => phaseOf(registration) !== "cart";
 
 /**
  * Whether the gateway allows the visitor an action now.
@@ -225,12 +263,15 @@ export const isPaying = ({ state, step }) => state !== "open" || step === "with_
  */
 export const can = (registration, action) => !!registration?.next.some((one) => one.action === action);
 
+/** The methods that this site offers. */
+const METHODS = ["card", "later", "free"];
+
 /**
  * The methods by which the visitor may settle the cart now; none while money may have moved.
  * @param {import("./contract").Registration} registration
  */
 export const ways = (registration) =>
-  (canPay(registration) && registration.next.find((one) => one.action === "pay")?.methods) || [];
+  (canPay(registration) && registration.next.find((one) => one.action === "pay")?.methods?.filter((method) => METHODS.includes(method))) || [];
 
 /**
  * Whether the visitor may request a payment: the gateway offers it, and an earlier payment, if any, does not forbid it.
@@ -239,17 +280,14 @@ export const ways = (registration) =>
  */
 export const canPay = (registration) => can(registration, "pay") && registration.payment?.payAgain !== "no";
 
-/**
- * How the card is entered; undefined for another method.
- * @param {import("./contract").Payment | undefined} payment
- */
-export const cardOf = (payment) => (payment?.method === "card" ? payment.card : undefined);
+/** The processor whose card fields processor.js can show; every other one has a card page. */
+const PROCESSOR = "stripe";
 
 /**
  * The processor's card fields, if they belong on this page.
  * @param {import("./contract").Payment | undefined} payment
  */
 export function embeddedCard(payment) {
-  const { presentation, clientSecret, publishableKey } = cardOf(payment) ?? {};
-  return presentation === "embedded" && clientSecret && publishableKey ? { clientSecret, publishableKey } : undefined;
+  const { presentation, processor, clientSecret, publishableKey } = payment?.card ?? {};
+  return presentation === "embedded" && processor === PROCESSOR && clientSecret && publishableKey ? { clientSecret, publishableKey } : undefined;
 }

@@ -6,15 +6,6 @@ import { text } from "./text.js";
 
 /** @typedef {import("./contract").Offer} Offer */
 
-/** The requirements of an offer that this site's forms can collect. */
-const ASKED = ["startDate", "debit", "mandate"];
-
-/**
- * Whether this site can sell the offer. Other offers are shown with their price, and sold at the club.
- * @param {Offer} offer
- */
-export const soldHere = (offer) => offer.needs.every((need) => ASKED.includes(need));
-
 /**
  * The days on which an offer can start: from the club's own today, or as the club limits them. The earliest day can be
  * yesterday where the club's time zone is not known, so the visitor's today is suggested there.

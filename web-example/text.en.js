@@ -128,10 +128,6 @@ export default {
     others: "More offers",
     groups: { none: "No commitment", term: "Fixed term", once: "Paid once" },
     variants: (/** @type {string} */ name) => `Billing options for ${name}`,
-    atClubHeading: "At the club",
-    atClubLead: "These need a word with the team. Drop by or call; this is what they cost.",
-    atClub: "Sign up at the club",
-    atClubWhy: "This offer needs details that we cannot collect online. The team will set it up with you.",
     start: {
       heading: "When would you like to start?",
       debits: "Choose your debit day",
@@ -543,6 +539,7 @@ export default {
       heading: "We cannot show this sign-up here",
       lead: "It belongs to the browser in which it was started, or it was removed after some time. If you have already paid, do not pay again: your membership is safe with the club.",
     },
+    other: "Your sign-up",
     uncharged: "Nothing was charged.",
     refunded: "The full amount goes back to your card.",
     restart: "Start a new sign-up",
@@ -555,7 +552,7 @@ export default {
   /** For `invalid_request`, if there is only one such entry. */
   oneEntry: "One of your entries needs another look.",
 
-  /** By the problem's code. A code without a text here gets `other`. */
+  /** By the problem's code. A code without a text here gets the gateway’s own, or `other` if that is for developers. */
   problems: {
     other: "Something went wrong on our side. Please try again in a moment.",
     offline: "We cannot reach the service. Check your connection and try again – nothing will be done twice.",

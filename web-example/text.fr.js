@@ -138,10 +138,6 @@ export default {
     groups: { none: "Sans engagement", term: "Avec engagement", once: "Paiement en une fois" },
     variants: (/** @type {string} */ name) => `Rythme de paiement : ${name}`,
     onlineHeading: "Disponibles en ligne",
-    atClubHeading: "Au club",
-    atClubLead: "Pour ces offres, parlez à l’équipe : passez au club ou appelez. Voici leurs prix.",
-    atClub: "Inscription au club",
-    atClubWhy: "Cette offre demande des informations que nous ne pouvons pas recueillir en ligne. L’équipe s’en occupe avec vous.",
     start: {
       heading: "Quand souhaitez-vous commencer ?",
       debits: "Choisissez votre jour de prélèvement",
@@ -551,6 +547,7 @@ export default {
       heading: "Nous ne pouvons pas afficher cette inscription ici",
       lead: "Elle appartient au navigateur dans lequel elle a été commencée, ou elle a été supprimée au bout d’un certain temps. Si vous avez déjà payé, ne payez pas une seconde fois : votre inscription n’est pas perdue.",
     },
+    other: "Votre inscription",
     uncharged: "Rien n’a été débité.",
     refunded: "La totalité du montant est remboursée sur votre carte.",
     restart: "Commencer une nouvelle inscription",

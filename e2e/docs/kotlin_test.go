@@ -216,9 +216,9 @@ func testAppMovesToAnotherPhone(t *testing.T, classes string, g appGateway) {
 // testAppMeetsLaterGateway signs up at a gateway that sends values which the app has never heard of. The app shows the
 // messages, and does what it can.
 func testAppMeetsLaterGateway(t *testing.T, classes string, g appGateway) {
-	phone := newPhone(t, classes, t.TempDir(), newLaterGateway(t, g.URL))
+	phone := newPhone(t, classes, t.TempDir(), frontdesktest.NewLaterGateway(t, g.URL))
 	due := phone.chooseAndStart()
-	if s := phone.tap("pay"); s.Problem == nil || s.Problem.Code != laterWord || s.Registration == nil {
+	if s := phone.tap("pay"); s.Problem == nil || s.Problem.Code != frontdesktest.LaterWord || s.Registration == nil {
 		t.Fatalf("after a refusal with an unknown reason the app shows %+v", s)
 	}
 	if s := phone.tap("pay"); s.Problem != nil || s.Shown == "" {
@@ -226,7 +226,7 @@ func testAppMeetsLaterGateway(t *testing.T, classes string, g appGateway) {
 	}
 	g.confirm(phone.payment(g), frontdesktest.ApprovedCard)
 	phone.tap("appear")
-	if s := phone.tap("await", laterWord+"_done"); !strings.Contains(s.Registration.Message.Text, "Bienvenue") {
+	if s := phone.tap("await", frontdesktest.LaterWord+"_done"); !strings.Contains(s.Registration.Message.Text, "Bienvenue") {
 		t.Errorf("at an unknown last step the app shows %+v", s.Registration)
 	}
 	g.Records().ExpectOnePayment(t, due)
@@ -405,7 +405,7 @@ func (p *phone) choose() string {
 	p.t.Helper()
 	offers := p.tap("choose").Offers
 	for _, offer := range offers {
-		if offer.ListPrice.Amount > 0 && slices.Equal(offer.Needs, []string{"startDate"}) {
+		if offer.ListPrice.Amount > 0 && slices.Contains(offer.Needs, "startDate") && !slices.Contains(offer.Needs, "debit") {
 			return offer.ID
 		}
 	}

@@ -70,6 +70,9 @@ function items(registration) {
       can(registration, "clear_items") && h("li", {}, h("a", { href: linkTo({ registration: registration.id, step: "instead" }), "data-instead": true }, text.cart.instead))));
 }
 
+/** Where lines come from that the club system adds to the visitor's choice. */
+const ADDED = ["required", "adjustment"];
+
 /**
  * @param {Cart["items"][number]} item
  * @param {boolean} removable
@@ -81,7 +84,7 @@ const line = (item, removable) =>
       item.origin === "chosen" && item.startDate && h("small", {}, text.terms.starts(date(item.startDate))),
       item.origin === "chosen" && partsOf(item),
       debitOf(item, findOffer(get().catalogue, item.offerId)?.offer.billing?.rhythm),
-      item.origin !== "chosen" && (isProrata(item) ? h("small", { "data-prorata": true }, prorata(item).why) : h("small", { class: "tag", "data-added": true }, item.price.amount ? text.cart.added : text.cart.included)),
+      isProrata(item) ? h("small", { "data-prorata": true }, prorata(item).why) : ADDED.includes(item.origin) && h("small", { class: "tag", "data-added": true }, item.price.amount ? text.cart.added : text.cart.included),
       item.origin === "chosen" && h("div", { class: "line-edits" }, editor(item), removable && remover(item))),
     h("span", { class: "amount" }, money(item.price)));
 

@@ -18,5 +18,7 @@ export function changes(cart) {
 }
 
 /** @param {Cart["changes"][number]} change */
-const changed = ({ kind, name, price, was }) =>
-  kind === "removed" || !was ? text.changes.removed(name, money(price)) : text.cart.repriced(name, money(was), money(price));
+function changed({ kind, name, price, was }) {
+  if (kind === "removed") return text.changes.removed(name, money(price));
+  return kind === "price" && was ? text.cart.repriced(name, money(was), money(price)) : `${name}, ${money(price)}`;
+}

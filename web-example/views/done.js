@@ -10,6 +10,7 @@ import { text, textFor } from "../text.js";
 import { offered } from "./consents.js";
 import { contact } from "./contact.js";
 import { leaveHere } from "./elsewhere.js";
+import { said } from "./message.js";
 import { coming } from "./plan.js";
 
 /** @typedef {import("../contract").Registration} Registration */
@@ -23,7 +24,8 @@ export function show() {
   if (missing || !registration) return ending("missing", "search");
   if (registration.step === "done") return welcome(registration);
   if (registration.step === "with_staff") return ending("attention", "shield");
-  return ending(registration.step === "expired" ? "expired" : "abandoned", "clock");
+  if (registration.step === "expired" || registration.step === "abandoned") return ending(registration.step, "clock");
+  return otherEnding(registration);
 }
 
 /** @param {Registration} registration */
@@ -83,11 +85,20 @@ function ending(how, picture) {
     heading(text.done[how].heading),
     h("p", { class: "lead" }, text.done[how].lead),
     isClosed && registration && h("p", { "data-charged": true }, charged(registration)),
-    how === "attention" && registration?.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration.message.text),
+    how === "attention" && registration && said(registration),
     how === "attention" && registration?.contact && h("p", { class: "fine" }, text.done.reference(registration.contact.number)),
     how === "attention" && [contact(registration?.clubId), leaveHere()],
     how !== "attention" && h("div", { class: "actions" }, h("a", { class: "button", href: linkTo({}), "data-restart": true }, text.done.restart)));
 }
+
+/** @param {Registration} registration that ended in a way that only the gateway can describe */
+const otherEnding = ({ clubId, message }) =>
+  h("section", { class: "outcome" },
+    h("span", { class: "seal" }, icon("info")),
+    heading(text.done.other),
+    h("p", { class: "lead", "data-message": true }, message.text),
+    contact(clubId),
+    leaveHere());
 
 /**
  * Whether money was charged or refunded; nothing if the payment's state does not show it.

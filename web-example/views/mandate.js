@@ -4,6 +4,7 @@ import { h, heading, icon, working } from "../dom.js";
 import { date, money } from "../format.js";
 import { isIBAN } from "../iban.js";
 import { cartSchedules, giveAccount, scheduleKey } from "../journey.js";
+import { isKnown } from "../route.js";
 import { get, set } from "../store.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
@@ -11,6 +12,7 @@ import { backToCart } from "./back.js";
 import { changes } from "./changes.js";
 import { field, mark, markOne } from "./field.js";
 import { accepting, debitConsent } from "./legal.js";
+import { said } from "./message.js";
 import { planFor } from "./plan.js";
 import { fieldOf, fieldText } from "./problem.js";
 import { prospectLink } from "./prospect.js";
@@ -26,7 +28,7 @@ export const reads = ({ registration, catalogue, schedules, given, problem }) =>
  * What the page shows of the cart and the contact, compared by value: a new object alone must not replace a form.
  * @param {import("../contract").Registration} [registration]
  */
-const shownOf = (registration) => JSON.stringify([registration?.cart.changes, registration?.cart.stale, registration?.contact?.mobileEnding]);
+const shownOf = (registration) => JSON.stringify([registration?.message, registration?.cart.changes, registration?.cart.stale, registration?.contact?.mobileEnding]);
 
 export function show() {
   const { registration } = get();
@@ -43,6 +45,7 @@ function account(registration) {
   return h("div", {},
     h("div", { class: "step-head" }, backToCart(registration), heading(text.mandate.heading), h("p", { class: "lead" }, text.mandate.lead(registration.contact?.mobileEnding ?? "")),
       !isUnreachable && correction(registration, false)),
+    !isKnown(registration) && said(registration),
     changes(registration.cart),
     h("form", { class: "person", novalidate: true, "data-form": "mandate", onsubmit: submit, onchange: keep },
       isUnreachable && correction(registration, true),

@@ -6,7 +6,7 @@ import { add, refuses, replace } from "../journey.js";
 import { startKnown } from "../member.js";
 import { go, showCategory } from "../route.js";
 import { clubName, get, set } from "../store.js";
-import { facts, findOffer, leading, nameOf, recurring, soldHere, terms } from "../terms.js";
+import { facts, findOffer, leading, nameOf, recurring, terms } from "../terms.js";
 import { text, textFor } from "../text.js";
 import { backTo, backToMe } from "./back.js";
 import { about } from "./contact.js";
@@ -116,23 +116,18 @@ function center(row) {
  */
 function cards(products, complete) {
   const all = products.filter((product) => product.type === chosen(products));
-  const [online, atClub] = [true, false].map((here) => list(all, here));
-  if (!online && !atClub) return h("p", { class: "empty" }, complete ? text.offer.none : text.loading);
-  return h("div", { class: "offer-groups" }, online, atClub);
+  const groups = list(all);
+  return groups ? h("div", { class: "offer-groups" }, groups) : h("p", { class: "empty" }, complete ? text.offer.none : text.loading);
 }
 
 /**
- * The products with offers that are sold online, grouped by commitment, or those that are sold only at the club.
+ * The products with offers, in the club's own groups or by commitment.
  * @param {Product[]} products
- * @param {boolean} here
  */
-function list(products, here) {
-  const shown = products.flatMap((product) => {
-    const offers = product.offers.filter((offer) => soldHere(offer) === here);
-    return offers.length ? [{ product, offers }] : [];
-  }).sort((one, other) => Number(isRecommended(other)) - Number(isRecommended(one)));
+function list(products) {
+  const shown = products.filter(({ offers }) => offers.length).map((product) => ({ product, offers: product.offers }))
+    .sort((one, other) => Number(isRecommended(other)) - Number(isRecommended(one)));
   if (!shown.length) return null;
-  if (!here) return group(text.offer.atClubHeading, shown, text.offer.atClubLead);
   if (shown.some(({ offers }) => offers[0].group)) return clubsGroups(shown);
   const groups = Map.groupBy(shown, ({ offers }) => commitment(offers[0]));
   if (groups.size === 1) return group(text.offer.onlineHeading, shown);
@@ -180,13 +175,11 @@ const commitment = ({ billing, commitment: term }) => (!billing ? "once" : billi
 /**
  * @param {string} name
  * @param {{ product: Product, offers: Offer[] }[]} shown
- * @param {string} [words]
  */
-const group = (name, shown, words) =>
+const group = (name, shown) =>
   shown.length > 0 &&
-  h("section", { class: words ? "offers-at-club" : "" },
+  h("section", {},
     h("h2", { class: name === text.offer.onlineHeading ? "sr-only" : "", tabindex: "-1" }, name),
-    words && h("p", { class: "lead" }, words),
     h("ul", { class: "offer-list" }, shown.map(({ product, offers }) => h("li", {}, card(product, offers)))));
 
 /**
@@ -196,26 +189,22 @@ const group = (name, shown, words) =>
  */
 function card(product, offers) {
   const offer = offers.find(({ id }) => id === get().variants[product.id]) ?? offers[0];
-  const here = soldHere(offer);
   const { name, variant } = nameOf(product, offer);
-  return h("article", { class: here ? "offer" : "offer is-at-club", "data-offer": offer.id },
+  return h("article", { class: "offer", "data-offer": offer.id },
     h("header", {},
       h("h3", {}, name),
-      isRecommended({ offers }) && here && h("p", { class: "recommended", "data-recommended": true }, text.offer.recommended),
+      isRecommended({ offers }) && h("p", { class: "recommended", "data-recommended": true }, text.offer.recommended),
       offers.length === 1 && variant && h("p", { class: "offer-name" }, variant)),
     h("div", { class: "offer-about" }, factsOf(offer), h("p", {}, product.description), offers.length > 1 && variants(product, offers, offer)),
     due(offer),
     h("div", { class: "offer-terms" }, termList(further(offer)), planLink(product, offer)),
-    here
-      ? button({
-          class: (isRecommended({ offers }) || get().catalogue?.only) && !isKnownHere() ? "button" : "button button-soft",
-          id: `choose-${offer.id}`,
-          "data-choose": true,
-          "aria-label": text.offer.chooseNamed([name, variant].join(" ")),
-          onclick: () => choose(offer),
-        }, text.offer.choose)
-      : h("div", { class: "at-club", "data-at-club": true },
-          h("strong", {}, text.offer.atClub), h("p", {}, text.offer.atClubWhy)));
+    button({
+      class: (isRecommended({ offers }) || get().catalogue?.only) && !isKnownHere() ? "button" : "button button-soft",
+      id: `choose-${offer.id}`,
+      "data-choose": true,
+      "aria-label": text.offer.chooseNamed([name, variant].join(" ")),
+      onclick: () => choose(offer),
+    }, text.offer.choose));
 }
 
 /** @param {Offer} offer */
@@ -257,7 +246,7 @@ const variants = (product, offers, shown) =>
  */
 const planLink = (product, offer) =>
   offer.billing &&
-  button({ class: "link", id: `plan-${offer.id}`, "data-show-plan": true, onclick: () => askPlan(product, offer, soldHere(offer) && take) },
+  button({ class: "link", id: `plan-${offer.id}`, "data-show-plan": true, onclick: () => askPlan(product, offer, take) },
     text.plan.show, h("span", { class: "sr-only" }, ` – ${offer.name}`));
 
 /**

@@ -6,13 +6,14 @@
 import { button, h, heading, icon, ticks, working } from "../dom.js";
 import { money } from "../format.js";
 import { pay } from "../journey.js";
-import { canPay, cardOf, embeddedCard } from "../route.js";
+import { canPay, embeddedCard, isKnown } from "../route.js";
 import { get } from "../store.js";
 import { text, textFor } from "../text.js";
 import { waysOut } from "./abandon.js";
 import { READINGS_TO_BELIEVE } from "./card.js";
 import { contact } from "./contact.js";
 import { leaveHere } from "./elsewhere.js";
+import { said } from "./message.js";
 
 /**
  * @typedef {import("../contract").Payment} Payment
@@ -33,7 +34,7 @@ const PICTURES = {
   in_doubt: "shield", refunding: "back", refunded: "back",
 };
 
-/** The methods for which this page has texts. For others, and for states without a picture, it shows the gateway's message. */
+/** The methods for which this page has texts. For others, for states without a picture and at unknown steps, it shows the gateway's message. */
 const METHODS = ["card", "later", "free", "desk"];
 
 /** @param {import("../store.js").State} state */
@@ -61,12 +62,13 @@ export function show() {
  * @param {State} state
  * @returns {{ heading: string, lead: string, closed?: string, points?: string[] }}
  */
-function words({ payment, message }, state) {
-  if (state === "cancelled" && cardOf(payment)?.declineCode) return text.payment.declinedTooOften;
+function words(registration, state) {
+  const { payment, message } = registration;
+  if (state === "cancelled" && payment?.card?.declineCode) return text.payment.declinedTooOften;
   if (state === "cancelled" && message.code === "payment_not_confirmed") return text.payment.notConfirmed;
   if (state === "processing" && message.code === "payment_on_hold") return text.payment.onHold;
   const [cards, others] = /** @type {Record<string, any>[]} */ ([text.payment, text.settlement]);
-  if (!Object.hasOwn(PICTURES, state) || !METHODS.includes(payment?.method ?? "")) return { heading: text.payment.other, lead: message.text };
+  if (!isKnown(registration) || !Object.hasOwn(PICTURES, state) || !METHODS.includes(payment?.method ?? "")) return { heading: text.payment.other, lead: message.text };
   return (payment?.method !== "card" && others[state]) || cards[state];
 }
 
@@ -75,8 +77,7 @@ function words({ payment, message }, state) {
  * @returns {State}
  */
 function stateOf(payment) {
-  const { state, payAgain } = payment;
-  const card = cardOf(payment);
+  const { state, payAgain, card } = payment;
   if (card?.refunding) return "refunding";
   if (state === "processing" && payAgain === "same_request") return "preparing";
   const canBeBehind = state === "requires_action" || state === "declined";
@@ -92,11 +93,12 @@ export const payButton = (label, picture = "lock") =>
   button({ class: "button button-wide", id: "pay", "data-pay": true, onclick: pay }, icon(picture), working(label, text.cart.paying));
 
 /**
- * How the last payment ended, for visitors who are back at the cart.
+ * How the last payment ended, for visitors who are back at the cart; the gateway's message if this page does not know where they stand.
  * @param {Registration} registration
  */
 export function outcome(registration) {
   const { payment } = registration;
+  if (!isKnown(registration) || (payment && !Object.hasOwn(PICTURES, payment.state))) return said(registration);
   if (!payment) return null;
   if (payment.state !== "declined" && payment.state !== "cancelled" && payment.state !== "refunded") return null;
   return h("section", { class: `notice notice-block is-${payment.state}`, "data-payment": payment.state },
@@ -109,14 +111,14 @@ export function outcome(registration) {
  * @param {Registration} registration
  */
 function lead(state, registration) {
-  const said = words(registration, state);
-  if (state === "requires_action" && embeddedCard(registration.payment)) return text.card.lead;
-  return (!canPay(registration) && said.closed) || said.lead;
+  const { closed, lead: usual } = words(registration, state);
+  if (state === "requires_action" && isKnown(registration) && embeddedCard(registration.payment)) return text.card.lead;
+  return (!canPay(registration) && closed) || usual;
 }
 
 /** @param {Payment} payment why the bank said no, if it said, and how often the visitor can try again */
 function reason(payment) {
-  const { declineCode: code, attemptsLeft } = cardOf(payment) ?? {};
+  const { declineCode: code, attemptsLeft } = payment.card ?? {};
   const reasons = /** @type {Record<string, string>} */ (text.payment.declined.reasons);
   const why = payment.state === "declined" && reasons[code ?? ""];
   return [why && h("p", { "data-decline": code }, why), attemptsLeft && h("p", { class: "fine", "data-attempts": attemptsLeft }, text.mandate.code.left(attemptsLeft))];
@@ -136,9 +138,8 @@ const actions = (registration, payment) =>
  * @param {Payment} payment
  */
 function processorLink(payment) {
-  const card = cardOf(payment);
-  if (card?.redirectUrl) {
-    return h("a", { class: "button button-wide", href: card.redirectUrl, "data-continue": true }, icon("lock"), text.payment.requires_action.go);
+  if (payment.card?.redirectUrl) {
+    return h("a", { class: "button button-wide", href: payment.card.redirectUrl, "data-continue": true }, icon("lock"), text.payment.requires_action.go);
   }
   return payment.state === "requires_action" && h("p", { class: "notice" }, icon("info"), text.payment.requires_action.embedded);
 }

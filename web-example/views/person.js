@@ -8,7 +8,7 @@ import { today } from "../format.js";
 import { correct, correctSome, DAYS, leave, refuses, start, unconfirmedPerson } from "../journey.js";
 import { afterCorrection, can, isTooYoungOrOld, linkTo } from "../route.js";
 import { get, set } from "../store.js";
-import { agesOf, findOffer, isOfAge, soldHere } from "../terms.js";
+import { agesOf, findOffer, isOfAge } from "../terms.js";
 import { text } from "../text.js";
 import { backTo } from "./back.js";
 import { errorOf, labelled, markOne } from "./field.js";
@@ -65,9 +65,7 @@ const genders = () => Object.entries(isCorrection() ? { ...text.person.gender, "
 
 /** @param {import("../store.js").State} state whether the offer that the address names cannot be bought */
 function isGone({ place, catalogue }) {
-  if (place.registration) return false;
-  const found = findOffer(catalogue, place.offer);
-  return found ? !soldHere(found.offer) : !!catalogue?.complete;
+  return !place.registration && !!catalogue?.complete && !findOffer(catalogue, place.offer);
 }
 
 const gone = () =>

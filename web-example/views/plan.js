@@ -194,7 +194,7 @@ function rules({ rules: names, basis }) {
  * Shows an offer's schedule before it is chosen, for a start date and debit day that the visitor can try.
  * @param {import("../contract").Product} product
  * @param {import("../contract").Offer} offer
- * @param {false | ((item: import("../contract").NewItem) => void)} join takes the offer with what was tried out; false: it is not sold here
+ * @param {(item: import("../contract").NewItem) => void} join takes the offer with what was tried out
  */
 export function askPlan(product, offer, join) {
   const club = get().registration?.clubId ?? get().place.club ?? "";
@@ -209,14 +209,13 @@ export function askPlan(product, offer, join) {
     place,
     h("div", { class: "dialog-actions" }, 
       button({ class: "button-quiet", "data-close": true, onclick: () => dialog.close() }, text.plan.close),
-      join && button({ class: "button", "data-join": true, onclick: () => choose(join) }, text.plan.join)));
+      button({ class: "button", "data-join": true, onclick: choose }, text.plan.join)));
   dialog.classList.add("dialog-plan");
   for (const control of [start, days.element]) control.addEventListener("change", update);
   let asked = 0;
   update();
 
-  /** @param {(item: import("../contract").NewItem) => void} join */
-  async function choose(join) {
+  async function choose() {
     if (!start.checkValidity()) return start.focus();
     const day = offer.needs.includes("debit") ? await days.chosen() : undefined;
     if (!dialog.open) return;

@@ -27,6 +27,9 @@ export function problemContent(problem, again) {
       problem.code === "club_not_found" && again ? h("a", { href: linkTo({}), "data-to-clubs": true }, text.toClubs) : again && button({ class: "button-quiet", "data-retry": true, onclick: again }, text.retry)));
 }
 
+/** What a visitor can do nothing about but try again: what the gateway says of a code without a text here is for developers. */
+const OF_PROGRAMS = ["fix_request", "send_again"];
+
 /** The pause between two codes, in seconds. One that is longer has another reason. */
 const BETWEEN_CODES = 60;
 
@@ -37,7 +40,7 @@ function wordsFor(problem) {
   if (problem.code === "club_not_found") return text.noClub;
   if (problem.code === "sms_limited" && (problem.retryAfter ?? 0) <= BETWEEN_CODES) return text.codeSoon;
   if (problem.code === "invalid_request" && problem.errors.length === 1 && !linkOf(problem)) return text.oneEntry;
-  return BY_CODE[linkOf(problem) ?? problem.code] ?? text.problems.other;
+  return BY_CODE[linkOf(problem) ?? problem.code] ?? (OF_PROGRAMS.includes(problem.then) ? text.problems.other : problem.text);
 }
 
 /** Fields that come from a link and are not typed, with the text if one is malformed. */

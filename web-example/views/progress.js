@@ -21,7 +21,7 @@ function stepsOf({ place, registration, catalogue }) {
  * @param {import("../store.js").State} state
  */
 export function progress(step, state) {
-  const finished = state.registration?.state === "completed";
+  const finished = state.registration?.step === "done";
   const steps = stepsOf(state);
   const signs = (step === "cart" || step === "prospect") && state.registration && signsNext(state.registration);
   const isGone = step === "person" && !state.place.registration && state.catalogue?.complete && !findOffer(state.catalogue, state.place.offer);

@@ -2,7 +2,7 @@
 /** Signs with the SMS code: enter it, request a new one, or use another account. */
 import { button, h, heading, icon, working } from "../dom.js";
 import { cancelSignature, refresh, resend, sign } from "../journey.js";
-import { can, linkTo } from "../route.js";
+import { can, isKnown, linkTo } from "../route.js";
 import { inspector, isLocal } from "../simulator.js";
 import { get, set } from "../store.js";
 import { text } from "../text.js";
@@ -10,6 +10,7 @@ import { backToCart } from "./back.js";
 import { changes } from "./changes.js";
 import { field, mark } from "./field.js";
 import { accepting, debitConsent } from "./legal.js";
+import { said } from "./message.js";
 
 /**
  * @typedef {import("../contract").Registration} Registration
@@ -26,11 +27,12 @@ const ASK_AGAIN = 3_000;
  * @param {Mandate} mandate
  */
 export function signature(registration, mandate) {
-  const states = /** @type {Record<string, { heading: string, lead: string }>} */ (WORDS.states);
+  const states = /** @type {Record<string, { heading: string, lead: string | false }>} */ (WORDS.states);
   const isUnreachable = mandate.state === "no_code" && get().problem?.code === "mobile_unreachable";
-  const words = isUnreachable ? WORDS.unreachable : states[mandate.state] ?? { heading: WORDS.heading, lead: WORDS.lead(mandate.iban, registration.contact?.mobileEnding ?? "") };
+  const words = isUnreachable ? WORDS.unreachable : states[mandate.state] ?? { heading: WORDS.heading, lead: mandate.state === "awaiting_code" && WORDS.lead(mandate.iban, registration.contact?.mobileEnding ?? "") };
   return h("div", { class: "signature", "data-signature": mandate.state },
-    h("div", { class: "step-head" }, backToCart(registration), heading(words.heading), h("p", { class: "lead" }, words.lead)),
+    h("div", { class: "step-head" }, backToCart(registration), heading(words.heading), words.lead && h("p", { class: "lead" }, words.lead)),
+    !(words.lead && isKnown(registration)) && said(registration),
     changes(registration.cart),
     mandate.state === "no_code" && correction(registration, isUnreachable),
     can(registration, "sign") && [debitConsent(registration), accepting("sign")],

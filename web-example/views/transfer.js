@@ -73,8 +73,9 @@ function submit(event) {
 /** @param {import("../contract").Transfer} transfer */
 function signature(transfer) {
   const states = /** @type {Record<string, { heading: string, lead: string }>} */ (text.mandate.code.states);
-  const words = states[transfer.state] ?? { heading: text.mandate.code.heading, lead: WORDS.codeLead(clubName(transfer.clubId)) };
   const takesCode = transfer.state === "awaiting_code" || transfer.state === "unconfirmed";
+  const usual = takesCode ? { heading: text.mandate.code.heading, lead: WORDS.codeLead(clubName(transfer.clubId)) } : { heading: WORDS.heading, lead: transfer.message?.text };
+  const words = states[transfer.state] ?? usual;
   return h("div", { class: "member signature", "data-transfer": transfer.state },
     head(words.heading, words.lead),
     takesCode && codeForm(transfer, confirmMove, WORDS.go),
