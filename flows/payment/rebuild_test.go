@@ -224,7 +224,8 @@ func TestLostWithoutAProcessor(t *testing.T) {
 		return gateway.PayWith(t.Context(), registration.ID, holderToken, flows.StartPayment{Method: flows.Deferred, DueDate: due})
 	})
 	world.restore(registration.ID, old)
-	if _, err := gateway.Registrations.PaymentByID(t.Context(), registration.ID, holderToken, payment.ID); flows.CodeOf(err) != flows.Conflict {
+	_, err := gateway.Registrations.PaymentByID(t.Context(), registration.ID, holderToken, payment.ID)
+	if flows.CodeOf(err) != flows.Conflict {
 		t.Errorf("the repetition gets %v", err)
 	}
 }
