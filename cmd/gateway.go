@@ -64,16 +64,17 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	cfg.addBackground(built, seen.traces, log)
 	built.ready = cfg.ready(built.clients, built.payments.Halted)
 	seen.metrics.RegisterCollector(ops.CollectorConfig{
-		Payments:   built.payments,
-		Background: built.background,
-		Catalogue:  built.catalogue,
-		SMS:        built.smsBudget,
-		Club:       built.clients.club,
-		Redis:      built.clients.redis,
-		Ready:      built.ready,
-		Traces:     seen.traces,
-		Now:        time.Now,
-		After:      time.After,
+		Payments:    built.payments,
+		Background:  built.background,
+		Catalogue:   built.catalogue,
+		SMS:         built.smsBudget,
+		Club:        built.clients.club,
+		ClientToken: cfg.ClubToken,
+		Redis:       built.clients.redis,
+		Ready:       built.ready,
+		Traces:      seen.traces,
+		Now:         time.Now,
+		After:       time.After,
 	})
 	if composed.public, err = cfg.newPublic(built, seen, stopping, panel, log); err != nil {
 		return composed, err

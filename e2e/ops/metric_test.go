@@ -93,7 +93,7 @@ func TestEveryMetricMoves(t *testing.T) {
 		"a token that is refused", m.refuseToken, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "Token",
 		"outcome", "refused",
 	)
-	m.expectMoves("", nil, "frontdesk_check_ok", "part", "club_system")
+	m.expectLimits()
 	m.expectMoves("a Redis that hangs", m.pauseRedis, "frontdesk_redis_pool_timeouts_total")
 	m.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "failed")
 	frontdesktest.Eventually(t, "Redis is back", func() bool {
@@ -130,6 +130,27 @@ func newMetricEnv(t *testing.T) *metricEnv {
 	m.client = frontdesktest.RedisClient(t, m.Redis)
 	m.started = scrape(t, m.gateway)
 	return m
+}
+
+// expectLimits makes the API gateway limit the calls, once the lack of a token was seen and there is one again.
+func (m *metricEnv) expectLimits() {
+	m.t.Helper()
+	m.expectMoves("", nil, "frontdesk_check_ok", "part", "club_system")
+	m.expectMoves("a token again", func() { m.SetFaults(m.t) }, "frontdesk_check_ok", "part", "club_system")
+	m.expectMoves("a limit of calls", func() { m.limitCalls(1000) }, "frontdesk_club_limit_calls", "limit", "rate")
+	m.expectMoves("", nil, "frontdesk_club_limit_remaining_calls", "limit", "rate")
+	m.expectMoves("", nil, "frontdesk_club_limit_reset_timestamp_seconds", "limit", "rate")
+	m.expectMoves("calls above it", func() { m.limitCalls(1) }, "frontdesk_club_calls_held_total")
+}
+
+// limitCalls sets a limit of the API gateway. The first newcomer's response shows it, and it applies to the second one.
+func (m *metricEnv) limitCalls(perMinute int) {
+	m.t.Helper()
+	frontdesktest.Must(m.t, m.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.CallLimits.PerMinute = perMinute }))
+	m.c.Token = ""
+	for range 2 {
+		m.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person()}, frontdesktest.Key(""))
+	}
 }
 
 // expectPresent is for a gauge that need not change: it is there, and above zero.

@@ -29,11 +29,13 @@ type CollectorConfig struct {
 	Catalogue  *catalogue.Catalogue
 	SMS        *registration.SMSBudget // nil: codes are not counted
 	Club       *club.Client
-	Redis      redis.UniversalClient
-	Ready      func(context.Context) []flows.Check
-	Traces     trace.TracerProvider // exports the spans of scrapes
-	Now        func() time.Time
-	After      func(time.Duration) <-chan time.Time
+	// ClientToken is that of the organisation whose limits of calls are shown.
+	ClientToken string
+	Redis       redis.UniversalClient
+	Ready       func(context.Context) []flows.Check
+	Traces      trace.TracerProvider // exports the spans of scrapes
+	Now         func() time.Time
+	After       func(time.Duration) <-chan time.Time
 }
 
 const (
@@ -122,6 +124,7 @@ func (c *collector) processMetrics(to *metrics) {
 		to.counter("frontdesk_club_unreadable_records_total", "Records of the club system that were left out because of a field.",
 			float64(left.Count), "operation", left.Operation, "field", left.Field)
 	}
+	c.callLimits(to)
 	for kind, count := range c.cfg.Catalogue.Counts() {
 		for result, n := range map[string]uint64{"hit": count.Hits, "miss": count.Misses} {
 			to.counter("frontdesk_catalogue_reads_total",
@@ -145,6 +148,25 @@ func (c *collector) processMetrics(to *metrics) {
 		to.gauge("frontdesk_redis_connections", "Connections to Redis.", float64(n), "state", state)
 	}
 	to.counter("frontdesk_redis_pool_timeouts_total", "Calls that found no free connection to Redis in time.", float64(pool.Timeouts))
+}
+
+// callLimits reports the API gateway's limits as this gateway saw them last, if there are any, and the calls that it held back.
+func (c *collector) callLimits(to *metrics) {
+	seen, held := c.cfg.Club.CallLimits(c.cfg.ClientToken)
+	for name, limit := range map[string]club.CallLimit{"rate": seen.Rate, "quota": seen.Quota} {
+		if limit.Limit == 0 {
+			continue
+		}
+		to.gauge("frontdesk_club_limit_calls", "Calls that the club system's API gateway allows in a period.",
+			float64(limit.Limit), "limit", name)
+		to.gauge("frontdesk_club_limit_remaining_calls", "Those that were left at the latest response.", float64(limit.Remaining), "limit", name)
+		to.gauge("frontdesk_club_limit_reset_timestamp_seconds", "When all are available again.",
+			float64(limit.Reset.UnixMilli())/1000, "limit", name)
+	}
+	for lane, calls := range held {
+		to.counter("frontdesk_club_calls_held_total", "Calls to the club system that were not made, to keep below these limits.",
+			float64(calls), "lane", string(lane))
+	}
 }
 
 // checks reports the checks of /readyz. Those of several Redis servers count as one.

@@ -1,6 +1,7 @@
 package club
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -115,7 +116,6 @@ func (c *Client) await(ctx context.Context, request *request) *Error {
 	held := notSent(request.op, err)
 	if err == nil {
 		held.Err, held.RetryAfter = ErrBusy, wait
-		c.observe(ctx, request.op, 0, held, 0)
 	}
 	return held
 }
@@ -132,7 +132,7 @@ func (q *quota) take(ctx context.Context, lane Lane) (time.Duration, error) {
 	q.queues[rank] = append(q.queues[rank], me)
 	if !q.asking {
 		q.asking = true
-		go q.ask()
+		go q.ask(context.WithoutCancel(ctx)) // others wait for it as well
 	}
 	q.mu.Unlock()
 	select {
@@ -147,18 +147,18 @@ func (q *quota) take(ctx context.Context, lane Lane) (time.Duration, error) {
 }
 
 // ask serves the queues until they are empty.
-func (q *quota) ask() {
+func (q *quota) ask(ctx context.Context) {
 	for {
 		request, waiting := q.next()
 		if !waiting {
 			return
 		}
-		grants, err := q.share(context.Background(), request)
+		grants, err := q.share(ctx, request)
 		if err != nil {
 			grants = q.alone(request)
 		}
 		if pause := q.serve(grants); pause > 0 {
-			time.Sleep(pause)
+			<-time.After(pause)
 		}
 	}
 }
@@ -236,14 +236,15 @@ func (q *quota) see(told CallLimits) {
 	}
 }
 
-// CallLimits returns the limits of an organisation's calls that the latest response showed, and how many calls of each lane were held back.
+// CallLimits returns the limits of an organisation's calls that the latest response showed, and how many calls of each lane were
+// held back.
 func (c *Client) CallLimits(organisation string) (seen CallLimits, held map[Lane]int64) {
 	q := c.quota(organisation)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	held = map[Lane]int64{}
 	for rank, lane := range Lanes {
-		held[lane] = q.held[rank]
+		held[cmp.Or(lane, "visitors")] = q.held[rank]
 	}
 	return q.seen, held
 }
