@@ -50,7 +50,7 @@ func (s *quotaEnv) expectKept() {
 // buyers pay meanwhile: none of their calls is refused, and none waits for the next minute.
 func TestMoneyFindsCalls(t *testing.T) {
 	t.Parallel()
-	s := newQuotaEnv(t, clubsim.CallLimits{SliceMs: 100})
+	s := newQuotaEnv(t, clubsim.CallLimits{PerSlice: 30, SliceMs: 100})
 	const buyers, visitors = 4, 8
 	var paying [buyers]*frontdesktest.Client
 	var registrations [buyers]api.Registration
