@@ -106,7 +106,8 @@ func testFailingSubscriber(t *testing.T, fail http.HandlerFunc) {
 		"the gateway":                     relay,
 		"a gateway that has just started": background.New(world.relayTo(world.Gateway(), server.URL)).Relay,
 	} {
-		if age := time.Duration(world.crm(one).AgeMs) * time.Millisecond; age.Truncate(time.Second) != 20*time.Minute { // a delivery has whole seconds
+		// The age counts from the delivery's timestamp, in whole seconds.
+		if age := time.Duration(world.crm(one).AgeMs) * time.Millisecond; age.Truncate(time.Second) != 20*time.Minute {
 			t.Errorf("%s: the oldest delivery waits for %s", name, age)
 		}
 	}
