@@ -25,12 +25,12 @@ type quotaRun struct {
 	http            http.Client
 	ends            time.Time // of the arrivals
 	completed       atomic.Int64
-	waited, right   atomic.Int64 // visitors who came back as told, and those of them who were then admitted within a quarter
+	waited, right   atomic.Int64 // visitors that came back after Retry-After, and those of them that were admitted within a quarter of it
 	failed, refused atomic.Int64 // journeys that failed; calls over a limit
 	start           api.StartRegistration
 }
 
-// measureQuota lets ten times as many visitors arrive as the limits allow to sign up. Those who are told to wait come back.
+// measureQuota lets ten times as many visitors arrive as the limits allow to sign up. Those that have to wait come back after Retry-After.
 func measureQuota(lasts time.Duration) func(*harness) []row {
 	return func(h *harness) []row {
 		const perMinute, signupCalls, times = 1000, 13, 10
@@ -60,38 +60,38 @@ func measureQuota(lasts time.Duration) func(*harness) []row {
 		return []row{{
 			name,
 			fmt.Sprintf("%d signups of %.0f", run.completed.Load(), signups),
-			fmt.Sprintf("%d came back as told; %d failed", run.waited.Load(), run.failed.Load()),
+			fmt.Sprintf("%d came back after Retry-After; %d failed", run.waited.Load(), run.failed.Load()),
 			[]check{
 				{"completed, of calls ÷ calls of a signup", float64(run.completed.Load()) / signups, threshold{atLeast: 0.95}},
 				{"calls over a limit", float64(run.refused.Load()), threshold{atMost: 0.5}},
-				{"told the right time within a quarter", float64(run.right.Load()) / float64(max(1, run.waited.Load())), threshold{atLeast: 0.9}},
+				{"admitted within a quarter of Retry-After", float64(run.right.Load()) / float64(max(1, run.waited.Load())), threshold{atLeast: 0.9}},
 			},
 		}}
 	}
 }
 
-// visit is one visitor's. The time told is judged by when the visitor, who comes back then, is admitted.
+// visit makes the signup of one visitor. The first Retry-After is right if the visitor is admitted soon after it.
 func (q *quotaRun) visit(ctx context.Context, number int) {
 	buyer := &frontdesktest.Buyer{Gateway: q.gateways[number%2], Upstreams: q.upstreams, HTTP: &q.http}
 	buyer.Header = http.Header{"X-Forwarded-For": {callerAddress(number)}}
-	key, arrived, told := uuid.NewString(), time.Now(), time.Duration(0)
+	key, arrived, promised := uuid.NewString(), time.Now(), time.Duration(0)
 	for {
 		response, err := buyer.Send(ctx, http.MethodPost, buyer.Gateway+"/v1/registrations", key, q.start)
 		if err != nil {
 			return // the measurement is over
 		}
 		if response.Code() != string(api.Overloaded) {
-			if told > 0 {
+			if promised > 0 {
 				q.waited.Add(1)
-				if time.Since(arrived) < told*5/4+time.Second { // Retry-After has whole seconds
+				if time.Since(arrived) < promised*5/4+time.Second { // Retry-After has whole seconds
 					q.right.Add(1)
 				}
 			}
 			q.finish(ctx, buyer, response)
 			return
 		}
-		if told == 0 {
-			told = response.RetryAfter()
+		if promised == 0 {
+			promised = response.RetryAfter()
 		}
 		if !frontdesktest.Sleep(ctx, response.RetryAfter()) {
 			return

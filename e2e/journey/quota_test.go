@@ -46,7 +46,7 @@ func (s *quotaEnv) expectKept() {
 	}
 }
 
-// TestMoneyFindsCalls: visitors who check their carts ask for more calls than the limits allow. They are told to wait, and
+// TestMoneyFindsCalls: visitors who check their carts ask for more calls than the limits allow. They have to wait, and
 // buyers pay meanwhile: none of their calls is refused, and none waits for the next minute.
 func TestMoneyFindsCalls(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestMoneyFindsCalls(t *testing.T) {
 	var left atomic.Bool
 	defer crowd.Wait()
 	defer left.Store(true)
-	var told, wrong atomic.Int64
+	var waiting, wrong atomic.Int64
 	visitor := *s.both[0]
 	id := visitor.Register().Id
 	for i := range visitors {
@@ -76,7 +76,7 @@ func TestMoneyFindsCalls(t *testing.T) {
 				switch response, err := visitor.Try("POST", "/v1/registrations/"+id+"/check", nil, frontdesktest.Key("")); {
 				case err != nil || response.Status == http.StatusOK:
 				case response.Code() == string(api.Overloaded) && response.RetryAfter() > 0:
-					told.Add(1)
+					waiting.Add(1)
 				default:
 					if wrong.Add(1) < 3 {
 						t.Logf("%d %s", response.Status, response.Body)
@@ -85,7 +85,7 @@ func TestMoneyFindsCalls(t *testing.T) {
 			}
 		})
 	}
-	frontdesktest.Eventually(t, "visitors are told to wait", func() bool { return told.Load() > 0 })
+	frontdesktest.Eventually(t, "visitors have to wait", func() bool { return waiting.Load() > 0 })
 	for i, buyer := range paying {
 		buyer.Confirm(buyer.Pay(registrations[i].Id), frontdesktest.ApprovedCard)
 	}
@@ -111,7 +111,7 @@ func TestMoneyFindsCalls(t *testing.T) {
 }
 
 // TestNewcomersWaitForTheQuota: newcomers for whose signup there are no calls are turned away before the first one, and are admitted
-// when they come back as told.
+// when they come back after Retry-After.
 func TestNewcomersWaitForTheQuota(t *testing.T) {
 	t.Parallel()
 	s := newQuotaEnv(t, clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
@@ -144,22 +144,26 @@ func TestNewcomersWaitForTheQuota(t *testing.T) {
 	s.expectKept()
 }
 
-// TestLimitAtThePayment: the limits are lowered while a payment is about to be recorded. It waits until the limit ends, and is
-// recorded once.
+// TestLimitAtThePayment: the limits are lowered while the POST of a payment is on its way. The payment waits until the limit ends,
+// and is recorded once.
 func TestLimitAtThePayment(t *testing.T) {
 	t.Parallel()
-	s := newQuotaEnv(t, clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
-	c := s.both[0]
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
-	sold := s.Upstreams.HoldResponses(http.MethodGet, "/sales/*")
-	c.Confirm(payment, frontdesktest.ApprovedCard)
-	<-sold
-	s.limit(clubsim.CallLimits{PerMinute: 1, SliceMs: 100})
-	s.Upstreams.Release()
+	s := &quotaEnv{Env: frontdesktest.NewEnv(t), t: t}
+	proxy := s.Upstreams.Proxy()
+	t.Cleanup(proxy.Close)
+	s.limit(clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
+	_, client := s.Gateway(t, "FRONTDESK_CLUB_URL="+proxy.URL+"/sim")
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	proxy.Add(&frontdesktest.Breakpoint{
+		Operation: frontdesktest.PostPayment,
+		Phase:     frontdesktest.DuringRequest,
+		OnHit:     func() { s.limit(clubsim.CallLimits{PerMinute: 1, SliceMs: 100}) },
+	})
+	client.Confirm(payment, frontdesktest.ApprovedCard)
 	refused := func() (n int) {
 		for _, call := range s.Upstreams.Sim.Requests() {
-			if call.Path != "/oauth/v2/token" && call.Method == http.MethodPost && call.Status == http.StatusTooManyRequests {
+			if call.Operation == "createPayment" && call.Status == http.StatusTooManyRequests {
 				n++
 			}
 		}
@@ -167,7 +171,7 @@ func TestLimitAtThePayment(t *testing.T) {
 	}
 	frontdesktest.Eventually(t, "the payment meets the limit", func() bool { return refused() > 0 })
 	s.limit(clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
-	c.Await(registration.Id, api.Completed)
+	client.Await(registration.Id, api.Completed)
 	if n := refused(); n != 1 {
 		t.Errorf("%d payments were refused", n)
 	}

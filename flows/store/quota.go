@@ -66,7 +66,7 @@ var shareCalls = redis.NewScript(quotaState + `
 local function see(name, limit, remaining, ends)
   if limit == 0 or ends <= now then return end
   local known, guessed = get(name, 'ends'), get(name, 'guessed') == 1
-  local slack = math.min(1000, (get(name, 'period') or 0) / 4) -- some compute the end anew for each response
+  local slack = math.min(1000, (get(name, 'period') or 0) / 4) -- some gateways compute the end for each response
   if known and not guessed and ends < known - slack then return end -- an earlier window
   if known and known > now and (guessed or ends <= known + slack) then
     set(name, {left = math.min(get(name, 'left'), remaining), ends = ends, guessed = 0})
@@ -76,12 +76,12 @@ local function see(name, limit, remaining, ends)
   end
   set(name, {limit = limit, period = math.max(get(name, 'period') or 0, ends - get(name, 'began'))})
 end
-local told = {}
-for i = 1, 8 do told[i] = tonumber(ARGV[i]) end
-see('rate', told[1], told[2], told[3])
-see('quota', told[4], told[5], told[6])
-local reply, gap, burst = {}, 0, math.max(1, told[7] / 3)
-if told[7] > 0 then gap = 3 * told[8] / told[7] end
+local seen = {}
+for i = 1, 8 do seen[i] = tonumber(ARGV[i]) end
+see('rate', seen[1], seen[2], seen[3])
+see('quota', seen[4], seen[5], seen[6])
+local reply, gap, burst = {}, 0, math.max(1, seen[7] / 3)
+if seen[7] > 0 then gap = 3 * seen[8] / seen[7] end
 for lane, floor in ipairs(floors) do
   local wanted = tonumber(ARGV[8 + lane])
   local free, wait = wanted, 0

@@ -256,8 +256,8 @@ func (c *Client) newRequest(ctx context.Context, request *request, token string)
 func (c *Client) readResponse(resp *http.Response) response {
 	defer resp.Body.Close()
 	response := response{status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"), retryAfter: RetryAfter(resp.Header, c.cfg.Now)}
-	response.limits = readCallLimits(resp.Header)
-	if end, reached := limitEnd(resp.Header); reached && response.status == http.StatusTooManyRequests {
+	response.limits = readCallLimits(resp.Header, c.cfg.Now())
+	if end, reached := limitEnd(resp.Header, c.cfg.Now()); reached && response.status == http.StatusTooManyRequests {
 		response.retryAfter = max(response.retryAfter, end.Sub(c.cfg.Now()))
 		response.limited = c.cfg.LimitHeaders
 	}
@@ -285,15 +285,15 @@ func RetryAfter(h http.Header, now func() time.Time) time.Duration {
 // limitEnd returns when the limit ends that the API gateway in front of the club system names in a 429. That
 // gateway answers instead of passing the call on. Where its headers are on every response, a limit that was
 // not reached has something remaining.
-func limitEnd(h http.Header) (end time.Time, reached bool) {
-	for _, limit := range []string{"X-Rate-Limit-", "X-Quota-", "X-Spike-Arrest-"} {
-		milliseconds, err := strconv.ParseInt(h.Get(limit+"Reset"), 10, 64)
-		remaining := h.Get(limit + "Remaining") // a spike arrest has none
-		if err != nil || remaining != "" && remaining != "0" {
+func limitEnd(h http.Header, now time.Time) (end time.Time, reached bool) {
+	for _, limit := range []string{"X-Rate-Limit", "X-Quota", "X-Spike-Arrest"} {
+		reset, ok := readReset(h, limit, now)
+		remaining := h.Get(limit + "-Remaining") // a spike arrest has none
+		if !ok || remaining != "" && remaining != "0" {
 			continue
 		}
 		reached = true
-		if reset := time.UnixMilli(milliseconds); reset.After(end) {
+		if reset.After(end) {
 			end = reset
 		}
 	}

@@ -10,10 +10,14 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// limited answers 429 with headers, given in pairs. "in" means 90 s after now, "past" a second before.
+// limited answers 429 with headers, given in pairs. "in" means 90 s after now, "past" a second before,
+// and "µs" an end in the wrong unit, tens of thousands of years ahead.
 func limited(now time.Time, headers ...string) http.HandlerFunc {
-	at := map[string]string{"in": strconv.FormatInt(now.Add(90*time.Second).UnixMilli(), 10),
-		"past": strconv.FormatInt(now.Add(-time.Second).UnixMilli(), 10)}
+	at := map[string]string{
+		"in":   strconv.FormatInt(now.Add(90*time.Second).UnixMilli(), 10),
+		"past": strconv.FormatInt(now.Add(-time.Second).UnixMilli(), 10),
+		"µs":   strconv.FormatInt(now.Add(90*time.Second).UnixMicro(), 10),
+	}
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i < len(headers); i += 2 {
 			value := headers[i+1]
@@ -55,6 +59,7 @@ func TestLimitOfTheAPIGateway(t *testing.T) {
 		"not reached":      {[]string{"X-Rate-Limit-Limit", "1000", "X-Rate-Limit-Remaining", "7", "X-Rate-Limit-Reset", "in"}, club.Unknown, 0},
 		"without an end":   {[]string{"X-Rate-Limit-Limit", "1000", "X-Rate-Limit-Remaining", "0"}, club.Unknown, 0},
 		"an end in words":  {[]string{"X-Quota-Remaining", "0", "X-Quota-Reset", "soon"}, club.Unknown, 0},
+		"a wrong unit":     {[]string{"X-Quota-Remaining", "0", "X-Quota-Reset", "µs"}, club.Unknown, 0},
 		"Retry-After":      {[]string{"Retry-After", "90"}, club.Unknown, 90 * time.Second},
 		"another's header": {[]string{"RateLimit-Remaining", "0", "RateLimit-Reset", "in"}, club.Unknown, 0},
 	}

@@ -3,7 +3,6 @@ package club
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,7 +10,7 @@ import (
 	"time"
 )
 
-// CallLimit is one of the API gateway's limits, as a response told it; zero: it told none.
+// CallLimit is one of the API gateway's limits, from a response; zero: the response has none.
 type CallLimit struct {
 	Limit, Remaining int
 	Reset            time.Time // when all its calls are available again
@@ -41,17 +40,28 @@ type CallGrant struct {
 	Wait  time.Duration
 }
 
-// readCallLimits returns the limits in a response. A limit without a number or an end is none.
-func readCallLimits(header http.Header) (limits CallLimits) {
+// maxLimitWait is twice the longest window of the API gateway, a day. A later end has another unit than milliseconds, or is not
+// the API gateway's; calls, payments among them, would wait for it.
+const maxLimitWait = 48 * time.Hour
+
+// readReset reads when a limit ends. It reports false without a readable end within maxLimitWait.
+func readReset(header http.Header, limit string, now time.Time) (end time.Time, ok bool) {
+	milliseconds, err := strconv.ParseInt(header.Get(limit+"-Reset"), 10, 64)
+	end = time.UnixMilli(milliseconds)
+	return end, err == nil && !end.After(now.Add(maxLimitWait))
+}
+
+// readCallLimits returns the limits in a response, without those that lack a number or an end.
+func readCallLimits(header http.Header, now time.Time) (limits CallLimits) {
 	number := func(name string) int {
-		n, _ := strconv.Atoi(header.Get(name)) // 0 if it is none
+		n, _ := strconv.Atoi(header.Get(name)) // 0 if it is not a number
 		return n
 	}
 	limit := func(prefix string) CallLimit {
 		remaining, err := strconv.Atoi(header.Get(prefix + "-Remaining"))
-		end, failed := strconv.ParseInt(header.Get(prefix+"-Reset"), 10, 64)
-		found := CallLimit{number(prefix + "-Limit"), max(0, remaining), time.UnixMilli(end)}
-		if errors.Join(err, failed) != nil || found.Limit <= 0 {
+		end, ok := readReset(header, prefix, now)
+		found := CallLimit{number(prefix + "-Limit"), max(0, remaining), end}
+		if err != nil || !ok || found.Limit <= 0 {
 			return CallLimit{}
 		}
 		return found
@@ -66,7 +76,7 @@ func readCallLimits(header http.Header) (limits CallLimits) {
 
 // quota keeps the calls to an organisation's club system below the API gateway's limits. Its callers wait in one queue for each
 // lane; one of this gateway's goroutines at a time asks for what all of them want, so that a crowd costs few round trips. Without
-// limits in the responses, nobody waits.
+// limits in the responses, no caller waits.
 type quota struct {
 	organisation string
 	share        func(context.Context, CallRequest) ([]CallGrant, error) // Config.ShareCalls
@@ -203,7 +213,7 @@ func (q *quota) serve(grants []CallGrant) (pause time.Duration) {
 	return pause
 }
 
-// alone grants calls while Redis does not answer, by what this gateway saw last: payments get what is left, and the others half
+// alone grants calls while Redis does not answer, by what this gateway saw last: payments get what is left, and other lanes half
 // of a limit, because other gateways have seen the same.
 func (q *quota) alone(request CallRequest) (grants []CallGrant) {
 	q.mu.Lock()
@@ -226,13 +236,13 @@ func (q *quota) alone(request CallRequest) (grants []CallGrant) {
 	return grants
 }
 
-// see keeps what a response told. One that tells nothing ends the quota, unless a limit is still to end.
-func (q *quota) see(told CallLimits) {
+// see keeps the limits in a response. A response without limits ends the quota, unless a limit has not ended yet.
+func (q *quota) see(latest CallLimits) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
-	if told.known() || !q.seen.Rate.Reset.After(now) && !q.seen.Quota.Reset.After(now) {
-		q.seen = told
+	if latest.known() || !q.seen.Rate.Reset.After(now) && !q.seen.Quota.Reset.After(now) {
+		q.seen = latest
 	}
 }
 
