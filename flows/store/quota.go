@@ -18,7 +18,10 @@ const quotaState = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local state, fields = {}, redis.call('HGETALL', KEYS[1])
-for i = 1, #fields, 2 do state[fields[i]] = tonumber(fields[i + 1]) end
+for i = 1, #fields, 2 do
+  local value = tonumber(fields[i + 1])
+  if value and value < now + 172800000 then state[fields[i]] = value end -- no limit ends later than in two days
+end
 local function get(name, what) return state[name .. ' ' .. what] end
 local function set(name, values) for what, value in pairs(values) do state[name .. ' ' .. what] = value end end
 local function begin(name, left, ends)

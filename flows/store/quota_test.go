@@ -49,6 +49,11 @@ func testQuotaByLane(redis *fixture) {
 	if grant := ask("spike", spike, 0, 40); grant.Calls < 5 || grant.Calls > 10 {
 		redis.Errorf("after them, payments get %+v", grant)
 	}
+	key := "fd:{quota:unreadable}:calls"
+	redis.redis.HSet(redis.Context(), key, "rate ends", "9e18", "rate left", "0", "rate limit", "many", "rate began", "-1", "noise", "\x00")
+	if grant := ask("unreadable", minute(100, 100), 0, 1); grant.Calls != 1 {
+		redis.Errorf("with an unreadable record, a payment gets %+v", grant)
+	}
 	if grant := ask("none", club.CallLimits{}, 4, 7); grant.Calls != 7 || grant.Wait != 0 {
 		redis.Errorf("without limits: %+v", grant)
 	}
