@@ -40,6 +40,7 @@ func TestDocsPages(t *testing.T) {
 		"/docs/how-to/build-a-website.md":     {"text/html", "<h1"},
 		"/docs/how-to/build-an-app.md":        {"text/html", "<h1"},
 		"/docs/reference/simulator.md":        {"text/html", "<h1"},
+		"/docs/reference/assumptions.md":      {"text/html", "<h1"},
 		"/docs/examples/client.ts":            {"text/plain", "createClient"},
 		"/docs/examples/Frontdesk.swift":      {"text/plain", "struct Frontdesk"},
 		"/docs/examples/Frontdesk.kt":         {"text/plain", "class Frontdesk"},

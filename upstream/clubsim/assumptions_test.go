@@ -13,7 +13,7 @@ import (
 
 // The register of assumptions names existing settings, and its numbers are consecutive.
 func TestRegisterOfAssumptions(t *testing.T) {
-	text, err := os.ReadFile("../ASSUMPTIONS.md")
+	text, err := os.ReadFile("../../docs/reference/assumptions.md")
 	if err != nil {
 		t.Fatal(err)
 	}

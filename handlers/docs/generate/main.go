@@ -45,6 +45,7 @@ var guides = []string{
 	"reference/problems.md",
 	"reference/limits.md",
 	"reference/simulator.md",
+	"reference/assumptions.md",
 	"explanation/exactly-once.md",
 	"explanation/schedules.md",
 }
