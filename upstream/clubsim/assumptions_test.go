@@ -2,59 +2,114 @@ package clubsim_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
 	"frontdesk/upstream/clubsim"
 )
 
-// The register of assumptions names existing settings, and its numbers are consecutive.
-func TestRegisterOfAssumptions(t *testing.T) {
+// ownSettings are the simulator's own: they play no assumption about the club system.
+var ownSettings = []string{
+	"webhookUrl",
+	"webhookDelay",
+	"withdrawnOffers",
+	"extraProducts",
+	"askRepeats",
+}
+
+// TestAssumptions: each row of docs/reference/assumptions.md has its own name, existing settings and existing tests,
+// and each setting that plays an assumption is in a row.
+func TestAssumptions(t *testing.T) {
 	text, err := os.ReadFile("../../docs/reference/assumptions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var settings body
-	encoded, _ := json.Marshal(clubsim.DefaultSettings())
-	json.Unmarshal(encoded, &settings)
-	known := func(name string) bool {
-		top, member, nested := strings.Cut(name, ".")
-		value, found := settings[top]
-		if nested {
-			_, found = value.(body)[member]
-		}
-		return found
-	}
-	rows := regexp.MustCompile(`(?m)^\| (\d+) \| (.+) \| (.+) \| (.+) \|$`).FindAllStringSubmatch(string(text), -1)
-	if len(rows) < 50 {
+	settings, tests, seen := settingNames(t), testNames(t), map[string]bool{}
+	rows := regexp.MustCompile(`(?m)^\| (\d+[a-z]?) \| .+$`).FindAllStringSubmatch(string(text), -1)
+	if len(rows) < 90 {
 		t.Fatalf("only %d rows", len(rows))
 	}
-	words := regexp.MustCompile("`([a-zA-Z.]+)")
-	flipped := map[string]bool{}
-	for i, row := range rows {
-		if row[1] != strconv.Itoa(i+1) {
-			t.Errorf("row %d has the number %s", i+1, row[1])
-		}
-		if strings.HasPrefix(row[3], "none: ") || strings.HasPrefix(row[3], "the fault ") {
+	word := regexp.MustCompile("`([a-zA-Z0-9.]+)")
+	for _, row := range rows {
+		cells := strings.Split(strings.Trim(row[0], "| "), " | ")
+		if len(cells) != 6 || seen["row "+row[1]] {
+			t.Errorf("row %s: %d cells instead of 6, or not the only one of this name", row[1], len(cells))
 			continue
 		}
-		for _, name := range words.FindAllStringSubmatch(row[3], -1) {
-			flipped[name[1]] = true
-			if !known(name[1]) {
-				t.Errorf("row %s: unknown setting %q", row[1], name[1])
+		seen["row "+row[1]] = true
+		setting, _, _ := strings.Cut(cells[3], "the fault")
+		if !strings.HasPrefix(setting, "none") {
+			for _, name := range word.FindAllStringSubmatch(setting, -1) {
+				if !settings[name[1]] {
+					t.Errorf("row %s: unknown setting %q", row[1], name[1])
+				}
+				top, _, _ := strings.Cut(name[1], ".")
+				seen[top] = true
+			}
+		}
+		covering := word.FindAllStringSubmatch(cells[5], -1)
+		if len(covering) == 0 {
+			t.Errorf("row %s names no test", row[1])
+		}
+		for _, name := range covering {
+			if !tests[name[1]] {
+				t.Errorf("row %s: unknown test %q", row[1], name[1])
 			}
 		}
 	}
-	for _, name := range []string{
-		"tokenExpiresIn", "hydraPrefix", "errorShape", "createdStatus", "writeBodies",
-		"debtCounts", "migrationKeeps", "fillSaleFromContact", "formerStatus", "cardNetworks",
-		"mandateRequired", "dateTimeZone", "clientClubs", "grantedEndpoints", "dateTimes", "phpJson",
-	} {
-		if !flipped[name] {
-			t.Errorf("the setting %s flips no assumption", name)
+	for _, name := range ownSettings {
+		seen[name] = true
+	}
+	for name := range settings {
+		if top, _, _ := strings.Cut(name, "."); !seen[top] {
+			t.Errorf("the setting %s is in no row", name)
 		}
 	}
+}
+
+// settingNames are the members of the settings, and "member.member" of those within.
+func settingNames(t *testing.T) map[string]bool {
+	t.Helper()
+	encoded, err := json.Marshal(clubsim.DefaultSettings())
+	var settings body
+	if err != nil || json.Unmarshal(encoded, &settings) != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for name, value := range settings {
+		names[name] = true
+		if inner, isObject := value.(body); isObject {
+			for member := range inner {
+				names[name+"."+member] = true
+			}
+		}
+	}
+	return names
+}
+
+// testNames are those of all tests of the project.
+func testNames(t *testing.T) map[string]bool {
+	t.Helper()
+	names, function := map[string]bool{}, regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.Name() == "node_modules" {
+			return fs.SkipDir
+		}
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, match := range function.FindAllSubmatch(source, -1) {
+			names[string(match[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }
