@@ -19,9 +19,10 @@ import (
 // system creates anything for them, and a visitor who has begun to pay can finish.
 func TestNewcomersAreTurnedAwayFirst(t *testing.T) {
 	t.Parallel()
-	c := newGateway(t)
-	registration := c.Register()
-	c.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/contacts"},"kind":"delay","delayMs":10000}]`).Into(http.StatusOK, nil)
+	visitor := newGateway(t)
+	registration := visitor.Register()
+	visitor.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/contacts"},"kind":"delay","delayMs":10000}]`).
+		Into(http.StatusOK, nil)
 
 	var sent, turnedAway atomic.Int64
 	waits := sync.Map{}
@@ -35,7 +36,7 @@ func TestNewcomersAreTurnedAwayFirst(t *testing.T) {
 		crowd.Go(func() {
 			sent.Add(1)
 			response, err := (&frontdesktest.Buyer{HTTP: client}).Send(
-				ctx, "POST", c.URL+"/v1/registrations", uuid.NewString(), `{"clubId":"11","person":`+person+`}`,
+				ctx, "POST", visitor.URL+"/v1/registrations", uuid.NewString(), `{"clubId":"11","person":`+person+`}`,
 			)
 			if err == nil && response.Code() == string(api.Overloaded) {
 				turnedAway.Add(1)
@@ -50,8 +51,8 @@ func TestNewcomersAreTurnedAwayFirst(t *testing.T) {
 	frontdesktest.Eventually(t, "newcomers are turned away, to return at different times", func() bool { return different() > 2 })
 	for range 20 {
 		for _, response := range []*frontdesktest.Response{
-			c.Do("GET", "/v1/registrations/"+registration.Id, nil),
-			c.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")),
+			visitor.Do("GET", "/v1/registrations/"+registration.Id, nil),
+			visitor.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")),
 		} {
 			if response.Code() == string(api.Overloaded) {
 				t.Fatal("a buyer was turned away")
@@ -70,7 +71,7 @@ func TestNewcomersAreTurnedAwayFirst(t *testing.T) {
 		return true
 	})
 	var faults clubsim.Items[clubsim.Fault]
-	c.Control("GET", "faults", nil).Into(http.StatusOK, &faults)
+	visitor.Control("GET", "faults", nil).Into(http.StatusOK, &faults)
 	if made := int64(faults.Items[0].Hits); made > sent.Load()-turnedAway.Load() {
 		t.Errorf("%d contacts were made for %d newcomers, and %d of these were turned away", made, sent.Load(), turnedAway.Load())
 	}

@@ -22,19 +22,19 @@ type captchaService struct {
 }
 
 func newCaptchaService(t *testing.T) *captchaService {
-	s := &captchaService{used: map[string]bool{}}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.asked.Add(1)
+	service := &captchaService{used: map[string]bool{}}
+	service.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		service.asked.Add(1)
 		answer := r.PostFormValue("response")
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		service.mu.Lock()
+		defer service.mu.Unlock()
 		right := r.PostFormValue("secret") == "the secret" && r.PostFormValue("remoteip") == "127.0.0.1" && len(answer) > 5 &&
-			answer[:5] == "right" && !s.used[answer]
-		s.used[answer] = true
+			answer[:5] == "right" && !service.used[answer]
+		service.used[answer] = true
 		fmt.Fprintf(w, `{"success": %t}`, right)
 	}))
-	t.Cleanup(s.Close)
-	return s
+	t.Cleanup(service.Close)
+	return service
 }
 
 func answered(answer string) [2]string { return [2]string{"X-Frontdesk-Challenge", answer} }

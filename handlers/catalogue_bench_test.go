@@ -92,7 +92,7 @@ func BenchmarkCatalogueWarm(b *testing.B) {
 	if read.Code != http.StatusOK {
 		b.Fatalf("status %d: %s", read.Code, read.Body)
 	}
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		header, value string
 		status        int
 	}{
@@ -104,13 +104,13 @@ func BenchmarkCatalogueWarm(b *testing.B) {
 			requests := make([]*http.Request, 1<<14)
 			for i := range requests {
 				requests[i] = catalogueRequest(i)
-				requests[i].Header.Set(c.header, c.value)
+				requests[i].Header.Set(test.header, test.value)
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				answer := discard{header: http.Header{}}
 				edge.ServeHTTP(&answer, requests[i%len(requests)])
-				if answer.status != c.status && answer.status != http.StatusTooManyRequests {
+				if answer.status != test.status && answer.status != http.StatusTooManyRequests {
 					b.Fatalf("status %d", answer.status)
 				}
 			}

@@ -51,14 +51,14 @@ func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language 
 		}),
 		FirstStatement: each(computed.FirstStatement, func(m schedule.Movement) api.ScheduleMovement { return movementOf(m, currency) }),
 	}
-	if r := computed.Recurrence; r != nil {
+	if recurrence := computed.Recurrence; recurrence != nil {
 		out.Recurrence = &api.ScheduleRecurrence{
-			From:  r.From.String(),
-			Every: durationText(r.Every),
-			Day:   optional(r.Day),
-			Price: money(r.Amount, currency),
-			Basis: api.ScheduleBasis(r.Basis),
-			Rules: rulesOf(r.Verdict),
+			From:  recurrence.From.String(),
+			Every: durationText(recurrence.Every),
+			Day:   optional(recurrence.Day),
+			Price: money(recurrence.Amount, currency),
+			Basis: api.ScheduleBasis(recurrence.Basis),
+			Rules: rulesOf(recurrence.Verdict),
 		}
 	}
 	if computed.Total != nil {

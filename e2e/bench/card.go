@@ -67,13 +67,13 @@ func (h *harness) cardEnv(redisURL string, environment ...string) (*countingUpst
 	return upstreams, g, h.buyers(g.URL, upstreams)
 }
 
-func countCard(h *harness) []row {
-	redis := h.redisCounter(frontdesktest.NewDurableRedis(h))
-	upstreams, _, buyers := h.cardEnv(redis.url)
+func countCard(bench *harness) []row {
+	redis := bench.redisCounter(frontdesktest.NewDurableRedis(bench))
+	upstreams, _, buyers := bench.cardEnv(redis.url)
 	buyers.journey() // loads scripts, opens connections
 	redis.take()
 	const idleTime = time.Second
-	h.sleep(idleTime)
+	bench.sleep(idleTime)
 	_, idle := redis.take()
 	upstreams.club.Store(0)
 	upstreams.processor.Store(0)
@@ -95,13 +95,13 @@ func countCard(h *harness) []row {
 }
 
 // loadCard compares the CPU time of a journey with that of a request that a bare server forwards.
-func loadCard(h *harness) []row {
-	upstreams, gateway, buyers := h.cardEnv(frontdesktest.NewDurableRedis(h))
-	forwarder := h.forwarder(upstreams.proxy.URL + "/sandbox/settings")
+func loadCard(bench *harness) []row {
+	upstreams, gateway, buyers := bench.cardEnv(frontdesktest.NewDurableRedis(bench))
+	forwarder := bench.forwarder(upstreams.proxy.URL + "/sandbox/settings")
 	var perSecond series
 	walk := func() {
 		began := time.Now()
-		h.concurrently(batch, buyersAtOnce, func(int) { buyers.journey() })
+		bench.concurrently(batch, buyersAtOnce, func(int) { buyers.journey() })
 		perSecond = append(perSecond, batch/time.Since(began).Seconds())
 	}
 	walk() // opens connections
@@ -111,7 +111,7 @@ func loadCard(h *harness) []row {
 			buyers.get(forwarder.URL + "/")
 		}
 	}
-	all := interleave(h.cpuOf(gateway.PID(), batch, walk), h.cpuOf(forwarder.PID(), forwardedBatch, forward))
+	all := interleave(bench.cpuOf(gateway.PID(), batch, walk), bench.cpuOf(forwarder.PID(), forwardedBatch, forward))
 	journeys, requests := all[0], all[1]
 	return []row{
 		{

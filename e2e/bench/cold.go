@@ -19,14 +19,14 @@ const (
 	coldReaders  = 1000                  // visitors who request an uncached catalogue at the same moment
 )
 
-func measureCold(h *harness) []row {
+func measureCold(bench *harness) []row {
 	times := make(series, rounds)
 	for i := range rounds {
-		_, gateways := h.coldGateways(1)
+		_, gateways := bench.coldGateways(1)
 		began := time.Now()
-		h.fetch(gateways[0].URL+catalogue, nil)
+		bench.fetch(gateways[0].URL+catalogue, nil)
 		times[i] = time.Since(began).Seconds()
-		h.End()
+		bench.End()
 	}
 	return []row{
 		{
@@ -42,23 +42,23 @@ func measureCold(h *harness) []row {
 
 // measureColdReaders sends many visitors to three gateways at once. Each gateway may read the catalogue once. Visitors
 // who are turned away return when Retry-After says so.
-func measureColdReaders(h *harness) []row {
-	club, gateways := h.coldGateways(3)
+func measureColdReaders(bench *harness) []row {
+	club, gateways := bench.coldGateways(3)
 	var turnedAway atomic.Int64
 	began := time.Now()
-	h.concurrently(coldReaders, coldReaders, func(i int) {
+	bench.concurrently(coldReaders, coldReaders, func(i int) {
 		reader := &frontdesktest.Buyer{HTTP: &client, Header: http.Header{"X-Forwarded-For": {callerAddress(i)}}}
 		for {
-			response, err := reader.Send(h.Context(), http.MethodGet, gateways[i%len(gateways)].URL+catalogue, "", nil)
-			h.must(err)
+			response, err := reader.Send(bench.Context(), http.MethodGet, gateways[i%len(gateways)].URL+catalogue, "", nil)
+			bench.must(err)
 			if response.Status == http.StatusOK {
 				return
 			}
 			if response.RetryAfter() == 0 {
-				h.Fatalf("status %d: %s", response.Status, response.Body)
+				bench.Fatalf("status %d: %s", response.Status, response.Body)
 			}
 			turnedAway.Add(1)
-			h.sleep(response.RetryAfter())
+			bench.sleep(response.RetryAfter())
 		}
 	})
 	took, calls := time.Since(began), len(club.Calls())

@@ -40,7 +40,7 @@ func newHarness(ctx context.Context, pinned bool) (*harness, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &harness{
+	bench := &harness{
 		Scope:  frontdesktest.NewScope(ctx),
 		dir:    dir,
 		binary: filepath.Join(dir, "frontdesk"),
@@ -48,13 +48,13 @@ func newHarness(ctx context.Context, pinned bool) (*harness, error) {
 		pinned: pinned,
 	}
 	build := exec.CommandContext(
-		ctx, "go", "build", "-tags", "validator_novalidatefn", "-trimpath", "-ldflags=-s -w", "-o", h.binary, "frontdesk",
+		ctx, "go", "build", "-tags", "validator_novalidatefn", "-trimpath", "-ldflags=-s -w", "-o", bench.binary, "frontdesk",
 	)
 	build.Dir, build.Env = frontdesktest.Root(), append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	return h, nil
+	return bench, nil
 }
 
 func (h *harness) close() { os.RemoveAll(h.dir) }

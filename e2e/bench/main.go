@@ -105,17 +105,17 @@ func measure(ctx context.Context, names []string, pinned bool) error {
 			return fmt.Errorf("no such measurement among %s; see: go run ./e2e/bench list", strings.Join(names, ", "))
 		}
 	}
-	h, err := newHarness(ctx, pinned)
+	bench, err := newHarness(ctx, pinned)
 	if err != nil {
 		return err
 	}
-	defer h.close()
+	defer bench.close()
 	var rows []row
 	var failed []error
 	for _, measured := range chosen {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", measured.name, measured.about)
 		for _, part := range measured.parts {
-			found, err := h.measure(part)
+			found, err := bench.measure(part)
 			rows = append(rows, found...)
 			if err != nil {
 				failed = append(failed, fmt.Errorf("%s: %w", measured.name, err))

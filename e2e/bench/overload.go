@@ -125,21 +125,22 @@ func median(of []round) round {
 // gateways that have seen no crowd; and shortly, in rounds, because a neighbour on the machine slows all blocks of a
 // round alike. Afterwards it compares the last gateway with one that has seen no crowd.
 func measureCrowd(times float64) func(*harness) []row {
-	return func(h *harness) []row {
-		usual, name := h.mostJourneys(), fmt.Sprintf("%.0f times as many visitors as can be served, for a minute, median of %d", times, minutes)
+	return func(bench *harness) []row {
+		usual := bench.mostJourneys()
+		name := fmt.Sprintf("%.0f times as many visitors as can be served, for a minute, median of %d", times, minutes)
 		var visitors *visitors
 		var long []round
 		for range minutes {
 			if visitors != nil {
 				visitors.leave()
 			}
-			visitors = h.visitors()
+			visitors = bench.visitors()
 			long = append(long, round{visitors.block(usual, calm), visitors.block(times*usual, lasting), visitors.block(usual, calm)})
 		}
 		few, many := func() *block { return visitors.block(usual, brief) }, func() *block { return visitors.block(times*usual, brief) }
 		short := alternate(rounds, few, many)
 		visitors.present.Wait()
-		fresh := h.visitors()
+		fresh := bench.visitors()
 		later := alternate(rounds, func() *block { return fresh.block(usual, brief) }, few)
 		visitors.present.Wait()
 		fresh.present.Wait()

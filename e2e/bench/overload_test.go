@@ -21,7 +21,7 @@ func TestACrowdIsComparedWithItsBetterNeighbour(t *testing.T) {
 	} {
 		var blocks []*block
 		for _, perSecond := range []float64{test.before, test.crowd, test.after} {
-			h := hdrhistogram.New(1, 1000, 3)
+			histogram := hdrhistogram.New(1, 1000, 3)
 			blocks = append(
 				blocks,
 				&block{
@@ -30,8 +30,8 @@ func TestACrowdIsComparedWithItsBetterNeighbour(t *testing.T) {
 					late:       test.late,
 					stolen:     test.stolen,
 					asked:      make(series, 10),
-					journeys:   h,
-					turnedAway: h,
+					journeys:   histogram,
+					turnedAway: histogram,
 				},
 			)
 		}
@@ -46,15 +46,15 @@ func TestACrowdIsComparedWithItsBetterNeighbour(t *testing.T) {
 func TestACollapseThatLastsMisses(t *testing.T) {
 	t.Parallel()
 	at := func(perSecond float64) func() *block {
-		h := hdrhistogram.New(1, 1000, 3)
+		histogram := hdrhistogram.New(1, 1000, 3)
 		return func() *block {
 			return &block{
 				perSecond:  perSecond,
 				offered:    100,
 				memory:     1,
 				asked:      make(series, 10),
-				journeys:   h,
-				turnedAway: h,
+				journeys:   histogram,
+				turnedAway: histogram,
 			}
 		}
 	}

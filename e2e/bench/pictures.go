@@ -19,13 +19,13 @@ import (
 
 // draw prints a picture of something that it measures.
 func draw(ctx context.Context, pinned bool, picture func(*harness) string) error {
-	h, err := newHarness(ctx, pinned)
+	bench, err := newHarness(ctx, pinned)
 	if err != nil {
 		return err
 	}
-	defer h.close()
+	defer bench.close()
 	drawn := ""
-	_, err = h.measure(func(h *harness) []row { drawn = picture(h); return nil })
+	_, err = bench.measure(func(h *harness) []row { drawn = picture(h); return nil })
 	fmt.Print(drawn)
 	return err
 }
@@ -47,18 +47,18 @@ func svg(name string, places template.FuncMap, measured any) string {
 
 // drawTrace walks one card journey, with every upstream call as long as upstreamTime, and
 // draws the gateway's own spans.
-func drawTrace(h *harness) string {
-	collector := frontdesktest.NewCollector(h)
-	upstreams, gateway, b := h.cardEnv(frontdesktest.NewDurableRedis(h), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
+func drawTrace(bench *harness) string {
+	collector := frontdesktest.NewCollector(bench)
+	upstreams, gateway, b := bench.cardEnv(frontdesktest.NewDurableRedis(bench), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
 	b.journey()
-	h.sleep(time.Second) // the events of that one are over
+	bench.sleep(time.Second) // the events of that one are over
 	upstreams.delay.Store(int64(upstreamTime))
 	began := uint64(time.Now().UnixNano())
 	b.journey()
-	h.must(gateway.Stop()) // the gateway exports its last spans when it stops
+	bench.must(gateway.Stop()) // the gateway exports its last spans when it stops
 	found := slices.DeleteFunc(collector.Spans(), func(s *spans.Span) bool { return s.StartTimeUnixNano < began })
 	if len(found) == 0 {
-		h.Fatal("the gateway has exported no spans")
+		bench.Fatal("the gateway has exported no spans")
 	}
 	slices.SortFunc(found, func(a, b *spans.Span) int { return cmp.Compare(a.StartTimeUnixNano, b.StartTimeUnixNano) })
 	return drawSpans(found)

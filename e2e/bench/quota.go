@@ -32,20 +32,20 @@ type quotaRun struct {
 
 // measureQuota lets ten times as many visitors arrive as the limits allow to sign up. Those that have to wait come back after Retry-After.
 func measureQuota(lasts time.Duration) func(*harness) []row {
-	return func(h *harness) []row {
+	return func(bench *harness) []row {
 		const perMinute, signupCalls, times = 1000, 13, 10
-		redis, upstreams := frontdesktest.NewDurableRedis(h), h.upstreams()
-		run := &quotaRun{harness: h, upstreams: upstreams.URL, ends: time.Now().Add(lasts), http: http.Client{Timeout: time.Minute}}
+		redis, upstreams := frontdesktest.NewDurableRedis(bench), bench.upstreams()
+		run := &quotaRun{harness: bench, upstreams: upstreams.URL, ends: time.Now().Add(lasts), http: http.Client{Timeout: time.Minute}}
 		run.start = api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOffOffer}}}
 		for i := range run.gateways {
-			run.gateways[i] = h.gateway(upstreams.URL, redis).URL
-			h.fetch(run.gateways[i]+catalogue, nil)
+			run.gateways[i] = bench.gateway(upstreams.URL, redis).URL
+			bench.fetch(run.gateways[i]+catalogue, nil)
 		}
 		limits := clubsim.CallLimits{PerMinute: perMinute, PerSlice: 30, SliceMs: 100}
-		frontdesktest.NewClient(h, upstreams.URL).Control(http.MethodPut, "settings", map[string]any{"callLimits": limits}).
+		frontdesktest.NewClient(bench, upstreams.URL).Control(http.MethodPut, "settings", map[string]any{"callLimits": limits}).
 			Into(http.StatusOK, nil)
 		affordable := float64(perMinute) / signupCalls / 60 // signups a second
-		ctx, stop := context.WithTimeout(h.Context(), lasts)
+		ctx, stop := context.WithTimeout(bench.Context(), lasts)
 		defer stop()
 		var present sync.WaitGroup
 		present.Go(func() { run.countRefused(ctx) })

@@ -54,13 +54,13 @@ func (h *harness) firstResponse() float64 {
 	return 0
 }
 
-func measureMemory(h *harness) []row {
-	at := h.freeAddress()
-	mock := h.start(at, frontdesktest.GatewayReady, mockEnvironment(at), h.binary)
+func measureMemory(bench *harness) []row {
+	at := bench.freeAddress()
+	mock := bench.start(at, frontdesktest.GatewayReady, mockEnvironment(at), bench.binary)
 	for range 1000 {
-		h.fetch(mock.URL+catalogue, nil)
+		bench.fetch(mock.URL+catalogue, nil)
 	}
-	held := float64(h.memory(mock))
+	held := float64(bench.memory(mock))
 	const most = 40 << 20
 	return []row{
 		{"Mock mode, memory after 1,000 requests", fmt.Sprintf("%.1f MB", held/(1<<20)), "40 MB", judged(held/most, threshold{atMost: 1})},

@@ -202,25 +202,25 @@ func TestInvariants(t *testing.T) {
 // TestFaultsMustHappen checks that a run without faults does not count.
 func TestFaultsMustHappen(t *testing.T) {
 	t.Parallel()
-	c := campaign.Campaign{Name: "test", Faults: []string{"response lost"}}
-	o := campaign.Options{MinFaults: map[string]int{"response lost": 2}}
-	r := campaign.NewRecorder("test", o)
-	r.AddJourney("recorded")
-	r.AddFault("response lost")
-	if r.EnoughFaults(o) || r.Report().Err(c, o) == nil {
+	tried := campaign.Campaign{Name: "test", Faults: []string{"response lost"}}
+	options := campaign.Options{MinFaults: map[string]int{"response lost": 2}}
+	recorder := campaign.NewRecorder("test", options)
+	recorder.AddJourney("recorded")
+	recorder.AddFault("response lost")
+	if recorder.EnoughFaults(options) || recorder.Report().Err(tried, options) == nil {
 		t.Error("one fault instead of two counts")
 	}
-	r.AddFault("response lost")
-	if err := r.Report().Err(c, o); err != nil || !r.EnoughFaults(o) {
+	recorder.AddFault("response lost")
+	if err := recorder.Report().Err(tried, options); err != nil || !recorder.EnoughFaults(options) {
 		t.Errorf("a run that met its faults does not count: %v", err)
 	}
-	o.Count, o.Duration = 2, time.Minute
-	if r.Report().Err(c, o) == nil {
+	options.Count, options.Duration = 2, time.Minute
+	if recorder.Report().Err(tried, options) == nil {
 		t.Error("a run whose time was over after one journey of two counts")
 	}
-	o.Count = 1
-	r.AddViolations(campaign.Violation{Invariant: campaign.AppliedTwice})
-	if r.Report().Err(c, o) == nil || r.Report().Duration > time.Minute {
+	options.Count = 1
+	recorder.AddViolations(campaign.Violation{Invariant: campaign.AppliedTwice})
+	if recorder.Report().Err(tried, options) == nil || recorder.Report().Duration > time.Minute {
 		t.Error("a violation does not count")
 	}
 }

@@ -19,13 +19,13 @@ func TestExcerptsMatchFiles(t *testing.T) {
 	t.Parallel()
 	excerpts := 0
 	for _, guide := range []string{"docs/how-to/build-a-website.md", "docs/how-to/build-an-app.md", "docs/how-to/run-parallel-tests.md"} {
-		for _, b := range parseBlocks(read(t, guide)) {
-			if b.File == "" {
+		for _, block := range parseBlocks(read(t, guide)) {
+			if block.File == "" {
 				continue
 			}
 			excerpts++
-			if !strings.Contains(read(t, filepath.Join("docs", b.File)), b.Text) {
-				t.Errorf("%s shows what is not in %s:\n%s", guide, b.File, b.Text)
+			if !strings.Contains(read(t, filepath.Join("docs", block.File)), block.Text) {
+				t.Errorf("%s shows what is not in %s:\n%s", guide, block.File, block.Text)
 			}
 		}
 	}

@@ -39,16 +39,16 @@ var appGateways = map[string]func(t *testing.T) appGateway{
 		return appGateway{c, c.Confirm, func() int { return len(c.ProcessorPayments()) }}
 	},
 	"live": func(t *testing.T) appGateway {
-		l := frontdesktest.NewLive(t)
-		l.Env["FRONTDESK_ALLOWED_ORIGINS"] = appLink
-		gateway, c := l.Start(t)
-		l.Processor.SetWebhooks(sandbox.Normal, gateway.URL+"/v1/webhooks/card")
-		c.URL = gateway.URL // Java does not trust the certificate of l.Front
+		live := frontdesktest.NewLive(t)
+		live.Env["FRONTDESK_ALLOWED_ORIGINS"] = appLink
+		gateway, client := live.Start(t)
+		live.Processor.SetWebhooks(sandbox.Normal, gateway.URL+"/v1/webhooks/card")
+		client.URL = gateway.URL // Java does not trust the certificate of l.Front
 		confirm := func(payment api.Payment, card string) {
-			_, err := l.Processor.Confirm(frontdesktest.PaymentID(payment), card)
+			_, err := live.Processor.Confirm(frontdesktest.PaymentID(payment), card)
 			frontdesktest.Must(t, err)
 		}
-		return appGateway{c, confirm, func() int { return len(l.Processor.Payments()) }}
+		return appGateway{client, confirm, func() int { return len(live.Processor.Payments()) }}
 	},
 }
 
@@ -73,133 +73,133 @@ func TestKotlinApp(t *testing.T) {
 }
 
 // testAppPaysByCard goes from the catalogue to the recorded payment, with a declined card on the way.
-func testAppPaysByCard(t *testing.T, classes string, g appGateway) {
-	p := newPhone(t, classes, t.TempDir(), g.URL)
-	due := p.chooseAndStart()
-	p.tap("appear")
-	shown := p.tap("pay").Shown
-	if card := p.payment(g).Card; shown == "" || shown != frontdesktest.Value(card.RedirectUrl) {
+func testAppPaysByCard(t *testing.T, classes string, gateway appGateway) {
+	phone := newPhone(t, classes, t.TempDir(), gateway.URL)
+	due := phone.chooseAndStart()
+	phone.tap("appear")
+	shown := phone.tap("pay").Shown
+	if card := phone.payment(gateway).Card; shown == "" || shown != frontdesktest.Value(card.RedirectUrl) {
 		t.Fatalf("the browser shows %q instead of %q", shown, frontdesktest.Value(card.RedirectUrl))
 	}
-	page := g.Do("GET", shown, nil, [2]string{"Accept", "text/html"})
-	if page.Status != http.StatusOK || !strings.Contains(string(page.Body), appLink+"/?registration="+p.screen.Session.ID) {
+	page := gateway.Do("GET", shown, nil, [2]string{"Accept", "text/html"})
+	if page.Status != http.StatusOK || !strings.Contains(string(page.Body), appLink+"/?registration="+phone.screen.Session.ID) {
 		t.Errorf("the card page, with the way back to the app, is %d %s", page.Status, page.Body)
 	}
-	g.confirm(p.payment(g), frontdesktest.DeclinedCard)
-	declined := p.tap("await", "declined").Registration
+	gateway.confirm(phone.payment(gateway), frontdesktest.DeclinedCard)
+	declined := phone.tap("await", "declined").Registration
 	if declined.Payment.Card.DeclineCode == "" || !strings.HasPrefix(declined.Message.Text, "Votre carte") {
 		t.Errorf("the app does not say in the phone's language why the card was declined: %+v", declined)
 	}
-	if again := p.tap("page").Shown; again != shown {
+	if again := phone.tap("page").Shown; again != shown {
 		t.Errorf("after the decline the browser shows %q instead of %q", again, shown)
 	}
-	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
-	p.tap("await", "done")
-	g.Records().ExpectOnePayment(t, due)
+	gateway.confirm(phone.payment(gateway), frontdesktest.ApprovedCard)
+	phone.tap("await", "done")
+	gateway.Records().ExpectOnePayment(t, due)
 
-	frontdesktest.Must(t, os.Remove(filepath.Join(p.folder, "frontdesk.key")))
-	if s := p.restart().tap("open"); s.Session != nil || s.Registration != nil || s.Problem != nil {
+	frontdesktest.Must(t, os.Remove(filepath.Join(phone.folder, "frontdesk.key")))
+	if s := phone.restart().tap("open"); s.Session != nil || s.Registration != nil || s.Problem != nil {
 		t.Errorf("from a backup, without the key store's key, the app shows %+v", s)
 	}
 }
 
 // testAppSignsMandate signs the mandate of a direct debit, with a wrong code first, and pays the first instalment.
-func testAppSignsMandate(t *testing.T, classes string, g appGateway) {
-	p := newPhone(t, classes, t.TempDir(), g.URL)
-	s := p.tap("start", frontdesktest.DirectDebit, frontdesktest.Day(1), "10")
+func testAppSignsMandate(t *testing.T, classes string, gateway appGateway) {
+	phone := newPhone(t, classes, t.TempDir(), gateway.URL)
+	s := phone.tap("start", frontdesktest.DirectDebit, frontdesktest.Day(1), "10")
 	due := s.Registration.Cart.DueNow.Amount
-	if s := p.tap("mandate", "FR1420041010050500013M02606"); s.Registration.Mandate.State != "awaiting_code" {
+	if s := phone.tap("mandate", "FR1420041010050500013M02606"); s.Registration.Mandate.State != "awaiting_code" {
 		t.Fatalf("after the mandate the app shows %+v", s.Registration)
 	}
-	code := g.LatestCode()
-	if s := p.tap("sign", frontdesktest.WrongCode(code)); s.Problem.Code != "code_wrong" || s.Registration.Mandate.AttemptsLeft != 4 {
+	code := gateway.LatestCode()
+	if s := phone.tap("sign", frontdesktest.WrongCode(code)); s.Problem.Code != "code_wrong" || s.Registration.Mandate.AttemptsLeft != 4 {
 		t.Errorf("after a wrong code the app shows %+v and %+v", s.Problem, s.Registration.Mandate)
 	}
-	if s := p.tap("sign", code); s.Problem != nil || s.Registration.Mandate.State != "signed" {
+	if s := phone.tap("sign", code); s.Problem != nil || s.Registration.Mandate.State != "signed" {
 		t.Fatalf("after the code the app shows %+v and %+v", s.Problem, s.Registration.Mandate)
 	}
-	p.tap("pay")
-	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
-	p.tap("appear")
-	p.tap("await", "done")
-	g.Records().ExpectOnePayment(t, due)
+	phone.tap("pay")
+	gateway.confirm(phone.payment(gateway), frontdesktest.ApprovedCard)
+	phone.tap("appear")
+	phone.tap("await", "done")
+	gateway.Records().ExpectOnePayment(t, due)
 }
 
 // testAppIsKilled kills the app twice while a request has had its effect and no response has arrived. It continues
 // each time, and nothing happens twice.
-func testAppIsKilled(t *testing.T, classes string, g appGateway) {
-	n := newAppNetwork(t, g.URL)
-	p := newPhone(t, classes, t.TempDir(), n.url)
+func testAppIsKilled(t *testing.T, classes string, gateway appGateway) {
+	network := newAppNetwork(t, gateway.URL)
+	phone := newPhone(t, classes, t.TempDir(), network.url)
 	kill := func(http.ResponseWriter) {
-		p.kill()
+		phone.kill()
 		panic(http.ErrAbortHandler)
 	}
-	offer := p.choose()
-	n.replaceNextResponse(kill)
-	p.die("start", offer, frontdesktest.Day(1))
-	s := p.restart().tap("open")
-	if s.Registration == nil || !s.Registration.Cart.Valid {
-		t.Fatalf("after the first kill the app shows %+v", s)
+	offer := phone.choose()
+	network.replaceNextResponse(kill)
+	phone.die("start", offer, frontdesktest.Day(1))
+	screen := phone.restart().tap("open")
+	if screen.Registration == nil || !screen.Registration.Cart.Valid {
+		t.Fatalf("after the first kill the app shows %+v", screen)
 	}
-	n.replaceNextResponse(kill)
-	p.die("pay")
-	p.restart().tap("open")
-	if shown := p.tap("page").Shown; shown != frontdesktest.Value(p.payment(g).Card.RedirectUrl) {
+	network.replaceNextResponse(kill)
+	phone.die("pay")
+	phone.restart().tap("open")
+	if shown := phone.tap("page").Shown; shown != frontdesktest.Value(phone.payment(gateway).Card.RedirectUrl) {
 		t.Errorf("after the second kill the browser shows %q", shown)
 	}
-	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
-	p.tap("appear")
-	p.tap("await", "done")
-	expectOneOfEach(t, g, s.Registration.Cart.DueNow.Amount)
+	gateway.confirm(phone.payment(gateway), frontdesktest.ApprovedCard)
+	phone.tap("appear")
+	phone.tap("await", "done")
+	expectOneOfEach(t, gateway, screen.Registration.Cart.DueNow.Amount)
 }
 
 // testAppGetsForeignResponses replaces the responses to two requests that had their effect, by a refusal and by a
 // proxy's page. The buyer's next tap repeats the first request and the app itself the second, each under its key.
-func testAppGetsForeignResponses(t *testing.T, classes string, g appGateway) {
-	n := newAppNetwork(t, g.URL)
-	p := newPhone(t, classes, t.TempDir(), n.url)
-	offer := p.choose()
-	n.replaceNextResponse(func(w http.ResponseWriter) {
+func testAppGetsForeignResponses(t *testing.T, classes string, gateway appGateway) {
+	network := newAppNetwork(t, gateway.URL)
+	phone := newPhone(t, classes, t.TempDir(), network.url)
+	offer := phone.choose()
+	network.replaceNextResponse(func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.Header().Set("Retry-After", "60")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		const busy = `{"title": "Busy", "status": 503, "code": "overloaded", "retry": "after", "then": "send_again"}`
 		io.WriteString(w, busy) //nolint:errcheck // to the app
 	})
-	if s := p.tap("start", offer, frontdesktest.Day(1)); s.Problem == nil || s.Problem.Code != "overloaded" || s.Session != nil {
+	if s := phone.tap("start", offer, frontdesktest.Day(1)); s.Problem == nil || s.Problem.Code != "overloaded" || s.Session != nil {
 		t.Fatalf("while the gateway is busy the app shows %+v", s)
 	}
-	s := p.tap("start", offer, frontdesktest.Day(1))
-	if s.Problem != nil || s.Registration == nil {
-		t.Fatalf("at the second tap the app shows %+v", s)
+	screen := phone.tap("start", offer, frontdesktest.Day(1))
+	if screen.Problem != nil || screen.Registration == nil {
+		t.Fatalf("at the second tap the app shows %+v", screen)
 	}
-	n.replaceNextResponse(func(w http.ResponseWriter) {
+	network.replaceNextResponse(func(w http.ResponseWriter) {
 		w.WriteHeader(http.StatusBadGateway)
 		io.WriteString(w, "<html>Bad Gateway</html>") //nolint:errcheck // to the app
 	})
-	if s := p.tap("pay"); s.Problem != nil || s.Shown == "" {
+	if s := phone.tap("pay"); s.Problem != nil || s.Shown == "" {
 		t.Fatalf("behind a failing proxy the app shows %+v", s)
 	}
-	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
-	p.tap("appear")
-	p.tap("await", "done")
-	expectOneOfEach(t, g, s.Registration.Cart.DueNow.Amount)
+	gateway.confirm(phone.payment(gateway), frontdesktest.ApprovedCard)
+	phone.tap("appear")
+	phone.tap("await", "done")
+	expectOneOfEach(t, gateway, screen.Registration.Cart.DueNow.Amount)
 }
 
 // testAppMovesToAnotherPhone resumes on a second phone. The first one's session ends; the second one pays.
-func testAppMovesToAnotherPhone(t *testing.T, classes string, g appGateway) {
-	first := newPhone(t, classes, t.TempDir(), g.URL)
+func testAppMovesToAnotherPhone(t *testing.T, classes string, gateway appGateway) {
+	first := newPhone(t, classes, t.TempDir(), gateway.URL)
 	due := first.chooseAndStart()
-	g.Token = first.screen.Session.Token
+	gateway.Token = first.screen.Session.Token
 	path := "/v1/registrations/" + first.screen.Session.ID
 	var link api.ResumeLink
-	g.Do("POST", path+"/resume-link", nil, frontdesktest.Key("")).Into(http.StatusCreated, &link)
-	second := newPhone(t, classes, t.TempDir(), g.URL)
+	gateway.Do("POST", path+"/resume-link", nil, frontdesktest.Key("")).Into(http.StatusCreated, &link)
+	second := newPhone(t, classes, t.TempDir(), gateway.URL)
 	s := second.tap("resume", link.Url)
 	if s.Session == nil || s.Session.ID != first.screen.Session.ID || s.Session.Token == first.screen.Session.Token {
 		t.Fatalf("on the second phone the app shows %+v", s)
 	}
-	g.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil)
+	gateway.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil)
 	if s := first.tap("open"); s.Problem == nil || s.Problem.Code != "registration_not_found" || s.Session != nil || s.Registration != nil {
 		t.Errorf("after the end of its session the app shows %+v", s)
 	}
@@ -207,16 +207,16 @@ func testAppMovesToAnotherPhone(t *testing.T, classes string, g appGateway) {
 		t.Errorf("without a session the browser shows %q", s.Shown)
 	}
 	second.tap("pay")
-	g.confirm(second.payment(g), frontdesktest.ApprovedCard)
+	gateway.confirm(second.payment(gateway), frontdesktest.ApprovedCard)
 	second.tap("appear")
 	second.tap("await", "done")
-	g.Records().ExpectOnePayment(t, due)
+	gateway.Records().ExpectOnePayment(t, due)
 }
 
 // testAppMeetsLaterGateway signs up at a gateway that sends values which the app has never heard of. The app shows the
 // messages, and does what it can.
-func testAppMeetsLaterGateway(t *testing.T, classes string, g appGateway) {
-	phone := newPhone(t, classes, t.TempDir(), frontdesktest.NewLaterGateway(t, g.URL))
+func testAppMeetsLaterGateway(t *testing.T, classes string, gateway appGateway) {
+	phone := newPhone(t, classes, t.TempDir(), frontdesktest.NewLaterGateway(t, gateway.URL))
 	due := phone.chooseAndStart()
 	if s := phone.tap("pay"); s.Problem == nil || s.Problem.Code != frontdesktest.LaterWord || s.Registration == nil {
 		t.Fatalf("after a refusal with an unknown reason the app shows %+v", s)
@@ -224,12 +224,12 @@ func testAppMeetsLaterGateway(t *testing.T, classes string, g appGateway) {
 	if s := phone.tap("pay"); s.Problem != nil || s.Shown == "" {
 		t.Fatalf("with an unknown step and method the app shows %+v", s)
 	}
-	g.confirm(phone.payment(g), frontdesktest.ApprovedCard)
+	gateway.confirm(phone.payment(gateway), frontdesktest.ApprovedCard)
 	phone.tap("appear")
 	if s := phone.tap("await", frontdesktest.LaterWord+"_done"); !strings.Contains(s.Registration.Message.Text, "Bienvenue") {
 		t.Errorf("at an unknown last step the app shows %+v", s.Registration)
 	}
-	g.Records().ExpectOnePayment(t, due)
+	gateway.Records().ExpectOnePayment(t, due)
 }
 
 // payment reads the payment that the app has started.
@@ -259,11 +259,11 @@ func newAppNetwork(t *testing.T, gateway string) *appNetwork {
 	t.Helper()
 	address, err := url.Parse(gateway)
 	frontdesktest.Must(t, err)
-	n, proxy := &appNetwork{}, httputil.NewSingleHostReverseProxy(address)
+	network, proxy := &appNetwork{}, httputil.NewSingleHostReverseProxy(address)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			proxy.ServeHTTP(w, r)
-		} else if replace := n.next.Swap(nil); replace != nil {
+		} else if replace := network.next.Swap(nil); replace != nil {
 			proxy.ServeHTTP(httptest.NewRecorder(), r)
 			(*replace)(w)
 		} else {
@@ -271,8 +271,8 @@ func newAppNetwork(t *testing.T, gateway string) *appNetwork {
 		}
 	}))
 	t.Cleanup(server.Close)
-	n.url = server.URL
-	return n
+	network.url = server.URL
+	return network
 }
 
 // replaceNextResponse sends something else instead of the response to the next POST, which has its effect.

@@ -26,15 +26,15 @@ type nodeProject struct {
 // newNodeProject copies examples. They call the test's gateway instead of the one at the usual address.
 func newNodeProject(t *testing.T, gateway string, examples ...string) nodeProject {
 	t.Helper()
-	w := nodeProject{t, t.TempDir(), gateway}
-	w.write("package.json", `{"type": "module"}`)
-	if err := os.Symlink(nodeModules(t), filepath.Join(w.dir, "node_modules")); err != nil {
+	project := nodeProject{t, t.TempDir(), gateway}
+	project.write("package.json", `{"type": "module"}`)
+	if err := os.Symlink(nodeModules(t), filepath.Join(project.dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range examples {
-		w.write(name, read(t, filepath.Join("docs", "examples", name)))
+		project.write(name, read(t, filepath.Join("docs", "examples", name)))
 	}
-	return w
+	return project
 }
 
 // nodeModules is the folder of the packages that e2e/web/package.json pins.
@@ -91,8 +91,8 @@ var installs = regexp.MustCompile(`(?m)^npm install (.*)$`)
 // page must name their versions.
 func TestTypedClient(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	w := nodeProject{t, t.TempDir(), localhost(c.URL)}
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	project := nodeProject{t, t.TempDir(), localhost(client.URL)}
 	var commands []string
 	for _, b := range parseBlocks(read(t, "docs/how-to/build-a-website.md")) {
 		if b.Language == "sh" && (strings.Contains(b.Text, "npm ") || strings.Contains(b.Text, "npx ")) {
@@ -110,25 +110,25 @@ func TestTypedClient(t *testing.T) {
 			}
 		}
 	}
-	w.must(
+	project.must(
 		"sh",
 		"-ec",
 		strings.ReplaceAll(
 			installs.ReplaceAllString(commands[0], "ln -sfn '"+nodeModules(t)+"' node_modules"), "http://localhost:8080",
-			w.gateway,
+			project.gateway,
 		),
 	)
-	w.dir = filepath.Join(w.dir, "signup")
+	project.dir = filepath.Join(project.dir, "signup")
 	for _, name := range []string{"client.ts", "signup.ts", "screens.ts", "tsconfig.json"} {
-		w.write(name, read(t, filepath.Join("docs", "examples", name)))
+		project.write(name, read(t, filepath.Join("docs", "examples", name)))
 	}
-	said := w.must("sh", "-ec", commands[1])
+	said := project.must("sh", "-ec", commands[1])
 	if !strings.Contains(said, "14900 cents are due: Quarter Pass, paid once") || !strings.Contains(said, "Welcome!\nmember 11-") {
 		t.Errorf("the example says:\n%s", said)
 	}
-	expectOnePayment(t, c)
+	expectOnePayment(t, client)
 
-	w.expectTypeErrors()
+	project.expectTypeErrors()
 }
 
 // expectTypeErrors has tsc find each mistake, all in one run: a misspelled word, and a known value that a switch leaves out.
@@ -177,8 +177,8 @@ var signedUp = regexp.MustCompile(`(?m)^(demo-\S+): member (11-\d+)$`)
 func TestParallelSignups(t *testing.T) {
 	t.Parallel()
 	chromium := frontdesktest.Chromium(t)
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	w := newNodeProject(t, localhost(c.URL), "parallel-signups.mjs")
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	w := newNodeProject(t, localhost(client.URL), "parallel-signups.mjs")
 	said := w.must("node", "parallel-signups.mjs", w.gateway, chromium)
 	worlds := map[string]bool{}
 	for _, signup := range signedUp.FindAllStringSubmatch(said, -1) {
@@ -188,25 +188,25 @@ func TestParallelSignups(t *testing.T) {
 		t.Fatalf("%d worlds have a new member:\n%s", len(worlds), said)
 	}
 	for world := range worlds {
-		c.World = world
-		expectOnePayment(t, c)
+		client.World = world
+		expectOnePayment(t, client)
 	}
-	c.World = ""
+	client.World = ""
 	var ledger clubsim.Items[clubsim.LedgerEntry]
-	c.Control("GET", "ledger", nil).Into(http.StatusOK, &ledger)
+	client.Control("GET", "ledger", nil).Into(http.StatusOK, &ledger)
 	if len(ledger.Items) != 0 {
 		t.Errorf("the unnamed world holds %+v", ledger.Items)
 	}
 }
 
 // expectOnePayment asks the simulator what the world of a front end holds.
-func expectOnePayment(t *testing.T, c *frontdesktest.Client) {
+func expectOnePayment(t *testing.T, client *frontdesktest.Client) {
 	t.Helper()
 	var ledger clubsim.Items[clubsim.LedgerEntry]
 	var audit clubsim.Audit
-	c.Control("GET", "ledger", nil).Into(http.StatusOK, &ledger)
-	c.Control("GET", "audit", nil).Into(http.StatusOK, &audit)
+	client.Control("GET", "ledger", nil).Into(http.StatusOK, &ledger)
+	client.Control("GET", "audit", nil).Into(http.StatusOK, &audit)
 	if len(ledger.Items) != 1 || ledger.Items[0].Amount != 14900 || ledger.Items[0].OnAccount != 0 || !audit.OK {
-		t.Errorf("the world %q holds %+v, and the audit finds %+v", c.World, ledger.Items, audit)
+		t.Errorf("the world %q holds %+v, and the audit finds %+v", client.World, ledger.Items, audit)
 	}
 }

@@ -82,17 +82,17 @@ func TestJourneysInLiveMode(t *testing.T) {
 	for _, page := range []string{"README.md", "docs/how-to/build-an-app.md", "docs/tutorials/first-signup.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
-			l := frontdesktest.NewLive(t)
-			l.Env["FRONTDESK_ALLOWED_ORIGINS"] = appLink
-			gateway, _ := l.Start(t)
-			l.Processor.SetWebhooks(sandbox.Normal, gateway.URL+"/v1/webhooks/card")
+			live := frontdesktest.NewLive(t)
+			live.Env["FRONTDESK_ALLOWED_ORIGINS"] = appLink
+			gateway, _ := live.Start(t)
+			live.Processor.SetWebhooks(sandbox.Normal, gateway.URL+"/v1/webhooks/card")
 			var paths http.ServeMux
-			for path, to := range map[string]string{"/": gateway.URL, "/sim/": l.Upstreams.URL} {
+			for path, to := range map[string]string{"/": gateway.URL, "/sim/": live.Upstreams.URL} {
 				at, err := url.Parse(to)
 				frontdesktest.Must(t, err)
 				paths.Handle(path, httputil.NewSingleHostReverseProxy(at))
 			}
-			paths.Handle("/sandbox/", http.StripPrefix("/sandbox", l.Processor))
+			paths.Handle("/sandbox/", http.StripPrefix("/sandbox", live.Processor))
 			front := httptest.NewServer(&paths)
 			t.Cleanup(front.Close)
 
@@ -157,11 +157,11 @@ func pageAnchors(markdown string) (anchors []string) {
 func TestTryItOut(t *testing.T) {
 	t.Parallel()
 	gateway := localhost(frontdesktest.NewMock(t).URL)
-	b := frontdesktest.NewBrowser(t, 1280, 900)
-	b.Open(gateway + "/docs/api")
-	b.WaitVisible(".opblock")
+	browser := frontdesktest.NewBrowser(t, 1280, 900)
+	browser.Open(gateway + "/docs/api")
+	browser.WaitVisible(".opblock")
 	operations := operationsOf(t)
-	if shown := b.Count(".opblock"); shown != len(operations) {
+	if shown := browser.Count(".opblock"); shown != len(operations) {
 		t.Errorf("the page shows %d operations of %d", shown, len(operations))
 	}
 	for _, op := range operations {
@@ -169,20 +169,21 @@ func TestTryItOut(t *testing.T) {
 			continue
 		}
 		place := fmt.Sprintf("#operations-%s-%s", op.Tags[0], op.OperationID)
-		b.Click(place + " .opblock-summary-control")
-		b.Click(place + " .execute")
-		b.WaitVisible(place + " .live-responses-table .response-col_status")
+		browser.Click(place + " .opblock-summary-control")
+		browser.Click(place + " .execute")
+		browser.WaitVisible(place + " .live-responses-table .response-col_status")
 		if op.OperationID == "getTransfer" {
 			op.Status = http.StatusNoContent // the persona of the page has requested no move
 		}
-		if shown := b.TextOf(place + " .live-responses-table .response .response-col_status"); !strings.HasPrefix(shown, fmt.Sprint(op.Status)) {
-			t.Errorf("%s: the page shows %q instead of %d: %s", op.OperationID, shown, op.Status, b.TextOf(place+" .live-responses-table"))
+		shown := browser.TextOf(place + " .live-responses-table .response .response-col_status")
+		if !strings.HasPrefix(shown, fmt.Sprint(op.Status)) {
+			t.Errorf("%s: the page shows %q instead of %d: %s", op.OperationID, shown, op.Status, browser.TextOf(place+" .live-responses-table"))
 		}
-		curl := b.TextOf(place + " .curl")
+		curl := browser.TextOf(place + " .curl")
 		if !strings.Contains(curl, gateway) || strings.Contains(curl, "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11") {
 			t.Errorf("%s: what was sent is shown as %s", op.OperationID, curl)
 		}
-		b.Click(place + " .opblock-summary-control")
+		browser.Click(place + " .opblock-summary-control")
 	}
 }
 
@@ -190,20 +191,20 @@ func TestTryItOut(t *testing.T) {
 // from an operation's own address. The browser fails the test if a page asks another origin.
 func TestReferenceFromTheIndex(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	b := frontdesktest.NewBrowser(t, 390, 844)
-	b.Open(localhost(c.URL) + "/docs")
-	b.Screenshot("docs-index")
-	b.Click(`.docs-page a[href="/docs/api"]`)
-	b.WaitVisible(".opblock")
-	b.Screenshot("docs-api")
-	b.Open(localhost(c.URL) + "/docs/api#/registrations/startRegistration")
-	b.Reload() // an address that differs only behind its # does not load a page
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	browser := frontdesktest.NewBrowser(t, 390, 844)
+	browser.Open(localhost(client.URL) + "/docs")
+	browser.Screenshot("docs-index")
+	browser.Click(`.docs-page a[href="/docs/api"]`)
+	browser.WaitVisible(".opblock")
+	browser.Screenshot("docs-api")
+	browser.Open(localhost(client.URL) + "/docs/api#/registrations/startRegistration")
+	browser.Reload() // an address that differs only behind its # does not load a page
 	const place = "#operations-registrations-startRegistration"
-	b.Click(place + " .execute")
-	b.WaitVisible(place + " .live-responses-table .response-col_status")
-	shown := b.TextOf(place + " .live-responses-table")
-	if !strings.HasPrefix(b.TextOf(place+" .live-responses-table .response .response-col_status"), "201") ||
+	browser.Click(place + " .execute")
+	browser.WaitVisible(place + " .live-responses-table .response-col_status")
+	shown := browser.TextOf(place + " .live-responses-table")
+	if !strings.HasPrefix(browser.TextOf(place+" .live-responses-table .response .response-col_status"), "201") ||
 		!strings.Contains(shown, `"token"`) {
 		t.Errorf("the page shows %s", shown)
 	}
@@ -214,13 +215,13 @@ func TestReferenceFromTheIndex(t *testing.T) {
 func TestTryItOutCurl(t *testing.T) {
 	t.Parallel()
 	gateway := localhost(frontdesktest.NewMock(t).URL)
-	b := frontdesktest.NewBrowser(t, 1280, 900)
-	b.Open(gateway + "/docs/api")
+	browser := frontdesktest.NewBrowser(t, 1280, 900)
+	browser.Open(gateway + "/docs/api")
 	const place = "#operations-payment-startPayment"
-	b.Click(place + " .opblock-summary-control")
-	b.Click(place + " .execute")
-	b.WaitVisible(place + " .live-responses-table .response-col_status")
-	_, made := paste(t, gateway, b.TextOf(place+" .curl"))
+	browser.Click(place + " .opblock-summary-control")
+	browser.Click(place + " .execute")
+	browser.WaitVisible(place + " .live-responses-table .response-col_status")
+	_, made := paste(t, gateway, browser.TextOf(place+" .curl"))
 	if len(made) != 1 || made[0].Method != http.MethodPost || made[0].Status != http.StatusCreated {
 		t.Errorf("pasted, the command of the page made %+v", made)
 	}
@@ -229,28 +230,29 @@ func TestTryItOutCurl(t *testing.T) {
 // TestAuthorize checks that the page sends the developer's credentials instead of its own.
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	b := frontdesktest.NewBrowser(t, 1280, 900)
-	b.Open(localhost(c.URL) + "/docs/api")
-	b.ExpectConsole("status of 401") // the staff key is invalid
-	b.Click(".auth-wrapper .authorize")
-	b.WaitVisible(".auth-container form")
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	browser := frontdesktest.NewBrowser(t, 1280, 900)
+	browser.Open(localhost(client.URL) + "/docs/api")
+	browser.ExpectConsole("status of 401") // the staff key is invalid
+	browser.Click(".auth-wrapper .authorize")
+	browser.WaitVisible(".auth-container form")
 	// The dialog asks for each scheme of the contract, in its order: token, staffKey, identity, session.
-	for place, credentials := range map[int]string{2: "demo-staff-key-2", 3: c.Persona("debtor").IdentityToken} { // the key is not the club's
+	// the key is not the club's
+	for place, credentials := range map[int]string{2: "demo-staff-key-2", 3: client.Persona("debtor").IdentityToken} {
 		scheme := fmt.Sprintf(".auth-container:nth-child(%d) ", place)
-		b.Type(scheme+"input", credentials)
-		b.Click(scheme + `[aria-label="Apply credentials"]`)
+		browser.Type(scheme+"input", credentials)
+		browser.Click(scheme + `[aria-label="Apply credentials"]`)
 	}
-	b.Screenshot("authorize")
-	b.Click(".auth-container .btn-done")
+	browser.Screenshot("authorize")
+	browser.Click(".auth-container .btn-done")
 	for place, want := range map[string][2]string{
-		"#operations-me-getMe":             {"200", c.Persona("debtor").ContactID[len("/demo/contacts/"):]},
+		"#operations-me-getMe":             {"200", client.Persona("debtor").ContactID[len("/demo/contacts/"):]},
 		"#operations-payment-startPayment": {"401", "staff_key_unknown"},
 	} {
-		b.Click(place + " .opblock-summary-control")
-		b.Click(place + " .execute")
-		b.WaitVisible(place + " .live-responses-table .response-col_status")
-		if shown := b.TextOf(place + " .live-responses-table"); !strings.Contains(shown, want[0]) || !strings.Contains(shown, want[1]) {
+		browser.Click(place + " .opblock-summary-control")
+		browser.Click(place + " .execute")
+		browser.WaitVisible(place + " .live-responses-table .response-col_status")
+		if shown := browser.TextOf(place + " .live-responses-table"); !strings.Contains(shown, want[0]) || !strings.Contains(shown, want[1]) {
 			t.Errorf("%s: the page shows %s", place, shown)
 		}
 	}

@@ -23,16 +23,16 @@ const largest = 36_000_000
 
 // TestImage builds the image once and checks all of it.
 func TestImage(t *testing.T) {
-	b := newBuilder(t)
-	b.buildah("bud", "--isolation", "chroot", "--format", "docker", "--build-context", "golang:1.26=container-image://"+b.golang(),
+	builder := newBuilder(t)
+	builder.buildah("bud", "--isolation", "chroot", "--format", "docker", "--build-context", "golang:1.26=container-image://"+builder.golang(),
 		"--build-arg", "VERSION="+version, "--volume", goEnv(t, "GOROOT")+":/usr/local/go:ro",
 		"--volume", goEnv(t, "GOMODCACHE")+":/go/pkg/mod", "--volume", goEnv(t, "GOCACHE")+":/root/.cache/go-build",
 		"--tag", "localhost/frontdesk", root(t))
 	t.Run("configuration", func(t *testing.T) {
-		checkConfiguration(t, b.buildah("inspect", "--type", "image", "localhost/frontdesk"))
+		checkConfiguration(t, builder.buildah("inspect", "--type", "image", "localhost/frontdesk"))
 	})
-	container := strings.TrimSpace(b.buildah("from", "--pull-never", "localhost/frontdesk"))
-	image := readOnly(t, strings.TrimSpace(b.buildah("mount", container)))
+	container := strings.TrimSpace(builder.buildah("from", "--pull-never", "localhost/frontdesk"))
+	image := readOnly(t, strings.TrimSpace(builder.buildah("mount", container)))
 	t.Run("files", func(t *testing.T) { checkFiles(t, image) })
 	t.Run("version", func(t *testing.T) {
 		if out, err := image.command("version").Output(); err != nil || string(out) != "frontdesk "+version+"\n" {

@@ -25,13 +25,13 @@ func countCalls(s frontdesktest.Env) map[string]int {
 }
 
 // lengthen gives the world a catalogue of three pages, and delays every response.
-func lengthen(t *testing.T, s frontdesktest.Env) {
+func lengthen(t *testing.T, env frontdesktest.Env) {
 	t.Helper()
 	own := 41 // products that a visitor of the website is shown in club 11
-	if err := s.Upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.ExtraProducts = longCatalogue - own }); err != nil {
+	if err := env.Upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.ExtraProducts = longCatalogue - own }); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Upstreams.Sim.SetFaults([]clubsim.Fault{{Kind: "delay", DelayMs: 50}}); err != nil {
+	if err := env.Upstreams.Sim.SetFaults([]clubsim.Fault{{Kind: "delay", DelayMs: 50}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -76,28 +76,28 @@ func concurrently(visitors int, clients ...*frontdesktest.Client) []int {
 // gateway that comes later takes the shared copy.
 func TestColdCatalogueOnThreeGateways(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	var clients []*frontdesktest.Client
 	for range 3 {
-		_, c := s.Gateway(t)
+		_, c := env.Gateway(t)
 		clients = append(clients, c)
 	}
-	lengthen(t, s)
+	lengthen(t, env)
 	for i, products := range concurrently(60, clients...) {
 		if products != 30 {
 			t.Errorf("visitor %d is shown %d products", i, products)
 		}
 	}
-	expectReadings(t, s, len(clients))
+	expectReadings(t, env, len(clients))
 
-	before := countCalls(s)
-	_, late := s.Gateway(t)
+	before := countCalls(env)
+	_, late := env.Gateway(t)
 	for i, products := range concurrently(20, late) {
 		if products != 30 {
 			t.Errorf("visitor %d of the later gateway is shown %d products", i, products)
 		}
 	}
-	after := countCalls(s)
+	after := countCalls(env)
 	for operation := range catalogueCalls {
 		if after[operation] != before[operation] {
 			t.Errorf("the later gateway called %s %d times", operation, after[operation]-before[operation])
@@ -109,12 +109,12 @@ func TestColdCatalogueOnThreeGateways(t *testing.T) {
 // gateway dies while it reads.
 func TestCatalogueReaderDies(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	reader, first := s.Gateway(t)
-	_, second := s.Gateway(t)
-	_, third := s.Gateway(t)
-	lengthen(t, s)
-	reached := s.Upstreams.HoldResponses(http.MethodGet, "/offers")
+	env := frontdesktest.NewEnv(t)
+	reader, first := env.Gateway(t)
+	_, second := env.Gateway(t)
+	_, third := env.Gateway(t)
+	lengthen(t, env)
+	reached := env.Upstreams.HoldResponses(http.MethodGet, "/offers")
 	var left sync.WaitGroup
 	left.Go(func() { concurrently(1, first) })
 	<-reached
@@ -126,25 +126,25 @@ func TestCatalogueReaderDies(t *testing.T) {
 		}
 	})
 	reader.Kill()
-	s.Upstreams.Release()
+	env.Upstreams.Release()
 	left.Wait()
-	expectReadings(t, s, 3) // at most one at each gateway, including the one that died
+	expectReadings(t, env, 3) // at most one at each gateway, including the one that died
 }
 
 // TestColdCatalogueWithoutRedis checks that each gateway reads once on its own.
 func TestColdCatalogueWithoutRedis(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, first := s.Gateway(t)
-	_, second := s.Gateway(t)
-	lengthen(t, s)
-	frontdesktest.StopRedis(t, s.Redis)
+	env := frontdesktest.NewEnv(t)
+	_, first := env.Gateway(t)
+	_, second := env.Gateway(t)
+	lengthen(t, env)
+	frontdesktest.StopRedis(t, env.Redis)
 	for i, products := range concurrently(20, first, second) {
 		if products != 30 {
 			t.Errorf("visitor %d is shown %d products", i, products)
 		}
 	}
-	if asked := countCalls(s)["listProducts"]; asked != 6 {
+	if asked := countCalls(env)["listProducts"]; asked != 6 {
 		t.Errorf("two gateways without Redis have asked for %d pages", asked)
 	}
 }
@@ -153,20 +153,20 @@ func TestColdCatalogueWithoutRedis(t *testing.T) {
 func TestCatalogueCacheHeaders(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	c.UpstreamsURL = s.Upstreams.URL
+	_, client := s.Gateway(t)
+	client.UpstreamsURL = s.Upstreams.URL
 	const everybodys = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
 	for _, path := range []string{
 		"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/offers/901",
 		"/v1/clubs/11/offers/901/schedule", "/v1/clubs/11/debit-days", "/v1/config",
 	} {
 		for range 2 { // from memory, too
-			if got := c.Do("GET", path, nil).Header.Get("Cache-Control"); got != everybodys {
+			if got := client.Do("GET", path, nil).Header.Get("Cache-Control"); got != everybodys {
 				t.Errorf("%s may be kept by %q", path, got)
 			}
 		}
-		own := c.WithT(t)
-		own.Token = c.Persona("customer").IdentityToken
+		own := client.WithT(t)
+		own.Token = client.Persona("customer").IdentityToken
 		if got := own.Do("GET", path, nil).Header.Get("Cache-Control"); got != "no-store" {
 			t.Errorf("a personal %s may be cached by %q", path, got)
 		}
@@ -175,7 +175,7 @@ func TestCatalogueCacheHeaders(t *testing.T) {
 		"/v1/clubs/999/products":    http.StatusNotFound,
 		"/v1/clubs/11/products?x=1": http.StatusUnprocessableEntity,
 	} {
-		if answer := c.Do("GET", path, nil); answer.Status != status || answer.Header.Get("Cache-Control") != "no-store" {
+		if answer := client.Do("GET", path, nil); answer.Status != status || answer.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: status %d, kept by %q", path, answer.Status, answer.Header.Get("Cache-Control"))
 		}
 	}
@@ -185,11 +185,11 @@ func TestCatalogueCacheHeaders(t *testing.T) {
 // request.
 func TestMockChangesShowImmediately(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
+	client, _ := frontdesktest.NewWorld(t)
 	total := func() (n int) {
 		for cursor := ""; ; {
 			var page api.ProductList
-			c.Do("GET", "/v1/clubs/11/products"+cursor, nil).Into(http.StatusOK, &page)
+			client.Do("GET", "/v1/clubs/11/products"+cursor, nil).Into(http.StatusOK, &page)
 			n += len(page.Items)
 			if page.Next == nil {
 				return n
@@ -198,11 +198,11 @@ func TestMockChangesShowImmediately(t *testing.T) {
 		}
 	}
 	own := total()
-	c.Control("PUT", "settings", `{"extraProducts": 40}`).Into(http.StatusOK, nil)
+	client.Control("PUT", "settings", `{"extraProducts": 40}`).Into(http.StatusOK, nil)
 	if n := total(); n != own+40 {
 		t.Errorf("%d products are shown instead of %d", n, own+40)
 	}
-	c.Control("POST", "reset", nil).Into(http.StatusNoContent, nil)
+	client.Control("POST", "reset", nil).Into(http.StatusNoContent, nil)
 	if n := total(); n != own {
 		t.Errorf("after a reset %d products are shown instead of %d", n, own)
 	}

@@ -73,9 +73,9 @@ func withClubs(t *testing.T) (frontdesktest.Env, *frontdesktest.Client) {
 // TestClubDetails checks that details from the club system take precedence over the operator's file.
 func TestClubDetails(t *testing.T) {
 	t.Parallel()
-	_, c := withClubs(t)
+	_, client := withClubs(t)
 	var club api.ClubDetails
-	c.Do("GET", "/v1/clubs/11", nil, [2]string{"Accept-Language", "fr"}).Into(http.StatusOK, &club)
+	client.Do("GET", "/v1/clubs/11", nil, [2]string{"Accept-Language", "fr"}).Into(http.StatusOK, &club)
 	if club.Name != "Lumen Bastille" || !slices.Equal(club.Path, []string{"Lumen Fitness", "Lumen Paris"}) || club.Address.City != "Paris" ||
 		*club.Phone != "+33199000011" ||
 		*club.Currency != "EUR" {
@@ -88,9 +88,9 @@ func TestClubDetails(t *testing.T) {
 	if len(club.Images) != 1 || club.Images[0].Alt != "La salle" {
 		t.Errorf("the images are %+v", club.Images)
 	}
-	c.Do("GET", "/v1/clubs/99", nil).Problem(api.ClubNotFound)
+	client.Do("GET", "/v1/clubs/99", nil).Problem(api.ClubNotFound)
 	var clubs api.ClubList
-	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
+	client.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
 	for _, one := range clubs.Items {
 		if one.Address == nil || one.Address.City == "" || one.Address.Street == nil {
 			t.Errorf("club %s has the address %+v", one.Id, one.Address)
@@ -101,23 +101,23 @@ func TestClubDetails(t *testing.T) {
 // TestClubsWithoutDetails checks that the list does not need any club to be readable.
 func TestClubsWithoutDetails(t *testing.T) {
 	t.Parallel()
-	s, c := withClubs(t)
+	s, client := withClubs(t)
 	fault := clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/clubs/*"}, Kind: "error_before", Status: 500}
 	if err := s.Upstreams.Sim.SetFaults([]clubsim.Fault{fault}); err != nil {
 		t.Fatal(err)
 	}
 	var clubs api.ClubList
-	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
+	client.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
 	if len(clubs.Items) != 5 || clubs.Items[0].Address == nil || clubs.Items[0].Address.City != "Elsewhere" || clubs.Items[1].Address != nil {
 		t.Errorf("the clubs are %+v", clubs.Items)
 	}
-	c.Do("GET", "/v1/clubs/11", nil).Problem(api.ClubSystemFailed)
+	client.Do("GET", "/v1/clubs/11", nil).Problem(api.ClubSystemFailed)
 }
 
 // TestTodayIsTheClubs checks that every route judges a date by the club's own day, exactly.
 func TestTodayIsTheClubs(t *testing.T) {
 	t.Parallel()
-	_, c := withClubs(t)
+	_, client := withClubs(t)
 	for club, zone := range map[string]string{"11": west, "12": east} {
 		at, err := time.LoadLocation(zone)
 		if err != nil {
@@ -125,24 +125,24 @@ func TestTodayIsTheClubs(t *testing.T) {
 		}
 		day := func(ahead int) string { return time.Now().In(at).AddDate(0, 0, ahead).Format(time.DateOnly) }
 		var details api.ClubDetails
-		c.Do("GET", "/v1/clubs/"+club, nil).Into(http.StatusOK, &details)
+		client.Do("GET", "/v1/clubs/"+club, nil).Into(http.StatusOK, &details)
 		if details.StartDates.Earliest != day(0) {
 			t.Errorf("club %s accepts start dates from %s, want %s", club, details.StartDates.Earliest, day(0))
 		}
 		var schedule api.Schedule
-		c.Do("GET", "/v1/clubs/"+club+"/offers/901/schedule", nil).Into(http.StatusOK, &schedule)
+		client.Do("GET", "/v1/clubs/"+club+"/offers/901/schedule", nil).Into(http.StatusOK, &schedule)
 		if schedule.StartDate != day(0) || schedule.DueNow.Date != day(0) {
 			t.Errorf("the schedule of club %s starts on %s and is due on %s", club, schedule.StartDate, schedule.DueNow.Date)
 		}
 		for _, path := range []string{"/offers/901/schedule?startDate=", "/debit-days?startDate=", "/products?date="} {
-			c.Do("GET", "/v1/clubs/"+club+path+day(0), nil).Into(http.StatusOK, nil)
-			problem := c.Do("GET", "/v1/clubs/"+club+path+day(-1), nil).Problem(api.InvalidRequest)
+			client.Do("GET", "/v1/clubs/"+club+path+day(0), nil).Into(http.StatusOK, nil)
+			problem := client.Do("GET", "/v1/clubs/"+club+path+day(-1), nil).Problem(api.InvalidRequest)
 			if fields := *problem.Errors; fields[0].Code != "date_too_early" || (*fields[0].Params)["earliest"] != day(0) {
 				t.Errorf("%s%s: %+v", path, day(-1), fields)
 			}
 		}
 		start := func(date string) *frontdesktest.Response {
-			return c.Do(
+			return client.Do(
 				"POST", "/v1/registrations",
 				api.StartRegistration{ClubId: club, Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: "101", StartDate: &date}}},
 				frontdesktest.Key(""),
@@ -155,9 +155,9 @@ func TestTodayIsTheClubs(t *testing.T) {
 		}
 		var registration api.Registration
 		start(day(1)).Into(http.StatusCreated, &registration)
-		c.Token = *registration.Token
+		client.Token = *registration.Token
 		pay := func(due string) *frontdesktest.Response {
-			return c.Do(
+			return client.Do(
 				"POST", "/v1/registrations/"+registration.Id+"/payment", map[string]string{"method": "later", "dueDate": due},
 				frontdesktest.Key(""),
 			)
@@ -174,7 +174,7 @@ func TestTodayIsTheClubs(t *testing.T) {
 			t.Errorf("the latest due date is %v, want %s", latest, day(90))
 		}
 		pay(day(0)).Into(http.StatusCreated, nil)
-		c.Token = ""
+		client.Token = ""
 	}
 }
 
@@ -182,9 +182,9 @@ func TestTodayIsTheClubs(t *testing.T) {
 // see it.
 func TestOfferOfALink(t *testing.T) {
 	t.Parallel()
-	_, c := withClubs(t)
+	_, client := withClubs(t)
 	var product api.Product
-	c.Do("GET", "/v1/clubs/11/offers/201", nil, [2]string{"Accept-Language", "fr"}).Into(http.StatusOK, &product)
+	client.Do("GET", "/v1/clubs/11/offers/201", nil, [2]string{"Accept-Language", "fr"}).Into(http.StatusOK, &product)
 	if product.Id != "2" || len(product.Offers) != 1 || product.Offers[0].Id != "201" || product.Offers[0].DebitChoice != api.DebitChoiceNone {
 		t.Fatalf("the product is %+v", product)
 	}
@@ -193,13 +193,13 @@ func TestOfferOfALink(t *testing.T) {
 		offer.StartDates.Latest != "2030-08-31" {
 		t.Errorf("the offer is shown as %+v", offer)
 	}
-	if response := c.Do("GET", offer.Image.Url, nil); response.Status != http.StatusOK {
+	if response := client.Do("GET", offer.Image.Url, nil); response.Status != http.StatusOK {
 		t.Errorf("its image %s has the status %d", offer.Image.Url, response.Status)
 	}
-	c.Do("GET", "/v1/clubs/11/offers/201/schedule?startDate=2030-06-01", nil).Into(http.StatusOK, nil)
+	client.Do("GET", "/v1/clubs/11/offers/201/schedule?startDate=2030-06-01", nil).Into(http.StatusOK, nil)
 	for _, date := range []string{"2030-05-31", "2030-09-01"} {
-		c.Do("GET", "/v1/clubs/11/offers/201/schedule?startDate="+date, nil).Problem(api.InvalidRequest)
-		c.Do("POST", "/v1/registrations", api.StartRegistration{
+		client.Do("GET", "/v1/clubs/11/offers/201/schedule?startDate="+date, nil).Problem(api.InvalidRequest)
+		client.Do("POST", "/v1/registrations", api.StartRegistration{
 			ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: "201", StartDate: &date}},
 		}, frontdesktest.Key("")).Problem(api.InvalidRequest)
 	}
@@ -209,7 +209,7 @@ func TestOfferOfALink(t *testing.T) {
 		"1001": api.DebitChoiceWeekDay,
 	} {
 		product = api.Product{}
-		c.Do("GET", "/v1/clubs/11/offers/"+id, nil).Into(http.StatusOK, &product)
+		client.Do("GET", "/v1/clubs/11/offers/"+id, nil).Into(http.StatusOK, &product)
 		if got := product.Offers[0]; got.DebitChoice != want || got.Group != nil || got.StartDates != nil {
 			t.Errorf("offer %s is %+v", id, got)
 		}
@@ -218,18 +218,18 @@ func TestOfferOfALink(t *testing.T) {
 		tax.Net.Amount+tax.Included.Amount != product.Offers[0].Billing.Entries[0].Price.Amount {
 		t.Errorf("the tax is %+v", tax)
 	}
-	c.Do("GET", "/v1/clubs/11/offers/9999", nil).Problem(api.OfferNotFound)
+	client.Do("GET", "/v1/clubs/11/offers/9999", nil).Problem(api.OfferNotFound)
 }
 
 // TestNamesInTheVisitorsLanguage checks that the operator's file translates the club system's names in
 // the catalogue, schedules and carts. For a language that it lacks, the club system's names are used.
 func TestNamesInTheVisitorsLanguage(t *testing.T) {
 	t.Parallel()
-	_, c := withClubs(t)
+	_, client := withClubs(t)
 	start := frontdesktest.Day(1)
-	r := c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: "301", StartDate: &start})
-	holder := *c
-	c.Token = ""
+	registration := client.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: "301", StartDate: &start})
+	holder := *client
+	client.Token = ""
 	for range 2 { // the second time from the cache
 		for language, want := range map[string]struct{ product, about, offer, fee, line, badge string }{
 			"fr": {"Liberté", "Sans engagement.", "Liberté, chaque mois", "Frais d’inscription", "Premium annuel", "Key"},
@@ -238,14 +238,14 @@ func TestNamesInTheVisitorsLanguage(t *testing.T) {
 		} {
 			accept := [2]string{"Accept-Language", language}
 			var list api.ProductList
-			response := c.Do("GET", "/v1/clubs/11/products", nil, accept)
+			response := client.Do("GET", "/v1/clubs/11/products", nil, accept)
 			response.Into(http.StatusOK, &list)
 			if vary := response.Header.Get("Vary"); !strings.Contains(vary, "Accept-Language") {
 				t.Errorf("the list varies by %q", vary)
 			}
 			at := slices.IndexFunc(list.Items, func(p api.Product) bool { return p.Id == "9" })
 			var one api.Product
-			c.Do("GET", "/v1/clubs/11/offers/901", nil, accept).Into(http.StatusOK, &one)
+			client.Do("GET", "/v1/clubs/11/offers/901", nil, accept).Into(http.StatusOK, &one)
 			for _, product := range []api.Product{list.Items[at], one} {
 				offer := product.Offers[0]
 				if product.Name != want.product || !strings.HasPrefix(*product.Description, want.about) ||
@@ -257,16 +257,16 @@ func TestNamesInTheVisitorsLanguage(t *testing.T) {
 				}
 			}
 			var schedule api.Schedule
-			response = c.Do("GET", "/v1/clubs/11/offers/901/schedule", nil, accept)
+			response = client.Do("GET", "/v1/clubs/11/offers/901/schedule", nil, accept)
 			response.Into(http.StatusOK, &schedule)
 			if name := schedule.DueNow.Parts[0].Name; name == nil || *name != want.fee || response.Header.Get("Content-Language") == "" {
 				t.Errorf("in %s the schedule has %+v", language, schedule.DueNow)
 			}
 			var cart api.Registration
-			holder.Do("GET", "/v1/registrations/"+r.Id, nil, accept).Into(http.StatusOK, &cart)
+			holder.Do("GET", "/v1/registrations/"+registration.Id, nil, accept).Into(http.StatusOK, &cart)
 			if items := cart.Cart.Items; len(items) != 2 || items[0].Name != want.line || items[1].Name != want.badge ||
 				cart.Cart.Changes[0].Name != want.badge ||
-				cart.Cart.Revision != r.Cart.Revision {
+				cart.Cart.Revision != registration.Cart.Revision {
 				t.Errorf("in %s the cart is %+v", language, cart.Cart)
 			}
 		}
@@ -277,13 +277,13 @@ func TestNamesInTheVisitorsLanguage(t *testing.T) {
 // schedule, in every part of the catalogue, if the operator's file names it.
 func TestExtrasAreInThePrice(t *testing.T) {
 	t.Parallel()
-	_, c := withClubs(t)
+	_, client := withClubs(t)
 	start := frontdesktest.Day(1)
 	for id, want := range map[string]int64{"301": 70400, "1501": 9390} {
 		var list api.ProductList
-		c.Do("GET", "/v1/clubs/11/products?type=subscription", nil).Into(http.StatusOK, &list)
+		client.Do("GET", "/v1/clubs/11/products?type=subscription", nil).Into(http.StatusOK, &list)
 		var one api.Product
-		c.Do("GET", "/v1/clubs/11/offers/"+id, nil, [2]string{"Accept-Language", "fr"}).Into(http.StatusOK, &one)
+		client.Do("GET", "/v1/clubs/11/offers/"+id, nil, [2]string{"Accept-Language", "fr"}).Into(http.StatusOK, &one)
 		for _, product := range append(list.Items, one) {
 			offer := product.Offers[0]
 			if product.Type != "subscription" {
@@ -295,13 +295,13 @@ func TestExtrasAreInThePrice(t *testing.T) {
 			}
 		}
 		var schedule api.Schedule
-		c.Do("GET", "/v1/clubs/11/offers/"+id+"/schedule", nil).Into(http.StatusOK, &schedule)
+		client.Do("GET", "/v1/clubs/11/offers/"+id+"/schedule", nil).Into(http.StatusOK, &schedule)
 		if due := schedule.DueNow; due.Price.Amount != want || !slices.Equal(*due.Extras, *one.Offers[0].Extras) ||
 			schedule.FirstStatement[0].Price.Amount != want {
 			t.Errorf("the schedule of %s is %+v", id, schedule)
 		}
-		cart := c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: id, StartDate: &start}).Cart
-		if c.Token = ""; cart.DueNow.Amount != want {
+		cart := client.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: id, StartDate: &start}).Cart
+		if client.Token = ""; cart.DueNow.Amount != want {
 			t.Errorf("the cart of %s costs %d, its card says %d", id, cart.DueNow.Amount, want)
 		}
 		if id == "301" && (*one.Offers[0].Ages.Min != 16 || *one.Offers[0].Ages.Max != 99 || (*one.Offers[0].Facts)[0] != "Toute la journée") {
@@ -365,20 +365,20 @@ func TestDemoCatalogueInFrench(t *testing.T) {
 // visitor, not even from the cache.
 func TestOffersOfTheDesk(t *testing.T) {
 	t.Parallel()
-	_, c := withClubs(t)
+	_, client := withClubs(t)
 	for _, path := range []string{
 		"/v1/clubs/11/products?channel=club", "/v1/clubs/11/offers/2701?channel=club",
 		"/v1/clubs/11/offers/2701/schedule?channel=club",
 	} {
-		c.Do("GET", path, nil).Problem(api.StaffOnly)
-		c.Do("GET", path, nil, frontdesktest.StaffKey()).Into(http.StatusOK, nil)
-		if fields := *c.Do("GET", path, nil).Problem(api.StaffOnly).Errors; frontdesktest.Place(fields[0]) != "query/channel" {
+		client.Do("GET", path, nil).Problem(api.StaffOnly)
+		client.Do("GET", path, nil, frontdesktest.StaffKey()).Into(http.StatusOK, nil)
+		if fields := *client.Do("GET", path, nil).Problem(api.StaffOnly).Errors; frontdesktest.Place(fields[0]) != "query/channel" {
 			t.Errorf("%s: %+v", path, fields)
 		}
 	}
-	c.Do("GET", "/v1/clubs/11/offers/2701", nil).Problem(api.OfferNotFound)
-	c.Do("GET", "/v1/clubs/11/products?channel=web", nil).Into(http.StatusOK, nil)
-	c.Do("GET", "/v1/clubs/11/products?channel=shop", nil, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
+	client.Do("GET", "/v1/clubs/11/offers/2701", nil).Problem(api.OfferNotFound)
+	client.Do("GET", "/v1/clubs/11/products?channel=web", nil).Into(http.StatusOK, nil)
+	client.Do("GET", "/v1/clubs/11/products?channel=shop", nil, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
 }
 
 // TestScheduleOfAContact checks that only the contact sees the schedule of an offer that only the

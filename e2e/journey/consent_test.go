@@ -14,8 +14,8 @@ import (
 // TestConsents gives, withdraws and keeps consents, and asserts on what the club system holds.
 func TestConsents(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	customer := c.As("customer")
+	client, _ := frontdesktest.NewWorld(t)
+	customer := client.As("customer")
 	read := func() (list api.ConsentList) {
 		customer.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
 		return list
@@ -33,9 +33,9 @@ func TestConsents(t *testing.T) {
 	}
 	news, partners, legal := byName["news email"].Id, byName["partners email"].Id, byName["legal email"].Id
 	var foreign api.ConsentList
-	c.As("debtor").Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &foreign)
+	client.As("debtor").Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &foreign)
 
-	before := len(c.Calls())
+	before := len(client.Calls())
 	var done api.ConsentChanges
 	wording := "2026-11"
 	customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Wording: &wording, Items: []api.ConsentWish{
@@ -55,7 +55,7 @@ func TestConsents(t *testing.T) {
 		t.Errorf("the receipt is %+v", done.Receipt)
 	}
 	writes := 0
-	for _, call := range c.Calls()[before:] {
+	for _, call := range client.Calls()[before:] {
 		if call.Method == "PUT" {
 			writes++
 		}
@@ -67,13 +67,13 @@ func TestConsents(t *testing.T) {
 	if len(list.Receipts) != 1 || list.Receipts[0].Id != done.Receipt.Id {
 		t.Errorf("kept: %+v", list.Receipts)
 	}
-	c.As("debtor").Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &foreign)
+	client.As("debtor").Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &foreign)
 	if foreign.Items[0].Authorized || len(foreign.Receipts) != 0 {
 		t.Errorf("another contact changed: %+v", foreign)
 	}
 
 	// A change that fails leaves the other; one whose response is lost is read again.
-	c.Control("PUT", "faults", `[{"match":{"method":"PUT","path":"/optins/`+partners+`"},"kind":"error_before","status":500},
+	client.Control("PUT", "faults", `[{"match":{"method":"PUT","path":"/optins/`+partners+`"},"kind":"error_before","status":500},
 		{"match":{"method":"PUT","path":"/optins/`+news+`"},"kind":"drop_after"}]`).Into(http.StatusOK, nil)
 	customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Items: []api.ConsentWish{
 		{Id: partners, Authorized: true}, {Id: news, Authorized: false}, {Id: byName["news text_message"].Id, Authorized: true},
@@ -82,7 +82,7 @@ func TestConsents(t *testing.T) {
 		done.Items[1].Code != api.ConsentChanged || done.Items[2].Code != api.ConsentChanged {
 		t.Errorf("with faults: %+v", done.Items)
 	}
-	c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+	client.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
 	for _, consent := range read().Items {
 		if wanted := consent.Locked || consent.Id == byName["news text_message"].Id; consent.Authorized != wanted {
 			t.Errorf("in the end %+v", consent)
@@ -97,23 +97,23 @@ func TestConsents(t *testing.T) {
 // TestConsentsPromised: a consent that something in front of the club system accepts is not called given.
 func TestConsentsPromised(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	customer := c.As("customer")
+	client, _ := frontdesktest.NewWorld(t)
+	customer := client.As("customer")
 	var list api.ConsentList
 	customer.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
 	news := newsByMail(t, list)
 	for _, kind := range []string{`"foreign_page"`, `"foreign_json"`, `"empty_success"`, `"empty_success","status":204`} {
-		c.Control("PUT", "faults", `[{"match":{"method":"PUT","path":"/optins/*"},"kind":`+kind+`}]`).Into(http.StatusOK, nil)
+		client.Control("PUT", "faults", `[{"match":{"method":"PUT","path":"/optins/*"},"kind":`+kind+`}]`).Into(http.StatusOK, nil)
 		var done api.ConsentChanges
 		customer.Do("PATCH", "/v1/me/consents",
 			api.ChangeConsents{Items: []api.ConsentWish{{Id: news, Authorized: true}}}).Into(http.StatusOK, &done)
 		if item := done.Items[0]; item.Code != api.ConsentFailed || item.Consent.Authorized {
 			t.Errorf("%s: %+v", kind, item)
 		}
-		c.Control("PUT", "faults", `[{"match":{"method":"GET","path":"/optins"},"kind":`+kind+`}]`).Into(http.StatusOK, nil)
+		client.Control("PUT", "faults", `[{"match":{"method":"GET","path":"/optins"},"kind":`+kind+`}]`).Into(http.StatusOK, nil)
 		customer.Do("GET", "/v1/me/consents", nil).Problem(api.ClubSystemFailed)
 	}
-	c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+	client.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
 	customer.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
 	if newsGiven(list) != 0 {
 		t.Errorf("given: %+v", list.Items)
@@ -124,8 +124,8 @@ func TestConsentsPromised(t *testing.T) {
 // registration, and can withdraw it.
 func TestConsentsAtSignup(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	empty := *c
+	client, _ := frontdesktest.NewWorld(t)
+	empty := *client
 	var started api.Registration
 	empty.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key("")).Into(http.StatusCreated, &started)
 	empty.Token = *started.Token
@@ -134,19 +134,19 @@ func TestConsentsAtSignup(t *testing.T) {
 		t.Error("consents are offered without a contact")
 	}
 
-	r := c.Register()
-	path := "/v1/registrations/" + r.Id + "/consents"
-	if !offersConsents(r) {
-		t.Errorf("the consents are not offered: %+v", r.Next)
+	registration := client.Register()
+	path := "/v1/registrations/" + registration.Id + "/consents"
+	if !offersConsents(registration) {
+		t.Errorf("the consents are not offered: %+v", registration.Next)
 	}
 	read := func() (list api.ConsentList) {
-		c.Do("GET", path, nil).Into(http.StatusOK, &list)
+		client.Do("GET", path, nil).Into(http.StatusOK, &list)
 		return list
 	}
 	news := newsByMail(t, read())
 	change := func(authorized bool) (done api.ConsentChanges) {
 		wording := "signup-2026-11"
-		c.Do("PATCH", path, api.ChangeConsents{
+		client.Do("PATCH", path, api.ChangeConsents{
 			Wording: &wording, Items: []api.ConsentWish{{Id: news, Authorized: authorized}},
 		}).Into(http.StatusOK, &done)
 		return done
@@ -155,21 +155,21 @@ func TestConsentsAtSignup(t *testing.T) {
 	if done.Items[0].Code != api.ConsentChanged || done.Receipt == nil || frontdesktest.Value(done.Receipt.Wording) != "signup-2026-11" {
 		t.Errorf("given: %+v", done)
 	}
-	if calls := c.Operations(0); calls[len(calls)-1] != "updateOptin" {
+	if calls := client.Operations(0); calls[len(calls)-1] != "updateOptin" {
 		t.Errorf("the club system was asked last for %s", calls[len(calls)-1])
 	}
 	if list := read(); len(list.Receipts) != 1 || newsGiven(list) != 1 {
 		t.Errorf("kept: %+v", list)
 	}
-	stranger := *c
+	stranger := *client
 	stranger.Token = ""
 	stranger.Do("GET", path, nil).Problem(api.TokenRequired)
 	stranger.Do("PATCH", path, `{"items":[{"id":"`+news+`","authorized":false}]}`).Problem(api.TokenRequired)
-	c.Do("PATCH", path, `{"items":[]}`).Problem(api.InvalidRequest)
+	client.Do("PATCH", path, `{"items":[]}`).Problem(api.InvalidRequest)
 
-	payment := c.Pay(r.Id)
-	c.Confirm(payment, "4242424242424242")
-	if r = c.Await(r.Id, api.Completed); offersConsents(r) {
+	payment := client.Pay(registration.Id)
+	client.Confirm(payment, "4242424242424242")
+	if registration = client.Await(registration.Id, api.Completed); offersConsents(registration) {
 		t.Error("a final registration has an action")
 	}
 	if done := change(false); done.Items[0].Code != api.ConsentChanged || newsGiven(read()) != 0 {
@@ -177,7 +177,7 @@ func TestConsentsAtSignup(t *testing.T) {
 	}
 
 	// Another person is another contact, without consents.
-	other := *c
+	other := *client
 	second := other.Register()
 	other.Token = *second.Token
 	path = "/v1/registrations/" + second.Id + "/consents"

@@ -45,12 +45,12 @@ func TestEvents(t *testing.T) {
 // changes for this reader: a text in another language is another version.
 func TestRegistrationVersion(t *testing.T) {
 	t.Parallel()
-	_, c := frontdesktest.NewEnv(t).Gateway(t)
-	registration := c.Register()
+	_, client := frontdesktest.NewEnv(t).Gateway(t)
+	registration := client.Register()
 	path := "/v1/registrations/" + registration.Id
 	known := func() (etag [2]string, version string) {
 		var r api.Registration
-		response := c.Do("GET", path, nil)
+		response := client.Do("GET", path, nil)
 		response.Into(http.StatusOK, &r)
 		return [2]string{"If-None-Match", response.Header.Get("ETag")}, r.Version
 	}
@@ -58,18 +58,18 @@ func TestRegistrationVersion(t *testing.T) {
 	if etag[1] != `W/"`+version+`"` {
 		t.Errorf("the ETag is %s, the version %s", etag[1], version)
 	}
-	if e, _ := c.Follow(registration.Id, "").Next(); e == nil || e.ID != version {
+	if e, _ := client.Follow(registration.Id, "").Next(); e == nil || e.ID != version {
 		t.Errorf("the event is %+v, the version %s", e, version)
 	}
-	if again := c.Do("GET", path, nil, etag); again.Status != http.StatusNotModified || len(again.Body) != 0 {
+	if again := client.Do("GET", path, nil, etag); again.Status != http.StatusNotModified || len(again.Body) != 0 {
 		t.Errorf("unchanged: status %d with %d bytes", again.Status, len(again.Body))
 	}
-	c.Pay(registration.Id)
-	if changed := c.Do("GET", path, nil, etag); changed.Status != http.StatusOK {
+	client.Pay(registration.Id)
+	if changed := client.Do("GET", path, nil, etag); changed.Status != http.StatusOK {
 		t.Errorf("changed: status %d", changed.Status)
 	}
 	etag, _ = known()
-	if french := c.Do("GET", path, nil, etag, [2]string{"Accept-Language", "fr"}); french.Status != http.StatusOK {
+	if french := client.Do("GET", path, nil, etag, [2]string{"Accept-Language", "fr"}); french.Status != http.StatusOK {
 		t.Errorf("in another language: status %d", french.Status)
 	}
 }
@@ -79,9 +79,9 @@ func TestRegistrationVersion(t *testing.T) {
 func TestEventStreamOutlivesTimeouts(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	registration := c.Register()
-	events := c.Follow(registration.Id, "")
+	_, client := s.Gateway(t)
+	registration := client.Register()
+	events := client.Follow(registration.Id, "")
 	if e, _ := events.Next(); e == nil {
 		t.Fatal("the present state did not come")
 	}
@@ -90,7 +90,7 @@ func TestEventStreamOutlivesTimeouts(t *testing.T) {
 			t.Fatalf("instead of a heartbeat came %+v (ended: %v)", e, ended)
 		}
 	}
-	c.Do("DELETE", "/v1/registrations/"+registration.Id, nil)
+	client.Do("DELETE", "/v1/registrations/"+registration.Id, nil)
 	events.UntilState(api.Abandoned)
 }
 
@@ -124,15 +124,15 @@ func TestEventStreamEndsWithGateway(t *testing.T) {
 func TestEventStreamRequiresToken(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	registration := c.Register()
-	another := frontdesktest.NewClient(t, c.URL)
+	_, client := s.Gateway(t)
+	registration := client.Register()
+	another := frontdesktest.NewClient(t, client.URL)
 	another.Register()
 	for name, test := range map[string]struct {
 		token string
 		code  api.ProblemCode
 	}{"no token": {"", api.TokenRequired}, "another's token": {another.Token, api.RegistrationNotFound}} {
-		stranger := frontdesktest.NewClient(t, c.URL)
+		stranger := frontdesktest.NewClient(t, client.URL)
 		stranger.Token = test.token
 		t.Log(name)
 		stranger.Do("GET", "/v1/registrations/"+registration.Id+"/events", nil).Problem(test.code)

@@ -19,13 +19,13 @@ import (
 )
 
 // startAs starts a registration as a persona, with an offer if one is given.
-func startAs(c *frontdesktest.Client, club, offer string) *frontdesktest.Response {
+func startAs(client *frontdesktest.Client, club, offer string) *frontdesktest.Response {
 	body := api.StartRegistration{ClubId: club}
 	if offer != "" {
 		day := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 		body.Items = &[]api.NewItem{{OfferId: offer, StartDate: &day}}
 	}
-	return c.Do("POST", "/v1/registrations", body, frontdesktest.Key(""))
+	return client.Do("POST", "/v1/registrations", body, frontdesktest.Key(""))
 }
 
 // TestPersonasBuy starts a registration as each persona, each in its own world.
@@ -45,27 +45,28 @@ func TestPersonasBuy(t *testing.T) {
 		"banned":   {club: "11", offer: "2501", problem: api.ContactBanned},
 		"minor":    {club: "11", offer: "601", valid: true},
 	} {
-		c := frontdesktest.NewClient(t, mock.URL)
-		c.World = "demo-buys-" + key
-		before := len(c.Calls())
-		response := startAs(c.As(key), want.club, want.offer)
+		client := frontdesktest.NewClient(t, mock.URL)
+		client.World = "demo-buys-" + key
+		before := len(client.Calls())
+		response := startAs(client.As(key), want.club, want.offer)
 		if want.problem != "" {
 			response.Problem(want.problem)
-			if made := c.Operations(before); slices.Contains(made, "createSale") {
+			if made := client.Operations(before); slices.Contains(made, "createSale") {
 				t.Errorf("%s was refused after %v", key, made)
 			}
 			continue
 		}
-		var r api.Registration
-		response.Into(http.StatusCreated, &r)
-		if r.Cart.Valid != want.valid || r.Contact == nil || r.Contact.Debt == nil || r.Contact.Debt.Amount != want.debt ||
-			len(r.Cart.Items) == 0 {
+		var registration api.Registration
+		response.Into(http.StatusCreated, &registration)
+		if registration.Cart.Valid != want.valid || registration.Contact == nil || registration.Contact.Debt == nil ||
+			registration.Contact.Debt.Amount != want.debt ||
+			len(registration.Cart.Items) == 0 {
 			t.Errorf("%s: %s", key, response.Body)
 		}
-		if slices.Contains(c.Operations(before), "createContact") {
+		if slices.Contains(client.Operations(before), "createContact") {
 			t.Errorf("%s was created at the club again", key)
 		}
-		for _, action := range r.Next {
+		for _, action := range registration.Next {
 			if action.Action == "person" {
 				t.Errorf("%s is asked for details", key)
 			}
@@ -76,28 +77,28 @@ func TestPersonasBuy(t *testing.T) {
 // TestCustomerBuysOnce follows a logged-in customer's purchase to its end.
 func TestCustomerBuysOnce(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
+	client, _ := frontdesktest.NewWorld(t)
 	key := frontdesktest.Key("")
 	start := "2030-01-15"
 	body := api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "201", StartDate: &start}}}
-	var r, replayed api.Registration
-	c.As("customer").Do("POST", "/v1/registrations", body, key).Into(http.StatusCreated, &r)
-	again := c.As("customer").Do("POST", "/v1/registrations", body, key) // with another token of the same person
+	var registration, replayed api.Registration
+	client.As("customer").Do("POST", "/v1/registrations", body, key).Into(http.StatusCreated, &registration)
+	again := client.As("customer").Do("POST", "/v1/registrations", body, key) // with another token of the same person
 	again.Into(http.StatusCreated, &replayed)
-	if replayed.Id != r.Id || again.Header.Get("Idempotent-Replayed") != "true" {
+	if replayed.Id != registration.Id || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("the repetition is %s", again.Body)
 	}
-	c.As("debtor").Do("POST", "/v1/registrations", body, key).Problem(api.OfferNotAvailable) // another person's key is another key
+	client.As("debtor").Do("POST", "/v1/registrations", body, key).Problem(api.OfferNotAvailable) // another person's key is another key
 
-	c.Token = *r.Token
-	path := "/v1/registrations/" + r.Id
-	c.Do("PUT", path+"/person", frontdesktest.Person()).Problem(api.PersonKnown)
-	c.As("customer").Do("GET", path, nil).Problem(api.TokenRequired) // only its own token gives access to the registration
-	c.Do("POST", path+"/items", `{"offerId":"2501"}`, frontdesktest.Key("")).Into(http.StatusCreated, &r)
-	payment := c.Pay(r.Id)
-	c.Confirm(payment, "4242424242424242")
-	c.Await(r.Id, api.Completed)
-	records := c.Records()
+	client.Token = *registration.Token
+	path := "/v1/registrations/" + registration.Id
+	client.Do("PUT", path+"/person", frontdesktest.Person()).Problem(api.PersonKnown)
+	client.As("customer").Do("GET", path, nil).Problem(api.TokenRequired) // only its own token gives access to the registration
+	client.Do("POST", path+"/items", `{"offerId":"2501"}`, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	payment := client.Pay(registration.Id)
+	client.Confirm(payment, "4242424242424242")
+	client.Await(registration.Id, api.Completed)
+	records := client.Records()
 	records.ExpectOnePayment(t, payment.Total.Amount)
 	if !strings.HasSuffix(records.Ledger[0].ContactID, "/1001") {
 		t.Errorf("the ledger holds %+v", records.Ledger[0])
@@ -107,15 +108,15 @@ func TestCustomerBuysOnce(t *testing.T) {
 func TestRefusedStarts(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	c := frontdesktest.NewClient(t, mock.URL)
-	customer := c.As("customer")
+	client := frontdesktest.NewClient(t, mock.URL)
+	customer := client.As("customer")
 	other := frontdesktest.NewClient(t, mock.URL)
 	other.World = "demo-elsewhere"
 	stranger := *other
 	stranger.Token = customer.Token
 	other.Club()
 	person, fromWorld := frontdesktest.Person(), len(other.Calls())
-	before := len(c.Calls())
+	before := len(client.Calls())
 	for name, test := range map[string]struct {
 		as   *frontdesktest.Client
 		body api.StartRegistration
@@ -126,18 +127,18 @@ func TestRefusedStarts(t *testing.T) {
 		"no such club":           {customer, api.StartRegistration{ClubId: "999"}, api.InvalidRequest},
 		"details of a person":    {customer, api.StartRegistration{ClubId: "11", Person: person}, api.PersonKnown},
 		"token and invitation":   {customer, api.StartRegistration{ClubId: "11", Invitation: new("x")}, api.InvalidRequest},
-		"invitation and details": {c, api.StartRegistration{ClubId: "11", Invitation: new("x"), Person: person}, api.PersonKnown},
-		"invitation made up":     {c, api.StartRegistration{ClubId: "11", Invitation: new("x")}, api.InvitationInvalid},
+		"invitation and details": {client, api.StartRegistration{ClubId: "11", Invitation: new("x"), Person: person}, api.PersonKnown},
+		"invitation made up":     {client, api.StartRegistration{ClubId: "11", Invitation: new("x")}, api.InvitationInvalid},
 		"token of another world": {&stranger, api.StartRegistration{ClubId: "11"}, api.NotIdentified},
-		"items, no person":       {c, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}, api.InvalidRequest},
+		"items, no person":       {client, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}, api.InvalidRequest},
 		"not for a debtor": {
-			c.As("debtor"),
+			client.As("debtor"),
 			api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "201", StartDate: new("2030-01-15")}}},
 			api.OfferNotAvailable,
 		},
 	} {
 		test.as.Do("POST", "/v1/registrations", test.body, frontdesktest.Key("")).Problem(test.code)
-		if made := c.Operations(before); slices.Contains(made, "createSale") || slices.Contains(made, "createContact") {
+		if made := client.Operations(before); slices.Contains(made, "createSale") || slices.Contains(made, "createContact") {
 			t.Errorf("%s: refused after %v", name, made)
 		}
 	}
@@ -191,7 +192,7 @@ func TestIdentifiedStartFails(t *testing.T) {
 
 func TestMe(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	for key, want := range map[string]struct {
 		club, status string
 		debt         int64
@@ -205,7 +206,7 @@ func TestMe(t *testing.T) {
 		"minor":    {club: "11", status: "prospect"},
 	} {
 		var me api.Me
-		response := c.As(key).Do("GET", "/v1/me", nil)
+		response := client.As(key).Do("GET", "/v1/me", nil)
 		response.Into(http.StatusOK, &me)
 		var tags []string
 		for _, tag := range me.Tags {
@@ -222,7 +223,7 @@ func TestMe(t *testing.T) {
 // another one's offers.
 func TestPersonalCatalogue(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
+	client, _ := frontdesktest.NewWorld(t)
 	offers := func(c *frontdesktest.Client, club string) (names []string) {
 		for cursor := ""; ; {
 			var page api.ProductList
@@ -236,8 +237,8 @@ func TestPersonalCatalogue(t *testing.T) {
 			cursor = "?cursor=" + *page.Next
 		}
 	}
-	visitor := offers(c, "11")
-	customer, debtor := offers(c.As("customer"), "11"), offers(c.As("debtor"), "11")
+	visitor := offers(client, "11")
+	customer, debtor := offers(client.As("customer"), "11"), offers(client.As("debtor"), "11")
 	if slices.Equal(customer, visitor) || slices.Equal(debtor, visitor) || len(debtor) >= len(visitor) {
 		t.Errorf(
 			"the catalogue has %d products for a visitor, %d for a member with tags, %d for a debtor", len(visitor),
@@ -245,20 +246,20 @@ func TestPersonalCatalogue(t *testing.T) {
 		)
 	}
 	for range 2 { // from memory, too
-		if !slices.Equal(offers(c, "11"), visitor) || !slices.Equal(offers(c.As("debtor"), "11"), debtor) ||
-			!slices.Equal(offers(c.As("customer"), "11"), customer) {
+		if !slices.Equal(offers(client, "11"), visitor) || !slices.Equal(offers(client.As("debtor"), "11"), debtor) ||
+			!slices.Equal(offers(client.As("customer"), "11"), customer) {
 			t.Error("a caller sees the catalogue of another one")
 		}
 	}
 	// Another club of the chain knows the contact too; one of another chain does not, and serves a visitor.
-	if len(offers(c.As("debtor"), "12")) >= len(offers(c, "12")) {
+	if len(offers(client.As("debtor"), "12")) >= len(offers(client, "12")) {
 		t.Error("a debt does not count in another club of the chain")
 	}
-	if !slices.Equal(offers(c.As("debtor"), "21"), offers(c, "21")) {
+	if !slices.Equal(offers(client.As("debtor"), "21"), offers(client, "21")) {
 		t.Error("a debt counts in another chain")
 	}
-	c.Token = "a-registration's-token" // gives no access here, and is not an identity
-	if !slices.Equal(offers(c, "11"), visitor) {
+	client.Token = "a-registration's-token" // gives no access here, and is not an identity
+	if !slices.Equal(offers(client, "11"), visitor) {
 		t.Error("another token changes the catalogue")
 	}
 }
@@ -267,7 +268,7 @@ func TestPersonalCatalogue(t *testing.T) {
 // system reveal whether a person is known.
 func TestKnownAndUnknownPeopleGetSameResponses(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
+	client, _ := frontdesktest.NewWorld(t)
 	known := frontdesktest.Person()
 	known.GivenName, known.FamilyName, known.BirthDate, known.Mobile = "Camille", "Laurent", "1988-04-12", "+33601020301"
 	known.Email = "customer@example.com"
@@ -278,20 +279,20 @@ func TestKnownAndUnknownPeopleGetSameResponses(t *testing.T) {
 		status       int
 	}
 	startAs := func(p *api.Person) (alike, api.Registration) {
-		before := len(c.Calls())
-		var r api.Registration
-		response := c.Do(
+		before := len(client.Calls())
+		var registration api.Registration
+		response := client.Do(
 			"POST", "/v1/registrations",
 			api.StartRegistration{ClubId: "11", Person: p, Items: &[]api.NewItem{{OfferId: cardOnlyOffer}}},
 			frontdesktest.Key(""),
 		)
-		response.Into(http.StatusCreated, &r)
+		response.Into(http.StatusCreated, &registration)
 		return alike{
-			fmt.Sprint(sorted(c.Operations(before))),
+			fmt.Sprint(sorted(client.Operations(before))),
 			shapeOf(t, response.Body),
 			slices.Sorted(maps.Keys(response.Header)),
 			response.Status,
-		}, r
+		}, registration
 	}
 	startAs(frontdesktest.Person()) // fills the catalogue's memory
 	unknownSeen, unknown := startAs(frontdesktest.Person())
@@ -300,7 +301,7 @@ func TestKnownAndUnknownPeopleGetSameResponses(t *testing.T) {
 		t.Errorf("unknown: %+v %+v\nknown: %+v %+v", unknownSeen, unknown.Contact, knownSeen, found.Contact)
 	}
 	var me api.Me
-	c.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, &me)
+	client.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, &me)
 	if found.Contact.Number == me.Number {
 		t.Errorf("a visitor with the details of contact %s became that contact", me.Number)
 	}
@@ -352,10 +353,10 @@ func sorted(names []string) []string {
 // TestClubLoginKinds runs gateways with kinds of logins other than the simulator's.
 func TestClubLoginKinds(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	const secret = "a-secret-of-the-club's-login-and-frontdesk"
-	environment := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis,
-		"FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + s.Upstreams.URL + "/sandbox"}
+	environment := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + env.Redis,
+		"FRONTDESK_CLUB_URL=" + env.Upstreams.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + env.Upstreams.URL + "/sandbox"}
 	token := func(change jwt.MapClaims) string {
 		now := time.Now()
 		claims := jwt.MapClaims{"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(time.Minute).Unix()}
@@ -378,7 +379,7 @@ func TestClubLoginKinds(t *testing.T) {
 		t,
 		frontdesktest.Start(t, append(environment, "FRONTDESK_IDENTITY_SECRET="+secret, "FRONTDESK_IDENTITY_AUDIENCE=frontdesk")...).URL,
 	)
-	shared.UpstreamsURL = s.Upstreams.URL
+	shared.UpstreamsURL = env.Upstreams.URL
 	me(shared, token(jwt.MapClaims{"aud": "frontdesk"})).Into(http.StatusOK, nil)
 	me(shared, token(nil)).Problem(api.NotIdentified)
 	me(shared, token(jwt.MapClaims{"aud": "frontdesk", "sub": "99999"})).Problem(api.NotIdentified)
@@ -389,7 +390,7 @@ func TestClubLoginKinds(t *testing.T) {
 	away := frontdesktest.NewClient(
 		t, frontdesktest.Start(t, append(environment, "FRONTDESK_IDENTITY_JWKS_URL=http://127.0.0.1:1/jwks")...).URL,
 	)
-	away.UpstreamsURL = s.Upstreams.URL
+	away.UpstreamsURL = env.Upstreams.URL
 	problem := me(away, away.Persona("customer").IdentityToken).Problem(api.IdentityUnavailable)
 	if problem.Status != http.StatusServiceUnavailable {
 		t.Errorf("a login that cannot be reached is answered with %d", problem.Status)

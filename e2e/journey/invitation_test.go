@@ -73,63 +73,63 @@ func (p *invitationEnv) use(invitation string, body api.StartRegistration, key [
 
 func TestInvitationIsSingleUse(t *testing.T) {
 	t.Parallel()
-	p := newInvitationEnv(t)
-	debtor := p.invitation("--contact", "1002", "--club", "11")
+	env := newInvitationEnv(t)
+	debtor := env.invitation("--contact", "1002", "--club", "11")
 
 	// An earlier failure leaves the invitation valid.
-	p.use(debtor, api.StartRegistration{ClubId: "12"}, frontdesktest.Key("")).Problem(api.OtherClub)
-	p.use(debtor, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "999999"}}}, frontdesktest.Key("")).
+	env.use(debtor, api.StartRegistration{ClubId: "12"}, frontdesktest.Key("")).Problem(api.OtherClub)
+	env.use(debtor, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "999999"}}}, frontdesktest.Key("")).
 		Problem(api.OfferNotAvailable)
-	p.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/sales"},"kind":"error_before","status":500}]`).Into(http.StatusOK, nil)
-	p.use(debtor, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}, frontdesktest.Key("")).
+	env.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/sales"},"kind":"error_before","status":500}]`).Into(http.StatusOK, nil)
+	env.use(debtor, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}, frontdesktest.Key("")).
 		Problem(api.ClubSystemFailed)
-	p.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+	env.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
 
 	key := frontdesktest.Key("")
-	var r, replayed api.Registration
-	p.use(debtor, api.StartRegistration{ClubId: "11"}, key).Into(http.StatusCreated, &r)
-	if r.Contact.Debt == nil || r.Contact.Debt.Amount != 12400 || r.Contact.Number != "11-001002" {
-		t.Errorf("the invited contact is %+v", r.Contact)
+	var registration, replayed api.Registration
+	env.use(debtor, api.StartRegistration{ClubId: "11"}, key).Into(http.StatusCreated, &registration)
+	if registration.Contact.Debt == nil || registration.Contact.Debt.Amount != 12400 || registration.Contact.Number != "11-001002" {
+		t.Errorf("the invited contact is %+v", registration.Contact)
 	}
-	p.use(debtor, api.StartRegistration{ClubId: "11"}, key).Into(http.StatusCreated, &replayed)
-	if replayed.Id != r.Id {
+	env.use(debtor, api.StartRegistration{ClubId: "11"}, key).Into(http.StatusCreated, &replayed)
+	if replayed.Id != registration.Id {
 		t.Error("the same request again started another registration")
 	}
 
-	before := len(p.Calls())
-	used := p.use(debtor, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
-	never := p.use("made-up", api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
-	short := p.invitation("--contact", "1001", "--club", "11", "--ttl", "1ms")
-	made := len(p.Calls()) - before
-	expired := p.use(short, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
+	before := len(env.Calls())
+	used := env.use(debtor, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
+	never := env.use("made-up", api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
+	short := env.invitation("--contact", "1001", "--club", "11", "--ttl", "1ms")
+	made := len(env.Calls()) - before
+	expired := env.use(short, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
 	if *used.Detail != *never.Detail || *never.Detail != *expired.Detail {
 		t.Errorf("used %q, never was %q, expired %q", *used.Detail, *never.Detail, *expired.Detail)
 	}
-	if calls := len(p.Calls()) - before; calls != made {
-		t.Errorf("for an invalid invitation, the gateway called %v", p.Operations(before))
+	if calls := len(env.Calls()) - before; calls != made {
+		t.Errorf("for an invalid invitation, the gateway called %v", env.Operations(before))
 	}
-	if strings.Contains(p.gateway.Log(), debtor) {
+	if strings.Contains(env.gateway.Log(), debtor) {
 		t.Error("the log holds an invitation")
 	}
 }
 
 func TestConcurrentInvitationUse(t *testing.T) {
 	t.Parallel()
-	p := newInvitationEnv(t)
-	raced := p.invitation("--contact", "1001", "--club", "11")
+	env := newInvitationEnv(t)
+	raced := env.invitation("--contact", "1001", "--club", "11")
 	var won atomic.Int32
 	var racers sync.WaitGroup
 	for range 10 {
 		racers.Go(func() {
 			body := api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}
-			if p.use(raced, body, frontdesktest.Key("")).Status == http.StatusCreated {
+			if env.use(raced, body, frontdesktest.Key("")).Status == http.StatusCreated {
 				won.Add(1)
 			}
 		})
 	}
 	racers.Wait()
 	sales := 0
-	for _, name := range p.Operations(0) {
+	for _, name := range env.Operations(0) {
 		if name == "createSale" {
 			sales++
 		}
@@ -141,20 +141,20 @@ func TestConcurrentInvitationUse(t *testing.T) {
 
 func TestInvitationRefused(t *testing.T) {
 	t.Parallel()
-	p := newInvitationEnv(t)
+	env := newInvitationEnv(t)
 	for name, args := range map[string][]string{
 		"no such contact": {"--contact", "99999", "--club", "11"}, "of another club": {"--contact", "1001", "--club", "12"},
 		"no such club": {"--contact", "1001", "--club", "999"}, "banned": {"--contact", "1005", "--club", "11"},
 		"for ever": {"--contact", "1001", "--club", "11", "--ttl", "9999h"}, "for no time": {"--contact", "1001", "--club", "11", "--ttl", "0s"},
 	} {
-		if out, err := p.invite(args...); err == nil || strings.Contains(out, "invitation=") {
+		if out, err := env.invite(args...); err == nil || strings.Contains(out, "invitation=") {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
-	if slices.Contains(p.Operations(0), "createContact") {
+	if slices.Contains(env.Operations(0), "createContact") {
 		t.Error("an invitation made a contact")
 	}
-	if out, err := p.invite("--contact", "1001", "--club", "11", "--world", "demo-x"); err == nil || !strings.Contains(out, "mock mode") {
+	if out, err := env.invite("--contact", "1001", "--club", "11", "--world", "demo-x"); err == nil || !strings.Contains(out, "mock mode") {
 		t.Errorf("a world in test mode: %v, %s", err, out)
 	}
 }
@@ -163,19 +163,19 @@ func TestInvitationRefused(t *testing.T) {
 func TestInvitationInMockMode(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	p := &invitationEnv{t: t, gateway: mock, Client: frontdesktest.NewClient(t, mock.URL)}
-	here := p.invitation("--contact", "1001", "--club", "11")
-	elsewhere := p.invitation("--contact", "1001", "--club", "11", "--world", "demo-x")
-	p.use(elsewhere, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
-	p.use(here, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	p.World = "demo-x"
-	p.use(elsewhere, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	out, err := p.invite("--contact", "1001", "--club", "11", "--json")
+	env := &invitationEnv{t: t, gateway: mock, Client: frontdesktest.NewClient(t, mock.URL)}
+	here := env.invitation("--contact", "1001", "--club", "11")
+	elsewhere := env.invitation("--contact", "1001", "--club", "11", "--world", "demo-x")
+	env.use(elsewhere, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
+	env.use(here, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	env.World = "demo-x"
+	env.use(elsewhere, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	out, err := env.invite("--contact", "1001", "--club", "11", "--json")
 	var made struct {
 		URL       string    `json:"url"`
 		ExpiresAt time.Time `json:"expiresAt"`
 	}
-	if err != nil || json.Unmarshal([]byte(out), &made) != nil || !strings.HasPrefix(made.URL, p.site()) ||
+	if err != nil || json.Unmarshal([]byte(out), &made) != nil || !strings.HasPrefix(made.URL, env.site()) ||
 		time.Until(made.ExpiresAt) < 71*time.Hour {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -202,7 +202,7 @@ func TestInvitationsAreAudited(t *testing.T) {
 func TestBadInputForInvitations(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	c := frontdesktest.NewClient(t, mock.URL)
+	client := frontdesktest.NewClient(t, mock.URL)
 	url := "http://" + mock.OpsAddress() + "/ops/invitations"
 	for name, test := range map[string]struct {
 		body   string
@@ -236,11 +236,11 @@ func TestBadInputForInvitations(t *testing.T) {
 				headers = append(headers, test.header)
 			}
 			var problem api.Problem
-			c.WithT(t).Do("POST", url, test.body, headers...).Into(test.status, &problem)
+			client.WithT(t).Do("POST", url, test.body, headers...).Into(test.status, &problem)
 			if flows.Code(problem.Code) != test.code || len(frontdesktest.Value(problem.Errors)) != test.fields {
 				t.Errorf("%+v", problem)
 			}
 		})
 	}
-	c.Do("GET", url, nil).Into(http.StatusMethodNotAllowed, nil)
+	client.Do("GET", url, nil).Into(http.StatusMethodNotAllowed, nil)
 }

@@ -16,18 +16,18 @@ import (
 // over.
 func TestCheckIsStored(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
 	withdrawn, err := strconv.Atoi(cardOnlyOffer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := "/v1/registrations/" + c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: cardOnlyOffer}).Id
+	path := "/v1/registrations/" + client.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: cardOnlyOffer}).Id
 	for _, withdrawals := range [][]int{{withdrawn}, {}} {
-		s.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = withdrawals })
+		env.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = withdrawals })
 		var checked, r api.Registration
-		c.Do("POST", path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &checked)
-		c.Do("GET", path, nil).Into(http.StatusOK, &r)
+		client.Do("POST", path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &checked)
+		client.Do("GET", path, nil).Into(http.StatusOK, &r)
 		if want := len(withdrawals) == 0; checked.Cart.Valid != want || r.Cart.Valid != want || len(r.Cart.Problems) != len(withdrawals) {
 			t.Errorf("offers %v are withdrawn, and the check says %+v, the cart %+v", withdrawals, checked.Cart, r.Cart)
 		}
@@ -38,14 +38,14 @@ func TestCheckIsStored(t *testing.T) {
 // others keep their ids, and the sale at the club system holds no more than the cart.
 func TestRemoveItem(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	club := c.Club()
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	club := client.Club()
 	start := time.Now().AddDate(0, 0, 10).Format(time.DateOnly)
 	withBadge := "301"
-	registration := c.RegisterWith(
+	registration := client.RegisterWith(
 		club, frontdesktest.Person(), api.NewItem{OfferId: withBadge, StartDate: &start},
-		api.NewItem{OfferId: frontdesktest.FreeTrial}, api.NewItem{OfferId: c.CardOffer(club).Id, StartDate: &start},
+		api.NewItem{OfferId: frontdesktest.FreeTrial}, api.NewItem{OfferId: client.CardOffer(club).Id, StartDate: &start},
 	)
 	path := "/v1/registrations/" + registration.Id + "/items/"
 	items := registration.Cart.Items
@@ -59,7 +59,7 @@ func TestRemoveItem(t *testing.T) {
 			t.Errorf("%+v is in the cart", item)
 		}
 		if item.Origin != api.Chosen {
-			c.Do("DELETE", path+item.Id, nil).Problem(api.ItemRequired)
+			client.Do("DELETE", path+item.Id, nil).Problem(api.ItemRequired)
 		}
 	}
 	for _, change := range registration.Cart.Changes {
@@ -69,30 +69,30 @@ func TestRemoveItem(t *testing.T) {
 			t.Errorf("%+v is about no item of the cart", change)
 		}
 	}
-	stranger := frontdesktest.NewClient(t, c.URL)
+	stranger := frontdesktest.NewClient(t, client.URL)
 	stranger.Do("DELETE", path+chosen[0].Id, nil).Problem(api.TokenRequired)
 
 	var left api.Registration
-	c.Do("DELETE", path+chosen[0].Id, nil).Into(http.StatusOK, &left)
+	client.Do("DELETE", path+chosen[0].Id, nil).Into(http.StatusOK, &left)
 	for _, item := range left.Cart.Items {
 		if item.Origin == api.Chosen && item.Id != chosen[1].Id && item.Id != chosen[2].Id || frontdesktest.Value(item.ParentId) == chosen[0].Id {
 			t.Errorf("%+v is left", item)
 		}
 	}
-	sales := s.Upstreams.Sim.Sales()
+	sales := env.Upstreams.Sim.Sales()
 	if sale := sales[len(sales)-1]; len(sale.Lines) != len(left.Cart.Items) || int64(sale.Total) != left.Cart.DueNow.Amount {
 		t.Errorf("the sale is %+v, the cart %+v", sale, left.Cart)
 	}
 	var again api.Registration
-	c.Do("DELETE", path+chosen[0].Id, nil).Into(http.StatusOK, &again) // a second click, or a lost response
+	client.Do("DELETE", path+chosen[0].Id, nil).Into(http.StatusOK, &again) // a second click, or a lost response
 	if len(again.Cart.Items) != len(left.Cart.Items) || again.Cart.Revision != left.Cart.Revision {
 		t.Errorf("the same item removed twice leaves %+v, not %+v", again.Cart, left.Cart)
 	}
-	c.Do("DELETE", path+chosen[1].Id, nil).Into(http.StatusOK, &left)
-	c.Confirm(c.Pay(registration.Id), frontdesktest.ApprovedCard)
-	c.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, left.Cart.DueNow.Amount)
-	c.Do("DELETE", path+chosen[2].Id, nil).Problem(api.RegistrationClosed)
+	client.Do("DELETE", path+chosen[1].Id, nil).Into(http.StatusOK, &left)
+	client.Confirm(client.Pay(registration.Id), frontdesktest.ApprovedCard)
+	client.Await(registration.Id, api.Completed)
+	env.ExpectOnePayment(t, left.Cart.DueNow.Amount)
+	client.Do("DELETE", path+chosen[2].Id, nil).Problem(api.RegistrationClosed)
 }
 
 // TestProblemNamesItsItem checks that a front end can show an error at the item that it is about.
@@ -131,12 +131,12 @@ func TestStoppedWhileReplacing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := frontdesktest.NewEnv(t)
-			proxy := s.Upstreams.Proxy()
+			env := frontdesktest.NewEnv(t)
+			proxy := env.Upstreams.Proxy()
 			t.Cleanup(proxy.Close)
-			gateway, c := s.Gateway(t, "FRONTDESK_CLUB_URL="+proxy.URL+"/sim")
-			registration := c.RegisterWith(
-				c.Club(), frontdesktest.Person(),
+			gateway, client := env.Gateway(t, "FRONTDESK_CLUB_URL="+proxy.URL+"/sim")
+			registration := client.RegisterWith(
+				client.Club(), frontdesktest.Person(),
 				api.NewItem{OfferId: "101", StartDate: new(time.Now().AddDate(0, 0, 1).Format(time.DateOnly))},
 				api.NewItem{OfferId: frontdesktest.FreeTrial},
 			)
@@ -145,14 +145,14 @@ func TestStoppedWhileReplacing(t *testing.T) {
 				&frontdesktest.Breakpoint{
 					Operation: frontdesktest.Operation{Name: "article", Method: http.MethodPost, Path: "/sim/demo/sales/*/articles"},
 					Phase:     frontdesktest.BeforeResponse,
-					OnHit:     func() { stop(gateway, s) },
+					OnHit:     func() { stop(gateway, env) },
 				},
 			)
-			if answer, err := c.Try("DELETE", path+"/items/"+registration.Cart.Items[1].Id, nil); err == nil {
+			if answer, err := client.Try("DELETE", path+"/items/"+registration.Cart.Items[1].Id, nil); err == nil {
 				answer.Problem(api.StorageUnavailable)
 			}
-			_, survivor := s.Gateway(t)
-			survivor.Token = c.Token
+			_, survivor := env.Gateway(t)
+			survivor.Token = client.Token
 			var left api.Registration
 			frontdesktest.Eventually(t, "the registration can be read", func() bool { return survivor.Do("GET", path, nil).Status == http.StatusOK })
 			survivor.Do("GET", path, nil).Into(http.StatusOK, &left)
@@ -167,7 +167,7 @@ func TestStoppedWhileReplacing(t *testing.T) {
 			removed.Into(http.StatusOK, &left)
 			survivor.Confirm(survivor.Pay(registration.Id), frontdesktest.ApprovedCard)
 			survivor.Await(registration.Id, api.Completed)
-			s.ExpectOnePayment(t, left.Cart.DueNow.Amount)
+			env.ExpectOnePayment(t, left.Cart.DueNow.Amount)
 		})
 	}
 }
@@ -176,23 +176,23 @@ func TestStoppedWhileReplacing(t *testing.T) {
 // buyer chose it, even while the catalogue cannot be read.
 func TestItemIsDescribed(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
+	client, _ := frontdesktest.NewWorld(t)
 	var club api.ClubDetails
-	c.Do("GET", "/v1/clubs/11", nil).Into(http.StatusOK, &club)
+	client.Do("GET", "/v1/clubs/11", nil).Into(http.StatusOK, &club)
 	flex, quarter := frontdesktest.DebitItem("2031-03-01"), api.NewItem{OfferId: "201", StartDate: new("2031-03-01")}
 	offers := map[string]api.Product{}
 	for _, item := range []api.NewItem{flex, quarter} {
 		var product api.Product
-		c.Do("GET", "/v1/clubs/11/offers/"+item.OfferId, nil).Into(http.StatusOK, &product)
+		client.Do("GET", "/v1/clubs/11/offers/"+item.OfferId, nil).Into(http.StatusOK, &product)
 		offers[item.OfferId] = product
 	}
 	if offers[flex.OfferId].Offers[0].Image == nil || offers[quarter.OfferId].Offers[0].Commitment == nil {
 		t.Fatalf("nothing to show: %+v", offers)
 	}
-	registration := c.RegisterWith("11", frontdesktest.Person(), flex, quarter)
-	c.Control("PUT", "faults", `[{"match": {"method": "GET", "path": "/*products"}, "kind": "error_before"}]`).Into(http.StatusOK, nil)
-	before := len(c.Calls())
-	registration = c.Registration(registration.Id)
+	registration := client.RegisterWith("11", frontdesktest.Person(), flex, quarter)
+	client.Control("PUT", "faults", `[{"match": {"method": "GET", "path": "/*products"}, "kind": "error_before"}]`).Into(http.StatusOK, nil)
+	before := len(client.Calls())
+	registration = client.Registration(registration.Id)
 	if name := frontdesktest.Value(registration.ClubName); name != club.Name {
 		t.Errorf("the club is called %q, want %q", name, club.Name)
 	}
@@ -208,7 +208,7 @@ func TestItemIsDescribed(t *testing.T) {
 			t.Errorf("the item is %+v, the offer %+v", item, offer)
 		}
 	}
-	if calls := c.Calls()[before:]; len(calls) > 0 {
+	if calls := client.Calls()[before:]; len(calls) > 0 {
 		t.Errorf("the club system was asked for %+v", calls)
 	}
 }

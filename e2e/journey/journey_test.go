@@ -16,27 +16,27 @@ func TestMain(m *testing.M) { frontdesktest.Main(m) }
 
 func TestVisitorBecomesMember(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	registration := c.Register()
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
 	if !registration.Cart.Valid || len(registration.Cart.Items) != 1 || registration.State != api.Open {
 		t.Fatalf("unexpected registration: %+v", registration)
 	}
-	payment := c.Pay(registration.Id)
+	payment := client.Pay(registration.Id)
 	if payment.State != api.RequiresAction || payment.Total != registration.Cart.DueNow {
 		t.Fatalf("unexpected payment: %+v", payment)
 	}
-	if again := c.Pay(registration.Id); again.Id != payment.Id {
+	if again := client.Pay(registration.Id); again.Id != payment.Id {
 		t.Errorf("a second payment request made payment %s besides %s", again.Id, payment.Id)
 	}
-	c.Confirm(payment, "4242 4242 4242 4242")
-	done := c.Await(registration.Id, api.Completed)
+	client.Confirm(payment, "4242 4242 4242 4242")
+	done := client.Await(registration.Id, api.Completed)
 	if done.Payment.State != api.Recorded || done.Payment.PayAgain != api.PayAgainNo || len(done.Next) != 0 {
 		t.Errorf("unexpected end: %+v", done)
 	}
 	frontdesktest.Eventually(
-		t, "the contact is a customer", func() bool { return c.Registration(registration.Id).Contact.Status == "customer" },
+		t, "the contact is a customer", func() bool { return client.Registration(registration.Id).Contact.Status == "customer" },
 	)
-	c.Records().ExpectOnePayment(t, payment.Total.Amount)
+	client.Records().ExpectOnePayment(t, payment.Total.Amount)
 }
 
 func TestWorldsAreIsolated(t *testing.T) {
@@ -56,22 +56,22 @@ func TestWorldsAreIsolated(t *testing.T) {
 
 func TestDeclinedCardThenChallenge(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
-	c.Confirm(payment, "4000000000000002")
-	declined := c.AwaitPayment(registration.Id, api.Declined)
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	client.Confirm(payment, "4000000000000002")
+	declined := client.AwaitPayment(registration.Id, api.Declined)
 	if declined.Payment.PayAgain != api.PayAgainNewRequest || declined.Payment.Card.DeclineCode == nil {
 		t.Errorf("unexpected decline: %+v", declined.Payment)
 	}
-	again := c.Pay(registration.Id)
+	again := client.Pay(registration.Id)
 	if again.Id != payment.Id || again.State != api.RequiresAction {
 		t.Errorf("after the decline came %+v, want the same payment", again)
 	}
-	c.Confirm(again, "4000002500003155")
-	c.AnswerChallenge(again, true)
-	c.Await(registration.Id, api.Completed)
-	c.Records().ExpectOnePayment(t, payment.Total.Amount)
+	client.Confirm(again, "4000002500003155")
+	client.AnswerChallenge(again, true)
+	client.Await(registration.Id, api.Completed)
+	client.Records().ExpectOnePayment(t, payment.Total.Amount)
 }
 
 // TestSecondPressAfterDecline checks what the contract says of another press of the pay button after a decline.
@@ -112,92 +112,92 @@ func TestSecondCardAfterDecline(t *testing.T) {
 	for name, asks := range map[string]bool{"asked for": true, "on the processor's own page": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := frontdesktest.NewEnv(t)
-			_, c := s.Gateway(t)
-			registration := c.Register()
-			payment := c.Pay(registration.Id)
-			c.SetProcessor(sandbox.Settings{Webhooks: sandbox.Drop})
+			env := frontdesktest.NewEnv(t)
+			_, client := env.Gateway(t)
+			registration := client.Register()
+			payment := client.Pay(registration.Id)
+			client.SetProcessor(sandbox.Settings{Webhooks: sandbox.Drop})
 			notDeclined := func(when string) {
 				t.Helper()
 				for range 3 {
-					if now := c.Registration(registration.Id).Payment; now.State == api.Declined || now.PayAgain == api.PayAgainNewRequest {
+					if now := client.Registration(registration.Id).Payment; now.State == api.Declined || now.PayAgain == api.PayAgainNewRequest {
 						t.Fatalf("%s, the payment is %s with retry %s", when, now.State, now.PayAgain)
 					}
 				}
 			}
 			for range 2 {
-				c.Confirm(payment, frontdesktest.DeclinedCard)
-				c.AwaitPayment(registration.Id, api.Declined)
+				client.Confirm(payment, frontdesktest.DeclinedCard)
+				client.AwaitPayment(registration.Id, api.Declined)
 				if !asks {
 					continue
 				}
-				if again := c.Pay(registration.Id); again.Id != payment.Id || again.State != api.RequiresAction {
+				if again := client.Pay(registration.Id); again.Id != payment.Id || again.State != api.RequiresAction {
 					t.Fatalf("after the decline came %+v, want the same payment", again)
 				}
 				notDeclined("after another attempt was asked for")
 			}
-			c.Confirm(payment, frontdesktest.ApprovedCard)
+			client.Confirm(payment, frontdesktest.ApprovedCard)
 			notDeclined("after another card was authorised")
-			c.Await(registration.Id, api.Completed)
-			s.ExpectOnePayment(t, payment.Total.Amount)
+			client.Await(registration.Id, api.Completed)
+			env.ExpectOnePayment(t, payment.Total.Amount)
 		})
 	}
 }
 
 func TestStepByStep(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	club := c.Club()
+	client, _ := frontdesktest.NewWorld(t)
+	club := client.Club()
 	var registration api.Registration
-	c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: club}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
-	c.Token = *registration.Token
+	client.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: club}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	client.Token = *registration.Token
 	path := "/v1/registrations/" + registration.Id
-	offer := c.CardOffer(club)
+	offer := client.CardOffer(club)
 	start := "2030-01-15"
 	item := api.NewItem{OfferId: offer.Id, StartDate: &start}
 
-	c.Do("POST", path+"/items", item, frontdesktest.Key("")).Problem(api.PersonRequired)
-	c.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.PersonRequired)
-	c.Do("PUT", path+"/person", frontdesktest.Person()).Into(http.StatusOK, &registration)
+	client.Do("POST", path+"/items", item, frontdesktest.Key("")).Problem(api.PersonRequired)
+	client.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.PersonRequired)
+	client.Do("PUT", path+"/person", frontdesktest.Person()).Into(http.StatusOK, &registration)
 	var checked api.Registration
-	c.Do("POST", path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &checked)
+	client.Do("POST", path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &checked)
 	if checked.Cart.Valid || checked.Step != api.StepItems {
 		t.Errorf("the empty cart is checked with %+v", checked)
 	}
-	c.Do("POST", path+"/items", item, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	client.Do("POST", path+"/items", item, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 	if got := registration.Cart.Items[0]; frontdesktest.Value(got.OfferId) != offer.Id || frontdesktest.Value(got.StartDate) != start {
 		t.Errorf("the cart holds %+v", got)
 	}
 	first := registration.Contact.Number
 	corrected := frontdesktest.Person()
 	corrected.GivenName = "Grace"
-	c.Do("PUT", path+"/person", corrected).Into(http.StatusOK, &registration)
+	client.Do("PUT", path+"/person", corrected).Into(http.StatusOK, &registration)
 	if registration.Contact.Number == first || len(registration.Cart.Items) != 1 {
 		t.Errorf("the correction kept contact %s with %d items", first, len(registration.Cart.Items))
 	}
-	c.Do("DELETE", path+"/items", nil).Into(http.StatusOK, &registration)
+	client.Do("DELETE", path+"/items", nil).Into(http.StatusOK, &registration)
 	if len(registration.Cart.Items) != 0 {
 		t.Errorf("the cart still holds %+v", registration.Cart.Items)
 	}
-	c.Do("DELETE", path, nil).Into(http.StatusOK, &registration)
+	client.Do("DELETE", path, nil).Into(http.StatusOK, &registration)
 	if registration.State != api.Abandoned {
 		t.Errorf("state %s after it was abandoned", registration.State)
 	}
-	c.Do("POST", path+"/items", item, frontdesktest.Key("")).Problem(api.RegistrationClosed)
+	client.Do("POST", path+"/items", item, frontdesktest.Key("")).Problem(api.RegistrationClosed)
 }
 
 func TestClubSystemAddsToTheCart(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	club := c.Club()
+	client, _ := frontdesktest.NewWorld(t)
+	club := client.Club()
 	var list api.ProductList
-	c.Do("GET", "/v1/clubs/"+club+"/products", nil).Into(http.StatusOK, &list)
+	client.Do("GET", "/v1/clubs/"+club+"/products", nil).Into(http.StatusOK, &list)
 	start := "2030-01-15"
 	changed := false
 	for _, product := range list.Items {
 		for _, offer := range product.Offers {
 			var registration api.Registration
-			c.Do("POST", "/v1/registrations", api.StartRegistration{
+			client.Do("POST", "/v1/registrations", api.StartRegistration{
 				ClubId: club, Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer.Id, StartDate: &start}},
 			}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 			if lines, changes := len(registration.Cart.Items), len(registration.Cart.Changes); lines != 1+changes {
@@ -213,25 +213,25 @@ func TestClubSystemAddsToTheCart(t *testing.T) {
 
 func TestAgeRestrictedCartCannotBePaid(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	club := c.Club()
+	client, _ := frontdesktest.NewWorld(t)
+	club := client.Club()
 	var list api.ProductList
-	c.Do("GET", "/v1/clubs/"+club+"/products", nil).Into(http.StatusOK, &list)
+	client.Do("GET", "/v1/clubs/"+club+"/products", nil).Into(http.StatusOK, &list)
 	young := frontdesktest.Person()
 	young.BirthDate = "2015-05-17"
 	start := "2027-01-15"
 	for _, product := range list.Items {
 		for _, offer := range product.Offers {
 			var registration api.Registration
-			c.Do("POST", "/v1/registrations", api.StartRegistration{
+			client.Do("POST", "/v1/registrations", api.StartRegistration{
 				ClubId: club, Person: young, Items: &[]api.NewItem{{OfferId: offer.Id, StartDate: &start}},
 			}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 			if registration.Cart.Valid || offer.ListPrice.Amount == 0 || len(registration.Cart.Problems) == 0 ||
 				registration.Cart.Problems[0].Code != "age_restricted" {
 				continue
 			}
-			c.Token = *registration.Token
-			c.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.CartInvalid)
+			client.Token = *registration.Token
+			client.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.CartInvalid)
 			return
 		}
 	}

@@ -151,54 +151,54 @@ func actions(r api.Registration) string {
 // log and the responses contain no secret.
 func TestDirectDebit(t *testing.T) {
 	t.Parallel()
-	d := newDebtor(t)
+	debtor := newDebtor(t)
 	secrets := []string{"20041010050500013M02606", "2004 1010 0505", "20041010", "3M02"}
-	before := d.read()
+	before := debtor.read()
 	if got := actions(before); !strings.HasPrefix(got, "mandate ") || strings.Contains(got, "pay") || before.Cart.Valid {
 		t.Errorf("before the mandate one can %s with cart %+v", got, before.Cart)
 	}
-	d.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
+	debtor.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
 	body, _ := json.Marshal(api.NewMandate{Holder: "Grace Hopper", Iban: frontdesktest.GoodIBAN})
 	// Guessing finds the text of a plain hash.
 	for _, guess := range []string{frontdesktest.GoodIBAN, "FR1420041010050500013M02606", string(body), "\n" + string(body)} {
 		sum := sha256.Sum256([]byte(guess))
 		secrets = append(secrets, hex.EncodeToString(sum[:]), string(sum[:]))
 	}
-	first := d.post("/mandate", string(body), "one")
-	d.answered(first, api.SignatureAwaitingCode)
-	again := d.post("/mandate", api.NewMandate{Holder: "Grace Hopper", Iban: frontdesktest.GoodIBAN}, "one")
+	first := debtor.post("/mandate", string(body), "one")
+	debtor.answered(first, api.SignatureAwaitingCode)
+	again := debtor.post("/mandate", api.NewMandate{Holder: "Grace Hopper", Iban: frontdesktest.GoodIBAN}, "one")
 	if again.Header.Get("Idempotent-Replayed") != "true" || string(again.Body) != string(first.Body) {
 		t.Errorf("the repetition is answered by %s", again.Body)
 	}
-	d.post("/mandate", api.NewMandate{Holder: "Grace Hopper", Iban: "DE89370400440532013000"}, "one").Problem(api.KeyReused)
-	d.sent(1)
-	code := d.code()
+	debtor.post("/mandate", api.NewMandate{Holder: "Grace Hopper", Iban: "DE89370400440532013000"}, "one").Problem(api.KeyReused)
+	debtor.sent(1)
+	code := debtor.code()
 	secrets = append(secrets, code)
-	d.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
+	debtor.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
 
-	wrongAnswer := d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong")
+	wrongAnswer := debtor.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong")
 	if left := frontdesktest.Value(wrongAnswer.Problem(api.CodeWrong).Params)["left"]; left != "4" {
 		t.Errorf("after a wrong code %q attempts are left", left)
 	}
-	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong").
+	debtor.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong").
 		Problem(api.CodeWrong)
 		// a repeated request does not count as an attempt
-	if m := d.read().Mandate; frontdesktest.Value(m.AttemptsLeft) != 4 {
+	if m := debtor.read().Mandate; frontdesktest.Value(m.AttemptsLeft) != 4 {
 		t.Errorf("after a wrong code: %+v", m)
 	}
-	signed := d.answered(d.post("/mandate/signature", api.Signature{Code: code}), api.SignatureSigned)
+	signed := debtor.answered(debtor.post("/mandate/signature", api.Signature{Code: code}), api.SignatureSigned)
 	if !strings.HasPrefix(actions(signed), "pay ") || !signed.Cart.Valid {
 		t.Errorf("after the signature one can %s with cart %+v", actions(signed), signed.Cart)
 	}
-	d.expectNoSecrets(secrets, first.Body, wrongAnswer.Body)
-	payment := d.Pay(d.id)
-	d.Confirm(payment, "4242424242424242")
-	d.Await(d.id, api.Completed)
-	audit := d.upstreams.Sim.Audit()
-	if ledger := d.upstreams.Sim.Ledger(); len(ledger) != 1 || !audit.OK {
+	debtor.expectNoSecrets(secrets, first.Body, wrongAnswer.Body)
+	payment := debtor.Pay(debtor.id)
+	debtor.Confirm(payment, "4242424242424242")
+	debtor.Await(debtor.id, api.Completed)
+	audit := debtor.upstreams.Sim.Audit()
+	if ledger := debtor.upstreams.Sim.Ledger(); len(ledger) != 1 || !audit.OK {
 		t.Errorf("the ledger holds %+v, the audit %+v", ledger, audit)
 	}
-	d.expectNoSecrets(secrets)
+	debtor.expectNoSecrets(secrets)
 }
 
 // expectNoSecrets looks for secrets in all of Redis, in the log, and in responses.
@@ -236,7 +236,7 @@ func (d *debtor) expectNoSecrets(secrets []string, answers ...[]byte) {
 // TestMandateRefused checks that a refusal names every error at once, and what is impossible.
 func TestMandateRefused(t *testing.T) {
 	t.Parallel()
-	d := newDebtor(t)
+	debtor := newDebtor(t)
 	for name, test := range map[string]struct {
 		body, pointers string
 	}{
@@ -253,7 +253,7 @@ func TestMandateRefused(t *testing.T) {
 		"no IBAN there":    {`{"holder":"Ada","iban":"US14 2004 1010 0505 0001"}`, "/iban"},
 		"the bank says no": {`{"holder":"Ada","iban":"` + refusedIBAN + `"}`, "/iban"},
 	} {
-		problem := d.WithT(t).Do("POST", d.path+"/mandate", test.body, frontdesktest.Key("")).Problem(api.InvalidRequest)
+		problem := debtor.WithT(t).Do("POST", debtor.path+"/mandate", test.body, frontdesktest.Key("")).Problem(api.InvalidRequest)
 		var all []string
 		for _, field := range frontdesktest.Value(problem.Errors) {
 			all = append(all, frontdesktest.Place(field))
@@ -262,19 +262,19 @@ func TestMandateRefused(t *testing.T) {
 			t.Errorf("%s: points at %s, want %s", name, got, test.pointers)
 		}
 	}
-	d.sent(0)
-	d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
-	d.post("/mandate/signature/resend", nil).Problem(api.NoCode)
-	d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, nil) // without a signature to cancel
-	d.mandate(api.SignatureAwaitingCode)                                      // refused requests were not counted
-	d.sent(1)
+	debtor.sent(0)
+	debtor.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
+	debtor.post("/mandate/signature/resend", nil).Problem(api.NoCode)
+	debtor.Do("DELETE", debtor.path+"/mandate/signature", nil).Into(http.StatusOK, nil) // without a signature to cancel
+	debtor.mandate(api.SignatureAwaitingCode)                                           // refused requests were not counted
+	debtor.sent(1)
 
 	var plain api.Registration
-	d.Do("DELETE", d.path+"/items", nil).Into(http.StatusOK, &plain)
-	d.later()
-	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.MandateNotNeeded)
-	other := frontdesktest.NewClient(t, d.URL)
-	other.Do("POST", d.path+"/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).
+	debtor.Do("DELETE", debtor.path+"/items", nil).Into(http.StatusOK, &plain)
+	debtor.later()
+	debtor.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.MandateNotNeeded)
+	other := frontdesktest.NewClient(t, debtor.URL)
+	other.Do("POST", debtor.path+"/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).
 		Problem(api.TokenRequired)
 }
 
@@ -309,99 +309,100 @@ func TestResendIn(t *testing.T) {
 // TestCodes covers five wrong codes, an expired one, an abandoned one, and how often one is sent.
 func TestCodes(t *testing.T) {
 	t.Parallel()
-	d := newDebtor(t)
-	d.mandate(api.SignatureAwaitingCode)
-	d.post("/mandate/signature", `{"code":"12"}`).Problem(api.InvalidRequest)
+	debtor := newDebtor(t)
+	debtor.mandate(api.SignatureAwaitingCode)
+	debtor.post("/mandate/signature", `{"code":"12"}`).Problem(api.InvalidRequest)
 	for range 4 {
-		d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(d.code())}).Problem(api.CodeWrong)
+		debtor.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(debtor.code())}).Problem(api.CodeWrong)
 	}
-	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(d.code())}).Problem(api.CodeBlocked)
-	if r := d.read(); r.Mandate.State != api.SignatureBlocked || strings.Contains(actions(r), "sign ") {
+	debtor.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(debtor.code())}).Problem(api.CodeBlocked)
+	if r := debtor.read(); r.Mandate.State != api.SignatureBlocked || strings.Contains(actions(r), "sign ") {
 		t.Errorf("after five wrong codes: %+v, %s", r.Mandate, actions(r))
 	}
-	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
-	r := d.read()
+	debtor.post("/mandate/signature", api.Signature{Code: debtor.code()}).Problem(api.NoCode)
+	r := debtor.read()
 	if strings.Contains(actions(r), "resend ") || r.Mandate.ResendIn == nil {
 		t.Errorf("a new code is possible later: %+v, %s", r.Mandate, actions(r))
 	}
 
-	limited := d.post("/mandate/signature/resend", nil)
+	limited := debtor.post("/mandate/signature/resend", nil)
 	limited.Problem(api.SmsLimited)
 	if after := number(limited.Header.Get("Retry-After")); after < 1 || after > 60 {
 		t.Errorf("Retry-After is %d", after)
 	}
-	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.SmsLimited) // nor by another mandate
-	d.Do("PUT", d.path+"/person", another()).Into(http.StatusOK, nil)
-	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.SmsLimited) // nor by another contact
-	d.sent(1)
+	debtor.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.SmsLimited) // nor by another mandate
+	debtor.Do("PUT", debtor.path+"/person", another()).Into(http.StatusOK, nil)
+	debtor.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.SmsLimited) // nor by another contact
+	debtor.sent(1)
 
-	d.later()
-	d.mandate(api.SignatureAwaitingCode)
-	d.upstreams.Sim.Configure(func(s *clubsim.Settings) { s.SMSCode.Validity = 1 })
+	debtor.later()
+	debtor.mandate(api.SignatureAwaitingCode)
+	debtor.upstreams.Sim.Configure(func(s *clubsim.Settings) { s.SMSCode.Validity = 1 })
 	frontdesktest.Eventually(t, "the code is too old", func() bool {
-		response := d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(d.code())})
+		response := debtor.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(debtor.code())})
 		return strings.Contains(string(response.Body), "code_expired") || response.Status == http.StatusConflict
 	})
-	if m := d.read().Mandate; m.State != api.SignatureExpired && m.State != api.SignatureBlocked {
+	if m := debtor.read().Mandate; m.State != api.SignatureExpired && m.State != api.SignatureBlocked {
 		t.Errorf("the mandate is %+v", m)
 	}
-	d.sent(2)
+	debtor.sent(2)
 	var cancelled api.Registration
-	d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, &cancelled)
+	debtor.Do("DELETE", debtor.path+"/mandate/signature", nil).Into(http.StatusOK, &cancelled)
 	if cancelled.Mandate.State != api.SignatureCancelled || !strings.HasPrefix(actions(cancelled), "mandate ") {
 		t.Errorf("cancelled: %+v, %s", cancelled.Mandate, actions(cancelled))
 	}
-	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
-	d.post("/mandate/signature/resend", nil).Problem(api.NoCode)
+	debtor.post("/mandate/signature", api.Signature{Code: debtor.code()}).Problem(api.NoCode)
+	debtor.post("/mandate/signature/resend", nil).Problem(api.NoCode)
 }
 
 // TestCodesPerPhone checks that using a phone in several registrations gets it no more codes. The
 // national form, with a leading 0, is not accepted.
 func TestCodesPerPhone(t *testing.T) {
 	t.Parallel()
-	d := newDebtor(t)
-	d.mandate(api.SignatureAwaitingCode)
-	d.registerWith("+33612345678")
-	limited := d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN})
+	debtor := newDebtor(t)
+	debtor.mandate(api.SignatureAwaitingCode)
+	debtor.registerWith("+33612345678")
+	limited := debtor.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN})
 	limited.Problem(api.SmsLimited)
 	if after := number(limited.Header.Get("Retry-After")); after < 1 || after > 60 {
 		t.Errorf("Retry-After is %d", after)
 	}
-	if r := d.read(); r.Mandate != nil {
+	if r := debtor.read(); r.Mandate != nil {
 		t.Errorf("there is a mandate: %+v", r.Mandate)
 	}
 	person := *frontdesktest.Person()
 	person.Mobile = "+330612345678"
-	d.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: &person}, frontdesktest.Key("")).Problem(api.InvalidRequest)
-	d.sent(1)
-	d.registerWith("+33612345679")
-	d.mandate(api.SignatureAwaitingCode)
-	d.sent(2)
+	debtor.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: &person},
+		frontdesktest.Key("")).Problem(api.InvalidRequest)
+	debtor.sent(1)
+	debtor.registerWith("+33612345679")
+	debtor.mandate(api.SignatureAwaitingCode)
+	debtor.sent(2)
 }
 
 // TestMandateReuse checks that other items keep the mandate, and that another buyer needs another one.
 func TestMandateReuse(t *testing.T) {
 	t.Parallel()
-	d := newDebtor(t)
+	debtor := newDebtor(t)
 	first := api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}
 	valid := "2031-02-01"
 	first.ValidFrom = &valid
-	d.answered(d.post("/mandate", first), api.SignatureAwaitingCode)
-	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned)
-	var r api.Registration
-	d.Do("DELETE", d.path+"/items", nil).Into(http.StatusOK, &r)
-	d.post("/items", frontdesktest.DebitItem("2031-05-01")).Into(http.StatusCreated, &r)
-	if !strings.HasPrefix(actions(r), "pay ") || r.Mandate.State != api.SignatureSigned {
-		t.Errorf("another item of the kind: %s with %+v", actions(r), r.Mandate)
+	debtor.answered(debtor.post("/mandate", first), api.SignatureAwaitingCode)
+	debtor.answered(debtor.post("/mandate/signature", api.Signature{Code: debtor.code()}), api.SignatureSigned)
+	var registration api.Registration
+	debtor.Do("DELETE", debtor.path+"/items", nil).Into(http.StatusOK, &registration)
+	debtor.post("/items", frontdesktest.DebitItem("2031-05-01")).Into(http.StatusCreated, &registration)
+	if !strings.HasPrefix(actions(registration), "pay ") || registration.Mandate.State != api.SignatureSigned {
+		t.Errorf("another item of the kind: %s with %+v", actions(registration), registration.Mandate)
 	}
-	d.post("/items", frontdesktest.DebitItem("2031-01-01")).Into(http.StatusCreated, &r) // debited before the mandate is valid
-	if !strings.HasPrefix(actions(r), "mandate ") || r.Cart.Valid {
-		t.Errorf("an item that is debited before the mandate is valid: %s", actions(r))
+	debtor.post("/items", frontdesktest.DebitItem("2031-01-01")).Into(http.StatusCreated, &registration) // debited before the mandate is valid
+	if !strings.HasPrefix(actions(registration), "mandate ") || registration.Cart.Valid {
+		t.Errorf("an item that is debited before the mandate is valid: %s", actions(registration))
 	}
-	d.Do("DELETE", d.path+"/items", nil).Into(http.StatusOK, &r)
-	d.post("/items", frontdesktest.DebitItem("2031-05-01")).Into(http.StatusCreated, &r)
-	d.Do("PUT", d.path+"/person", another()).Into(http.StatusOK, nil)
-	if r := d.read(); !strings.HasPrefix(actions(r), "mandate ") || r.Mandate != nil {
+	debtor.Do("DELETE", debtor.path+"/items", nil).Into(http.StatusOK, &registration)
+	debtor.post("/items", frontdesktest.DebitItem("2031-05-01")).Into(http.StatusCreated, &registration)
+	debtor.Do("PUT", debtor.path+"/person", another()).Into(http.StatusOK, nil)
+	if r := debtor.read(); !strings.HasPrefix(actions(r), "mandate ") || r.Mandate != nil {
 		t.Errorf("another contact: %s with %+v", actions(r), r.Mandate)
 	}
 }
@@ -410,22 +411,23 @@ func TestMandateReuse(t *testing.T) {
 // that a contact without a valid phone gets a clear error.
 func TestMandateWhereTheClubAsksForIt(t *testing.T) {
 	t.Parallel()
-	d := newDebtor(t)
-	d.upstreams.Sim.Configure(func(s *clubsim.Settings) { s.MandateRequired = true })
+	debtor := newDebtor(t)
+	debtor.upstreams.Sim.Configure(func(s *clubsim.Settings) { s.MandateRequired = true })
 	var checked api.Registration
-	d.Do("POST", d.path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &checked)
+	debtor.Do("POST", debtor.path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &checked)
 	if problems := checked.Cart.Problems; len(problems) != 1 || problems[0].Code != "mandate_required" {
 		t.Errorf("checked: %+v", checked.Cart)
 	}
-	d.mandate(api.SignatureAwaitingCode)
-	if r := d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned); !r.Cart.Valid {
+	debtor.mandate(api.SignatureAwaitingCode)
+	if r := debtor.answered(debtor.post("/mandate/signature", api.Signature{Code: debtor.code()}), api.SignatureSigned); !r.Cart.Valid {
 		t.Errorf("signed, and the cart is %+v", r.Cart)
 	}
 	landline := frontdesktest.Person()
 	landline.Mobile = "+33112345678"
-	d.Do("PUT", d.path+"/person", landline).Into(http.StatusOK, nil)
-	d.later()
-	if response := d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}); response.Status == http.StatusConflict {
+	debtor.Do("PUT", debtor.path+"/person", landline).Into(http.StatusOK, nil)
+	debtor.later()
+	mandate := api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}
+	if response := debtor.post("/mandate", mandate); response.Status == http.StatusConflict {
 		response.Problem(api.MobileUnreachable)
 	}
 }
@@ -434,15 +436,15 @@ func TestMandateWhereTheClubAsksForIt(t *testing.T) {
 // available days.
 func TestDebitDays(t *testing.T) {
 	t.Parallel()
-	d := newDebtor(t)
+	debtor := newDebtor(t)
 	for debit, want := range map[string]string{
 		`{"day":10}`:                    `"specificDay":true,"debitDay":10,"startDate":"2031-03-10"`,
 		`{"day":5,"from":"2031-04-06"}`: `"debitDay":5,"startDate":"2031-05-05"`,
 		`{"weekDay":6}`:                 `"startDate":"2031-03-01","debitWeekDay":6`,
 		`{"from":"2031-03-20"}`:         `"specificDay":false,"debitDay":null,"startDate":"2031-03-20"`,
 	} {
-		d.post("/items", `{"offerId":"901","startDate":"2031-03-01","debit":`+debit+`}`).Into(http.StatusCreated, nil)
-		state := string(d.Do("GET", d.upstreams.URL+"/sim/demo/_control/state", nil).Body)
+		debtor.post("/items", `{"offerId":"901","startDate":"2031-03-01","debit":`+debit+`}`).Into(http.StatusCreated, nil)
+		state := string(debtor.Do("GET", debtor.upstreams.URL+"/sim/demo/_control/state", nil).Body)
 		for _, part := range strings.Split(want, ",") {
 			if !strings.Contains(state, part) {
 				t.Errorf("%s: the club system did not get %s", debit, part)
@@ -455,7 +457,8 @@ func TestDebitDays(t *testing.T) {
 		`{"offerId":"101","startDate":"2031-03-01","debit":{"day":5}}`:              "/debit",
 		`{"offerId":"901","startDate":"2031-03-01","debit":{"day":5,"from":"now"}}`: "/debit/from",
 	} {
-		if problem := d.post("/items", body).Problem(api.InvalidRequest); frontdesktest.Place(frontdesktest.Value(problem.Errors)[0]) != pointer {
+		problem := debtor.post("/items", body).Problem(api.InvalidRequest)
+		if frontdesktest.Place(frontdesktest.Value(problem.Errors)[0]) != pointer {
 			t.Errorf("%s: %+v", body, problem.Errors)
 		}
 	}

@@ -19,17 +19,17 @@ func TestMeFailsFast(t *testing.T) {
 		"demo-me-contact": {contact, account},
 		"demo-me-account": {account, contact},
 	} {
-		c := frontdesktest.NewClient(t, mock.URL)
-		c.World = world
-		customer := c.As("customer")
+		client := frontdesktest.NewClient(t, mock.URL)
+		client.World = world
+		customer := client.As("customer")
 		customer.Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
-		c.Control("PUT", "faults", []clubsim.Fault{
+		client.Control("PUT", "faults", []clubsim.Fault{
 			{Match: clubsim.FaultMatch{Path: reads.unknown}, Kind: "error_before", Status: http.StatusNotFound},
 			{Match: clubsim.FaultMatch{Path: reads.silent}, Kind: "hang"},
 		}).Into(http.StatusOK, nil)
-		asked, before := map[string]int{}, len(c.Calls())
+		asked, before := map[string]int{}, len(client.Calls())
 		customer.Do("GET", "/v1/me", nil).Problem(api.NotIdentified)
-		for _, call := range c.Calls()[before:] { // a silent read that is waited for is sent a second time
+		for _, call := range client.Calls()[before:] { // a silent read that is waited for is sent a second time
 			asked[call.Operation]++
 			if asked[call.Operation] > 1 {
 				t.Errorf("with %s silent, %s was sent again", reads.silent, call.Operation)

@@ -15,9 +15,9 @@ import (
 
 func TestTwoGatewaysUnderConcurrentPayment(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, one := s.Gateway(t)
-	_, other := s.Gateway(t)
+	env := frontdesktest.NewEnv(t)
+	_, one := env.Gateway(t)
+	_, other := env.Gateway(t)
 	registration := one.Register()
 	other.Token = one.Token
 
@@ -42,7 +42,7 @@ func TestTwoGatewaysUnderConcurrentPayment(t *testing.T) {
 			t.Errorf("payments %s and %s for one registration", first, id)
 		}
 	}
-	if held := s.Upstreams.Cards.Payments(); len(held) != 1 {
+	if held := env.Upstreams.Cards.Payments(); len(held) != 1 {
 		t.Fatalf("the processor holds %d payments", len(held))
 	}
 	payment := one.Pay(registration.Id)
@@ -65,35 +65,35 @@ func TestTwoGatewaysUnderConcurrentPayment(t *testing.T) {
 	group.Wait()
 	one.Await(registration.Id, api.Completed)
 	other.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Total.Amount)
+	env.ExpectOnePayment(t, payment.Total.Amount)
 }
 
 func TestGatewayKilledBetweenClaimAndAnswer(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	doomed, c := s.Gateway(t)
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
-	reached := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
-	c.Confirm(payment, "4242424242424242")
+	env := frontdesktest.NewEnv(t)
+	doomed, client := env.Gateway(t)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	reached := env.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
+	client.Confirm(payment, "4242424242424242")
 	<-reached // the club system has booked the payment, and its response is on the way
 	doomed.Kill()
-	s.Upstreams.Release()
+	env.Upstreams.Release()
 
-	_, survivor := s.Gateway(t)
-	survivor.Token = c.Token
+	_, survivor := env.Gateway(t)
+	survivor.Token = client.Token
 	if state := survivor.Registration(registration.Id).Payment.State; state != api.Processing {
 		t.Errorf("the payment is %s while its owner may still be alive", state)
 	}
-	frontdesktest.ExpireLease(t, s.Redis, registration.Id)
+	frontdesktest.ExpireLease(t, env.Redis, registration.Id)
 	doubt := survivor.AwaitPayment(registration.Id, api.InDoubt)
 	if doubt.State != api.Attention || doubt.Payment.PayAgain != api.PayAgainNo || len(doubt.Next) != 0 {
 		t.Errorf("unexpected doubt: %+v", doubt)
 	}
 	again := survivor.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key(""))
 	again.Into(http.StatusAccepted, nil)
-	s.ExpectOnePayment(t, payment.Total.Amount)
-	if held := s.Upstreams.Cards.Payments()[0]; held.Refunded != 0 || held.Captured != payment.Total.Amount {
+	env.ExpectOnePayment(t, payment.Total.Amount)
+	if held := env.Upstreams.Cards.Payments()[0]; held.Refunded != 0 || held.Captured != payment.Total.Amount {
 		t.Errorf("the processor holds %+v", held)
 	}
 }
@@ -121,21 +121,21 @@ func TestRecordingOutcomes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := frontdesktest.NewEnv(t)
-			_, c := s.Gateway(t)
-			registration := c.Register()
-			payment := c.Pay(registration.Id)
+			env := frontdesktest.NewEnv(t)
+			_, client := env.Gateway(t)
+			registration := client.Register()
+			payment := client.Pay(registration.Id)
 			test.fault.Match, test.fault.Times = frontdesktest.RecordPayment, frontdesktest.Times(1)
-			s.SetFaults(t, test.fault)
-			c.Confirm(payment, "4242424242424242")
-			end := c.AwaitPayment(registration.Id, test.payment)
-			if faults := s.Upstreams.Sim.Faults(); faults[0].Hits != 1 {
+			env.SetFaults(t, test.fault)
+			client.Confirm(payment, "4242424242424242")
+			end := client.AwaitPayment(registration.Id, test.payment)
+			if faults := env.Upstreams.Sim.Faults(); faults[0].Hits != 1 {
 				t.Errorf("the fault happened %d times", faults[0].Hits)
 			}
-			if got := len(s.Upstreams.Sim.Ledger()); got != test.ledger {
+			if got := len(env.Upstreams.Sim.Ledger()); got != test.ledger {
 				t.Errorf("the ledger holds %d payments, want %d", got, test.ledger)
 			}
-			if held := s.Upstreams.Cards.Payments()[0]; held.State != test.money {
+			if held := env.Upstreams.Cards.Payments()[0]; held.State != test.money {
 				t.Errorf("the processor says %s, want %s", held.State, test.money)
 			}
 			if end.Payment.PayAgain == api.PayAgainNewRequest && end.Payment.State != api.Refunded {
@@ -147,16 +147,16 @@ func TestRecordingOutcomes(t *testing.T) {
 
 func TestLostWebhookIsRepairedByPolling(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
-	c.SetProcessor(map[string]string{"webhooks": "drop"})
-	c.Confirm(payment, "4242424242424242")
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	client.SetProcessor(map[string]string{"webhooks": "drop"})
+	client.Confirm(payment, "4242424242424242")
 	// No client reads the registration, so only the sweeper can record the payment.
-	frontdesktest.Eventually(t, "recorded by the sweeper", func() bool { return len(s.Upstreams.Sim.Ledger()) == 1 })
-	c.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Total.Amount)
+	frontdesktest.Eventually(t, "recorded by the sweeper", func() bool { return len(env.Upstreams.Sim.Ledger()) == 1 })
+	client.Await(registration.Id, api.Completed)
+	env.ExpectOnePayment(t, payment.Total.Amount)
 }
 
 func TestDoubledAndReorderedWebhooks(t *testing.T) {
@@ -164,62 +164,62 @@ func TestDoubledAndReorderedWebhooks(t *testing.T) {
 	for _, mode := range []string{"duplicate", "reorder"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			s := frontdesktest.NewEnv(t)
-			_, c := s.Gateway(t)
+			env := frontdesktest.NewEnv(t)
+			_, c := env.Gateway(t)
 			c.SetProcessor(map[string]string{"webhooks": mode})
 			registration := c.Register()
 			payment := c.Pay(registration.Id)
 			c.Confirm(payment, "4242424242424242")
 			c.Await(registration.Id, api.Completed)
-			s.ExpectOnePayment(t, payment.Total.Amount)
+			env.ExpectOnePayment(t, payment.Total.Amount)
 		})
 	}
 }
 
 func TestClubSystemDownBeforeCapture(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
-	s.SetFaults(t, clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
-	c.Confirm(payment, "4242424242424242")
-	cancelled := c.AwaitPayment(registration.Id, api.Cancelled)
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	env.SetFaults(t, clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
+	client.Confirm(payment, "4242424242424242")
+	cancelled := client.AwaitPayment(registration.Id, api.Cancelled)
 	if cancelled.State != api.Open || cancelled.Payment.PayAgain != api.PayAgainNewRequest {
 		t.Errorf("unexpected end: %+v", cancelled)
 	}
-	if held := s.Upstreams.Cards.Payments()[0]; held.Captured != 0 || held.State != cards.Cancelled {
+	if held := env.Upstreams.Cards.Payments()[0]; held.Captured != 0 || held.State != cards.Cancelled {
 		t.Errorf("the buyer was charged: %+v", held)
 	}
-	if err := s.Upstreams.Sim.SetFaults(nil); err != nil {
+	if err := env.Upstreams.Sim.SetFaults(nil); err != nil {
 		t.Fatal(err)
 	}
-	second := c.Pay(registration.Id)
+	second := client.Pay(registration.Id)
 	if second.Id == payment.Id {
 		t.Error("the cancelled payment was offered again")
 	}
-	c.Confirm(second, "4242424242424242")
-	c.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Total.Amount)
+	client.Confirm(second, "4242424242424242")
+	client.Await(registration.Id, api.Completed)
+	env.ExpectOnePayment(t, payment.Total.Amount)
 }
 
 func TestCartIsFrozenWhilePaying(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
 	path := "/v1/registrations/" + registration.Id
 	item := api.NewItem{OfferId: *registration.Cart.Items[0].OfferId, StartDate: registration.Cart.Items[0].StartDate}
-	c.Do("POST", path+"/items", item, frontdesktest.Key("")).Problem(api.CartFrozen)
-	c.Do("DELETE", path+"/items", nil).Problem(api.CartFrozen)
-	c.Do("PUT", path+"/person", frontdesktest.Person()).Problem(api.CartFrozen)
-	c.Do("DELETE", path, nil).Into(http.StatusOK, nil)
-	if held := s.Upstreams.Cards.Payments()[0]; held.State != cards.Cancelled {
+	client.Do("POST", path+"/items", item, frontdesktest.Key("")).Problem(api.CartFrozen)
+	client.Do("DELETE", path+"/items", nil).Problem(api.CartFrozen)
+	client.Do("PUT", path+"/person", frontdesktest.Person()).Problem(api.CartFrozen)
+	client.Do("DELETE", path, nil).Into(http.StatusOK, nil)
+	if held := env.Upstreams.Cards.Payments()[0]; held.State != cards.Cancelled {
 		t.Errorf("the processor says %s after the registration was abandoned", held.State)
 	}
-	response := c.EnterCard(payment, frontdesktest.ApprovedCard)
-	if response.Status != http.StatusConflict || len(s.Upstreams.Sim.Ledger()) != 0 {
+	response := client.EnterCard(payment, frontdesktest.ApprovedCard)
+	if response.Status != http.StatusConflict || len(env.Upstreams.Sim.Ledger()) != 0 {
 		t.Errorf("the cancelled payment was confirmed with %d", response.Status)
 	}
 }
@@ -228,94 +228,94 @@ func TestCartIsFrozenWhilePaying(t *testing.T) {
 // after the page was shown.
 func TestPaidAsSeen(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	seen := c.Register()
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	seen := client.Register()
 	path := "/v1/registrations/" + seen.Id
 	var now api.Registration
-	c.Do("POST", path+"/items", api.NewItem{OfferId: "2501"}, frontdesktest.Key("")).Into(http.StatusCreated, &now)
+	client.Do("POST", path+"/items", api.NewItem{OfferId: "2501"}, frontdesktest.Key("")).Into(http.StatusCreated, &now)
 	if seen.Cart.Revision == now.Cart.Revision {
 		t.Fatalf("both carts have the revision %q", now.Cart.Revision)
 	}
 	card := func(cart string) any { return map[string]string{"method": "card", "cart": cart} }
-	c.RequestPayment(seen.Id, card(seen.Cart.Revision)).Problem(api.CartChanged)
-	if held := s.Upstreams.Cards.Payments(); len(held) != 0 {
+	client.RequestPayment(seen.Id, card(seen.Cart.Revision)).Problem(api.CartChanged)
+	if held := env.Upstreams.Cards.Payments(); len(held) != 0 {
 		t.Fatalf("the processor holds %+v", held)
 	}
-	if again := c.Registration(seen.Id); again.Cart.Revision != now.Cart.Revision {
+	if again := client.Registration(seen.Id); again.Cart.Revision != now.Cart.Revision {
 		t.Errorf("the revision is %s at one reading and %s at the next", now.Cart.Revision, again.Cart.Revision)
 	}
 	var payment api.Payment
-	c.RequestPayment(seen.Id, card(now.Cart.Revision)).Into(http.StatusCreated, &payment)
-	c.RequestPayment(seen.Id, card(seen.Cart.Revision)).Problem(api.CartChanged) // the payment exists now
-	c.Confirm(payment, "4242424242424242")
-	c.Await(seen.Id, api.Completed)
-	s.ExpectOnePayment(t, now.Cart.DueNow.Amount)
+	client.RequestPayment(seen.Id, card(now.Cart.Revision)).Into(http.StatusCreated, &payment)
+	client.RequestPayment(seen.Id, card(seen.Cart.Revision)).Problem(api.CartChanged) // the payment exists now
+	client.Confirm(payment, "4242424242424242")
+	client.Await(seen.Id, api.Completed)
+	env.ExpectOnePayment(t, now.Cart.DueNow.Amount)
 }
 
 // TestStepBack cancels a payment at the card page: the cart can change again, and be settled by another
 // method.
 func TestStepBack(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	registration := c.Register()
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	registration := client.Register()
 	path := "/v1/registrations/" + registration.Id
-	c.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, nil) // no payment exists yet
-	payment := c.Pay(registration.Id)
-	if next := c.Registration(registration.Id).Next; !slices.ContainsFunc(next, func(a api.Action) bool {
+	client.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, nil) // no payment exists yet
+	payment := client.Pay(registration.Id)
+	if next := client.Registration(registration.Id).Next; !slices.ContainsFunc(next, func(a api.Action) bool {
 		return a.Action == "cancel_payment"
 	}) {
 		t.Errorf("the way back is not among %+v", next)
 	}
 	for range 2 { // repeating it changes nothing
 		var back api.Registration
-		c.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, &back)
+		client.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, &back)
 		if back.State != api.Open || back.Payment.State != api.Cancelled || back.Cart.Revision != registration.Cart.Revision {
 			t.Fatalf("after the step back: %+v", back)
 		}
 	}
-	if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].State != cards.Cancelled {
+	if held := env.Upstreams.Cards.Payments(); len(held) != 1 || held[0].State != cards.Cancelled {
 		t.Errorf("the processor holds %+v", held)
 	}
-	if late := c.EnterCard(payment, frontdesktest.ApprovedCard); late.Status != http.StatusConflict {
+	if late := client.EnterCard(payment, frontdesktest.ApprovedCard); late.Status != http.StatusConflict {
 		t.Errorf("the cancelled payment was confirmed with %d", late.Status)
 	}
-	c.Do("POST", path+"/items", api.NewItem{OfferId: "2501"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	due := *c.Registration(registration.Id).Next[0].LatestDueDate
-	c.RequestPayment(registration.Id, map[string]string{"method": "later", "dueDate": due}).Into(http.StatusCreated, nil)
-	ended := c.Await(registration.Id, api.Completed)
+	client.Do("POST", path+"/items", api.NewItem{OfferId: "2501"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	due := *client.Registration(registration.Id).Next[0].LatestDueDate
+	client.RequestPayment(registration.Id, map[string]string{"method": "later", "dueDate": due}).Into(http.StatusCreated, nil)
+	ended := client.Await(registration.Id, api.Completed)
 	if slices.ContainsFunc(ended.Next, func(a api.Action) bool { return a.Action == "cancel_payment" }) {
 		t.Errorf("a settled registration offers %+v", ended.Next)
 	}
-	c.Do("DELETE", path+"/payment", nil).Problem(api.PaymentUnderWay)
+	client.Do("DELETE", path+"/payment", nil).Problem(api.PaymentUnderWay)
 }
 
 // TestStepBackWhilePaying has the buyer confirm the card in one window and step back in another.
 func TestStepBackWhilePaying(t *testing.T) {
 	t.Parallel()
 	for range 4 {
-		s := frontdesktest.NewEnv(t)
-		_, c := s.Gateway(t)
-		registration := c.Register()
-		payment := c.Pay(registration.Id)
+		env := frontdesktest.NewEnv(t)
+		_, client := env.Gateway(t)
+		registration := client.Register()
+		payment := client.Pay(registration.Id)
 		var back *frontdesktest.Response
 		var group sync.WaitGroup
 		group.Go(func() {
-			c.EnterCard(payment, frontdesktest.ApprovedCard)
+			client.EnterCard(payment, frontdesktest.ApprovedCard)
 		})
-		group.Go(func() { back = c.Do("DELETE", "/v1/registrations/"+registration.Id+"/payment", nil) })
+		group.Go(func() { back = client.Do("DELETE", "/v1/registrations/"+registration.Id+"/payment", nil) })
 		group.Wait()
 		if back.Status == http.StatusOK {
-			if held := s.Upstreams.Cards.Payments(); held[0].State != cards.Cancelled || held[0].Captured != 0 ||
-				len(s.Upstreams.Sim.Ledger()) != 0 {
+			if held := env.Upstreams.Cards.Payments(); held[0].State != cards.Cancelled || held[0].Captured != 0 ||
+				len(env.Upstreams.Sim.Ledger()) != 0 {
 				t.Errorf("the processor holds %+v after a step back", held)
 			}
 			continue
 		}
 		back.Problem(api.PaymentUnderWay)
-		c.Await(registration.Id, api.Completed)
-		s.ExpectOnePayment(t, payment.Total.Amount)
+		client.Await(registration.Id, api.Completed)
+		env.ExpectOnePayment(t, payment.Total.Amount)
 	}
 }
 
@@ -330,54 +330,54 @@ func decline(c *frontdesktest.Client, payment api.Payment, shown api.PaymentStat
 // visitor steps back in between. Then cards are no longer offered, but another method is.
 func TestCardTesting(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	registration := c.Register()
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	registration := client.Register()
 	path := "/v1/registrations/" + registration.Id
-	first := c.Pay(registration.Id)
+	first := client.Pay(registration.Id)
 	for range 3 {
-		decline(c, first, api.Declined)
-		c.Pay(registration.Id)
+		decline(client, first, api.Declined)
+		client.Pay(registration.Id)
 	}
-	c.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, nil)
-	second := c.Pay(registration.Id)
+	client.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, nil)
+	second := client.Pay(registration.Id)
 	if left := frontdesktest.Value(second.Card.AttemptsLeft); left != 2 {
 		t.Errorf("after three declines, %d attempts are left", left)
 	}
-	decline(c, second, api.Declined)
-	c.Pay(registration.Id)
-	ended := decline(c, second, api.Cancelled)
+	decline(client, second, api.Declined)
+	client.Pay(registration.Id)
+	ended := decline(client, second, api.Cancelled)
 	if ended.State != api.Open || ended.Step != api.StepReady || slices.Contains(*ended.Next[0].Methods, api.PaymentMethodCard) {
 		t.Errorf("after the fifth decline: %+v", ended)
 	}
-	c.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.MethodNotOffered)
-	for _, held := range s.Upstreams.Cards.Payments() {
+	client.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.MethodNotOffered)
+	for _, held := range env.Upstreams.Cards.Payments() {
 		if held.State != cards.Cancelled || held.Captured != 0 {
 			t.Errorf("the processor holds %+v", held)
 		}
 	}
-	c.RequestPayment(registration.Id, map[string]string{"method": "later", "dueDate": *ended.Next[0].LatestDueDate}).
+	client.RequestPayment(registration.Id, map[string]string{"method": "later", "dueDate": *ended.Next[0].LatestDueDate}).
 		Into(http.StatusCreated, nil)
-	c.Await(registration.Id, api.Completed)
+	client.Await(registration.Id, api.Completed)
 }
 
 // TestDeclinesSurviveRedis checks that the processor counts the attempts that Redis lost.
 func TestDeclinesSurviveRedis(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
 	for range 4 {
-		decline(c, payment, api.Declined)
-		c.Pay(registration.Id)
+		decline(client, payment, api.Declined)
+		client.Pay(registration.Id)
 	}
-	frontdesktest.FlushRedis(t, s.Redis)
-	c.EnterCard(payment, frontdesktest.DeclinedCard)
+	frontdesktest.FlushRedis(t, env.Redis)
+	client.EnterCard(payment, frontdesktest.DeclinedCard)
 	frontdesktest.Eventually(t, "the processor cancels the payment", func() bool {
-		return s.Upstreams.Cards.Payments()[0].State == cards.Cancelled
+		return env.Upstreams.Cards.Payments()[0].State == cards.Cancelled
 	})
-	if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].Captured != 0 {
+	if held := env.Upstreams.Cards.Payments(); len(held) != 1 || held[0].Captured != 0 {
 		t.Errorf("the processor holds %+v", held)
 	}
 }
@@ -386,30 +386,30 @@ func TestDeclinesSurviveRedis(t *testing.T) {
 // finishes the step back, and nothing is captured.
 func TestStepBackKilled(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	proxy := s.Upstreams.Proxy()
+	env := frontdesktest.NewEnv(t)
+	proxy := env.Upstreams.Proxy()
 	t.Cleanup(proxy.Close)
-	doomed, c := s.Gateway(t, "FRONTDESK_SANDBOX_URL="+proxy.URL+"/sandbox")
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
+	doomed, client := env.Gateway(t, "FRONTDESK_SANDBOX_URL="+proxy.URL+"/sandbox")
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
 	path := "/v1/registrations/" + registration.Id + "/payment"
 	proxy.Add(&frontdesktest.Breakpoint{Operation: frontdesktest.Cancel, Phase: frontdesktest.BeforeResponse, OnHit: doomed.Kill})
-	if _, err := c.Try("DELETE", path, nil); err == nil {
+	if _, err := client.Try("DELETE", path, nil); err == nil {
 		t.Error("the killed gateway answered")
 	}
-	_, survivor := s.Gateway(t)
-	survivor.Token = c.Token
+	_, survivor := env.Gateway(t)
+	survivor.Token = client.Token
 	var back api.Registration
 	survivor.Do("DELETE", path, nil).Into(http.StatusOK, &back)
 	if back.Payment.State != api.Cancelled || back.State != api.Open {
 		t.Errorf("after the step back: %+v", back)
 	}
-	if late := c.EnterCard(payment, frontdesktest.ApprovedCard); late.Status != http.StatusConflict {
+	if late := client.EnterCard(payment, frontdesktest.ApprovedCard); late.Status != http.StatusConflict {
 		t.Errorf("the cancelled payment was confirmed with %d", late.Status)
 	}
-	frontdesktest.FlushRedis(t, s.Redis)
+	frontdesktest.FlushRedis(t, env.Redis)
 	survivor.Do("DELETE", path, nil).Into(http.StatusOK, nil)
-	if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].State != cards.Cancelled || len(s.Upstreams.Sim.Ledger()) != 0 {
+	if held := env.Upstreams.Cards.Payments(); len(held) != 1 || held[0].State != cards.Cancelled || len(env.Upstreams.Sim.Ledger()) != 0 {
 		t.Errorf("the processor holds %+v", held)
 	}
 }

@@ -68,10 +68,10 @@ func debitDays(c *frontdesktest.Client) []api.DebitDay {
 // other, without the odd records. doctor names what is missing.
 func TestOddRecords(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	all, days := offersOf(c), debitDays(c)
-	if err := s.Upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.PHPJSON, settings.DateTimes = true, true }); err != nil {
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	all, days := offersOf(client), debitDays(client)
+	if err := env.Upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.PHPJSON, settings.DateTimes = true, true }); err != nil {
 		t.Fatal(err)
 	}
 	clubs := filepath.Join(t.TempDir(), "clubs.yaml")
@@ -79,26 +79,27 @@ func TestOddRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	environment := []string{
-		"FRONTDESK_CLUB_URL=" + spoiled(t, s) + "/sim", "FRONTDESK_CLUBS_FILE=" + clubs, "FRONTDESK_REDIS_URL=" + frontdesktest.NewRedis(t),
+		"FRONTDESK_CLUB_URL=" + spoiled(t, env) + "/sim", "FRONTDESK_CLUBS_FILE=" + clubs, "FRONTDESK_REDIS_URL=" + frontdesktest.NewRedis(t),
 	}
-	_, c = s.Gateway(t, environment...)
+	_, client = env.Gateway(t, environment...)
 	want := slices.DeleteFunc(slices.Clone(all), func(id string) bool {
 		return slices.Contains([]string{"201", "902", "2501"}, id)
 	})
-	if got := offersOf(c); !reflect.DeepEqual(got, want) || len(got) < 30 {
+	if got := offersOf(client); !reflect.DeepEqual(got, want) || len(got) < 30 {
 		t.Errorf("the catalogue has %v, want %v", got, want)
 	}
-	if got := debitDays(c); !reflect.DeepEqual(got, days) || len(got) < 3 {
+	if got := debitDays(client); !reflect.DeepEqual(got, days) || len(got) < 3 {
 		t.Errorf("the debit days are %v, want %v", got, days)
 	}
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
-	c.Confirm(payment, "4242424242424242")
-	c.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Total.Amount)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	client.Confirm(payment, "4242424242424242")
+	client.Await(registration.Id, api.Completed)
+	env.ExpectOnePayment(t, payment.Total.Amount)
 
 	doctor := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "doctor")
-	doctor.Env = append(environment, "FRONTDESK_MODE=test", "FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox")
+	doctor.Env = append(environment, "FRONTDESK_MODE=test", "FRONTDESK_ADDR=127.0.0.1:0",
+		"FRONTDESK_SANDBOX_URL="+env.Upstreams.URL+"/sandbox")
 	printed, _ := doctor.CombinedOutput()
 	for _, line := range []string{
 		"ListOffers: 1 without a readable isFirstMonthPayed", "ListOffers: 1 without a readable totalPriceTI",

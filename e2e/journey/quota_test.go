@@ -50,27 +50,27 @@ func (s *quotaEnv) expectKept() {
 // buyers pay meanwhile: none of their calls is refused, and none waits for the next minute.
 func TestMoneyFindsCalls(t *testing.T) {
 	t.Parallel()
-	s := newQuotaEnv(t, clubsim.CallLimits{PerSlice: 30, SliceMs: 100})
+	env := newQuotaEnv(t, clubsim.CallLimits{PerSlice: 30, SliceMs: 100})
 	const buyers, visitors = 4, 8
 	var paying [buyers]*frontdesktest.Client
 	var registrations [buyers]api.Registration
 	for i := range paying {
-		buyer := *s.both[i%2]
+		buyer := *env.both[i%2]
 		paying[i] = &buyer
 		registrations[i] = buyer.Register()
 	}
-	s.limit(clubsim.CallLimits{PerMinute: 300, PerSlice: 30, SliceMs: 100})
-	ends := s.Upstreams.Sim.Requests()[0].At.Add(time.Minute) // of the first minute
+	env.limit(clubsim.CallLimits{PerMinute: 300, PerSlice: 30, SliceMs: 100})
+	ends := env.Upstreams.Sim.Requests()[0].At.Add(time.Minute) // of the first minute
 	var crowd sync.WaitGroup
 	var left atomic.Bool
 	defer crowd.Wait()
 	defer left.Store(true)
 	var waiting, wrong atomic.Int64
-	visitor := *s.both[0]
+	visitor := *env.both[0]
 	id := visitor.Register().Id
 	for i := range visitors {
 		visitor := visitor
-		visitor.URL = s.both[i%2].URL
+		visitor.URL = env.both[i%2].URL
 		crowd.Go(func() {
 			for !left.Load() {
 				switch response, err := visitor.Try("POST", "/v1/registrations/"+id+"/check", nil, frontdesktest.Key("")); {
@@ -96,7 +96,7 @@ func TestMoneyFindsCalls(t *testing.T) {
 		t.Errorf("%d checks failed in another way", n)
 	}
 	recorded := 0
-	for _, call := range s.Upstreams.Sim.Requests() {
+	for _, call := range env.Upstreams.Sim.Requests() {
 		if call.Operation == "createPayment" {
 			recorded++
 			if call.At.After(ends) {
@@ -104,24 +104,24 @@ func TestMoneyFindsCalls(t *testing.T) {
 			}
 		}
 	}
-	if recorded != buyers || len(s.Upstreams.Sim.Ledger()) != buyers || !s.Upstreams.Sim.Audit().OK {
-		t.Errorf("%d payments were sent, and the ledger is %+v", recorded, s.Upstreams.Sim.Ledger())
+	if recorded != buyers || len(env.Upstreams.Sim.Ledger()) != buyers || !env.Upstreams.Sim.Audit().OK {
+		t.Errorf("%d payments were sent, and the ledger is %+v", recorded, env.Upstreams.Sim.Ledger())
 	}
-	s.expectKept()
+	env.expectKept()
 }
 
 // TestNewcomersWaitForTheQuota: newcomers for whose signup there are no calls are turned away before the first one, and are admitted
 // when they come back after Retry-After.
 func TestNewcomersWaitForTheQuota(t *testing.T) {
 	t.Parallel()
-	s := newQuotaEnv(t, clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
-	s.both[0].Register() // a response shows the limits
-	s.both[1].Register()
+	env := newQuotaEnv(t, clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
+	env.both[0].Register() // a response shows the limits
+	env.both[1].Register()
 	const newcomers = 12
 	var waited atomic.Int64
 	var crowd sync.WaitGroup
 	for i := range newcomers {
-		visitor, key := *s.both[i%2], uuid.NewString()
+		visitor, key := *env.both[i%2], uuid.NewString()
 		crowd.Go(func() {
 			for turned := 0; ; turned++ {
 				response := visitor.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(key))
@@ -141,28 +141,28 @@ func TestNewcomersWaitForTheQuota(t *testing.T) {
 	if waited.Load() == 0 {
 		t.Error("no newcomer had to wait")
 	}
-	s.expectKept()
+	env.expectKept()
 }
 
 // TestLimitAtThePayment: the limits are lowered while the POST of a payment is on its way. The payment waits until the limit ends,
 // and is recorded once.
 func TestLimitAtThePayment(t *testing.T) {
 	t.Parallel()
-	s := &quotaEnv{Env: frontdesktest.NewEnv(t), t: t}
-	proxy := s.Upstreams.Proxy()
+	env := &quotaEnv{Env: frontdesktest.NewEnv(t), t: t}
+	proxy := env.Upstreams.Proxy()
 	t.Cleanup(proxy.Close)
-	s.limit(clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
-	_, client := s.Gateway(t, "FRONTDESK_CLUB_URL="+proxy.URL+"/sim")
+	env.limit(clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
+	_, client := env.Gateway(t, "FRONTDESK_CLUB_URL="+proxy.URL+"/sim")
 	registration := client.Register()
 	payment := client.Pay(registration.Id)
 	proxy.Add(&frontdesktest.Breakpoint{
 		Operation: frontdesktest.PostPayment,
 		Phase:     frontdesktest.DuringRequest,
-		OnHit:     func() { s.limit(clubsim.CallLimits{PerMinute: 1, SliceMs: 100}) },
+		OnHit:     func() { env.limit(clubsim.CallLimits{PerMinute: 1, SliceMs: 100}) },
 	})
 	client.Confirm(payment, frontdesktest.ApprovedCard)
 	refused := func() (n int) {
-		for _, call := range s.Upstreams.Sim.Requests() {
+		for _, call := range env.Upstreams.Sim.Requests() {
 			if call.Operation == "createPayment" && call.Status == http.StatusTooManyRequests {
 				n++
 			}
@@ -170,10 +170,10 @@ func TestLimitAtThePayment(t *testing.T) {
 		return n
 	}
 	frontdesktest.Eventually(t, "the payment meets the limit", func() bool { return refused() > 0 })
-	s.limit(clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
+	env.limit(clubsim.CallLimits{PerMinute: 600, SliceMs: 100})
 	client.Await(registration.Id, api.Completed)
 	if n := refused(); n != 1 {
 		t.Errorf("%d payments were refused", n)
 	}
-	s.ExpectOnePayment(t, payment.Total.Amount)
+	env.ExpectOnePayment(t, payment.Total.Amount)
 }

@@ -24,25 +24,25 @@ func TestWorldAsksRepeats(t *testing.T) {
 	for world, asks := range map[string]bool{"demo": false, "demo-asks": true, "demo-asks-no-more": false, "demo-other": false} {
 		t.Run(world, func(t *testing.T) {
 			t.Parallel()
-			c := frontdesktest.NewClient(t, url)
-			c.World = world
+			client := frontdesktest.NewClient(t, url)
+			client.World = world
 			if asks || world == "demo-asks-no-more" {
-				c.Control("PUT", "settings", `{"askRepeats": true}`).Into(http.StatusOK, nil)
+				client.Control("PUT", "settings", `{"askRepeats": true}`).Into(http.StatusOK, nil)
 			}
 			if world == "demo-asks-no-more" {
-				c.Control("POST", "reset", nil).Into(http.StatusNoContent, nil)
+				client.Control("POST", "reset", nil).Into(http.StatusNoContent, nil)
 			}
-			response, second := buyTwice(c)
+			response, second := buyTwice(client)
 			if !asks {
 				response.Into(http.StatusCreated, nil)
 				return
 			}
 			response.Problem(api.PossibleDuplicatePurchase)
 			var payment api.Payment
-			c.RequestPayment(second, `{"method":"card","again":true}`).Into(http.StatusCreated, &payment)
-			c.Confirm(payment, "4242424242424242")
-			c.Await(second, api.Completed)
-			if ledger := c.Records().Ledger; len(ledger) != 2 {
+			client.RequestPayment(second, `{"method":"card","again":true}`).Into(http.StatusCreated, &payment)
+			client.Confirm(payment, "4242424242424242")
+			client.Await(second, api.Completed)
+			if ledger := client.Records().Ledger; len(ledger) != 2 {
 				t.Errorf("after a yes the ledger holds %+v", ledger)
 			}
 		})

@@ -12,13 +12,13 @@ import (
 // has seen before.
 func TestPaymentAfterReset(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	for range 2 {
-		c.Do("POST", "/sim/demo/_control/reset", nil).Into(http.StatusNoContent, nil)
-		registration := c.Register()
-		payment := c.Pay(registration.Id)
-		c.Confirm(payment, "4242424242424242")
-		c.Await(registration.Id, api.Completed)
-		c.Records().ExpectOnePayment(t, payment.Total.Amount)
+		client.Do("POST", "/sim/demo/_control/reset", nil).Into(http.StatusNoContent, nil)
+		registration := client.Register()
+		payment := client.Pay(registration.Id)
+		client.Confirm(payment, "4242424242424242")
+		client.Await(registration.Id, api.Completed)
+		client.Records().ExpectOnePayment(t, payment.Total.Amount)
 	}
 }

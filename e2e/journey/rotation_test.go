@@ -19,11 +19,11 @@ import (
 // endpoint. A gateway that has only the new secret accepts no event of the old endpoint.
 func TestOneEndpointReplacesAnother(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	processor := sandbox.New(sandbox.Config{})
 	t.Cleanup(processor.Close)
 	gateway := func(secrets string) *frontdesktest.Client {
-		_, c := s.Gateway(t, "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_URL="+processor.URL,
+		_, c := env.Gateway(t, "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_URL="+processor.URL,
 			"FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey,
 			"FRONTDESK_STRIPE_WEBHOOK_SECRET="+secrets)
 		return c
@@ -66,5 +66,5 @@ func TestOneEndpointReplacesAnother(t *testing.T) {
 		}
 	}
 	first.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Total.Amount)
+	env.ExpectOnePayment(t, payment.Total.Amount)
 }

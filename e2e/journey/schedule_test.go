@@ -45,15 +45,15 @@ func (e simEntry) loops() int64 {
 }
 
 // sim asks the club system directly, without the gateway.
-func sim(c *frontdesktest.Client, path string) *frontdesktest.Response {
+func sim(client *frontdesktest.Client, path string) *frontdesktest.Response {
 	key := [2]string{"x-gateway-api-key", clubsim.DemoGatewayKey}
 	var token struct {
 		Value string `json:"access_token"`
 	}
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {clubsim.DemoClientID}, "client_secret": {clubsim.DemoClientSecret}}
-	c.Do("POST", "/sim/oauth/v2/token", form.Encode(), key, [2]string{"Content-Type", "application/x-www-form-urlencoded"}).
+	client.Do("POST", "/sim/oauth/v2/token", form.Encode(), key, [2]string{"Content-Type", "application/x-www-form-urlencoded"}).
 		Into(http.StatusOK, &token)
-	return c.Do("GET", "/sim"+path, nil, key, [2]string{"Authorization", "Bearer " + token.Value},
+	return client.Do("GET", "/sim"+path, nil, key, [2]string{"Authorization", "Bearer " + token.Value},
 		[2]string{"x-user-club-id", "/demo/clubs/11"}, [2]string{"x-user-network-node-id", "/demo/network_nodes/3"})
 }
 
@@ -73,23 +73,23 @@ func catalogue(c *frontdesktest.Client, club string) (products []api.Product) {
 // and with the cart that it makes.
 func TestScheduleOfEveryOffer(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	club, seen := c.Club(), 0
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	club, seen := client.Club(), 0
 	var days api.DebitDayList
-	c.Do("GET", "/v1/clubs/"+club+"/debit-days?startDate=2030-01-16", nil).Into(http.StatusOK, &days)
+	client.Do("GET", "/v1/clubs/"+club+"/debit-days?startDate=2030-01-16", nil).Into(http.StatusOK, &days)
 	first := days.Items[0]
-	for _, product := range catalogue(c, club) {
+	for _, product := range catalogue(client, club) {
 		for _, offer := range product.Offers {
-			var s api.Schedule
-			c.Do("GET", "/v1/clubs/"+club+"/offers/"+offer.Id+"/schedule?startDate=2030-01-16&debitDay=20", nil).Into(http.StatusOK, &s)
+			var schedule api.Schedule
+			client.Do("GET", "/v1/clubs/"+club+"/offers/"+offer.Id+"/schedule?startDate=2030-01-16&debitDay=20", nil).Into(http.StatusOK, &schedule)
 			var records simOffer
-			sim(c, "/demo/offers/"+offer.Id).Into(http.StatusOK, &records)
-			if s.OfferId != offer.Id || s.StartDate != "2030-01-16" || first.Day != 20 {
-				t.Errorf("%s: asked for another schedule: %+v", offer.Name, s)
+			sim(client, "/demo/offers/"+offer.Id).Into(http.StatusOK, &records)
+			if schedule.OfferId != offer.Id || schedule.StartDate != "2030-01-16" || first.Day != 20 {
+				t.Errorf("%s: asked for another schedule: %+v", offer.Name, schedule)
 			}
-			holdCart(t, c, club, offer, s)
-			holdCartSchedule(t, c, offer, s)
-			holdTotal(t, offer, s, records)
+			holdCart(t, client, club, offer, schedule)
+			holdCartSchedule(t, client, offer, schedule)
+			holdTotal(t, offer, schedule, records)
 			seen++
 		}
 	}
@@ -99,15 +99,15 @@ func TestScheduleOfEveryOffer(t *testing.T) {
 }
 
 // holdCart checks that the amount due now is the cart's, with what the club adds.
-func holdCart(t *testing.T, c *frontdesktest.Client, club string, offer api.Offer, s api.Schedule) {
+func holdCart(t *testing.T, c *frontdesktest.Client, club string, offer api.Offer, schedule api.Schedule) {
 	t.Helper()
-	start := s.StartDate
+	start := schedule.StartDate
 	var registration api.Registration
 	c.Do("POST", "/v1/registrations", api.StartRegistration{
 		ClubId: club, Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer.Id, StartDate: &start}},
 	}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
-	if due := registration.Cart.DueNow; s.DueNow.Price != due {
-		t.Errorf("%s: due now %d, in the cart %d", offer.Name, s.DueNow.Price.Amount, due.Amount)
+	if due := registration.Cart.DueNow; schedule.DueNow.Price != due {
+		t.Errorf("%s: due now %d, in the cart %d", offer.Name, schedule.DueNow.Price.Amount, due.Amount)
 	}
 }
 
@@ -223,7 +223,7 @@ func within(debits map[string]int64) map[string]int64 {
 
 // holdTotal checks that the total is the fee and every billing period, and that an endless offer has no
 // total.
-func holdTotal(t *testing.T, offer api.Offer, s api.Schedule, records simOffer) {
+func holdTotal(t *testing.T, offer api.Offer, schedule api.Schedule, records simOffer) {
 	t.Helper()
 	want := records.Total
 	if occurrences := records.Repayments.Occurrences; len(occurrences) > 0 {
@@ -232,29 +232,29 @@ func holdTotal(t *testing.T, offer api.Offer, s api.Schedule, records simOffer) 
 			want += entry.Price * entry.loops()
 		}
 	}
-	for _, part := range s.DueNow.Parts {
+	for _, part := range schedule.DueNow.Parts {
 		if part.Kind == api.SchedulePartKindProrata {
 			want += part.Price.Amount
 		}
 	}
-	for _, extra := range frontdesktest.Value(s.DueNow.Extras) {
+	for _, extra := range frontdesktest.Value(schedule.DueNow.Extras) {
 		want += extra.Price.Amount
 	}
 	endless := len(records.Repayments.Recurrences) > 0
-	if (s.Recurrence != nil) != endless || (s.Total == nil) != endless || !endless && s.Total.Amount != want {
-		t.Errorf("%s: in all %+v, endless %t; want %d, endless %t", offer.Name, s.Total, s.Recurrence != nil, want, endless)
+	if (schedule.Recurrence != nil) != endless || (schedule.Total == nil) != endless || !endless && schedule.Total.Amount != want {
+		t.Errorf("%s: in all %+v, endless %t; want %d, endless %t", offer.Name, schedule.Total, schedule.Recurrence != nil, want, endless)
 	}
-	if endless && s.Basis == api.Exact {
+	if endless && schedule.Basis == api.Exact {
 		periods := int64(0)
 		for _, entry := range records.Repayments.Recurrences {
 			periods += entry.Price
 		}
-		if s.Recurrence.Price.Amount != periods {
-			t.Errorf("%s: continues with %d, want %d", offer.Name, s.Recurrence.Price.Amount, periods)
+		if schedule.Recurrence.Price.Amount != periods {
+			t.Errorf("%s: continues with %d, want %d", offer.Name, schedule.Recurrence.Price.Amount, periods)
 		}
 	}
-	if doubtful := slices.Contains([]string{"1301", "1401", "1701"}, offer.Id); doubtful != (s.Basis != api.Exact) {
-		t.Errorf("%s: the basis is %s (%v)", offer.Name, s.Basis, frontdesktest.Value(s.Rules))
+	if doubtful := slices.Contains([]string{"1301", "1401", "1701"}, offer.Id); doubtful != (schedule.Basis != api.Exact) {
+		t.Errorf("%s: the basis is %s (%v)", offer.Name, schedule.Basis, frontdesktest.Value(schedule.Rules))
 	}
 }
 
@@ -262,20 +262,20 @@ func holdTotal(t *testing.T, offer api.Offer, s api.Schedule, records simOffer) 
 // article there holds the day and the date that the visitor saw.
 func TestScheduleMatchesClubSystem(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	club, start, day := c.Club(), time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly), 10
-	var s api.Schedule
-	c.Do("GET", "/v1/clubs/"+club+"/offers/1201/schedule?startDate="+start+"&debitDay=10", nil).Into(http.StatusOK, &s)
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	club, start, day := client.Club(), time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly), 10
+	var schedule api.Schedule
+	client.Do("GET", "/v1/clubs/"+club+"/offers/1201/schedule?startDate="+start+"&debitDay=10", nil).Into(http.StatusOK, &schedule)
 	var days api.DebitDayList
-	c.Do("GET", "/v1/clubs/"+club+"/debit-days?startDate="+start, nil).Into(http.StatusOK, &days)
+	client.Do("GET", "/v1/clubs/"+club+"/debit-days?startDate="+start, nil).Into(http.StatusOK, &days)
 	at := slices.IndexFunc(days.Items, func(d api.DebitDay) bool { return d.Day == day })
-	if len(s.Debits) != 13 || at < 0 || s.Debits[0].Date != days.Items[at].Date {
-		t.Fatalf("the debits are %+v, the days %+v", s.Debits, days.Items)
+	if len(schedule.Debits) != 13 || at < 0 || schedule.Debits[0].Date != days.Items[at].Date {
+		t.Fatalf("the debits are %+v, the days %+v", schedule.Debits, days.Items)
 	}
 	var registration api.Registration
-	c.Do("POST", "/v1/registrations", api.StartRegistration{
+	client.Do("POST", "/v1/registrations", api.StartRegistration{
 		ClubId: club, Person: frontdesktest.Person(),
-		Items: &[]api.NewItem{{OfferId: "1201", StartDate: &start, Debit: &api.Debit{Day: &day, From: &s.Debits[0].Date}}},
+		Items: &[]api.NewItem{{OfferId: "1201", StartDate: &start, Debit: &api.Debit{Day: &day, From: &schedule.Debits[0].Date}}},
 	}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 	for _, problem := range registration.Cart.Problems {
 		if problem.Code == "debit_day_not_allowed" {
@@ -292,13 +292,13 @@ func TestScheduleMatchesClubSystem(t *testing.T) {
 			Implementation struct{ StartDate string }
 		}
 	}
-	sim(c, saleOf(t, c)).Into(http.StatusOK, &asked)
+	sim(client, saleOf(t, client)).Into(http.StatusOK, &asked)
 	if len(asked.Articles) != 1 {
 		t.Fatalf("the sale holds %+v", asked.Articles)
 	}
-	if got := asked.Articles[0]; !got.Wish.SpecificDay || got.Wish.DebitDay != day || got.Wish.StartDate != s.Debits[0].Date ||
+	if got := asked.Articles[0]; !got.Wish.SpecificDay || got.Wish.DebitDay != day || got.Wish.StartDate != schedule.Debits[0].Date ||
 		got.Implementation.StartDate != start {
-		t.Errorf("the club was asked for %+v, the visitor was shown %s", got, s.Debits[0].Date)
+		t.Errorf("the club was asked for %+v, the visitor was shown %s", got, schedule.Debits[0].Date)
 	}
 }
 
@@ -323,19 +323,19 @@ func saleOf(t *testing.T, c *frontdesktest.Client) string {
 // it was not chosen.
 func TestScheduleWithoutDebitDay(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	club := c.Club()
-	var s api.Schedule
-	c.Do("GET", "/v1/clubs/"+club+"/offers/1601/schedule", nil).Problem(api.OfferNotFound) // for employees of partners only
-	c.Do("GET", "/v1/clubs/"+club+"/offers/1501/schedule", nil).Into(http.StatusOK, &s)
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	club := client.Club()
+	var schedule api.Schedule
+	client.Do("GET", "/v1/clubs/"+club+"/offers/1601/schedule", nil).Problem(api.OfferNotFound) // for employees of partners only
+	client.Do("GET", "/v1/clubs/"+club+"/offers/1501/schedule", nil).Into(http.StatusOK, &schedule)
 	var days api.DebitDayList
-	c.Do("GET", "/v1/clubs/"+club+"/debit-days", nil).Into(http.StatusOK, &days)
-	if len(days.Items) != 3 || frontdesktest.Value(s.DebitDay) != days.Items[0].Day || s.Basis != api.Estimated ||
-		!slices.Contains(frontdesktest.Value(s.Rules), "debit_day_open") {
-		t.Errorf("of the days %+v the schedule is %+v", days.Items, s)
+	client.Do("GET", "/v1/clubs/"+club+"/debit-days", nil).Into(http.StatusOK, &days)
+	if len(days.Items) != 3 || frontdesktest.Value(schedule.DebitDay) != days.Items[0].Day || schedule.Basis != api.Estimated ||
+		!slices.Contains(frontdesktest.Value(schedule.Rules), "debit_day_open") {
+		t.Errorf("of the days %+v the schedule is %+v", days.Items, schedule)
 	}
-	if len(s.FirstStatement) != 3 || s.FirstStatement[0].Kind != api.ScheduleMovementKindDueNow ||
-		s.FirstStatement[1].Date != s.Recurrence.From {
-		t.Errorf("the first statement is %+v", s.FirstStatement)
+	if len(schedule.FirstStatement) != 3 || schedule.FirstStatement[0].Kind != api.ScheduleMovementKindDueNow ||
+		schedule.FirstStatement[1].Date != schedule.Recurrence.From {
+		t.Errorf("the first statement is %+v", schedule.FirstStatement)
 	}
 }

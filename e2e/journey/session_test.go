@@ -14,22 +14,22 @@ import (
 // the payment continues.
 func TestEndSession(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	r := c.Register()
-	path := "/v1/registrations/" + r.Id
-	other, _ := resume(t, c, r.Id)
-	stranger := *c
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
+	path := "/v1/registrations/" + registration.Id
+	other, _ := resume(t, client, registration.Id)
+	stranger := *client
 	stranger.Token = ""
 	stranger.Do("DELETE", path+"/session", nil).Problem(api.TokenRequired)
 	key := frontdesktest.Key("a link made before the end")
-	c.Do("POST", path+"/resume-link", nil, key).Into(http.StatusCreated, nil)
-	payment := c.Pay(r.Id)
-	stream := c.Follow(r.Id, "")
-	c.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil)
-	c.Do("GET", path, nil).Problem(api.RegistrationNotFound)
-	c.Do("POST", path+"/resume-link", nil, frontdesktest.Key("")).Problem(api.RegistrationNotFound)
-	c.Do("POST", path+"/resume-link", nil, key).Problem(api.RegistrationNotFound)
-	c.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil) // the first response may have been lost
+	client.Do("POST", path+"/resume-link", nil, key).Into(http.StatusCreated, nil)
+	payment := client.Pay(registration.Id)
+	stream := client.Follow(registration.Id, "")
+	client.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil)
+	client.Do("GET", path, nil).Problem(api.RegistrationNotFound)
+	client.Do("POST", path+"/resume-link", nil, frontdesktest.Key("")).Problem(api.RegistrationNotFound)
+	client.Do("POST", path+"/resume-link", nil, key).Problem(api.RegistrationNotFound)
+	client.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil) // the first response may have been lost
 	for {
 		if event, ended := stream.Next(); ended {
 			t.Error("the device's stream ended without a reason")
@@ -41,7 +41,7 @@ func TestEndSession(t *testing.T) {
 		break
 	}
 	other.Confirm(payment, "4242424242424242")
-	other.Await(r.Id, api.Completed)
+	other.Await(registration.Id, api.Completed)
 	other.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil)
 	other.Do("GET", path, nil).Problem(api.RegistrationNotFound)
 }
@@ -49,12 +49,12 @@ func TestEndSession(t *testing.T) {
 // TestEndCookieSession checks that the browser deletes its cookie, and that copies of it are void.
 func TestEndCookieSession(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	r := c.Register()
+	client, _ := frontdesktest.NewWorld(t)
+	r := client.Register()
 	path := "/v1/registrations/" + r.Id
-	stranger := *c
+	stranger := *client
 	stranger.Token = ""
-	response := exchange(&stranger, resumeCode(t, c, r.Id), [2]string{"X-Frontdesk-Session", "cookie"})
+	response := exchange(&stranger, resumeCode(t, client, r.Id), [2]string{"X-Frontdesk-Session", "cookie"})
 	response.Into(http.StatusCreated, nil)
 	set, err := http.ParseSetCookie(response.Header.Get("Set-Cookie"))
 	if err != nil {
@@ -70,9 +70,9 @@ func TestEndCookieSession(t *testing.T) {
 		t.Errorf("the cookie becomes %v, %v", gone, err)
 	}
 	stranger.Do("GET", path, nil, cookie).Problem(api.RegistrationNotFound)
-	c.Do("GET", path, nil).Into(http.StatusOK, nil)
-	c.Do("DELETE", path+"/session", nil, cookie, own).Into(http.StatusNoContent, nil) // the token and the cookie
-	c.Do("GET", path, nil).Problem(api.RegistrationNotFound)
+	client.Do("GET", path, nil).Into(http.StatusOK, nil)
+	client.Do("DELETE", path+"/session", nil, cookie, own).Into(http.StatusNoContent, nil) // the token and the cookie
+	client.Do("GET", path, nil).Problem(api.RegistrationNotFound)
 }
 
 // TestAttribution checks that a visitor's campaign is kept and shown, and that personal data is not

@@ -16,8 +16,8 @@ import (
 // TestPaymentMethods tries each method, without faults and with each failure of the club system.
 func TestPaymentMethods(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
 	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)}
 	for name, way := range map[string]struct {
 		body   any
@@ -44,38 +44,38 @@ func TestPaymentMethods(t *testing.T) {
 			{"token refused once", &clubsim.Fault{Kind: "unauthorized_once"}, http.StatusCreated, api.Recorded, true},
 		} {
 			t.Run(name+": "+test.name, func(t *testing.T) {
-				before := len(s.Upstreams.Sim.Ledger())
-				c := c.WithT(t)
+				before := len(env.Upstreams.Sim.Ledger())
+				client := client.WithT(t)
 				var registration api.Registration
 				if name == "free" {
-					registration = c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: frontdesktest.FreeTrial})
+					registration = client.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: frontdesktest.FreeTrial})
 				} else {
-					registration = c.Register()
+					registration = client.Register()
 				}
 				if test.fault != nil {
 					test.fault.Match, test.fault.Times = clubsim.FaultMatch{Method: "POST", Path: way.path}, frontdesktest.Times(1)
-					s.SetFaults(t, *test.fault)
+					env.SetFaults(t, *test.fault)
 				}
 				var payment api.Payment
-				c.RequestPayment(registration.Id, way.body, frontdesktest.StaffKey()).Into(test.status, &payment)
+				client.RequestPayment(registration.Id, way.body, frontdesktest.StaffKey()).Into(test.status, &payment)
 				if payment.State != test.state || payment.Card != nil || string(payment.Method) != name {
 					t.Errorf("the payment is %+v", payment)
 				}
 				if due := payment.DueDate; (due != nil) != (name == "later") || due != nil && *due != later["dueDate"] {
 					t.Errorf("it is due by %v", due)
 				}
-				if got := len(s.Upstreams.Sim.Ledger()) - before; test.applied && got != way.ledger || !test.applied && got != 0 {
+				if got := len(env.Upstreams.Sim.Ledger()) - before; test.applied && got != way.ledger || !test.applied && got != 0 {
 					t.Errorf("the ledger has %d lines more", got)
 				}
-				end := c.Registration(registration.Id)
+				end := client.Registration(registration.Id)
 				want := map[api.PaymentState]api.RegistrationState{
 					api.Recorded: api.Completed, api.Cancelled: api.Open, api.InDoubt: api.Attention,
 				}[test.state]
 				if end.State != want {
 					t.Errorf("the registration is %s", end.State)
 				}
-				if !s.Upstreams.Sim.Audit().OK {
-					t.Errorf("the audit finds %+v", s.Upstreams.Sim.Audit())
+				if !env.Upstreams.Sim.Audit().OK {
+					t.Errorf("the audit finds %+v", env.Upstreams.Sim.Audit())
 				}
 			})
 		}
@@ -90,7 +90,7 @@ func TestPaymentExamples(t *testing.T) {
 	if len(examples) < 6 {
 		t.Errorf("there are %d examples", len(examples))
 	}
-	c, _ := frontdesktest.NewWorld(t)
+	client, _ := frontdesktest.NewWorld(t)
 	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 	due := time.Now().AddDate(0, 1, 0).Format(time.DateOnly)
 	for name, example := range examples {
@@ -104,11 +104,11 @@ func TestPaymentExamples(t *testing.T) {
 			offer = frontdesktest.FreeTrial
 		}
 		var registration api.Registration
-		c.Do("POST", "/v1/registrations", api.StartRegistration{
-			ClubId: c.Club(), Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer, StartDate: &tomorrow}},
+		client.Do("POST", "/v1/registrations", api.StartRegistration{
+			ClubId: client.Club(), Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer, StartDate: &tomorrow}},
 		}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
-		c.Token = *registration.Token
-		if answer := c.RequestPayment(registration.Id, example.Value.Value, frontdesktest.StaffKey()); answer.Status != http.StatusCreated {
+		client.Token = *registration.Token
+		if answer := client.RequestPayment(registration.Id, example.Value.Value, frontdesktest.StaffKey()); answer.Status != http.StatusCreated {
 			t.Errorf("%s: status %d: %s", name, answer.Status, answer.Body)
 		}
 	}
@@ -118,52 +118,52 @@ func TestPaymentExamples(t *testing.T) {
 // registration.
 func TestClosedRegistrationIsNotRetried(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	registration := c.Register()
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
 	path := "/v1/registrations/" + registration.Id
 	started := func(status int) (payment api.Payment) {
-		c.Do("POST", path+"/payment", map[string]string{"method": "card"}, frontdesktest.Key("the first payment")).Into(status, &payment)
+		client.Do("POST", path+"/payment", map[string]string{"method": "card"}, frontdesktest.Key("the first payment")).Into(status, &payment)
 		return payment
 	}
 	if payment := started(http.StatusCreated); payment.State != api.RequiresAction {
 		t.Fatalf("the payment is %+v", payment)
 	}
 	var abandoned api.Registration
-	c.Do("DELETE", path, nil).Into(http.StatusOK, &abandoned)
+	client.Do("DELETE", path, nil).Into(http.StatusOK, &abandoned)
 	for where, seen := range map[string]api.Payment{
 		"abandoning":       *abandoned.Payment,
-		"the registration": *c.Registration(registration.Id).Payment,
+		"the registration": *client.Registration(registration.Id).Payment,
 		"the replay":       started(http.StatusCreated),
 	} {
 		if seen.State != api.Cancelled || seen.PayAgain != api.PayAgainNo {
 			t.Errorf("%s shows %+v", where, seen)
 		}
 	}
-	c.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.RegistrationClosed)
+	client.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.RegistrationClosed)
 }
 
 // TestRefusedPaymentMethods covers methods that do not fit the amount, and those reserved for staff.
 func TestRefusedPaymentMethods(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
+	client, _ := frontdesktest.NewWorld(t)
 	cash := map[string]string{"method": "desk", "mean": "cash"}
 	wrong := [2]string{"X-Frontdesk-Staff-Key", "not-a-staff-key-1"}
-	registration := c.Register()
-	c.RequestPayment(registration.Id, cash).Problem(api.StaffOnly)
-	refused := c.RequestPayment(registration.Id, cash, wrong)
+	registration := client.Register()
+	client.RequestPayment(registration.Id, cash).Problem(api.StaffOnly)
+	refused := client.RequestPayment(registration.Id, cash, wrong)
 	refused.Problem(api.StaffKeyUnknown)
 	if refused.Status != http.StatusUnauthorized || refused.Header.Get("WWW-Authenticate") == "" {
 		t.Errorf("a wrong key is answered by %d", refused.Status)
 	}
-	c.RequestPayment(registration.Id, map[string]string{"method": "free"}).Problem(api.AmountDue)
+	client.RequestPayment(registration.Id, map[string]string{"method": "free"}).Problem(api.AmountDue)
 	tooLittle := `{"method":"desk","mean":"card","cards":[{"paid":{"amount":1,"currency":"EUR"},"network":"CBGroup"}]}`
-	sum := c.RequestPayment(registration.Id, tooLittle, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
+	sum := client.RequestPayment(registration.Id, tooLittle, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
 	if frontdesktest.Place((*sum.Errors)[0]) != "/cards" {
 		t.Errorf("points at %+v", sum.Errors)
 	}
 	for name, headers := range map[string][][2]string{"the buyer": nil, "staff": {frontdesktest.StaffKey()}} {
 		var seen api.Registration
-		c.Do("GET", "/v1/registrations/"+registration.Id, nil, headers...).Into(http.StatusOK, &seen)
+		client.Do("GET", "/v1/registrations/"+registration.Id, nil, headers...).Into(http.StatusOK, &seen)
 		want := []api.PaymentMethod{api.PaymentMethodCard, api.PaymentMethodLater}
 		if headers != nil {
 			want = append(want, api.PaymentMethodDesk)
@@ -172,9 +172,9 @@ func TestRefusedPaymentMethods(t *testing.T) {
 			t.Errorf("%s can settle by %v", name, got)
 		}
 	}
-	free := c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: frontdesktest.FreeTrial})
-	c.RequestPayment(free.Id, map[string]string{"method": "card"}).Problem(api.NothingDue)
-	if r := c.Records(); len(r.Ledger) != 0 {
+	free := client.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: frontdesktest.FreeTrial})
+	client.RequestPayment(free.Id, map[string]string{"method": "card"}).Problem(api.NothingDue)
+	if r := client.Records(); len(r.Ledger) != 0 {
 		t.Errorf("the ledger holds %+v", r.Ledger)
 	}
 }
@@ -183,9 +183,9 @@ func TestRefusedPaymentMethods(t *testing.T) {
 // settles.
 func TestConcurrentPaymentMethods(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, one := s.Gateway(t)
-	_, other := s.Gateway(t)
+	env := frontdesktest.NewEnv(t)
+	_, one := env.Gateway(t)
+	_, other := env.Gateway(t)
 	registration := one.Register()
 	other.Token = one.Token
 	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)}
@@ -200,14 +200,14 @@ func TestConcurrentPaymentMethods(t *testing.T) {
 	end := one.Await(registration.Id, api.Completed)
 	want := map[api.PaymentMethod]int{api.PaymentMethodLater: 0, api.PaymentMethodDesk: 1}[end.Payment.Method]
 	settled := 0
-	for _, request := range s.Upstreams.Sim.Requests() {
+	for _, request := range env.Upstreams.Sim.Requests() {
 		postponed, _ := path.Match("/sales/*/postpone_due", request.Path)
 		paid, _ := path.Match("/sales/*/payments", request.Path)
 		if request.Method == http.MethodPost && (postponed || paid) {
 			settled++
 		}
 	}
-	if got := len(s.Upstreams.Sim.Ledger()); got != want || settled != 1 {
+	if got := len(env.Upstreams.Sim.Ledger()); got != want || settled != 1 {
 		t.Errorf("settled by %s: %d lines in the ledger after %d requests", end.Payment.Method, got, settled)
 	}
 }
@@ -216,24 +216,24 @@ func TestConcurrentPaymentMethods(t *testing.T) {
 // members of staff take money: one payment is the probe, and the other waits until that was accepted. Each is recorded once.
 func TestDeskWhileTheBrakeHolds(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
 	pay := func(holder *frontdesktest.Client, registration api.Registration) *frontdesktest.Response {
 		return holder.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey())
 	}
-	booked := func() int { return len(s.Upstreams.Sim.Ledger()) }
-	s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 502, Times: frontdesktest.Times(3)})
+	booked := func() int { return len(env.Upstreams.Sim.Ledger()) }
+	env.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 502, Times: frontdesktest.Times(3)})
 	for range 3 {
 		var doubt api.Payment
-		if pay(c, c.Register()).Into(http.StatusAccepted, &doubt); doubt.State != api.InDoubt {
+		if pay(client, client.Register()).Into(http.StatusAccepted, &doubt); doubt.State != api.InDoubt {
 			t.Fatalf("the payment is %+v", doubt)
 		}
 	}
-	probe, first := *c, c.Register()
-	probe.Token = c.Token
-	waiting, second := *c, c.Register()
-	waiting.Token = c.Token
-	s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 20_000, Times: frontdesktest.Times(1)})
+	probe, first := *client, client.Register()
+	probe.Token = client.Token
+	waiting, second := *client, client.Register()
+	waiting.Token = client.Token
+	env.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 20_000, Times: frontdesktest.Times(1)})
 	var group sync.WaitGroup
 	group.Go(func() { pay(&probe, first) })
 	frontdesktest.Eventually(t, "the club system has booked the probe, and its response is on its way", func() bool { return booked() == 1 })
@@ -244,7 +244,7 @@ func TestDeskWhileTheBrakeHolds(t *testing.T) {
 	group.Wait()
 	probe.AwaitPayment(first.Id, api.Recorded)
 	waiting.AwaitPayment(second.Id, api.Recorded)
-	if audit := s.Upstreams.Sim.Audit(); booked() != 2 || !audit.OK {
+	if audit := env.Upstreams.Sim.Audit(); booked() != 2 || !audit.OK {
 		t.Errorf("%d payments are booked, and the audit finds %+v", booked(), audit)
 	}
 }
@@ -253,7 +253,7 @@ func TestDeskWhileTheBrakeHolds(t *testing.T) {
 // is accepted.
 func TestDueDateIsBounded(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	for name, test := range map[string]struct {
 		environment []string
 		days        int
@@ -261,12 +261,12 @@ func TestDueDateIsBounded(t *testing.T) {
 		"as it is":   {nil, 90},
 		"configured": {[]string{"FRONTDESK_METHODS=later-days:14"}, 14},
 	} {
-		_, c := s.Gateway(t, test.environment...)
-		before := len(s.Upstreams.Sim.Requests())
-		registration := c.Register()
+		_, client := env.Gateway(t, test.environment...)
+		before := len(env.Upstreams.Sim.Requests())
+		registration := client.Register()
 		later := func(dueDate string) any { return map[string]string{"method": "later", "dueDate": dueDate} }
 		for _, day := range []string{"2020-01-31", time.Now().AddDate(5, 0, -1).Format(time.DateOnly), frontdesktest.Day(test.days + 2)} {
-			problem := c.RequestPayment(registration.Id, later(day), frontdesktest.StaffKey()).Problem(api.InvalidRequest)
+			problem := client.RequestPayment(registration.Id, later(day), frontdesktest.StaffKey()).Problem(api.InvalidRequest)
 			if frontdesktest.Place((*problem.Errors)[0]) != "/dueDate" {
 				t.Errorf("%s: %+v", name, problem.Errors)
 			}
@@ -275,11 +275,11 @@ func TestDueDateIsBounded(t *testing.T) {
 		if latest == nil || *latest != frontdesktest.Day(test.days) && *latest != frontdesktest.Day(test.days-1) {
 			t.Fatalf("%s: the latest due date is %v, want %s", name, frontdesktest.Value(latest), frontdesktest.Day(test.days))
 		}
-		if calls := postponed(s, before); calls != 0 {
+		if calls := postponed(env, before); calls != 0 {
 			t.Errorf("%s: %d sales were deferred", name, calls)
 		}
-		c.RequestPayment(registration.Id, later(*latest)).Into(http.StatusCreated, nil)
-		if calls := postponed(s, before); calls != 1 {
+		client.RequestPayment(registration.Id, later(*latest)).Into(http.StatusCreated, nil)
+		if calls := postponed(env, before); calls != 1 {
 			t.Errorf("%s: %d sales were deferred", name, calls)
 		}
 	}
@@ -298,10 +298,10 @@ func postponed(s frontdesktest.Env, since int) (n int) {
 // TestMethodsByCaller checks that each kind of caller is offered, and may use, its configured methods.
 func TestMethodsByCaller(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t, "FRONTDESK_METHODS=visitor:card+free,contact:later,staff:later+free+desk")
-	visitor, customer := c.Register(), api.Registration{}
-	startAs(c.As("customer"), "11", "201").Into(http.StatusCreated, &customer)
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t, "FRONTDESK_METHODS=visitor:card+free,contact:later,staff:later+free+desk")
+	visitor, customer := client.Register(), api.Registration{}
+	startAs(client.As("customer"), "11", "201").Into(http.StatusCreated, &customer)
 	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 0, 14).Format(time.DateOnly)}
 	bodies := map[api.PaymentMethod]any{
 		"card":  map[string]string{"method": "card"},
@@ -318,7 +318,7 @@ func TestMethodsByCaller(t *testing.T) {
 		"staff, with a visitor":     {visitor, [][2]string{frontdesktest.StaffKey()}, []api.PaymentMethod{"later", "desk"}},
 		"staff, with a known buyer": {customer, [][2]string{frontdesktest.StaffKey()}, []api.PaymentMethod{"later", "desk"}},
 	} {
-		holder := *c
+		holder := *client
 		holder.Token = *test.registration.Token
 		var seen api.Registration
 		holder.Do("GET", "/v1/registrations/"+seen.Id+test.registration.Id, nil, test.headers...).Into(http.StatusOK, &seen)
@@ -341,15 +341,15 @@ func TestMethodsByCaller(t *testing.T) {
 			}
 		}
 	}
-	if n := postponed(s, 0); n != 0 {
+	if n := postponed(env, 0); n != 0 {
 		t.Errorf("%d sales were deferred for callers who may not", n)
 	}
-	holder := *c
+	holder := *client
 	holder.Token = *customer.Token
 	holder.RequestPayment(customer.Id, later).Into(http.StatusCreated, nil)
 	holder.Token = *visitor.Token
 	holder.RequestPayment(visitor.Id, later, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
-	if n := postponed(s, 0); n != 2 || len(s.Upstreams.Sim.Ledger()) != 0 {
-		t.Errorf("%d sales were deferred, want 2; ledger %+v", n, s.Upstreams.Sim.Ledger())
+	if n := postponed(env, 0); n != 2 || len(env.Upstreams.Sim.Ledger()) != 0 {
+		t.Errorf("%d sales were deferred, want 2; ledger %+v", n, env.Upstreams.Sim.Ledger())
 	}
 }

@@ -36,49 +36,49 @@ func (d *debtor) failed(response *frontdesktest.Response) {
 
 // loseMandate: no code is sent while it is unknown whether the mandate exists. The same request
 // continues the signature.
-func loseMandate(d *debtor, kind string) {
-	wish, codes := api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, len(d.upstreams.Sim.SMS())
-	d.fault(kind, "POST", "/mandates")
-	if response := d.post("/mandate", wish, "lost "+d.id); kind != "unauthorized_once" { // this call is repeated
-		d.failed(response)
-		d.sent(codes)
-		d.answered(d.post("/mandate", wish, "lost "+d.id), api.SignatureAwaitingCode)
+func loseMandate(payer *debtor, kind string) {
+	wish, codes := api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, len(payer.upstreams.Sim.SMS())
+	payer.fault(kind, "POST", "/mandates")
+	if response := payer.post("/mandate", wish, "lost "+payer.id); kind != "unauthorized_once" { // this call is repeated
+		payer.failed(response)
+		payer.sent(codes)
+		payer.answered(payer.post("/mandate", wish, "lost "+payer.id), api.SignatureAwaitingCode)
 	}
-	d.sent(codes + 1)
-	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned)
+	payer.sent(codes + 1)
+	payer.answered(payer.post("/mandate/signature", api.Signature{Code: payer.code()}), api.SignatureSigned)
 }
 
 // loseCode: a visitor who may have got an SMS gets no second one before the interval is over.
-func loseCode(d *debtor, kind string) {
-	codes := len(d.upstreams.Sim.SMS())
-	d.fault(kind, "POST", "/signature_requests")
+func loseCode(payer *debtor, kind string) {
+	codes := len(payer.upstreams.Sim.SMS())
+	payer.fault(kind, "POST", "/signature_requests")
 	if kind == "unauthorized_once" {
-		d.mandate(api.SignatureAwaitingCode)
+		payer.mandate(api.SignatureAwaitingCode)
 		return
 	}
-	d.mandate(api.SignatureNoCode)
-	d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
-	d.post("/mandate/signature/resend", nil).Problem(api.SmsLimited)
-	if sent := len(d.upstreams.Sim.SMS()) - codes; sent > 1 {
-		d.t.Errorf("%d codes were sent", sent)
+	payer.mandate(api.SignatureNoCode)
+	payer.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
+	payer.post("/mandate/signature/resend", nil).Problem(api.SmsLimited)
+	if sent := len(payer.upstreams.Sim.SMS()) - codes; sent > 1 {
+		payer.t.Errorf("%d codes were sent", sent)
 	}
-	d.expectRecovery()
+	payer.expectRecovery()
 }
 
 // loseSignature: the mandate itself shows whether it is signed.
-func loseSignature(d *debtor, kind string) {
-	d.mandate(api.SignatureAwaitingCode)
-	d.fault(kind, "POST", "/signature_requests/*/transitions")
-	response := d.post("/mandate/signature", api.Signature{Code: d.code()}, "lost "+d.id)
+func loseSignature(payer *debtor, kind string) {
+	payer.mandate(api.SignatureAwaitingCode)
+	payer.fault(kind, "POST", "/signature_requests/*/transitions")
+	response := payer.post("/mandate/signature", api.Signature{Code: payer.code()}, "lost "+payer.id)
 	done := kind == "error_after" || kind == "drop_after" || kind == "malformed" || kind == "unauthorized_once"
 	if !done {
-		d.failed(response)
-		if m := d.read().Mandate; m.State != api.SignatureAwaitingCode || frontdesktest.Value(m.AttemptsLeft) != 4 {
-			d.t.Errorf("not signed: %+v", m)
+		payer.failed(response)
+		if m := payer.read().Mandate; m.State != api.SignatureAwaitingCode || frontdesktest.Value(m.AttemptsLeft) != 4 {
+			payer.t.Errorf("not signed: %+v", m)
 		}
-		response = d.post("/mandate/signature", api.Signature{Code: d.code()}, "lost "+d.id)
+		response = payer.post("/mandate/signature", api.Signature{Code: payer.code()}, "lost "+payer.id)
 	}
-	d.answered(response, api.SignatureSigned)
+	payer.answered(response, api.SignatureSigned)
 }
 
 // TestRepeatedCode checks that while the club system fails, a code is one attempt, however often and by
@@ -86,19 +86,19 @@ func loseSignature(d *debtor, kind string) {
 // until its effect is known.
 func TestRepeatedCode(t *testing.T) {
 	t.Parallel()
-	d := newDebtor(t)
-	d.mandate(api.SignatureAwaitingCode)
-	d.faults(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: "error_before"})
+	debtor := newDebtor(t)
+	debtor.mandate(api.SignatureAwaitingCode)
+	debtor.faults(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: "error_before"})
 	enter := func(code, key string, left int) {
 		t.Helper()
-		d.failed(d.post("/mandate/signature", api.Signature{Code: code}, key))
-		r := d.read() // which may find out that the code did not sign
+		debtor.failed(debtor.post("/mandate/signature", api.Signature{Code: code}, key))
+		r := debtor.read() // which may find out that the code did not sign
 		entered := r.Mandate.State == api.SignatureUnconfirmed || r.Mandate.State == api.SignatureAwaitingCode
 		if !entered || frontdesktest.Value(r.Mandate.AttemptsLeft) != left || !strings.HasPrefix(actions(r), "sign ") {
 			t.Errorf("%s by %q: %+v, %s; want %d attempts left", code, key, r.Mandate, actions(r), left)
 		}
 	}
-	guess := d.code()
+	guess := debtor.code()
 	for range 7 {
 		enter(guess, "the same", 4)
 	}
@@ -108,26 +108,26 @@ func TestRepeatedCode(t *testing.T) {
 		enter(guess, "", left)
 		enter(guess, "", left)
 	}
-	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(guess)}).Problem(api.NoCode)
-	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode) // another code than the last
-	d.faults()
-	d.post("/mandate/signature", api.Signature{Code: guess}).Problem(api.CodeBlocked)
-	d.sent(1)
+	debtor.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(guess)}).Problem(api.NoCode)
+	debtor.post("/mandate/signature", api.Signature{Code: debtor.code()}).Problem(api.NoCode) // another code than the last
+	debtor.faults()
+	debtor.post("/mandate/signature", api.Signature{Code: guess}).Problem(api.CodeBlocked)
+	debtor.sent(1)
 }
 
 // TestLastCodeRepeated checks that the right code signs, although its first response was lost and four
 // wrong ones came before.
 func TestLastCodeRepeated(t *testing.T) {
 	t.Parallel()
-	d := newDebtor(t)
-	d.mandate(api.SignatureAwaitingCode)
+	debtor := newDebtor(t)
+	debtor.mandate(api.SignatureAwaitingCode)
 	for range 4 {
-		d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(d.code())}).Problem(api.CodeWrong)
+		debtor.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(debtor.code())}).Problem(api.CodeWrong)
 	}
-	d.fault("error_before", "POST", "/signature_requests/*/transitions")
-	d.failed(d.post("/mandate/signature", api.Signature{Code: d.code()}, "the same"))
-	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}, "the same"), api.SignatureSigned)
-	d.sent(1)
+	debtor.fault("error_before", "POST", "/signature_requests/*/transitions")
+	debtor.failed(debtor.post("/mandate/signature", api.Signature{Code: debtor.code()}, "the same"))
+	debtor.answered(debtor.post("/mandate/signature", api.Signature{Code: debtor.code()}, "the same"), api.SignatureSigned)
+	debtor.sent(1)
 }
 
 // faults sets the faults of the club system; none without arguments.
@@ -139,14 +139,14 @@ func (d *debtor) faults(faults ...clubsim.Fault) {
 }
 
 // loseCancel: the code no longer signs anything, whatever the club system knows of it.
-func loseCancel(d *debtor, kind string) {
-	d.mandate(api.SignatureAwaitingCode)
-	d.fault(kind, "POST", "/signature_requests/*/transitions")
-	d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, nil)
-	if m := d.read().Mandate; m.State != api.SignatureCancelled {
-		d.t.Errorf("cancelled: %+v", m)
+func loseCancel(payer *debtor, kind string) {
+	payer.mandate(api.SignatureAwaitingCode)
+	payer.fault(kind, "POST", "/signature_requests/*/transitions")
+	payer.Do("DELETE", payer.path+"/mandate/signature", nil).Into(http.StatusOK, nil)
+	if m := payer.read().Mandate; m.State != api.SignatureCancelled {
+		payer.t.Errorf("cancelled: %+v", m)
 	}
-	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
+	payer.post("/mandate/signature", api.Signature{Code: payer.code()}).Problem(api.NoCode)
 }
 
 // TestUnconfirmedSignature checks that the cart cannot be paid while it is unknown whether a code
@@ -154,23 +154,23 @@ func loseCancel(d *debtor, kind string) {
 // that is possible.
 func TestUnconfirmedSignature(t *testing.T) {
 	t.Parallel()
-	d := newDebtor(t)
-	d.mandate(api.SignatureAwaitingCode)
-	if err := d.upstreams.Sim.SetFaults([]clubsim.Fault{
+	debtor := newDebtor(t)
+	debtor.mandate(api.SignatureAwaitingCode)
+	if err := debtor.upstreams.Sim.SetFaults([]clubsim.Fault{
 		{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: "drop_after"},
 		{Match: clubsim.FaultMatch{Method: "GET", Path: "/mandates/*"}, Kind: "error_before"},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureUnconfirmed)
-	d.post("/payment", `{"method":"card"}`).Problem(api.ClubSystemUnavailable)
-	d.Do("DELETE", d.path+"/mandate/signature", nil).Problem(api.ClubSystemUnavailable)
-	d.post("/mandate/signature/resend", nil).Problem(api.ClubSystemUnavailable)
-	d.post("/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}).Problem(api.ClubSystemUnavailable)
-	d.upstreams.Sim.SetFaults(nil)
-	frontdesktest.Eventually(t, "the signature is known", func() bool { return d.read().Mandate.State == api.SignatureSigned })
-	d.sent(1)
-	if got := actions(d.read()); !strings.HasPrefix(got, "pay ") {
+	debtor.answered(debtor.post("/mandate/signature", api.Signature{Code: debtor.code()}), api.SignatureUnconfirmed)
+	debtor.post("/payment", `{"method":"card"}`).Problem(api.ClubSystemUnavailable)
+	debtor.Do("DELETE", debtor.path+"/mandate/signature", nil).Problem(api.ClubSystemUnavailable)
+	debtor.post("/mandate/signature/resend", nil).Problem(api.ClubSystemUnavailable)
+	debtor.post("/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}).Problem(api.ClubSystemUnavailable)
+	debtor.upstreams.Sim.SetFaults(nil)
+	frontdesktest.Eventually(t, "the signature is known", func() bool { return debtor.read().Mandate.State == api.SignatureSigned })
+	debtor.sent(1)
+	if got := actions(debtor.read()); !strings.HasPrefix(got, "pay ") {
 		t.Errorf("one can %s", got)
 	}
 }

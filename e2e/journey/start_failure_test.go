@@ -44,16 +44,16 @@ func TestStartFails(t *testing.T) {
 			}
 			t.Run(name+" "+kind, func(t *testing.T) {
 				t.Parallel()
-				c := frontdesktest.NewClient(t, mock.URL)
-				c.World = "demo-start-" + strings.NewReplacer(" ", "-", `"`, "", ",", "-", ":", "-").Replace(name+kind)
+				client := frontdesktest.NewClient(t, mock.URL)
+				client.World = "demo-start-" + strings.NewReplacer(" ", "-", `"`, "", ",", "-", ":", "-").Replace(name+kind)
 				body := api.StartRegistration{
 					ClubId: "11",
 					Person: frontdesktest.Person(),
 					Items:  &[]api.NewItem{{OfferId: cardOnlyOffer}, {OfferId: cardOnlyOffer}},
 				}
-				starter := c
+				starter := client
 				if call.persona != "" {
-					starter, body.Person = c.As(call.persona), nil
+					starter, body.Person = client.As(call.persona), nil
 				}
 				match := fmt.Sprintf(`"match":{"method":%q,"path":%q}`, call.method, call.path)
 				faults := fmt.Sprintf(`{%s,"kind":%s}`, match, kind)
@@ -63,10 +63,10 @@ func TestStartFails(t *testing.T) {
 				if call.passes > 0 {
 					faults = fmt.Sprintf(`{%s,"kind":"delay","times":%d},`, match, call.passes) + faults
 				}
-				c.Control("PUT", "faults", "["+faults+"]").Into(http.StatusOK, nil)
+				client.Control("PUT", "faults", "["+faults+"]").Into(http.StatusOK, nil)
 				key := frontdesktest.Key("")
 				first := starter.Do("POST", "/v1/registrations", body, key)
-				c.Control("PUT", "faults", "[]").Into(http.StatusOK, nil)
+				client.Control("PUT", "faults", "[]").Into(http.StatusOK, nil)
 
 				// What became of an item can be looked up.
 				healed := call.pointer != "" && (kind == `"drop_after"` || kind == `"malformed"`)
@@ -78,17 +78,18 @@ func TestStartFails(t *testing.T) {
 					again = starter.Do("POST", "/v1/registrations", body, key)
 					return again.Status != http.StatusServiceUnavailable
 				})
-				var r api.Registration
-				again.Into(http.StatusCreated, &r)
+				var registration api.Registration
+				again.Into(http.StatusCreated, &registration)
 				if replayed := again.Header.Get("Idempotent-Replayed") == "true"; replayed != healed {
 					t.Errorf("replayed: %t, after %s", replayed, first.Body)
 				}
-				if len(r.Cart.Items) != 2 || !r.Cart.Valid {
-					t.Errorf("the cart holds %+v", r.Cart)
+				if len(registration.Cart.Items) != 2 || !registration.Cart.Valid {
+					t.Errorf("the cart holds %+v", registration.Cart)
 				}
-				c.Token = *r.Token
-				c.RequestPayment(r.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
-				c.Records().ExpectOnePayment(t, r.Cart.DueNow.Amount)
+				client.Token = *registration.Token
+				client.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"},
+					frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+				client.Records().ExpectOnePayment(t, registration.Cart.DueNow.Amount)
 			})
 		}
 	}

@@ -17,9 +17,9 @@ func TestPaymentThroughStripe(t *testing.T) {
 	for name, webhooks := range map[string]sandbox.WebhookMode{"webhook arrives": sandbox.Normal, "webhook lost": sandbox.Drop} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, processor, _, c := newStripe(t, webhooks)
-			registration := c.Register()
-			payment := c.Pay(registration.Id)
+			env, processor, _, client := newStripe(t, webhooks)
+			registration := client.Register()
+			payment := client.Pay(registration.Id)
 			page := frontdesktest.Value(payment.Card.RedirectUrl)
 			if payment.Card.Processor != "stripe" || payment.Card.ClientSecret == nil ||
 				frontdesktest.Value(payment.Card.PublishableKey) != processor.PublishableKey ||
@@ -33,12 +33,12 @@ func TestPaymentThroughStripe(t *testing.T) {
 			if _, err := processor.Confirm(held[0].ID, "4000000000000002"); err != nil {
 				t.Fatal(err)
 			}
-			c.AwaitPayment(registration.Id, api.Declined)
+			client.AwaitPayment(registration.Id, api.Declined)
 			if _, err := processor.Confirm(held[0].ID, "4242424242424242"); err != nil {
 				t.Fatal(err)
 			}
-			c.Await(registration.Id, api.Completed)
-			s.ExpectOnePayment(t, payment.Total.Amount)
+			client.Await(registration.Id, api.Completed)
+			env.ExpectOnePayment(t, payment.Total.Amount)
 		})
 	}
 }
@@ -60,45 +60,45 @@ func newStripe(
 // when an operator says so.
 func TestOtherMethodAtStripe(t *testing.T) {
 	t.Parallel()
-	s, processor, gateway, c := newStripe(t, sandbox.Normal)
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
+	env, processor, gateway, client := newStripe(t, sandbox.Normal)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
 	if _, err := processor.Confirm(processor.Payments()[0].ID, "klarna"); err == nil {
 		t.Error("the processor accepts another method than a card")
 	}
 	if _, err := processor.Confirm(processor.Payments()[0].ID, "4242424242424242"); err != nil {
 		t.Fatal(err)
 	}
-	c.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Total.Amount)
+	client.Await(registration.Id, api.Completed)
+	env.ExpectOnePayment(t, payment.Total.Amount)
 
 	processor.AllowAnyMethod()
-	other := c.Register()
-	c.Pay(other.Id)
+	other := client.Register()
+	client.Pay(other.Id)
 	id := processor.Payments()[0].ID
 	if _, err := processor.Confirm(id, "klarna"); err != nil {
 		t.Fatal(err)
 	}
-	c.AwaitPayment(other.Id, api.Cancelled)
-	if held, _ := processor.Payment(id); held.Status != "canceled" || held.Captured != 0 || len(s.Upstreams.Sim.Ledger()) != 1 {
-		t.Errorf("the processor holds %+v, the ledger %+v", held, s.Upstreams.Sim.Ledger())
+	client.AwaitPayment(other.Id, api.Cancelled)
+	if held, _ := processor.Payment(id); held.Status != "canceled" || held.Captured != 0 || len(env.Upstreams.Sim.Ledger()) != 1 {
+		t.Errorf("the processor holds %+v, the ledger %+v", held, env.Upstreams.Sim.Ledger())
 	}
 
-	taken := c.Register()
-	paid := c.Pay(taken.Id)
+	taken := client.Register()
+	paid := client.Pay(taken.Id)
 	id = processor.Payments()[0].ID
 	if _, err := processor.Confirm(id, "ideal"); err != nil {
 		t.Fatal(err)
 	}
-	c.AwaitPayment(taken.Id, api.InDoubt)
+	client.AwaitPayment(taken.Id, api.InDoubt)
 	if held, _ := processor.Payment(id); held.Refunded != 0 {
 		t.Errorf("without a decision, the processor holds %+v", held)
 	}
-	c.Do("POST", fmt.Sprintf("http://%s/ops/payments/%s-1/confirm-not-recorded", gateway.OpsAddress(), taken.Id), `{"then":"refund"}`).
+	client.Do("POST", fmt.Sprintf("http://%s/ops/payments/%s-1/confirm-not-recorded", gateway.OpsAddress(), taken.Id), `{"then":"refund"}`).
 		Into(200, nil)
-	c.AwaitPayment(taken.Id, api.Refunded)
-	if held, _ := processor.Payment(id); held.Refunded != paid.Total.Amount || len(s.Upstreams.Sim.Ledger()) != 1 {
-		t.Errorf("the processor holds %+v, the ledger %+v", held, s.Upstreams.Sim.Ledger())
+	client.AwaitPayment(taken.Id, api.Refunded)
+	if held, _ := processor.Payment(id); held.Refunded != paid.Total.Amount || len(env.Upstreams.Sim.Ledger()) != 1 {
+		t.Errorf("the processor holds %+v, the ledger %+v", held, env.Upstreams.Sim.Ledger())
 	}
 }
 
@@ -106,24 +106,24 @@ func TestOtherMethodAtStripe(t *testing.T) {
 // asking the gateway. The fifth one that the bank declines ends the payment.
 func TestCardTestingAtStripe(t *testing.T) {
 	t.Parallel()
-	s, processor, _, c := newStripe(t, sandbox.Normal)
-	registration := c.Register()
-	c.Pay(registration.Id)
+	env, processor, _, client := newStripe(t, sandbox.Normal)
+	registration := client.Register()
+	client.Pay(registration.Id)
 	id := processor.Payments()[0].ID
 	for range 5 {
 		if _, err := processor.Confirm(id, "4000000000000002"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.AwaitPayment(registration.Id, api.Cancelled)
+	client.AwaitPayment(registration.Id, api.Cancelled)
 	if held, _ := processor.Payment(id); held.Status != "canceled" || held.Charges != 5 || held.Captured != 0 {
 		t.Errorf("the processor holds %+v", held)
 	}
 	if _, err := processor.Confirm(id, "4242424242424242"); err == nil {
 		t.Error("the processor accepts a sixth attempt")
 	}
-	c.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.MethodNotOffered)
-	if ledger := s.Upstreams.Sim.Ledger(); len(ledger) != 0 {
+	client.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.MethodNotOffered)
+	if ledger := env.Upstreams.Sim.Ledger(); len(ledger) != 0 {
 		t.Errorf("the ledger holds %+v", ledger)
 	}
 }
@@ -132,9 +132,9 @@ func TestCardTestingAtStripe(t *testing.T) {
 // before the gateway reads. The payment ends although its latest attempt was not declined.
 func TestChallengeAfterDeclinesAtStripe(t *testing.T) {
 	t.Parallel()
-	_, processor, _, c := newStripe(t, sandbox.Drop)
-	registration := c.Register()
-	c.Pay(registration.Id)
+	_, processor, _, client := newStripe(t, sandbox.Drop)
+	registration := client.Register()
+	client.Pay(registration.Id)
 	id := processor.Payments()[0].ID
 	const declined, challenged = "4000000000000002", "4000002500003155"
 	for _, card := range []string{declined, declined, declined, declined, declined, challenged} {
@@ -142,7 +142,7 @@ func TestChallengeAfterDeclinesAtStripe(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c.AwaitPayment(registration.Id, api.Cancelled)
+	client.AwaitPayment(registration.Id, api.Cancelled)
 	if _, err := processor.Approve(id, true); err == nil {
 		t.Error("the bank's challenge can still be passed")
 	}

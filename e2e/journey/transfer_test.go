@@ -101,37 +101,37 @@ func TestTransfer(t *testing.T) {
 		"within a franchisee": {"former", "12", "11", franchise},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newTransferVisitor(t, mock, strings.ReplaceAll(name, " ", "-"), test.persona)
-			m.Do("GET", "/v1/me/transfer", nil).Into(http.StatusNoContent, nil)
-			started := m.expectTransfer(m.start(test.to, "one"), api.SignatureAwaitingCode, test.from)
+			visitor := newTransferVisitor(t, mock, strings.ReplaceAll(name, " ", "-"), test.persona)
+			visitor.Do("GET", "/v1/me/transfer", nil).Into(http.StatusNoContent, nil)
+			started := visitor.expectTransfer(visitor.start(test.to, "one"), api.SignatureAwaitingCode, test.from)
 			if started.ClubId != test.to || frontdesktest.Value(started.AttemptsLeft) != 5 || started.ResendIn == nil {
 				t.Errorf("it is %+v", started)
 			}
-			m.expectReplay(m.start(test.to, "one"), 5)
-			m.expectSMSLimited(m.start(test.to)) // the previous SMS may still arrive
-			m.sign(frontdesktest.WrongCode(m.code())).Problem(api.CodeWrong)
+			visitor.expectReplay(visitor.start(test.to, "one"), 5)
+			visitor.expectSMSLimited(visitor.start(test.to)) // the previous SMS may still arrive
+			visitor.sign(frontdesktest.WrongCode(visitor.code())).Problem(api.CodeWrong)
 			var seen api.Transfer
-			m.Do("GET", "/v1/me/transfer", nil).Into(http.StatusOK, &seen)
+			visitor.Do("GET", "/v1/me/transfer", nil).Into(http.StatusOK, &seen)
 			if seen.State != api.SignatureAwaitingCode || seen.ClubId != test.to || frontdesktest.Value(seen.AttemptsLeft) != 4 ||
 				seen.ResendIn == nil {
 				t.Errorf("read again: %+v", seen)
 			}
-			m.expectReplay(m.start(test.to, "one"), 4)
-			m.expectClub(test.from)
-			done := m.sign(m.code(), "two")
-			m.expectTransfer(done, api.SignatureSigned, test.to)
-			if m.Do("GET", "/v1/me/transfer", nil).Into(http.StatusOK, &seen); seen.State != api.SignatureSigned {
+			visitor.expectReplay(visitor.start(test.to, "one"), 4)
+			visitor.expectClub(test.from)
+			done := visitor.sign(visitor.code(), "two")
+			visitor.expectTransfer(done, api.SignatureSigned, test.to)
+			if visitor.Do("GET", "/v1/me/transfer", nil).Into(http.StatusOK, &seen); seen.State != api.SignatureSigned {
 				t.Errorf("in the end: %+v", seen)
 			}
-			if again := m.sign(m.code(), "two"); string(again.Body) != string(done.Body) {
+			if again := visitor.sign(visitor.code(), "two"); string(again.Body) != string(done.Body) {
 				t.Errorf("the repetition is answered by %s", again.Body)
 			}
-			m.expectCodesSent(1)
+			visitor.expectCodesSent(1)
 			acted := 0
-			for _, call := range m.Calls() {
+			for _, call := range visitor.Calls() {
 				if call.Operation == "createContactMigrationRequest" || call.Operation == "transitionSignatureRequest" {
 					acted++
-					if want := fmt.Sprintf("/%s/network_nodes/%s", m.World, test.node); call.NetworkNodeID != want {
+					if want := fmt.Sprintf("/%s/network_nodes/%s", visitor.World, test.node); call.NetworkNodeID != want {
 						t.Errorf("%s acts from %s, want %s", call.Operation, call.NetworkNodeID, want)
 					}
 				}
@@ -139,10 +139,10 @@ func TestTransfer(t *testing.T) {
 			if acted != 3 {
 				t.Errorf("%d calls of a move", acted)
 			}
-			m.Do("GET", "/v1/me", nil).Problem(api.NotIdentified) // the login's token names the old club
+			visitor.Do("GET", "/v1/me", nil).Problem(api.NotIdentified) // the login's token names the old club
 			var me api.Me
-			m.logInAs(test.persona)
-			m.Do("GET", "/v1/me", nil).Into(http.StatusOK, &me)
+			visitor.logInAs(test.persona)
+			visitor.Do("GET", "/v1/me", nil).Into(http.StatusOK, &me)
 			if me.ClubId != test.to {
 				t.Errorf("they are of club %s", me.ClubId)
 			}
@@ -164,14 +164,14 @@ func TestTransferRefused(t *testing.T) {
 		"customer":      {"customer", "12", api.MigrationContact},
 		"banned":        {"banned", "12", api.MigrationContact},
 	} {
-		m := newTransferVisitor(t, mock, "refused-"+strings.ReplaceAll(name, " ", "-"), test.persona)
-		problem := m.start(test.to).Problem(test.code)
+		visitor := newTransferVisitor(t, mock, "refused-"+strings.ReplaceAll(name, " ", "-"), test.persona)
+		problem := visitor.start(test.to).Problem(test.code)
 		if test.code == api.InvalidRequest &&
 			(len(frontdesktest.Value(problem.Errors)) != 1 || frontdesktest.Place(frontdesktest.Value(problem.Errors)[0]) != "/clubId") {
 			t.Errorf("%s: points at %+v", name, problem.Errors)
 		}
-		m.sign("123456").Problem(api.NoCode)
-		m.expectCodesSent(0)
+		visitor.sign("123456").Problem(api.NoCode)
+		visitor.expectCodesSent(0)
 	}
 	anybody := frontdesktest.NewClient(t, mock.URL)
 	anybody.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: "11"}, frontdesktest.Key("")).Problem(api.NotIdentified)
@@ -213,54 +213,54 @@ func TestTransferCallsFail(t *testing.T) {
 		done := kind != "error_before"
 		once := func(match string) string { return fmt.Sprintf(`{%s,"kind":%q,"times":1}`, match, kind) }
 		t.Run("contact "+kind, func(t *testing.T) {
-			m := newTransferVisitor(t, mock, "contact-"+kind, "former")
-			m.fault(fmt.Sprintf(`{"match":{"method":"GET","path":"/contacts/*"},"kind":%q}`, kind))
-			expectPart(t, m.start("13", "same"), "contact could not be read", "")
-			m.expectCodesSent(0)
-			m.fault()
-			m.expectTransfer(m.start("13", "same"), api.SignatureAwaitingCode, "12")
-			m.expectCodesSent(1)
+			visitor := newTransferVisitor(t, mock, "contact-"+kind, "former")
+			visitor.fault(fmt.Sprintf(`{"match":{"method":"GET","path":"/contacts/*"},"kind":%q}`, kind))
+			expectPart(t, visitor.start("13", "same"), "contact could not be read", "")
+			visitor.expectCodesSent(0)
+			visitor.fault()
+			visitor.expectTransfer(visitor.start("13", "same"), api.SignatureAwaitingCode, "12")
+			visitor.expectCodesSent(1)
 		})
 		t.Run("code "+kind, func(t *testing.T) {
-			m := newTransferVisitor(t, mock, "code-"+kind, "former")
-			m.fault(once(request))
-			m.expectTransfer(m.start("13", "same"), api.SignatureNoCode, "12")
-			m.start("13", "same").Into(http.StatusCreated, nil) // a repeated request does nothing
-			m.expectSMSLimited(m.start("13"))
-			m.sign("123456").Problem(api.NoCode)
-			m.expectCodesSent(map[bool]int{true: 1}[done])
+			visitor := newTransferVisitor(t, mock, "code-"+kind, "former")
+			visitor.fault(once(request))
+			visitor.expectTransfer(visitor.start("13", "same"), api.SignatureNoCode, "12")
+			visitor.start("13", "same").Into(http.StatusCreated, nil) // a repeated request does nothing
+			visitor.expectSMSLimited(visitor.start("13"))
+			visitor.sign("123456").Problem(api.NoCode)
+			visitor.expectCodesSent(map[bool]int{true: 1}[done])
 		})
 		t.Run("signature "+kind, func(t *testing.T) {
-			m := newTransferVisitor(t, mock, "signature-"+kind, "former")
-			m.expectTransfer(m.start("13"), api.SignatureAwaitingCode, "12")
-			m.fault(once(transition))
-			first := m.sign(m.code(), "same")
+			visitor := newTransferVisitor(t, mock, "signature-"+kind, "former")
+			visitor.expectTransfer(visitor.start("13"), api.SignatureAwaitingCode, "12")
+			visitor.fault(once(transition))
+			first := visitor.sign(visitor.code(), "same")
 			if !done {
 				expectPart(t, first, "code could not be checked", "")
-				m.expectClub("12")
+				visitor.expectClub("12")
 			}
-			m.expectTransfer(m.sign(m.code(), "same"), api.SignatureSigned, "13")
-			m.expectCodesSent(1)
+			visitor.expectTransfer(visitor.sign(visitor.code(), "same"), api.SignatureSigned, "13")
+			visitor.expectCodesSent(1)
 		})
 		t.Run("signature, time and again "+kind, func(t *testing.T) {
-			m := newTransferVisitor(t, mock, "again-"+kind, "former")
-			m.expectTransfer(m.start("13"), api.SignatureAwaitingCode, "12")
-			m.fault(fmt.Sprintf(`{%s,"kind":%q}`, transition, kind))
+			visitor := newTransferVisitor(t, mock, "again-"+kind, "former")
+			visitor.expectTransfer(visitor.start("13"), api.SignatureAwaitingCode, "12")
+			visitor.fault(fmt.Sprintf(`{%s,"kind":%q}`, transition, kind))
 			for range 7 {
-				m.sign(m.code(), "same")
+				visitor.sign(visitor.code(), "same")
 			}
-			m.fault()
-			m.expectTransfer(m.sign(m.code(), "same"), api.SignatureSigned, "13")
-			m.expectCodesSent(1)
+			visitor.fault()
+			visitor.expectTransfer(visitor.sign(visitor.code(), "same"), api.SignatureSigned, "13")
+			visitor.expectCodesSent(1)
 		})
 		t.Run("signature and look "+kind, func(t *testing.T) {
-			m := newTransferVisitor(t, mock, "look-"+kind, "former")
-			m.expectTransfer(m.start("13"), api.SignatureAwaitingCode, "12")
-			m.fault(once(transition), look)
-			m.expectTransfer(m.sign(m.code()), api.SignatureUnconfirmed, map[bool]string{true: "13", false: "12"}[done])
-			m.fault()
-			m.expectTransfer(m.sign(m.code()), api.SignatureSigned, "13")
-			m.expectCodesSent(1)
+			visitor := newTransferVisitor(t, mock, "look-"+kind, "former")
+			visitor.expectTransfer(visitor.start("13"), api.SignatureAwaitingCode, "12")
+			visitor.fault(once(transition), look)
+			visitor.expectTransfer(visitor.sign(visitor.code()), api.SignatureUnconfirmed, map[bool]string{true: "13", false: "12"}[done])
+			visitor.fault()
+			visitor.expectTransfer(visitor.sign(visitor.code()), api.SignatureSigned, "13")
+			visitor.expectCodesSent(1)
 		})
 	}
 }

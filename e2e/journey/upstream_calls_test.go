@@ -121,13 +121,13 @@ var endpoints = map[string]struct {
 		v.mandate()()
 		return v.post(v.path+"/mandate/signature", api.Signature{Code: v.code()}, http.StatusCreated)
 	}},
-	"`POST …/mandate/signature/resend` when no code was sent": {false, func(v *visitor) func() {
-		v.startDebited()()
-		v.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/signature_requests"},"kind":"error_before","status":403}]`).
+	"`POST …/mandate/signature/resend` when no code was sent": {false, func(buyer *visitor) func() {
+		buyer.startDebited()()
+		buyer.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/signature_requests"},"kind":"error_before","status":403}]`).
 			Into(http.StatusOK, nil)
-		v.Do("POST", v.path+"/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key(""))
-		v.Control("PUT", "faults", "[]").Into(http.StatusOK, nil)
-		return v.post(v.path+"/mandate/signature/resend", nil, http.StatusCreated)
+		buyer.Do("POST", buyer.path+"/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key(""))
+		buyer.Control("PUT", "faults", "[]").Into(http.StatusOK, nil)
+		return buyer.post(buyer.path+"/mandate/signature/resend", nil, http.StatusCreated)
 	}},
 	"`DELETE …/mandate/signature`": {false, func(v *visitor) func() {
 		v.startDebited()()
@@ -177,17 +177,17 @@ var endpoints = map[string]struct {
 		v.logInAs("customer")
 		return v.get("/v1/me/consents")
 	}},
-	"`PATCH /v1/me/consents`, two of them": {false, func(v *visitor) func() {
-		v.logInAs("customer")
+	"`PATCH /v1/me/consents`, two of them": {false, func(buyer *visitor) func() {
+		buyer.logInAs("customer")
 		var list api.ConsentList
-		v.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
+		buyer.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
 		wish := api.ChangeConsents{}
 		for _, consent := range list.Items {
 			if !consent.Locked && len(wish.Items) < 2 {
 				wish.Items = append(wish.Items, api.ConsentWish{Id: consent.Id, Authorized: !consent.Authorized})
 			}
 		}
-		return v.do("PATCH", "/v1/me/consents", wish, http.StatusOK)
+		return buyer.do("PATCH", "/v1/me/consents", wish, http.StatusOK)
 	}},
 	"`POST /v1/me/transfer`": {false, func(v *visitor) func() {
 		v.get("/v1/clubs/13/debit-days")() // their new club was read before
@@ -312,18 +312,18 @@ func TestUpstreamCalls(t *testing.T) {
 }
 
 // measure runs one request while each response of the club system is slow.
-func measure(v *visitor, endpoint string, slow time.Duration) measured {
-	v.t.Helper()
-	v.Control("PUT", "settings", `{"webhookUrl": ""}`).Into(http.StatusOK, nil) // calls caused by events are not the endpoint's
+func measure(buyer *visitor, endpoint string, slow time.Duration) measured {
+	buyer.t.Helper()
+	buyer.Control("PUT", "settings", `{"webhookUrl": ""}`).Into(http.StatusOK, nil) // calls caused by events are not the endpoint's
 	if !endpoints[endpoint].cold {
-		v.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
+		buyer.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
 	}
-	request := endpoints[endpoint].prepare(v)
-	before := len(v.Calls())
-	v.Control("PUT", "faults", fmt.Sprintf(`[{"match":{},"kind":"delay","delayMs":%d}]`, slow.Milliseconds())).Into(http.StatusOK, nil)
+	request := endpoints[endpoint].prepare(buyer)
+	before := len(buyer.Calls())
+	buyer.Control("PUT", "faults", fmt.Sprintf(`[{"match":{},"kind":"delay","delayMs":%d}]`, slow.Milliseconds())).Into(http.StatusOK, nil)
 	request()
-	calls := v.Calls()[before:]
-	v.Control("PUT", "faults", "[]").Into(http.StatusOK, nil)
+	calls := buyer.Calls()[before:]
+	buyer.Control("PUT", "faults", "[]").Into(http.StatusOK, nil)
 	return measureCalls(calls)
 }
 

@@ -45,16 +45,16 @@ func paymentEvent(payment sandbox.Payment) string {
 // TestForgedWebhooks checks that forged webhooks are refused, whatever they claim, and change nothing.
 func TestForgedWebhooks(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	registration := c.Register()
-	c.Pay(registration.Id)
-	claims := payment(t, s)
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	registration := client.Register()
+	client.Pay(registration.Id)
+	claims := payment(t, env)
 	claims.Captured = claims.Amount
 	body := paymentEvent(claims)
 	now := time.Now()
 	right := signed(now, sandbox.DemoWebhookSecret, body)
-	before := c.Registration(registration.Id)
+	before := client.Registration(registration.Id)
 	for name, forged := range map[string]delivery{
 		"no signature":              {body, ""},
 		"another secret":            signed(now, "whsec_guessed", body),
@@ -66,37 +66,37 @@ func TestForgedWebhooks(t *testing.T) {
 		"no event":                  signed(now, sandbox.DemoWebhookSecret, `{"hello": "world"}`),
 		"no JSON":                   signed(now, sandbox.DemoWebhookSecret, "payment.captured"),
 	} {
-		problem := forged.to(c).Problem(api.WebhookUntrusted)
+		problem := forged.to(client).Problem(api.WebhookUntrusted)
 		if strings.Contains(frontdesktest.Value(problem.Detail), "secret") {
 			t.Errorf("%s: %+v", name, problem)
 		}
 	}
-	signed(now, sandbox.DemoWebhookSecret, `{"padding": "`+strings.Repeat("x", 1<<20)+`"}`).to(c).Problem(api.TooLarge)
-	if after := c.Registration(registration.Id); !reflect.DeepEqual(before, after) {
+	signed(now, sandbox.DemoWebhookSecret, `{"padding": "`+strings.Repeat("x", 1<<20)+`"}`).to(client).Problem(api.TooLarge)
+	if after := client.Registration(registration.Id); !reflect.DeepEqual(before, after) {
 		t.Errorf("the registration was\n%+v\nand is\n%+v", before, after)
 	}
-	expectUntouched(t, s)
+	expectUntouched(t, env)
 }
 
 // TestFalseWebhooks checks that correctly signed events with wrong contents, or of other accounts, are
 // accepted, so that they are not repeated, and have no effect.
 func TestFalseWebhooks(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	registration := c.Register()
-	c.Pay(registration.Id)
-	held := payment(t, s)
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	registration := client.Register()
+	client.Pay(registration.Id)
+	held := payment(t, env)
 	meddle := func(change func(p *sandbox.Payment)) sandbox.Payment {
-		p := held
-		p.Metadata = map[string]string{}
+		payment := held
+		payment.Metadata = map[string]string{}
 		for key, value := range held.Metadata {
-			p.Metadata[key] = value
+			payment.Metadata[key] = value
 		}
-		change(&p)
-		return p
+		change(&payment)
+		return payment
 	}
-	before := c.Registration(registration.Id)
+	before := client.Registration(registration.Id)
 	for _, lie := range map[string]sandbox.Payment{
 		"captured already":        meddle(func(p *sandbox.Payment) { p.Captured = p.Amount }),
 		"another amount":          meddle(func(p *sandbox.Payment) { p.Amount = 1 }),
@@ -109,13 +109,13 @@ func TestFalseWebhooks(t *testing.T) {
 	} {
 		event := paymentEvent(lie)
 		for range 2 { // and is sent again
-			signed(time.Now(), sandbox.DemoWebhookSecret, event).to(c).Into(http.StatusNoContent, nil)
+			signed(time.Now(), sandbox.DemoWebhookSecret, event).to(client).Into(http.StatusNoContent, nil)
 		}
 	}
 	// The true event that follows is processed normally.
-	c.Confirm(*before.Payment, "4242424242424242")
-	c.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, before.Payment.Total.Amount)
+	client.Confirm(*before.Payment, "4242424242424242")
+	client.Await(registration.Id, api.Completed)
+	env.ExpectOnePayment(t, before.Payment.Total.Amount)
 }
 
 // payment returns the payment that the processor holds.

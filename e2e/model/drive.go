@@ -26,7 +26,7 @@ type turn struct {
 // drive is the turn of an idle gateway, with what its buyer may ask.
 func (m *machine) drive(world *world) {
 	record := world.redis
-	t := turn{
+	move := turn{
 		machine: m,
 		i:       m.replica,
 		from:    world,
@@ -38,7 +38,7 @@ func (m *machine) drive(world *world) {
 	case noPayment, cancelled, refunded:
 		return // whether the processor keeps money after all is not modelled
 	case recorded:
-		if t.f.verify = m.cfg.Foreign > 0; !t.f.verify {
+		if move.f.verify = m.cfg.Foreign > 0; !move.f.verify {
 			return
 		}
 	case sending:
@@ -46,31 +46,31 @@ func (m *machine) drive(world *world) {
 			return
 		}
 	case captured:
-		m.mislay(t)
+		m.mislay(move)
 	case inDoubt:
-		if t.f.rule = m.cfg.Desk; m.cfg.Desk && !record.seen { // without staff, nothing calibrates a rule
-			t.f.aged = allAttempts
+		if move.f.rule = m.cfg.Desk; m.cfg.Desk && !record.seen { // without staff, nothing calibrates a rule
+			move.f.aged = allAttempts
 		}
 	}
-	t.follow()
+	move.follow()
 	if record.state == intent || record.state == priced && record.method != ByCard {
-		t.f.giveUp, t.how = true, fault
-		t.follow()
+		move.f.giveUp, move.how = true, fault
+		move.follow()
 	}
 }
 
 // mislay lets the gateway have another account's key for half an hour. Processes with a lease end before.
-func (m *machine) mislay(t turn) {
-	if t.w.left.mislaid == 0 || slices.ContainsFunc(t.w.process[:], func(p process) bool { return p.timed() }) {
+func (m *machine) mislay(move turn) {
+	if move.w.left.mislaid == 0 || slices.ContainsFunc(move.w.process[:], func(p process) bool { return p.timed() }) {
 		return
 	}
-	spend(&t.w.left.mislaid)
-	if t.w.desk == justNow {
-		t.w.desk = longAgo
+	spend(&move.w.left.mislaid)
+	if move.w.desk == justNow {
+		move.w.desk = longAgo
 	}
-	t.r.missing, t.r.seen, t.how = true, false, fault
-	t.f.remote = remote{slot: t.r.slot, absent: true}
-	t.follow()
+	move.r.missing, move.r.seen, move.how = true, false, fault
+	move.f.remote = remote{slot: move.r.slot, absent: true}
+	move.follow()
 }
 
 // proceed continues a process. What it read and what it claimed is as it was then: the claim was free or its own, and the money
@@ -78,7 +78,7 @@ func (m *machine) mislay(t turn) {
 func (m *machine) proceed(world *world, i int) {
 	process := world.process[i]
 	record := process.rec
-	t := turn{
+	move := turn{
 		machine: m,
 		i:       i,
 		from:    world,
@@ -95,19 +95,19 @@ func (m *machine) proceed(world *world, i int) {
 	}
 	switch process.at {
 	case toKeep:
-		t.f.call, t.f.response, t.f.remote = protocol.Done, known, known
+		move.f.call, move.f.response, move.f.remote = protocol.Done, known, known
 	case toPrepare, toClaim:
-		t.f.remote = known
+		move.f.remote = known
 	case toRefund, toSend, toInquire:
-		if t.f.remote = known; record.slot > 0 {
+		if move.f.remote = known; record.slot > 0 {
 			known.journal[record.claim-1].attempt = record.attempt
-			t.f.claim, t.f.response = protocol.Done, known
+			move.f.claim, move.f.response = protocol.Done, known
 		}
 		if process.at == toInquire {
-			t.f.post = club.Rejected
+			move.f.post = club.Rejected
 		}
 	}
-	t.follow()
+	move.follow()
 }
 
 // pause ends a step of the process that owns the payment: what it does next can come at any time.

@@ -101,7 +101,7 @@ func (f counterexample) expect(t *testing.T) {
 func TestMutationsAreFound(t *testing.T) {
 	t.Parallel()
 	forgetful := []string{model.ChargedAndForgotten}
-	for name, f := range map[string]counterexample{
+	for name, found := range map[string]counterexample{
 		"retry of an ambiguous answer":               {model.Config{Variant: retryAmbiguous}, model.PostedTwice, 11},
 		"no write gate":                              {model.Config{Variant: noGate, Sleeps: 1, Operator: 1}, model.RefundedBooked, 18},
 		"next claim without a release":               {model.Config{Variant: claimWithoutRelease, Rollbacks: 1}, model.PostedTwice, 19},
@@ -147,7 +147,7 @@ func TestMutationsAreFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f.expect(t)
+			found.expect(t)
 		})
 	}
 }
@@ -157,7 +157,7 @@ func TestMutationsAreFound(t *testing.T) {
 // the code rebuilds the card payment under another id, which the simulation covers.
 func TestWhatRestsOnRedisAlone(t *testing.T) {
 	t.Parallel()
-	for name, f := range map[string]counterexample{
+	for name, found := range map[string]counterexample{
 		"two payments at the desk": {model.Config{Rollbacks: 1, Methods: inPerson}, model.PostedTwice, 6},
 		"a card, and then deferred": {
 			model.Config{Rollbacks: 1, Methods: []model.Method{model.ByCard, model.Deferred}},
@@ -166,7 +166,7 @@ func TestWhatRestsOnRedisAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f.expect(t)
+			found.expect(t)
 		})
 	}
 }

@@ -19,7 +19,7 @@ func (m *machine) operator(world *world, i int) {
 	case record.slot == 0 && (int(record.claim) >= m.cfg.Claims || world.desk != never):
 		choices = choices[:2]
 	}
-	t := turn{
+	move := turn{
 		machine: m,
 		i:       i,
 		from:    world,
@@ -27,10 +27,10 @@ func (m *machine) operator(world *world, i int) {
 		r:       record,
 		how:     fault,
 	}
-	spend(&t.w.left.operator)
+	spend(&move.w.left.operator)
 	for _, choice := range choices {
-		t.f = facts{decision: choice, aged: m.aged(world, record)}
-		t.follow()
+		move.f = facts{decision: choice, aged: m.aged(world, record)}
+		move.follow()
 	}
 }
 

@@ -29,54 +29,54 @@ type backgroundEnv struct {
 
 func newBackgroundEnv(t *testing.T) *backgroundEnv {
 	t.Helper()
-	b := &backgroundEnv{
+	env := &backgroundEnv{
 		Env:        frontdesktest.NewEnv(t),
 		t:          t,
 		collector:  frontdesktest.NewCollector(t),
 		subscriber: newSubscriber(t, "crm", http.StatusOK),
 	}
-	b.gateway, b.c = b.Gateway(
-		t, "FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+b.collector.URL, subscribe(t, b.subscriber.config()),
+	env.gateway, env.c = env.Gateway(
+		t, "FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+env.collector.URL, subscribe(t, env.subscriber.config()),
 	)
-	return b
+	return env
 }
 
 // TestBackgroundTraces checks that background work, and the calls that it makes, are in the trace of
 // their cause or in one of their own.
 func TestBackgroundTraces(t *testing.T) {
 	t.Parallel()
-	b := newBackgroundEnv(t)
-	event := b.sendEventOfOpenRegistration()
-	b.payWithoutWebhook()
-	b.enqueueOldJob()
-	if err := b.gateway.Stop(); err != nil { // exports the last spans
+	env := newBackgroundEnv(t)
+	event := env.sendEventOfOpenRegistration()
+	env.payWithoutWebhook()
+	env.enqueueOldJob()
+	if err := env.gateway.Stop(); err != nil { // exports the last spans
 		t.Fatal(err)
 	}
 	t.Run("event", func(t *testing.T) {
-		webhook := b.one(t, event, "POST /v1/webhooks/club/:secret", nil)
-		worked := b.one(t, event, "job club:events", webhook)
+		webhook := env.one(t, event, "POST /v1/webhooks/club/:secret", nil)
+		worked := env.one(t, event, "job club:events", webhook)
 		if len(worked.Links) != 1 || !bytes.Equal(worked.Links[0].SpanId, webhook.SpanId) {
 			t.Errorf("the work on events is linked to %v", worked.Links)
 		}
-		delivery := b.one(t, event, "job webhook:deliver", webhook)
+		delivery := env.one(t, event, "job webhook:deliver", webhook)
 		if said := attributes(delivery); said["subscriber"] != "crm" || said["status"] != "200" || said["attempt"] != "1" {
 			t.Errorf("the delivery says %v", said)
 		}
-		refresh := b.one(t, event, "job registration:refresh", b.one(t, event, "job registration:due", worked))
-		b.one(t, event, "club GetSale", refresh)
+		refresh := env.one(t, event, "job registration:refresh", env.one(t, event, "job registration:due", worked))
+		env.one(t, event, "club GetSale", refresh)
 	})
 	t.Run("payment that is due", func(t *testing.T) {
-		if !b.anyUnder("advance", "cards get") {
+		if !env.anyUnder("advance", "cards get") {
 			t.Errorf("no look at the payment without a webhook has a trace of its own")
 		}
 	})
 	t.Run("rebuild", func(t *testing.T) {
-		if !b.anyUnder("rebuild", "cards list") {
+		if !env.anyUnder("rebuild", "cards list") {
 			t.Error("the comparison with the processor is not traced")
 		}
 	})
 	t.Run("job without a trace", func(t *testing.T) {
-		for _, job := range b.named("job club:events") {
+		for _, job := range env.named("job club:events") {
 			if len(job.ParentSpanId) == 0 {
 				return
 			}
@@ -205,28 +205,28 @@ var untracedLines = regexp.MustCompile(`msg="(operators are served|FRONTDESK_[^"
 // is logged meanwhile, at the most detailed level.
 func TestLogLinesCarryTraceIDs(t *testing.T) {
 	t.Parallel()
-	b := newBackgroundEnv(t)
-	b.sendEventOfOpenRegistration()
-	registration := b.c.Register()
-	b.c.Confirm(b.c.Pay(registration.Id), "4242424242424242")
-	b.c.AwaitPayment(registration.Id, api.Recorded)
-	b.subscriber.setStatus(http.StatusInternalServerError)
-	sendEvent(b.c, "class_event.updated") // a delivery that fails
-	b.subscriber.await("the failing delivery", func(got []delivered) bool { return got[len(got)-1].Type == "class_event.updated" })
-	b.c.Do("GET", "/readyz", nil)
-	opsGet(t, b.gateway, "/metrics")
-	b.c.Do("GET", "http://"+b.gateway.OpsAddress()+"/ops/payments/unknown-1", nil)
-	b.c.Do("GET", "/v1/registrations/"+registration.Id+"-x", nil).Problem(api.RegistrationNotFound)
-	frontdesktest.StopRedis(t, b.Redis)
-	b.c.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.StorageUnavailable)
-	b.c.Do("GET", "http://"+b.gateway.OpsAddress()+"/ops/payments", nil)
+	env := newBackgroundEnv(t)
+	env.sendEventOfOpenRegistration()
+	registration := env.c.Register()
+	env.c.Confirm(env.c.Pay(registration.Id), "4242424242424242")
+	env.c.AwaitPayment(registration.Id, api.Recorded)
+	env.subscriber.setStatus(http.StatusInternalServerError)
+	sendEvent(env.c, "class_event.updated") // a delivery that fails
+	env.subscriber.await("the failing delivery", func(got []delivered) bool { return got[len(got)-1].Type == "class_event.updated" })
+	env.c.Do("GET", "/readyz", nil)
+	opsGet(t, env.gateway, "/metrics")
+	env.c.Do("GET", "http://"+env.gateway.OpsAddress()+"/ops/payments/unknown-1", nil)
+	env.c.Do("GET", "/v1/registrations/"+registration.Id+"-x", nil).Problem(api.RegistrationNotFound)
+	frontdesktest.StopRedis(t, env.Redis)
+	env.c.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.StorageUnavailable)
+	env.c.Do("GET", "http://"+env.gateway.OpsAddress()+"/ops/payments", nil)
 	frontdesktest.Eventually(
 		t, "the sweep has complained",
-		func() bool { return strings.Contains(b.gateway.Log(), `msg="open payments not swept"`) },
+		func() bool { return strings.Contains(env.gateway.Log(), `msg="open payments not swept"`) },
 	)
 	trace := regexp.MustCompile(`\btraceId=[0-9a-f]{32}\b`)
 	seen := map[string]int{}
-	for line := range strings.Lines(b.gateway.Log()) {
+	for line := range strings.Lines(env.gateway.Log()) {
 		said, _, _ := strings.Cut(line[strings.Index(line, "msg=")+4:], "=")
 		seen[said]++
 		if !trace.MatchString(line) && !untracedLines.MatchString(line) && !libraryLines.MatchString(line) {

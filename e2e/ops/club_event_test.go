@@ -40,12 +40,12 @@ func payInPerson(t *testing.T, s frontdesktest.Env, sale club.IRI) {
 // needs to be JSON.
 func TestClubWebhookIntake(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	process, c := s.Gateway(t, "FRONTDESK_WEBHOOK_SECRET=the-new-secret-0001,the-old-secret-0001")
+	env := frontdesktest.NewEnv(t)
+	process, client := env.Gateway(t, "FRONTDESK_WEBHOOK_SECRET=the-new-secret-0001,the-old-secret-0001")
 	path := func(secret string) string { return "/v1/webhooks/club/" + secret }
 	const body = `{"event":"contact.updated","data":{"object":{"contactId":"/demo/contacts/1001","clubId":"/demo/clubs/11"}}}`
 	for _, secret := range []string{"the-new-secret-0001", "the-old-secret-0001"} {
-		c.Do("POST", path(secret), body).Into(http.StatusOK, nil)
+		client.Do("POST", path(secret), body).Into(http.StatusOK, nil)
 	}
 	plain := [2]string{"Content-Type", "text/plain"} // the club system's documentation does not say which it sends
 	for name, good := range map[string]string{
@@ -59,7 +59,7 @@ func TestClubWebhookIntake(t *testing.T) {
 		"deep":            strings.Repeat("[", 500) + strings.Repeat("]", 500),
 		"many":            `{"event":"contact.updated","data":{"object":{` + members(200) + `}}}`,
 	} {
-		if answer := c.Do("POST", path("the-new-secret-0001"), good, plain); answer.Status != http.StatusOK {
+		if answer := client.Do("POST", path("the-new-secret-0001"), good, plain); answer.Status != http.StatusOK {
 			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
 		}
 	}
@@ -69,24 +69,26 @@ func TestClubWebhookIntake(t *testing.T) {
 	}{"empty": {"", api.MalformedRequest}, "half": {body[:30], api.MalformedRequest}, "form": {"event=contact.updated", api.MalformedRequest},
 		"two": {body + body, api.MalformedRequest}, "larger than any event": {`{"x":"` + strings.Repeat("x", 17<<10) + `"}`, api.TooLarge},
 		"larger than anything": {`{"x":"` + strings.Repeat("x", 70<<10) + `"}`, api.TooLarge}} {
-		t.Run(name, func(t *testing.T) { c.WithT(t).Do("POST", path("the-new-secret-0001"), bad.body).Problem(bad.code) })
+		t.Run(name, func(t *testing.T) {
+			client.WithT(t).Do("POST", path("the-new-secret-0001"), bad.body).Problem(bad.code)
+		})
 	}
-	unknown := c.Do("POST", "/v1/webhooks/unknown", body).Problem(api.NotFound)
+	unknown := client.Do("POST", "/v1/webhooks/unknown", body).Problem(api.NotFound)
 	for _, secret := range []string{
 		"a-third-secret-0001", "the-new-secret-000", "the-new-secret-00011", "THE-NEW-SECRET-0001",
 		"demo-webhook-secret", "x", "%20", "the-new-secret-0001,the-old-secret-0001",
 	} {
-		problem := c.Do("POST", path(secret), body).Problem(api.NotFound)
+		problem := client.Do("POST", path(secret), body).Problem(api.NotFound)
 		problem.TraceId, unknown.TraceId = nil, nil
 		if !reflect.DeepEqual(problem, unknown) {
 			t.Errorf("with %s: %+v, and an unknown path: %+v", secret, problem, unknown)
 		}
 	}
-	c.Do("GET", path("the-new-secret-0001"), nil).Problem(api.MethodNotAllowed)
-	c.Do("GET", path("x"), nil).Problem(api.MethodNotAllowed)
+	client.Do("GET", path("the-new-secret-0001"), nil).Problem(api.MethodNotAllowed)
+	client.Do("GET", path("x"), nil).Problem(api.MethodNotAllowed)
 
-	frontdesktest.StopRedis(t, s.Redis)
-	problem := c.Do("POST", path("the-new-secret-0001"), body).Problem(api.StorageUnavailable)
+	frontdesktest.StopRedis(t, env.Redis)
+	problem := client.Do("POST", path("the-new-secret-0001"), body).Problem(api.StorageUnavailable)
 	if problem.Status != http.StatusServiceUnavailable {
 		t.Errorf("nothing is stored, and the answer is %+v", problem)
 	}
@@ -110,23 +112,23 @@ func TestInPersonPaymentReachesVisitor(t *testing.T) {
 	for _, mode := range []string{"normal", "duplicate", "reorder", "late"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			s := frontdesktest.NewEnv(t)
-			one, c := s.Gateway(t)
-			_, other := s.Gateway(t)
-			webhooks(t, s, one, mode)
+			env := frontdesktest.NewEnv(t)
+			one, c := env.Gateway(t)
+			_, other := env.Gateway(t)
+			webhooks(t, env, one, mode)
 			registration := c.Register()
 			other.Token = c.Token
 			events := other.Follow(registration.Id, "")
 			events.UntilState(api.Open)
-			sales := s.Upstreams.Sim.Sales()
-			payInPerson(t, s, club.IRI(sales[len(sales)-1].ID))
+			sales := env.Upstreams.Sim.Sales()
+			payInPerson(t, env, club.IRI(sales[len(sales)-1].ID))
 			seen := events.Until("the cart is settled", func(r api.Registration) bool {
 				return len(r.Cart.Problems) == 1 && r.Cart.Problems[0].Code == "settled"
 			})
 			if seen.Registration.State != api.Attention || seen.Registration.Contact.Status != "customer" || len(seen.Registration.Next) != 1 {
 				t.Errorf("the visitor sees %+v", seen.Registration)
 			}
-			if audit := s.Upstreams.Sim.Audit(); !audit.OK {
+			if audit := env.Upstreams.Sim.Audit(); !audit.OK {
 				t.Errorf("the audit finds %+v", audit)
 			}
 		})

@@ -22,34 +22,35 @@ func TestComposeFile(t *testing.T) {
 	t.Parallel()
 	file := compose(t)
 	proxy := fixedAddress(t, file.Services["proxy"])
-	for name, c := range file.Services {
-		if !c.ReadOnly || !slices.Equal(c.CapDrop, []string{"ALL"}) || !slices.Equal(c.SecurityOpt, []string{"no-new-privileges:true"}) ||
-			c.Restart == "" {
-			t.Errorf("%s may do more than it needs to: %+v", name, c)
+	for name, container := range file.Services {
+		if !container.ReadOnly || !slices.Equal(container.CapDrop, []string{"ALL"}) ||
+			!slices.Equal(container.SecurityOpt, []string{"no-new-privileges:true"}) ||
+			container.Restart == "" {
+			t.Errorf("%s may do more than it needs to: %+v", name, container)
 		}
-		if c.Image != "frontdesk" && c.User == "" {
+		if container.Image != "frontdesk" && container.User == "" {
 			t.Errorf("%s runs as root", name)
 		}
-		for _, volume := range c.Volumes {
+		for _, volume := range container.Volumes {
 			if from, _, _ := strings.Cut(volume, ":"); strings.HasPrefix(from, ".") {
 				if _, err := os.Stat(filepath.Join(frontdesktest.Root(), from)); err != nil || !strings.HasSuffix(volume, ":ro") {
 					t.Errorf("%s: volume %s (%v)", name, volume, err)
 				}
 			}
 		}
-		expectKnown(t, name, c)
+		expectKnown(t, name, container)
 	}
 	for _, name := range []string{gatewayA, gatewayB} {
-		c := file.Services[name]
-		if c.Environment["FRONTDESK_TRUSTED_PROXIES"] != proxy || proxy == "" {
-			t.Errorf("%s trusts %s, and the proxy is %s", name, c.Environment["FRONTDESK_TRUSTED_PROXIES"], proxy)
+		container := file.Services[name]
+		if container.Environment["FRONTDESK_TRUSTED_PROXIES"] != proxy || proxy == "" {
+			t.Errorf("%s trusts %s, and the proxy is %s", name, container.Environment["FRONTDESK_TRUSTED_PROXIES"], proxy)
 		}
-		if c.Environment["FRONTDESK_ADDR"] != ":8080" || fixedAddress(t, c) == "" {
-			t.Errorf("nginx looks for %s at port 8080 of a fixed address: %+v", name, c)
+		if container.Environment["FRONTDESK_ADDR"] != ":8080" || fixedAddress(t, container) == "" {
+			t.Errorf("nginx looks for %s at port 8080 of a fixed address: %+v", name, container)
 		}
-		drain, err := time.ParseDuration(c.Environment["FRONTDESK_DRAIN_DELAY"])
-		if longest := drain + 45*time.Second; err != nil || c.StopGrace <= longest {
-			t.Errorf("%s may take %s to stop, and is killed after %s", name, longest, c.StopGrace)
+		drain, err := time.ParseDuration(container.Environment["FRONTDESK_DRAIN_DELAY"])
+		if longest := drain + 45*time.Second; err != nil || container.StopGrace <= longest {
+			t.Errorf("%s may take %s to stop, and is killed after %s", name, longest, container.StopGrace)
 		}
 	}
 	if published := file.Services["proxy"].Ports; !slices.Equal(published, []string{"127.0.0.1:8080:8080"}) {
@@ -58,13 +59,13 @@ func TestComposeFile(t *testing.T) {
 }
 
 // expectKnown compares a container's command and variables with the binary's help.
-func expectKnown(t *testing.T, name string, c container) {
+func expectKnown(t *testing.T, name string, service container) {
 	t.Helper()
-	if c.Image != "frontdesk" {
+	if service.Image != "frontdesk" {
 		return
 	}
-	command := append(slices.Clone(c.Command), "--help")
-	if len(c.Command) == 0 {
+	command := append(slices.Clone(service.Command), "--help")
+	if len(service.Command) == 0 {
 		command = []string{"serve", "--help"}
 	}
 	help, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), command...).CombinedOutput()
@@ -72,7 +73,7 @@ func expectKnown(t *testing.T, name string, c container) {
 		t.Fatalf("%s: %v: %s", name, err, help)
 	}
 	known := regexp.MustCompile(`FRONTDESK_[A-Z_]+`).FindAllString(string(help), -1)
-	for variable := range c.Environment {
+	for variable := range service.Environment {
 		if !slices.Contains(known, variable) {
 			t.Errorf("%s: %s is unknown to frontdesk %v", name, variable, command)
 		}
@@ -80,13 +81,13 @@ func expectKnown(t *testing.T, name string, c container) {
 }
 
 // fixedAddress returns a container's fixed address in the network; empty: any.
-func fixedAddress(t *testing.T, c container) string {
+func fixedAddress(t *testing.T, service container) string {
 	t.Helper()
 	var networks map[string]struct {
 		Address string `yaml:"ipv4_address"`
 	}
-	if err := c.Networks.Decode(&networks); err != nil {
-		t.Errorf("%v in %+v", err, c)
+	if err := service.Networks.Decode(&networks); err != nil {
+		t.Errorf("%v in %+v", err, service)
 	}
 	return networks["frontdesk"].Address
 }
@@ -127,39 +128,39 @@ func TestRedisUserMayRunScripts(t *testing.T) {
 // is the proxy's own.
 func TestComposeJourneys(t *testing.T) {
 	t.Parallel()
-	r := newReplicas(t)
-	registration := r.Register()
-	events := r.follow(registration.Id)
+	replicas := newReplicas(t)
+	registration := replicas.Register()
+	events := replicas.follow(registration.Id)
 	if first := <-events; !strings.Contains(first, `"state":"open"`) {
 		t.Errorf("the first event is %s", first)
 	}
-	payment := r.Pay(registration.Id)
-	r.Confirm(payment, "4242424242424242")
+	payment := replicas.Pay(registration.Id)
+	replicas.Confirm(payment, "4242424242424242")
 	frontdesktest.Eventually(
 		t, "an event of the completed registration", func() bool { return strings.Contains(<-events, `"state":"completed"`) },
 	)
-	expectRecorded(t, r.Client, append(runJourneys(t, r.Client, r.gateways[gatewayA]), payment.Total.Amount))
+	expectRecorded(t, replicas.Client, append(runJourneys(t, replicas.Client, replicas.gateways[gatewayA]), payment.Total.Amount))
 	for _, command := range [][]string{{"queue"}, {"payments", "list"}, {"webhooks", "list"}} { // operators' commands read from Redis, too
 		look := exec.CommandContext(t.Context(), frontdesktest.Binary(t), command...)
-		look.Env = []string{"FRONTDESK_OPS_ADDR=" + r.gateways[gatewayB].OpsAddress()}
+		look.Env = []string{"FRONTDESK_OPS_ADDR=" + replicas.gateways[gatewayB].OpsAddress()}
 		if said, err := look.CombinedOutput(); err != nil {
 			t.Errorf("frontdesk %v: %v: %s", command, err, said)
 		}
 	}
-	refused, err := r.administrator().ACLLog(t.Context(), 20).Result()
+	refused, err := replicas.administrator().ACLLog(t.Context(), 20).Result()
 	for _, one := range refused {
 		t.Errorf("Redis refused the gateways something (%s): %s", one.Reason, one.Object)
 	}
 	if err != nil {
 		t.Error(err)
 	}
-	for _, gateway := range r.gateways {
+	for _, gateway := range replicas.gateways {
 		if strings.Contains(gateway.Log(), "NOPERM") {
 			t.Errorf("Redis refuses something:\n%s", gateway.Log())
 		}
 		gateway.Kill()
 	}
-	away := r.Do("GET", "/v1/clubs", nil)
+	away := replicas.Do("GET", "/v1/clubs", nil)
 	away.Problem(api.StorageUnavailable)
 	if away.Header.Get("Retry-After") == "" || away.Header.Get("Content-Type") != "application/problem+json" {
 		t.Errorf("without gateways: %v %s", away.Header, away.Body)

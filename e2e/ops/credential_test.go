@@ -27,8 +27,8 @@ var operatorRoutes = []string{
 func TestOperatorsAreIdentified(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	c := frontdesktest.NewClient(t, mock.URL)
-	_, id := inDoubtPayment(t, c)
+	client := frontdesktest.NewClient(t, mock.URL)
+	_, id := inDoubtPayment(t, client)
 	base := "http://" + mock.OpsAddress() + "/ops/"
 	for _, credential := range []string{
 		"", "Bearer", "Bearer ", "Bearer guessed", "Bearer " + tokenHash(frontdesktest.OperatorToken),
@@ -36,7 +36,7 @@ func TestOperatorsAreIdentified(t *testing.T) {
 	} {
 		for _, route := range append(operatorRoutes, "POST payments/"+id+"/confirm-recorded") {
 			method, path, _ := strings.Cut(route, " ")
-			answer := c.Do(method, base+path, map[string]string{"by": "grace"}, [2]string{"Authorization", credential})
+			answer := client.Do(method, base+path, map[string]string{"by": "grace"}, [2]string{"Authorization", credential})
 			var problem api.Problem
 			answer.Into(http.StatusUnauthorized, &problem)
 			if problem.Code != api.NotIdentified || answer.Header.Get("WWW-Authenticate") != `Bearer realm="operators"` {
@@ -49,11 +49,11 @@ func TestOperatorsAreIdentified(t *testing.T) {
 		t.Error("the log has a token")
 	}
 	var shown payment.Detail
-	c.Do("GET", base+"payments/"+id, nil).Into(http.StatusOK, &shown)
+	client.Do("GET", base+"payments/"+id, nil).Into(http.StatusOK, &shown)
 	if shown.State != "in_doubt" {
 		t.Errorf("the payment is %s", shown.State)
 	}
-	c.Do("GET", "http://"+mock.OpsAddress()+"/metrics", nil).Into(http.StatusOK, nil)
+	client.Do("GET", "http://"+mock.OpsAddress()+"/metrics", nil).Into(http.StatusOK, nil)
 }
 
 // TestAuditNamesTheOperator checks that a decision with a token from frontdesk operators add is audited

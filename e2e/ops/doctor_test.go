@@ -120,7 +120,7 @@ func TestDoctor(t *testing.T) {
 // needs, and that doctor finds such a key, also if it may not read its account either.
 func TestKeyWithoutPermission(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	const account = "rak_accounts_kyc_basic_read"
 	processor := sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{RestrictedKeys: map[string][]string{
 		"rk_test_all": nil, "rk_test_charges": {"rak_charge_read"}, "rk_test_charges_account": {"rak_charge_read", account},
@@ -133,8 +133,8 @@ func TestKeyWithoutPermission(t *testing.T) {
 	} {
 		environment := []string{
 			"FRONTDESK_MODE=test",
-			"FRONTDESK_REDIS_URL=" + s.Redis,
-			"FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
+			"FRONTDESK_REDIS_URL=" + env.Redis,
+			"FRONTDESK_CLUB_URL=" + env.Upstreams.URL + "/sim",
 			"FRONTDESK_OPS_ADDR=off",
 			"FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey,
 			"FRONTDESK_STRIPE_URL=" + processor.URL,

@@ -57,7 +57,7 @@ func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 // system. That payment is recorded nevertheless.
 func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(registration string)) {
 	t.Helper()
-	r, registration, state := failUnderLoad(t, harness.Config{Storage: storage}, func(r *harness.Harness, registration string) {
+	bench, registration, state := failUnderLoad(t, harness.Config{Storage: storage}, func(r *harness.Harness, registration string) {
 		struck := r.BreakAt(
 			t.Context(), frontdesktest.PostPayment, frontdesktest.DuringRequest, frontdesktest.Patience,
 			func(*harness.Gateway) { failOver(registration) },
@@ -69,7 +69,7 @@ func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(regi
 	if state != "recorded" {
 		t.Errorf("the payment is %q", state)
 	}
-	if !r.Booked(r.Sale(registration)) {
+	if !bench.Booked(bench.Sale(registration)) {
 		t.Error("the payment is not in the club system's ledger")
 	}
 }
@@ -80,18 +80,18 @@ func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(regi
 // buyer saw it.
 func failUnderLoad(
 	t *testing.T, of harness.Config, befall func(r *harness.Harness, registration string),
-) (r *harness.Harness, registration, state string) {
+) (bench *harness.Harness, registration, state string) {
 	t.Helper()
 	of.Gateway, of.Replicas = frontdesktest.Binary(t), 2
-	r = harness.New(t, of)
-	one := r.NewJourney(0)
+	bench = harness.New(t, of)
+	one := bench.NewJourney(0)
 	if !one.Register(t.Context()) || !one.Pay(t.Context()) {
 		t.Fatal("no payment succeeds")
 	}
-	crowd := &paymentLoad{harness: r, done: make(chan struct{})}
+	crowd := &paymentLoad{harness: bench, done: make(chan struct{})}
 	crowd.start(t.Context())
 	frontdesktest.Eventually(t, "a crowd pays", func() bool { return crowd.paid() >= minPaid })
-	befall(r, one.Registration())
+	befall(bench, one.Registration())
 	begun := time.Now()
 	one.Confirm(t.Context())
 	one.Watch(t.Context(), frontdesktest.Patience)
@@ -100,8 +100,8 @@ func failUnderLoad(
 	after := crowd.paid() + minPaid
 	frontdesktest.Eventually(t, "the crowd pays again", func() bool { return crowd.paid() >= after })
 	crowd.stop()
-	expectConsistentLedgers(t, r, append(crowd.journeys, one))
-	return r, one.Registration(), state
+	expectConsistentLedgers(t, bench, append(crowd.journeys, one))
+	return bench, one.Registration(), state
 }
 
 // expectConsistentLedgers compares all ledgers with each other, once all journeys have ended.

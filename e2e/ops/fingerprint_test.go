@@ -12,14 +12,14 @@ import (
 // why, and an operator can change the account on purpose.
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	environment := func(account string) []string {
 		processor := sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{ID: account}}})
 		t.Cleanup(processor.Close)
 		return []string{
 			"FRONTDESK_MODE=test",
-			"FRONTDESK_REDIS_URL=" + s.Redis,
-			"FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
+			"FRONTDESK_REDIS_URL=" + env.Redis,
+			"FRONTDESK_CLUB_URL=" + env.Upstreams.URL + "/sim",
 			"FRONTDESK_OPS_ADDR=off",
 			"FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey,
 			"FRONTDESK_STRIPE_URL=" + processor.URL,

@@ -16,36 +16,36 @@ import (
 // that a 429 with limit headers means that nothing was done: the payment is in doubt, and is not sent again.
 func TestLiveDefaults(t *testing.T) {
 	t.Parallel()
-	l := frontdesktest.NewLive(t)
-	process, c := l.Start(t)
-	l.Processor.SetWebhooks(sandbox.Normal, process.URL+"/v1/webhooks/card")
+	live := frontdesktest.NewLive(t)
+	process, client := live.Start(t)
+	live.Processor.SetWebhooks(sandbox.Normal, process.URL+"/v1/webhooks/card")
 	pay := func(r api.Registration, more map[string]any) *frontdesktest.Response {
 		body := map[string]any{"method": "card", "cart": r.Cart.Revision}
 		maps.Copy(body, more)
-		return c.RequestPayment(r.Id, body)
+		return client.RequestPayment(r.Id, body)
 	}
 	confirm := func(r api.Registration) {
-		for _, held := range l.Processor.Payments() {
+		for _, held := range live.Processor.Payments() {
 			if held.Metadata["fd_registration"] != r.Id {
 				continue
 			}
-			if _, err := l.Processor.Confirm(held.ID, "4242424242424242"); err != nil {
+			if _, err := live.Processor.Confirm(held.ID, "4242424242424242"); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	first := c.Register()
+	first := client.Register()
 	pay(first, nil).Into(http.StatusCreated, nil)
 	confirm(first)
-	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(l.Upstreams.Sim.Ledger()) > 0 })
-	c.Await(first.Id, api.Completed)
+	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(live.Upstreams.Sim.Ledger()) > 0 })
+	client.Await(first.Id, api.Completed)
 
-	second := c.Register()
+	second := client.Register()
 	pay(second, nil).Problem(api.PossibleDuplicatePurchase)
-	if held := l.Processor.Payments(); len(held) != 1 {
+	if held := live.Processor.Payments(); len(held) != 1 {
 		t.Errorf("without a yes the processor has %d payments", len(held))
 	}
-	frontdesktest.Env{Upstreams: l.Upstreams}.SetFaults(t,
+	frontdesktest.Env{Upstreams: live.Upstreams}.SetFaults(t,
 		clubsim.Fault{
 			Match:   frontdesktest.RecordPayment,
 			Kind:    "too_many",
@@ -56,7 +56,7 @@ func TestLiveDefaults(t *testing.T) {
 	pay(second, map[string]any{"again": true}).Into(http.StatusCreated, nil)
 	confirm(second)
 	recordings := func() (sent int) {
-		for _, request := range l.Upstreams.Sim.Requests() {
+		for _, request := range live.Upstreams.Sim.Requests() {
 			if request.Method == http.MethodPost && strings.HasSuffix(request.Path, "/payments") {
 				sent++
 			}
@@ -64,8 +64,8 @@ func TestLiveDefaults(t *testing.T) {
 		return sent
 	}
 	frontdesktest.Eventually(t, "the second recording is sent", func() bool { return recordings() == 2 }) // reads are limited in live mode
-	c.AwaitPayment(second.Id, api.InDoubt)
-	if sent, ledger := recordings(), l.Upstreams.Sim.Ledger(); sent != 2 || len(ledger) != 1 {
+	client.AwaitPayment(second.Id, api.InDoubt)
+	if sent, ledger := recordings(), live.Upstreams.Sim.Ledger(); sent != 2 || len(ledger) != 1 {
 		t.Errorf("%d recordings were sent for two payments, and the ledger holds %+v", sent, ledger)
 	}
 }

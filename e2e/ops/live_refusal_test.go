@@ -178,14 +178,14 @@ func TestLiveRefusesHiddenCaptcha(t *testing.T) {
 // TestLiveRefusesLogin is separate because the login by secret must be removed for it.
 func TestLiveRefusesLogin(t *testing.T) {
 	t.Parallel()
-	l := frontdesktest.NewLive(t)
+	live := frontdesktest.NewLive(t)
 	for address, says := range map[string]string{
-		"http://login.gym-4711.fr/jwks":                  "https://",
-		"login.gym-4711.fr":                              "not an address",
-		l.Env["FRONTDESK_CLUB_URL"] + "/x/_control/jwks": "the simulator's login",
+		"http://login.gym-4711.fr/jwks":                     "https://",
+		"login.gym-4711.fr":                                 "not an address",
+		live.Env["FRONTDESK_CLUB_URL"] + "/x/_control/jwks": "the simulator's login",
 	} {
 		lines := strings.Join(
-			complaints(t, l.Environment(map[string]string{"FRONTDESK_IDENTITY_SECRET": "", "FRONTDESK_IDENTITY_JWKS_URL": address})),
+			complaints(t, live.Environment(map[string]string{"FRONTDESK_IDENTITY_SECRET": "", "FRONTDESK_IDENTITY_JWKS_URL": address})),
 			"",
 		)
 		if !strings.Contains(lines, "FRONTDESK_IDENTITY_JWKS_URL") || !strings.Contains(lines, says) {
@@ -238,30 +238,30 @@ func TestLiveRefusesUnsafeRedis(t *testing.T) {
 	})
 	t.Run("a replica acknowledges instead", func(t *testing.T) {
 		t.Parallel()
-		l := frontdesktest.NewLive(t, "--appendfsync", "everysec", "--repl-diskless-sync-delay", "0")
-		host, port, _ := strings.Cut(strings.TrimPrefix(l.Redis, "redis://"), ":")
+		live := frontdesktest.NewLive(t, "--appendfsync", "everysec", "--repl-diskless-sync-delay", "0")
+		host, port, _ := strings.Cut(strings.TrimPrefix(live.Redis, "redis://"), ":")
 		replica := frontdesktest.NewRedis(t, "--replicaof", host, port)
-		l.Env["FRONTDESK_REDIS_WAIT"] = "1"
+		live.Env["FRONTDESK_REDIS_WAIT"] = "1"
 		frontdesktest.Eventually(t, "the replica follows", func() bool {
 			doctor := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "doctor")
-			doctor.Env = l.Environment(nil)
+			doctor.Env = live.Environment(nil)
 			said, _ := doctor.CombinedOutput() // it reports what is not there yet
 			return strings.Contains(string(said), "each is acknowledged by 1")
 		})
-		process, c := l.Start(t)
+		process, client := live.Start(t)
 		var registration api.Registration
 		frontdesktest.Eventually(t, "a replica that has a moment acknowledges", func() bool {
-			started := c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""))
+			started := client.Do("POST", "/v1/registrations", `{"clubId":"`+client.Club()+`"}`, frontdesktest.Key(""))
 			return started.Status == http.StatusCreated && json.Unmarshal(started.Body, &registration) == nil
 		})
-		c.Token = *registration.Token
+		client.Token = *registration.Token
 		frontdesktest.StopRedis(t, replica)
-		c.RequestPayment(registration.Id, `{"method":"card"}`).Problem(api.StorageUnavailable)
-		c.Registration(registration.Id) // reads are still served
+		client.RequestPayment(registration.Id, `{"method":"card"}`).Problem(api.StorageUnavailable)
+		client.Registration(registration.Id) // reads are still served
 		expectOneLogLine(
 			t, process,
 			[]string{"redis writes is failed: refused: fewer than 1 of its replicas", "start the replica", "FRONTDESK_REDIS_WAIT"},
 		)
-		expectReady(t, c, "redis unavailable")
+		expectReady(t, client, "redis unavailable")
 	})
 }

@@ -25,32 +25,33 @@ import (
 // processor's adapter, and the club system has the payment once.
 func TestLive(t *testing.T) {
 	t.Parallel()
-	l := frontdesktest.NewLive(t)
-	process, c := l.Start(t)
-	l.Processor.SetWebhooks(sandbox.Normal, process.URL+"/v1/webhooks/card")
-	registration := c.Register()
-	script := c.WithT(t)
+	live := frontdesktest.NewLive(t)
+	process, client := live.Start(t)
+	live.Processor.SetWebhooks(sandbox.Normal, process.URL+"/v1/webhooks/card")
+	registration := client.Register()
+	script := client.WithT(t)
 	script.Token = "" // each request has the credentials that the test gives it
-	unseen := script.RequestPayment(registration.Id, `{"method":"card"}`, [2]string{"Authorization", "Bearer " + c.Token}).
+	unseen := script.RequestPayment(registration.Id, `{"method":"card"}`, [2]string{"Authorization", "Bearer " + client.Token}).
 		Problem(api.InvalidRequest)
 	fields := frontdesktest.Value(unseen.Errors)
-	if len(fields) != 1 || frontdesktest.Place(fields[0]) != "/cart" || len(l.Processor.Payments()) != 0 {
+	if len(fields) != 1 || frontdesktest.Place(fields[0]) != "/cart" || len(live.Processor.Payments()) != 0 {
 		t.Errorf("a payment without the cart's revision is refused with %+v", unseen)
 	}
 	var payment api.Payment
-	c.RequestPayment(registration.Id, map[string]string{"method": "card", "cart": registration.Cart.Revision}).
+	client.RequestPayment(registration.Id, map[string]string{"method": "card", "cart": registration.Cart.Revision}).
 		Into(http.StatusCreated, &payment)
-	held := l.Processor.Payments()
-	if len(held) != 1 || payment.Card.Processor != "stripe" || frontdesktest.Value(payment.Card.PublishableKey) != l.Processor.PublishableKey {
+	held := live.Processor.Payments()
+	if len(held) != 1 || payment.Card.Processor != "stripe" ||
+		frontdesktest.Value(payment.Card.PublishableKey) != live.Processor.PublishableKey {
 		t.Fatalf("%d payments, and %+v", len(held), payment.Card)
 	}
-	if _, err := l.Processor.Confirm(held[0].ID, "4242424242424242"); err != nil {
+	if _, err := live.Processor.Confirm(held[0].ID, "4242424242424242"); err != nil {
 		t.Fatal(err)
 	}
-	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(l.Upstreams.Sim.Ledger()) > 0 })
-	c.Await(registration.Id, api.Completed)
-	frontdesktest.Env{Upstreams: l.Upstreams}.ExpectOnePayment(t, payment.Total.Amount)
-	if held := l.Processor.Payments(); held[0].Captured != payment.Total.Amount || held[0].Metadata["fd_environment"] != "live" {
+	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(live.Upstreams.Sim.Ledger()) > 0 })
+	client.Await(registration.Id, api.Completed)
+	frontdesktest.Env{Upstreams: live.Upstreams}.ExpectOnePayment(t, payment.Total.Amount)
+	if held := live.Processor.Payments(); held[0].Captured != payment.Total.Amount || held[0].Metadata["fd_environment"] != "live" {
 		t.Errorf("the processor holds %+v", held[0])
 	}
 }
@@ -58,10 +59,10 @@ func TestLive(t *testing.T) {
 // TestLiveEdge checks what only live mode, or only https, does at the edge.
 func TestLiveEdge(t *testing.T) {
 	t.Parallel()
-	l := frontdesktest.NewLive(t)
-	_, c := l.Start(t)
+	live := frontdesktest.NewLive(t)
+	_, client := live.Start(t)
 	inCookie := [2]string{"X-Frontdesk-Session", "cookie"}
-	started := c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""), inCookie)
+	started := client.Do("POST", "/v1/registrations", `{"clubId":"`+client.Club()+`"}`, frontdesktest.Key(""), inCookie)
 	cookie := started.Header.Get("Set-Cookie")
 	if !strings.HasPrefix(cookie, "__Host-") || !strings.Contains(cookie, "Secure") || !strings.Contains(cookie, "HttpOnly") {
 		t.Errorf("the cookie is %q", cookie)
@@ -73,10 +74,10 @@ func TestLiveEdge(t *testing.T) {
 		origin, site string
 		let          bool
 	}{
-		{l.Front.URL, "same-origin", true}, {l.Front.URL, "cross-site", false},
+		{live.Front.URL, "same-origin", true}, {live.Front.URL, "cross-site", false},
 		{"https://www.gym-4711.fr", "same-site", true}, {"https://gym-4711.fr", "same-site", false},
 	} {
-		answer := c.Do(
+		answer := client.Do(
 			"PUT", "/v1/registrations/"+registration.Id+"/person", frontdesktest.Person(), [2]string{"Cookie", session},
 			[2]string{"Origin", sent.origin}, [2]string{"Sec-Fetch-Site", sent.site},
 		)
@@ -96,23 +97,24 @@ func TestLiveEdge(t *testing.T) {
 		"https://gym-4711.fr":     false,
 		"http://localhost:5173":   false,
 	} {
-		response := c.Do("OPTIONS", "/v1/registrations", nil, [2]string{"Origin", origin}, [2]string{"Access-Control-Request-Method", "POST"})
+		response := client.Do("OPTIONS", "/v1/registrations", nil, [2]string{"Origin", origin},
+			[2]string{"Access-Control-Request-Method", "POST"})
 		if got := response.Header.Get("Access-Control-Allow-Origin") == origin; got != let {
 			t.Errorf("%s is let in: %t", origin, got)
 		}
 	}
-	c.Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-1"}).Problem(api.StaffKeyUnknown)
+	client.Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-1"}).Problem(api.StaffKeyUnknown)
 	var all api.ClubList
-	c.Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "demo-other"}).Into(http.StatusOK, &all) // has no meaning in live mode
+	client.Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "demo-other"}).Into(http.StatusOK, &all) // has no meaning in live mode
 }
 
 // TestMetricsListener checks that in live mode a scraper reaches only the metrics, and operators' tools
 // find no metrics.
 func TestMetricsListener(t *testing.T) {
 	t.Parallel()
-	process, c := frontdesktest.NewLive(t).Start(t)
+	process, client := frontdesktest.NewLive(t).Start(t)
 	operators, metrics := "http://"+process.OpsAddress(), "http://"+process.AddressOf("metrics")
-	scraped := c.Do("GET", metrics+"/metrics", nil)
+	scraped := client.Do("GET", metrics+"/metrics", nil)
 	if scraped.Status != http.StatusOK || !strings.Contains(string(scraped.Body), "frontdesk_build_info") {
 		t.Errorf("a scrape: %d %s", scraped.Status, scraped.Body)
 	}
@@ -120,11 +122,12 @@ func TestMetricsListener(t *testing.T) {
 		operators + "/metrics", metrics + "/ops/payments", metrics + "/ops/queue", metrics + "/debug/pprof/",
 		metrics + "/healthz",
 	} {
-		if answer := c.Do("GET", elsewhere, nil); answer.Status != http.StatusNotFound {
+		if answer := client.Do("GET", elsewhere, nil); answer.Status != http.StatusNotFound {
 			t.Errorf("%s: %d %s", elsewhere, answer.Status, answer.Body)
 		}
 	}
-	if page := c.Do("GET", metrics+"/metrics", nil, [2]string{"Origin", "https://elsewhere.example"}); page.Status != http.StatusForbidden {
+	page := client.Do("GET", metrics+"/metrics", nil, [2]string{"Origin", "https://elsewhere.example"})
+	if page.Status != http.StatusForbidden {
 		t.Errorf("a page in a browser: %d", page.Status)
 	}
 }
@@ -133,11 +136,11 @@ func TestMetricsListener(t *testing.T) {
 // there is one.
 func TestDoctorInLiveMode(t *testing.T) {
 	t.Parallel()
-	l := frontdesktest.NewLive(t)
-	process, _ := l.Start(t)
-	l.Processor.SetWebhooks(sandbox.Drop, l.Front.URL+"/v1/webhooks/card")
+	live := frontdesktest.NewLive(t)
+	process, _ := live.Start(t)
+	live.Processor.SetWebhooks(sandbox.Drop, live.Front.URL+"/v1/webhooks/card")
 	changes := map[string]string{"FRONTDESK_OPS_ADDR": process.OpsAddress()}
-	printed, content := doctor(t, l.Environment(changes))
+	printed, content := doctor(t, live.Environment(changes))
 	if !content || strings.Contains(printed, "FAIL") || strings.Contains(printed, "warning") {
 		t.Errorf("content: %t\n%s", content, printed)
 	}
@@ -146,13 +149,13 @@ func TestDoctorInLiveMode(t *testing.T) {
 		"shared secret", "leads to a gateway of this version", "is served",
 	)
 
-	configure(t, l.Redis, "maxmemory-policy", "allkeys-lru")
-	l.Processor.SetWebhooks(sandbox.Drop, "https://elsewhere.fr/v1/webhooks/card")
-	l.Upstreams.Sim.Configure(func(s *clubsim.Settings) {
+	configure(t, live.Redis, "maxmemory-policy", "allkeys-lru")
+	live.Processor.SetWebhooks(sandbox.Drop, "https://elsewhere.fr/v1/webhooks/card")
+	live.Upstreams.Sim.Configure(func(s *clubsim.Settings) {
 		s.ProductionMode, s.GrantedEndpoints = true, []string{"listNetworkNodes", "getClub", "listProducts"}
 	})
-	changes["FRONTDESK_IDENTITY_SECRET"], changes["FRONTDESK_IDENTITY_JWKS_URL"] = "", l.Front.URL+"/nothing"
-	printed, content = doctor(t, l.Environment(changes))
+	changes["FRONTDESK_IDENTITY_SECRET"], changes["FRONTDESK_IDENTITY_JWKS_URL"] = "", live.Front.URL+"/nothing"
+	printed, content = doctor(t, live.Environment(changes))
 	if content {
 		t.Error("it is content")
 	}
@@ -162,8 +165,8 @@ func TestDoctorInLiveMode(t *testing.T) {
 		"status 404",
 	)
 	for _, secret := range []string{
-		l.Processor.SecretKey, l.Processor.WebhookSecret, l.Env["FRONTDESK_CLUB_CLIENT_SECRET"],
-		l.Env["FRONTDESK_CLUB_GATEWAY_KEY"], l.Env["FRONTDESK_SEAL_KEYS"],
+		live.Processor.SecretKey, live.Processor.WebhookSecret, live.Env["FRONTDESK_CLUB_CLIENT_SECRET"],
+		live.Env["FRONTDESK_CLUB_GATEWAY_KEY"], live.Env["FRONTDESK_SEAL_KEYS"],
 	} {
 		if strings.Contains(printed, secret) {
 			t.Errorf("it prints a secret:\n%s", printed)
@@ -174,8 +177,8 @@ func TestDoctorInLiveMode(t *testing.T) {
 // TestReadinessWatchesRedis changes the settings of Redis while gateways run.
 func TestReadinessWatchesRedis(t *testing.T) {
 	t.Parallel()
-	l := frontdesktest.NewLive(t)
-	process, c := l.Start(t)
+	live := frontdesktest.NewLive(t)
+	process, c := live.Start(t)
 	ready := func(status int, checks map[string]string) {
 		t.Helper()
 		var health api.Health
@@ -195,9 +198,9 @@ func TestReadinessWatchesRedis(t *testing.T) {
 		{"appendfsync", "everysec", "always"}, {"maxmemory-policy", "volatile-lru", "noeviction"},
 		{"min-replicas-to-write", "1", "0"},
 	} {
-		configure(t, l.Redis, bad[0], bad[1])
+		configure(t, live.Redis, bad[0], bad[1])
 		ready(http.StatusServiceUnavailable, map[string]string{"redis": "unavailable"})
-		configure(t, l.Redis, bad[0], bad[2])
+		configure(t, live.Redis, bad[0], bad[2])
 		ready(http.StatusOK, map[string]string{"redis": "ok"})
 	}
 	expectLogged(t, process, "everysec", "volatile-lru", "NOREPLICAS", "ready again")
@@ -236,35 +239,35 @@ func configure(t *testing.T, address, name, value string) {
 // header enables it.
 func TestAPI8LiveMode(t *testing.T) {
 	t.Parallel()
-	l := frontdesktest.NewLive(t)
-	_, c := l.Start(t)
+	live := frontdesktest.NewLive(t)
+	_, client := live.Start(t)
 	for _, path := range []string{
 		"/sim/demo/_control/personas", "/sim/demo/_control/requests", "/sim/oauth/v2/token", "/sim/",
 		frontdesktest.MerchantPage, "/sandbox/settings", "/panel/requests", "/panel/changes", "/panel/panel.js",
 		"/ops/payments", "/metrics", "/debug/pprof/",
 	} {
 		for _, method := range []string{"GET", "POST"} {
-			c.Do(method, path, nil, frontdesktest.Key("")).Problem(api.NotFound)
+			client.Do(method, path, nil, frontdesktest.Key("")).Problem(api.NotFound)
 		}
 	}
-	site := c.Do("GET", "/", nil)
+	site := client.Do("GET", "/", nil)
 	if strings.Contains(string(site.Body), "/panel/") || strings.Contains(site.Header.Get("Content-Security-Policy"), "unsafe") {
 		t.Errorf("the site comes with %s", site.Header.Get("Content-Security-Policy"))
 	}
-	docs := c.Do("GET", "/docs/api", nil) // the contract is public; its page may call only this origin, and no page may frame it
+	docs := client.Do("GET", "/docs/api", nil) // the contract is public; its page may call only this origin, and no page may frame it
 	policy := docs.Header.Get("Content-Security-Policy")
 	if !strings.Contains(policy, "default-src 'self'") || !strings.Contains(policy, "frame-ancestors 'none'") ||
 		strings.Contains(policy, "http") {
 		t.Errorf("the documentation has the policy %q", policy)
 	}
-	for _, secret := range l.Env {
+	for _, secret := range live.Env {
 		if len(secret) < 8 || strings.HasPrefix(secret, "http") {
 			continue
 		}
 		for what, answer := range map[string]*frontdesktest.Response{
 			"the site":          site,
 			"the documentation": docs,
-			"readiness":         c.Do("GET", "/readyz", nil),
+			"readiness":         client.Do("GET", "/readyz", nil),
 		} {
 			if strings.Contains(string(answer.Body), secret) {
 				t.Errorf("%s holds a secret", what)
@@ -272,23 +275,23 @@ func TestAPI8LiveMode(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/", "/docs", "/docs/api", "/v1/clubs", "/v1/nothing"} {
-		if hsts := c.Do("GET", path, nil).Header.Get("Strict-Transport-Security"); !strings.HasPrefix(hsts, "max-age=31536000") {
+		if hsts := client.Do("GET", path, nil).Header.Get("Strict-Transport-Security"); !strings.HasPrefix(hsts, "max-age=31536000") {
 			t.Errorf("%s comes with %q", path, hsts)
 		}
 	}
-	before := len(l.Upstreams.Sim.Requests())
-	c.Do("GET", "/v1/clubs", nil, frontdesktest.StaffKey()).Problem(api.StaffKeyUnknown)
-	c.Do("POST", "/v1/registrations", `{"clubId":"11","channel":"club"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-World", "demo"}).
+	before := len(live.Upstreams.Sim.Requests())
+	client.Do("GET", "/v1/clubs", nil, frontdesktest.StaffKey()).Problem(api.StaffKeyUnknown)
+	client.Do("POST", "/v1/registrations", `{"clubId":"11","channel":"club"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-World", "demo"}).
 		Problem(api.StaffOnly)
-	c.Do("POST", "/v1/webhooks/club/demo-webhook-secret", `{"event":"contact.updated"}`).Problem(api.NotFound)
-	if made := len(l.Upstreams.Sim.Requests()) - before; made > 0 {
+	client.Do("POST", "/v1/webhooks/club/demo-webhook-secret", `{"event":"contact.updated"}`).Problem(api.NotFound)
+	if made := len(live.Upstreams.Sim.Requests()) - before; made > 0 {
 		t.Errorf("the demo's keys made %d calls", made)
 	}
 	for _, origin := range []string{
 		"http://localhost:5173", "null", "https://evil.example", "https://www.gym-4711.fr.evil.example",
 		"http://www.gym-4711.fr",
 	} {
-		if answer := c.Do("GET", "/v1/clubs", nil, [2]string{"Origin", origin}); answer.Header.Get("Access-Control-Allow-Origin") != "" {
+		if answer := client.Do("GET", "/v1/clubs", nil, [2]string{"Origin", origin}); answer.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("a page at %s may read", origin)
 		}
 	}
@@ -298,10 +301,10 @@ func TestAPI8LiveMode(t *testing.T) {
 // visitors cannot.
 func TestLiveLaterNeedsIdentity(t *testing.T) {
 	t.Parallel()
-	l := frontdesktest.NewLive(t)
-	_, c := l.Start(t)
+	live := frontdesktest.NewLive(t)
+	_, client := live.Start(t)
 	deferred := func() (n int) {
-		for _, request := range l.Upstreams.Sim.Requests() {
+		for _, request := range live.Upstreams.Sim.Requests() {
 			if strings.HasSuffix(request.Path, "/postpone_due") {
 				n++
 			}
@@ -311,27 +314,27 @@ func TestLiveLaterNeedsIdentity(t *testing.T) {
 	later := func(of api.Registration) map[string]string {
 		return map[string]string{"method": "later", "cart": of.Cart.Revision, "dueDate": time.Now().AddDate(0, 0, 14).Format(time.DateOnly)}
 	}
-	visitor := c.Register()
-	c.RequestPayment(visitor.Id, later(visitor)).Problem("method_not_offered")
+	visitor := client.Register()
+	client.RequestPayment(visitor.Id, later(visitor)).Problem("method_not_offered")
 	if methods := frontdesktest.Value(visitor.Next[0].Methods); !slices.Equal(methods, []api.PaymentMethod{"card"}) || deferred() != 0 {
 		t.Errorf("a visitor is offered %v; %d sales were deferred", methods, deferred())
 	}
 	now := time.Now()
 	login, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
-		"sub": "1001", "club": "11", "aud": l.Env["FRONTDESK_IDENTITY_AUDIENCE"],
-		"iss": l.Env["FRONTDESK_IDENTITY_ISSUER"], "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix(),
-	}).SignedString([]byte(l.Env["FRONTDESK_IDENTITY_SECRET"]))
+		"sub": "1001", "club": "11", "aud": live.Env["FRONTDESK_IDENTITY_AUDIENCE"],
+		"iss": live.Env["FRONTDESK_IDENTITY_ISSUER"], "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix(),
+	}).SignedString([]byte(live.Env["FRONTDESK_IDENTITY_SECRET"]))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var contact api.Registration
 	day := now.AddDate(0, 0, 1).Format(time.DateOnly)
-	c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "201", StartDate: &day}}},
+	client.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "201", StartDate: &day}}},
 		frontdesktest.Key(""), [2]string{"Authorization", "Bearer " + login}).Into(http.StatusCreated, &contact)
-	known := *c
+	known := *client
 	known.Token = *contact.Token
 	known.RequestPayment(contact.Id, later(contact)).Into(http.StatusCreated, nil)
-	c.RequestPayment(visitor.Id, later(visitor), [2]string{"X-Frontdesk-Staff-Key", l.Env["FRONTDESK_STAFF_KEYS"]}).
+	client.RequestPayment(visitor.Id, later(visitor), [2]string{"X-Frontdesk-Staff-Key", live.Env["FRONTDESK_STAFF_KEYS"]}).
 		Into(http.StatusCreated, nil)
 	if deferred() != 2 {
 		t.Errorf("%d sales were deferred, want 2", deferred())

@@ -40,96 +40,96 @@ type metricEnv struct {
 // runbook and those that moved must be the same.
 func TestEveryMetricMoves(t *testing.T) {
 	t.Parallel()
-	m := newMetricEnv(t)
-	m.expectMoves("a journey", m.payByCard, "frontdesk_http_requests_total", "route", "/v1/registrations", "status", "201")
-	m.expectMoves("", nil, "frontdesk_http_request_duration_seconds", "route", "/v1/registrations")
-	m.expectMoves("", nil, "frontdesk_admissions_total", "class", "new", "outcome", "admitted")
-	m.expectMoves("", nil, "frontdesk_admission_limit")
-	m.expectMoves("", nil, "frontdesk_admission_in_progress")
-	m.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "CreatePayment", "outcome", "accepted")
-	m.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "cards", "operation", "create", "outcome", "accepted")
-	m.expectMoves("", nil, "frontdesk_upstream_call_duration_seconds", "upstream", "cards", "operation", "create")
-	m.expectMoves("", nil, "frontdesk_payment_transitions_total", "from", "sending", "to", "recorded")
-	m.expectMoves("", nil, "frontdesk_queue_jobs", "queue", "verifications", "state", "scheduled")
-	m.expectMoves("", nil, "frontdesk_club_token_age_seconds")
-	m.expectMoves("", nil, "frontdesk_catalogue_reads_total", "result", "miss")
-	m.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "answered")
-	m.expectMoves("", nil, "frontdesk_redis_call_duration_seconds")
-	m.expectMoves("", nil, "frontdesk_redis_used_memory_bytes")
-	m.expectPresent("frontdesk_redis_connections") // the first ones may be enough for the whole test
-	m.expectPresent("frontdesk_rebuild_timestamp_seconds")
-	m.expectMoves("a debit day without a date", m.spoilDebitDay, "frontdesk_club_unreadable_records_total",
+	env := newMetricEnv(t)
+	env.expectMoves("a journey", env.payByCard, "frontdesk_http_requests_total", "route", "/v1/registrations", "status", "201")
+	env.expectMoves("", nil, "frontdesk_http_request_duration_seconds", "route", "/v1/registrations")
+	env.expectMoves("", nil, "frontdesk_admissions_total", "class", "new", "outcome", "admitted")
+	env.expectMoves("", nil, "frontdesk_admission_limit")
+	env.expectMoves("", nil, "frontdesk_admission_in_progress")
+	env.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "CreatePayment", "outcome", "accepted")
+	env.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "cards", "operation", "create", "outcome", "accepted")
+	env.expectMoves("", nil, "frontdesk_upstream_call_duration_seconds", "upstream", "cards", "operation", "create")
+	env.expectMoves("", nil, "frontdesk_payment_transitions_total", "from", "sending", "to", "recorded")
+	env.expectMoves("", nil, "frontdesk_queue_jobs", "queue", "verifications", "state", "scheduled")
+	env.expectMoves("", nil, "frontdesk_club_token_age_seconds")
+	env.expectMoves("", nil, "frontdesk_catalogue_reads_total", "result", "miss")
+	env.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "answered")
+	env.expectMoves("", nil, "frontdesk_redis_call_duration_seconds")
+	env.expectMoves("", nil, "frontdesk_redis_used_memory_bytes")
+	env.expectPresent("frontdesk_redis_connections") // the first ones may be enough for the whole test
+	env.expectPresent("frontdesk_rebuild_timestamp_seconds")
+	env.expectMoves("a debit day without a date", env.spoilDebitDay, "frontdesk_club_unreadable_records_total",
 		"operation", "ListAllowedDebitDays", "field", "date")
-	m.expectMoves("a sweep", nil, "frontdesk_worker_sweep_timestamp_seconds")
-	m.expectMoves("a code that is sent", m.sign, "frontdesk_sms_codes_total", "what", "sent")
-	m.expectMoves("a code that is entered", nil, "frontdesk_sms_codes_total", "what", "validated")
-	m.expectMoves("", nil, "frontdesk_sms_budget_used_codes", "within", "hour")
-	m.expectMoves("", nil, "frontdesk_sms_budget_used_codes", "within", "day")
-	m.expectMoves("", nil, "frontdesk_sms_organisation_budget_used_codes", "within", "hour")
-	m.expectMoves("", nil, "frontdesk_sms_organisation_budget_used_codes", "within", "day")
-	m.expectMoves("a budget that is used up", m.spendCodes, "frontdesk_sms_paused_total", "why", "budget")
-	m.expectMoves("a follower", m.follow, "frontdesk_event_streams_open")
-	m.expectMoves("a follower who leaves", func() { m.followed.Close() }, "frontdesk_event_streams_open")
-	if open, _ := sum(scrape(t, m.gateway), "frontdesk_event_streams_open"); open != 0 {
+	env.expectMoves("a sweep", nil, "frontdesk_worker_sweep_timestamp_seconds")
+	env.expectMoves("a code that is sent", env.sign, "frontdesk_sms_codes_total", "what", "sent")
+	env.expectMoves("a code that is entered", nil, "frontdesk_sms_codes_total", "what", "validated")
+	env.expectMoves("", nil, "frontdesk_sms_budget_used_codes", "within", "hour")
+	env.expectMoves("", nil, "frontdesk_sms_budget_used_codes", "within", "day")
+	env.expectMoves("", nil, "frontdesk_sms_organisation_budget_used_codes", "within", "hour")
+	env.expectMoves("", nil, "frontdesk_sms_organisation_budget_used_codes", "within", "day")
+	env.expectMoves("a budget that is used up", env.spendCodes, "frontdesk_sms_paused_total", "why", "budget")
+	env.expectMoves("a follower", env.follow, "frontdesk_event_streams_open")
+	env.expectMoves("a follower who leaves", func() { env.followed.Close() }, "frontdesk_event_streams_open")
+	if open, _ := sum(scrape(t, env.gateway), "frontdesk_event_streams_open"); open != 0 {
 		t.Errorf("%g streams are open", open)
 	}
-	m.expectMoves("a caller above the limit", m.exceedRateLimit, "frontdesk_http_requests_total", "code", "rate_limited")
-	m.expectMoves("work that waits", m.pauseQueue, "frontdesk_queue_jobs", "queue", "events", "state", "pending")
-	m.expectMoves("", nil, "frontdesk_queue_latency_seconds", "queue", "events")
-	m.expectMoves("", nil, "frontdesk_club_events_total", "event", "class_event.updated")
-	m.expectMoves("", nil, "frontdesk_club_events_waiting")
-	m.expectMoves("a subscriber that fails", m.resumeQueue, "frontdesk_relay_deliveries", "subscriber", "crm", "state", "retrying")
-	m.expectMoves("", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "retry")
-	m.expectMoves("", nil, "frontdesk_relay_oldest_age_seconds", "subscriber", "crm")
-	m.expectMoves("a subscriber that is gone", m.unsubscribe, "frontdesk_relay_gone", "subscriber", "crm")
-	m.expectMoves("a delivery that is dead", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "archived")
-	m.expectMoves("a doubt", m.leaveInDoubt, "frontdesk_payments", "state", "in_doubt")
-	m.expectMoves("", nil, "frontdesk_payment_oldest_age_seconds", "state", "in_doubt")
-	m.expectMoves("an outage", m.engageBrake, "frontdesk_brake_engaged")
-	m.expectMoves("", nil, "frontdesk_brake_age_seconds")
-	m.expectMoves("a payment that the processor has lost", m.losePayment, "frontdesk_card_problems_total", "problem", "missing")
-	m.expectMoves("a Redis with a limit", m.limitMemory, "frontdesk_redis_maxmemory_bytes")
-	m.expectMoves(
-		"a token that is refused", m.refuseToken, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "Token",
+	env.expectMoves("a caller above the limit", env.exceedRateLimit, "frontdesk_http_requests_total", "code", "rate_limited")
+	env.expectMoves("work that waits", env.pauseQueue, "frontdesk_queue_jobs", "queue", "events", "state", "pending")
+	env.expectMoves("", nil, "frontdesk_queue_latency_seconds", "queue", "events")
+	env.expectMoves("", nil, "frontdesk_club_events_total", "event", "class_event.updated")
+	env.expectMoves("", nil, "frontdesk_club_events_waiting")
+	env.expectMoves("a subscriber that fails", env.resumeQueue, "frontdesk_relay_deliveries", "subscriber", "crm", "state", "retrying")
+	env.expectMoves("", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "retry")
+	env.expectMoves("", nil, "frontdesk_relay_oldest_age_seconds", "subscriber", "crm")
+	env.expectMoves("a subscriber that is gone", env.unsubscribe, "frontdesk_relay_gone", "subscriber", "crm")
+	env.expectMoves("a delivery that is dead", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "archived")
+	env.expectMoves("a doubt", env.leaveInDoubt, "frontdesk_payments", "state", "in_doubt")
+	env.expectMoves("", nil, "frontdesk_payment_oldest_age_seconds", "state", "in_doubt")
+	env.expectMoves("an outage", env.engageBrake, "frontdesk_brake_engaged")
+	env.expectMoves("", nil, "frontdesk_brake_age_seconds")
+	env.expectMoves("a payment that the processor has lost", env.losePayment, "frontdesk_card_problems_total", "problem", "missing")
+	env.expectMoves("a Redis with a limit", env.limitMemory, "frontdesk_redis_maxmemory_bytes")
+	env.expectMoves(
+		"a token that is refused", env.refuseToken, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "Token",
 		"outcome", "refused",
 	)
-	m.expectLimits()
-	m.expectMoves("a Redis that hangs", m.pauseRedis, "frontdesk_redis_pool_timeouts_total")
-	m.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "failed")
+	env.expectLimits()
+	env.expectMoves("a Redis that hangs", env.pauseRedis, "frontdesk_redis_pool_timeouts_total")
+	env.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "failed")
 	frontdesktest.Eventually(t, "Redis is back", func() bool {
-		up, _ := sum(scrape(t, m.gateway), "frontdesk_redis_up")
+		up, _ := sum(scrape(t, env.gateway), "frontdesk_redis_up")
 		return up == 1
 	})
-	m.expectMoves("a Redis that is gone", func() { frontdesktest.StopRedis(t, m.Redis) }, "frontdesk_redis_up")
+	env.expectMoves("a Redis that is gone", func() { frontdesktest.StopRedis(t, env.Redis) }, "frontdesk_redis_up")
 
 	// These three never change; they describe how the gateway was started.
-	if v, _ := sum(m.started, "frontdesk_build_info", "mode", "test"); v != 1 {
+	if v, _ := sum(env.started, "frontdesk_build_info", "mode", "test"); v != 1 {
 		t.Errorf("the build is %g", v)
 	}
-	if v, _ := sum(m.started, "frontdesk_sms_organisation_budget_codes", "within", "day"); v != 60 {
+	if v, _ := sum(env.started, "frontdesk_sms_organisation_budget_codes", "within", "day"); v != 60 {
 		t.Errorf("the organisation's budget for a day is %v", v)
 	}
-	if v, _ := sum(m.started, "frontdesk_sms_budget_codes", "within", "day"); v != 12 {
+	if v, _ := sum(env.started, "frontdesk_sms_budget_codes", "within", "day"); v != 12 {
 		t.Errorf("the day's budget is %g", v)
 	}
 	for _, constant := range []string{
 		"frontdesk_build_info", "frontdesk_sms_budget_codes", "frontdesk_sms_organisation_budget_codes",
 	} {
-		m.moved[constant] = true
+		env.moved[constant] = true
 	}
-	m.expectDocumented()
+	env.expectDocumented()
 }
 
 func newMetricEnv(t *testing.T) *metricEnv {
 	t.Helper()
-	m := &metricEnv{Env: frontdesktest.NewEnv(t), t: t, crm: newSubscriber(t, "crm", http.StatusOK), moved: map[string]bool{}}
-	m.gateway, m.c = m.Gateway(
+	env := &metricEnv{Env: frontdesktest.NewEnv(t), t: t, crm: newSubscriber(t, "crm", http.StatusOK), moved: map[string]bool{}}
+	env.gateway, env.c = env.Gateway(
 		t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_SMS_HOURLY=3",
-		subscribe(t, m.crm.config()),
+		subscribe(t, env.crm.config()),
 	)
-	m.client = frontdesktest.RedisClient(t, m.Redis)
-	m.started = scrape(t, m.gateway)
-	return m
+	env.client = frontdesktest.RedisClient(t, env.Redis)
+	env.started = scrape(t, env.gateway)
+	return env
 }
 
 // expectLimits makes the API gateway limit the calls, once the lack of a token was seen and there is one again.

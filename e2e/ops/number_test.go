@@ -41,45 +41,46 @@ func TestAnotherMethodTakesTheNumber(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := frontdesktest.NewEnv(t)
-			gateway, c := s.Gateway(t)
-			client := frontdesktest.RedisClient(t, s.Redis)
-			registration := c.Register()
+			env := frontdesktest.NewEnv(t)
+			gateway, visitor := env.Gateway(t)
+			client := frontdesktest.RedisClient(t, env.Redis)
+			registration := visitor.Register()
 			key, stored, number := "fd:{"+registration.Id+"}:registration", "fd:{"+registration.Id+"}:payment:1", registration.Id+"-1"
 			before, err := client.Dump(t.Context(), key).Result()
 			frontdesktest.Must(t, err)
-			card := c.Pay(registration.Id)
+			card := visitor.Pay(registration.Id)
 			if test.fault != nil {
-				s.SetFaults(t, *test.fault)
-				c.SetProcessor(map[string]string{"webhooks": "drop"}) // one that is late would restore the payment before the buyer pays otherwise
-				c.Confirm(card, "4242424242424242")
+				env.SetFaults(t, *test.fault)
+				// one that is late would restore the payment before the buyer pays otherwise
+				visitor.SetProcessor(map[string]string{"webhooks": "drop"})
+				visitor.Confirm(card, "4242424242424242")
 				frontdesktest.Eventually(t, "the money is taken, and the attempt over", func() bool {
-					return c.Registration(registration.Id).Payment.State == api.InDoubt || // no event follows: the holder's reading wakes it
-						s.Upstreams.Cards.Payments()[0].Metadata["fd_release_1"] != ""
+					return visitor.Registration(registration.Id).Payment.State == api.InDoubt || // no event follows: the holder's reading wakes it
+						env.Upstreams.Cards.Payments()[0].Metadata["fd_release_1"] != ""
 				})
 				frontdesktest.Must(t, gateway.Stop()) // finishes its work on the card payment, which it would restore otherwise
-				s.SetFaults(t)
+				env.SetFaults(t)
 			}
 			rollBack(t, client, key, before, stored)
 			if test.fault != nil {
-				gateway, _ = s.Gateway(t, "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1/sandbox") // cannot find the card payment
-				c.URL = gateway.URL
+				gateway, _ = env.Gateway(t, "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1/sandbox") // cannot find the card payment
+				visitor.URL = gateway.URL
 			}
-			c.RequestPayment(registration.Id, test.other, frontdesktest.StaffKey())
+			visitor.RequestPayment(registration.Id, test.other, frontdesktest.StaffKey())
 			if test.fault == nil {
-				c.Confirm(card, "4242424242424242") // its event finds it
+				visitor.Confirm(card, "4242424242424242") // its event finds it
 			} else {
 				if test.journal != nil {
-					processor := frontdesktest.ProcessorClient(s.Upstreams.URL)
-					_, err := processor.UpdateMetadata(t.Context(), "journal", s.Upstreams.Cards.Payments()[0].ID, test.journal)
+					processor := frontdesktest.ProcessorClient(env.Upstreams.URL)
+					_, err := processor.UpdateMetadata(t.Context(), "journal", env.Upstreams.Cards.Payments()[0].ID, test.journal)
 					frontdesktest.Must(t, err)
 				}
 				frontdesktest.Must(t, gateway.Stop())
-				gateway, _ = s.Gateway(t) // compares at start
+				gateway, _ = env.Gateway(t) // compares at start
 			}
 			var listed payment.Page
 			frontdesktest.Eventually(t, "operators see the card payment", func() bool {
-				c.Do("GET", "http://"+gateway.OpsAddress()+"/ops/payments?all=true", nil).Into(http.StatusOK, &listed)
+				visitor.Do("GET", "http://"+gateway.OpsAddress()+"/ops/payments?all=true", nil).Into(http.StatusOK, &listed)
 				return slices.ContainsFunc(listed.Items, func(p payment.Summary) bool { return p.Method == flows.ByCard && p.State == test.state })
 			})
 			for _, p := range listed.Items {
@@ -88,10 +89,10 @@ func TestAnotherMethodTakesTheNumber(t *testing.T) {
 					t.Errorf("%s is a %s payment, %s (%s)", p.ID, p.Method, p.State, p.Reason)
 				}
 			}
-			if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].State != test.money {
+			if held := env.Upstreams.Cards.Payments(); len(held) != 1 || held[0].State != test.money {
 				t.Errorf("the processor holds %+v", held)
 			}
-			if ledger := s.Upstreams.Sim.Ledger(); len(ledger) > 1 {
+			if ledger := env.Upstreams.Sim.Ledger(); len(ledger) > 1 {
 				t.Errorf("the ledger holds %+v", ledger)
 			}
 		})

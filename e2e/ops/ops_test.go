@@ -38,24 +38,24 @@ func mustRunCLI(t *testing.T, at string, words ...string) string {
 
 // inDoubtPayment brings a registration's payment into doubt: the club system fails before any effect,
 // and does not say so.
-func inDoubtPayment(t *testing.T, c *frontdesktest.Client) (registration api.Registration, payment string) {
+func inDoubtPayment(t *testing.T, client *frontdesktest.Client) (registration api.Registration, payment string) {
 	t.Helper()
-	registration = c.Register()
-	started := c.Pay(registration.Id)
+	registration = client.Register()
+	started := client.Pay(registration.Id)
 	fault := clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 503, Times: frontdesktest.Times(1)}
-	c.Do("PUT", "/sim/demo/_control/faults", []clubsim.Fault{fault}).Into(http.StatusOK, nil)
-	c.Confirm(started, "4242424242424242")
-	c.AwaitPayment(registration.Id, api.InDoubt)
+	client.Do("PUT", "/sim/demo/_control/faults", []clubsim.Fault{fault}).Into(http.StatusOK, nil)
+	client.Confirm(started, "4242424242424242")
+	client.AwaitPayment(registration.Id, api.InDoubt)
 	return registration, registration.Id + "-1"
 }
 
 func TestOperatorAtTheTerminal(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	c := frontdesktest.NewClient(t, mock.URL)
+	client := frontdesktest.NewClient(t, mock.URL)
 	at := mock.OpsAddress()
 	expectAll(t, mustRunCLI(t, at, "list"), "No payment waits for an operator.")
-	registration, id := inDoubtPayment(t, c)
+	registration, id := inDoubtPayment(t, client)
 
 	expectAll(t, mustRunCLI(t, at, "list"), "PAYMENT", id, "in_doubt", registration.Contact.Number, "/demo/sales/")
 	expectAll(t, mustRunCLI(t, at, "list", "--state", "recorded"), "No payment is in state recorded.")
@@ -89,7 +89,7 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 		}
 	}
 	expectAll(t, mustRunCLI(t, at, "confirm-recorded", id, "--reason", "seen on the sale"), "is recorded")
-	done := c.AwaitPayment(registration.Id, api.Recorded)
+	done := client.AwaitPayment(registration.Id, api.Recorded)
 	if done.State != api.Completed {
 		t.Errorf("the visitor sees %+v", done)
 	}
@@ -107,14 +107,14 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 func TestOperatorSeesPair(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	c := frontdesktest.NewClient(t, mock.URL)
-	c.Control("PUT", "settings", `{"askRepeats": true}`).Into(http.StatusOK, nil)
+	client := frontdesktest.NewClient(t, mock.URL)
+	client.Control("PUT", "settings", `{"askRepeats": true}`).Into(http.StatusOK, nil)
 	at := mock.OpsAddress()
-	first := c.Register()
-	c.Confirm(c.Pay(first.Id), "4242424242424242")
-	c.Await(first.Id, api.Completed)
-	second := c.Register()
-	c.RequestPayment(second.Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+	first := client.Register()
+	client.Confirm(client.Pay(first.Id), "4242424242424242")
+	client.Await(first.Id, api.Completed)
+	second := client.Register()
+	client.RequestPayment(second.Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 	earlier, later := first.Id+"-1", second.Id+"-1"
 	expectAll(t, mustRunCLI(t, at, "list", "--all"), later, "; repeats "+earlier)
 	expectAll(t, mustRunCLI(t, at, "show", later), "Repeats", "undo one of them in the club system", earlier)
@@ -125,9 +125,9 @@ func TestOperatorSeesPair(t *testing.T) {
 func TestOperatorDecidesOnAnOutage(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	c := frontdesktest.NewClient(t, mock.URL)
+	client := frontdesktest.NewClient(t, mock.URL)
 	at := mock.OpsAddress()
-	_, before := inDoubtPayment(t, c)
+	_, before := inDoubtPayment(t, client)
 	var listed payment.Page
 	list := func() {
 		if err := json.Unmarshal([]byte(mustRunCLI(t, at, "--json", "list")), &listed); err != nil {
@@ -135,8 +135,8 @@ func TestOperatorDecidesOnAnOutage(t *testing.T) {
 		}
 	}
 	list()
-	_, first := inDoubtPayment(t, c)
-	_, second := inDoubtPayment(t, c)
+	_, first := inDoubtPayment(t, client)
+	_, second := inDoubtPayment(t, client)
 	list()
 	if len(listed.Items) != 3 || len(listed.Brakes) != 1 {
 		t.Fatalf("listed: %+v", listed)
@@ -220,8 +220,8 @@ func TestOperatorsListener(t *testing.T) {
 func TestBadInputOfOperators(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	c := frontdesktest.NewClient(t, mock.URL)
-	_, id := inDoubtPayment(t, c)
+	client := frontdesktest.NewClient(t, mock.URL)
+	_, id := inDoubtPayment(t, client)
 	base := "http://" + mock.OpsAddress() + "/ops/payments"
 	one := base + "/" + id
 	type header = [2]string
@@ -272,7 +272,7 @@ func TestBadInputOfOperators(t *testing.T) {
 		"calibrate, too large":    {"POST", base + "/calibrate", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
-			response := c.WithT(t).Do(test.method, test.url, test.body, test.headers...)
+			response := client.WithT(t).Do(test.method, test.url, test.body, test.headers...)
 			if test.code == "" {
 				response.Into(test.status, nil)
 				return
@@ -289,7 +289,7 @@ func TestBadInputOfOperators(t *testing.T) {
 		})
 	}
 	var shown payment.Detail
-	c.Do("GET", one, nil).Into(http.StatusOK, &shown)
+	client.Do("GET", one, nil).Into(http.StatusOK, &shown)
 	if shown.State != flows.InDoubt || len(shown.Notes) != 0 {
 		t.Errorf("after all that: %+v", shown)
 	}
@@ -318,21 +318,21 @@ func TestOperatorsListenerRefusesHostnames(t *testing.T) {
 // TestOperatorsShareDecisions checks that a decision at one gateway applies at the other.
 func TestOperatorsShareDecisions(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	one, c := s.Gateway(t)
-	other, _ := s.Gateway(t)
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
-	s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 503, Times: frontdesktest.Times(1)})
-	c.Confirm(payment, "4242424242424242")
-	c.AwaitPayment(registration.Id, api.InDoubt)
+	env := frontdesktest.NewEnv(t)
+	one, client := env.Gateway(t)
+	other, _ := env.Gateway(t)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	env.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 503, Times: frontdesktest.Times(1)})
+	client.Confirm(payment, "4242424242424242")
+	client.AwaitPayment(registration.Id, api.InDoubt)
 	id := registration.Id + "-1"
 	expectAll(t, mustRunCLI(t, one.OpsAddress(), "confirm-recorded", id), "is recorded")
 	said, ok := runCLI(t, other.OpsAddress(), "confirm-not-recorded", id, "--refund")
 	if ok || !strings.Contains(said, "is recorded, not in_doubt") {
 		t.Errorf("decided at both: %s", said)
 	}
-	if held := s.Upstreams.Cards.Payments()[0]; held.Metadata["fd_done_1"] == "" || !strings.HasSuffix(held.Metadata["fd_op_1"], "by demo") {
+	if held := env.Upstreams.Cards.Payments()[0]; held.Metadata["fd_done_1"] == "" || !strings.HasSuffix(held.Metadata["fd_op_1"], "by demo") {
 		t.Errorf("the processor holds %v", held.Metadata)
 	}
 }

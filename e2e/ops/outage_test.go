@@ -118,28 +118,28 @@ func TestOutages(t *testing.T) {
 	for name, o := range outages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newOutageEnv(t, o.fsync)
-			shopping, entering, sending := s.buyer(), s.buyer(), s.buyer()
+			env := newOutageEnv(t, o.fsync)
+			shopping, entering, sending := env.buyer(), env.buyer(), env.buyer()
 			payment := entering.Pay(entering.registration.Id)
-			reached := s.upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
+			reached := env.upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 			sending.Confirm(sending.Pay(sending.registration.Id), frontdesktest.ApprovedCard)
 			<-reached
-			o.start(s)
+			o.start(env)
 			const key = "the key of a buyer with patience" // gets a response while the outage lasts
 			expectHelpfulProblem(t, shopping.ask(key), o.code)
-			expectOneLogLine(t, s.gateway, o.log)
+			expectOneLogLine(t, env.gateway, o.log)
 			expectReady(t, shopping.Client, o.ready)
 			entering.Confirm(payment, frontdesktest.ApprovedCard)
-			s.upstreams.Release()
+			env.upstreams.Release()
 			if o.unsaved && !o.inDoubt {
 				frontdesktest.Eventually(
 					t, "it is known at the processor that the payment was booked",
-					func() bool { return s.acceptanceJournaled(sending) },
+					func() bool { return env.acceptanceJournaled(sending) },
 				)
 			}
-			o.end(s)
+			o.end(env)
 			if o.unsaved {
-				frontdesktest.ExpireLease(t, s.storage.URL(), sending.registration.Id)
+				frontdesktest.ExpireLease(t, env.storage.URL(), sending.registration.Id)
 			}
 			frontdesktest.Eventually(t, "the same key succeeds", func() bool { return shopping.ask(key).Status == http.StatusCreated })
 			shopping.payUntil(api.Recorded)
@@ -149,7 +149,7 @@ func TestOutages(t *testing.T) {
 			} else {
 				sending.payUntil(api.Recorded)
 			}
-			s.expectNoLoss(shopping, entering, sending)
+			env.expectNoLoss(shopping, entering, sending)
 		})
 	}
 }
@@ -211,7 +211,7 @@ func expectOneLogLine(t *testing.T, of *frontdesktest.Process, parts []string) {
 }
 
 // expectReady expects /readyz to report all parts well except one.
-func expectReady(t *testing.T, c *frontdesktest.Client, but string) {
+func expectReady(t *testing.T, client *frontdesktest.Client, but string) {
 	t.Helper()
 	want, status := map[string]string{"redis": "ok", "club_system": "ok"}, http.StatusOK
 	if part, how, found := strings.Cut(but, " "); found {
@@ -221,7 +221,7 @@ func expectReady(t *testing.T, c *frontdesktest.Client, but string) {
 		}
 	}
 	var health api.Health
-	c.Do("GET", "/readyz", nil).Into(status, &health)
+	client.Do("GET", "/readyz", nil).Into(status, &health)
 	if health.Checks == nil || !maps.Equal(*health.Checks, want) {
 		t.Errorf("the gateway says %+v of itself", health)
 	}

@@ -34,22 +34,22 @@ func TestRestartWithEmptyRedis(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := frontdesktest.NewEnv(t)
-			doomed, c := s.Gateway(t)
-			registration := c.Register()
-			payment := c.Pay(registration.Id)
-			test.until(t, s, c, payment)
+			env := frontdesktest.NewEnv(t)
+			doomed, client := env.Gateway(t)
+			registration := client.Register()
+			payment := client.Pay(registration.Id)
+			test.until(t, env, client, payment)
 			doomed.Kill()
-			s.Upstreams.Release()
-			if err := s.Upstreams.Sim.SetFaults(nil); err != nil {
+			env.Upstreams.Release()
+			if err := env.Upstreams.Sim.SetFaults(nil); err != nil {
 				t.Fatal(err)
 			}
-			if held := s.Upstreams.Cards.Payments()[0]; held.State != cards.Captured {
+			if held := env.Upstreams.Cards.Payments()[0]; held.State != cards.Captured {
 				t.Fatalf("the processor says %s", held.State)
 			}
-			s.Redis = frontdesktest.NewRedis(t)
-			_, again := s.Gateway(t)
-			again.Token = c.Token
+			env.Redis = frontdesktest.NewRedis(t)
+			_, again := env.Gateway(t)
+			again.Token = client.Token
 			end := again.AwaitPayment(registration.Id, test.end)
 			if end.Payment.Id != payment.Id || end.Payment.PayAgain != api.PayAgainNo || len(end.Next) != 0 {
 				t.Errorf("the holder sees %+v", end)
@@ -58,8 +58,8 @@ func TestRestartWithEmptyRedis(t *testing.T) {
 			other := stranger.Register()
 			stranger.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.RegistrationNotFound)
 			stranger.Registration(other.Id)
-			s.ExpectOnePayment(t, payment.Total.Amount)
-			if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].Refunded != 0 {
+			env.ExpectOnePayment(t, payment.Total.Amount)
+			if held := env.Upstreams.Cards.Payments(); len(held) != 1 || held[0].Refunded != 0 {
 				t.Errorf("the processor holds %+v", held)
 			}
 		})
@@ -70,49 +70,49 @@ func TestRestartWithEmptyRedis(t *testing.T) {
 // again.
 func TestRedisFlushedWhileRunning(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
-	frontdesktest.FlushRedis(t, s.Redis)
-	if seen := c.Registration(registration.Id); seen.Payment == nil || seen.Payment.Id != payment.Id || seen.State != api.Paying {
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	frontdesktest.FlushRedis(t, env.Redis)
+	if seen := client.Registration(registration.Id); seen.Payment == nil || seen.Payment.Id != payment.Id || seen.State != api.Paying {
 		t.Errorf("the holder sees %+v", seen)
 	}
-	again := c.Pay(registration.Id)
+	again := client.Pay(registration.Id)
 	if again.Id != payment.Id {
 		t.Errorf("payment %s next to %s", again.Id, payment.Id)
 	}
-	c.Confirm(again, "4242424242424242")
-	c.Await(registration.Id, api.Completed)
-	s.ExpectOnePayment(t, payment.Total.Amount)
+	client.Confirm(again, "4242424242424242")
+	client.Await(registration.Id, api.Completed)
+	env.ExpectOnePayment(t, payment.Total.Amount)
 }
 
 // TestStripeRebuildAfterRedisLoss rebuilds from that processor's list.
 func TestStripeRebuildAfterRedisLoss(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	processor := sandbox.New(sandbox.Config{})
 	t.Cleanup(processor.Close)
-	doomed, c := s.StripeGateway(t, processor, sandbox.Normal)
-	doubtful, waiting := c.Register(), frontdesktest.NewClient(t, doomed.URL)
+	doomed, client := env.StripeGateway(t, processor, sandbox.Normal)
+	doubtful, waiting := client.Register(), frontdesktest.NewClient(t, doomed.URL)
 	other := waiting.Register()
-	first, second := c.Pay(doubtful.Id), waiting.Pay(other.Id)
+	first, second := client.Pay(doubtful.Id), waiting.Pay(other.Id)
 	ids := map[string]string{}
 	for _, held := range processor.Payments() {
 		ids[held.Metadata["fd_registration"]] = held.ID
 	}
-	reached := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
+	reached := env.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 	if _, err := processor.Confirm(ids[doubtful.Id], "4242424242424242"); err != nil {
 		t.Fatal(err)
 	}
 	<-reached
 	doomed.Kill()
-	s.Upstreams.Release()
+	env.Upstreams.Release()
 
-	s.Redis = frontdesktest.NewRedis(t)
-	gateway, again := s.StripeGateway(t, processor, sandbox.Normal)
+	env.Redis = frontdesktest.NewRedis(t)
+	gateway, again := env.StripeGateway(t, processor, sandbox.Normal)
 	waitingAgain := frontdesktest.NewClient(t, gateway.URL)
-	again.Token, waitingAgain.Token = c.Token, waiting.Token
+	again.Token, waitingAgain.Token = client.Token, waiting.Token
 	if end := again.AwaitPayment(doubtful.Id, api.InDoubt); end.Payment.Id != first.Id {
 		t.Errorf("the holder sees %+v", end)
 	}
@@ -125,7 +125,7 @@ func TestStripeRebuildAfterRedisLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitingAgain.Await(other.Id, api.Completed)
-	if audit := s.Upstreams.Sim.Audit(); !audit.OK || len(s.Upstreams.Sim.Ledger()) != 2 {
-		t.Errorf("the audit finds %+v, the ledger %+v", audit, s.Upstreams.Sim.Ledger())
+	if audit := env.Upstreams.Sim.Audit(); !audit.OK || len(env.Upstreams.Sim.Ledger()) != 2 {
+		t.Errorf("the audit finds %+v, the ledger %+v", audit, env.Upstreams.Sim.Ledger())
 	}
 }

@@ -38,8 +38,8 @@ func TestRedisAwayCostsNothing(t *testing.T) {
 			front := newRedisFront(t, strings.TrimPrefix(s.Redis, "redis://"))
 			s.Redis = "redis://" + front.address
 			to := newSubscriber(t, "crm", 204)
-			gateway, c := s.Gateway(t, subscribe(t, to.config()))
-			sendEvent(c, "class_event.updated")
+			gateway, client := s.Gateway(t, subscribe(t, to.config()))
+			sendEvent(client, "class_event.updated")
 			to.await("an event", func(got []delivered) bool { return len(got) == 1 })
 			fail(front)
 			crowd(gateway.URL)
@@ -57,7 +57,7 @@ func TestRedisAwayCostsNothing(t *testing.T) {
 			}
 			front.restore()
 			frontdesktest.Eventually(t, "the gateway takes an event", func() bool {
-				return c.Do("POST", demoIntake, demoEvent).Status == 200
+				return client.Do("POST", demoIntake, demoEvent).Status == 200
 			})
 			to.await("the next event", func(got []delivered) bool { return len(got) >= 2 })
 		})

@@ -32,65 +32,65 @@ func TestRefundThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := frontdesktest.NewEnv(t)
-			gateway, c := s.Gateway(t)
+			env := frontdesktest.NewEnv(t)
+			gateway, client := env.Gateway(t)
 			set := func(refunds string, webhooks sandbox.WebhookMode) {
-				c.SetProcessor(sandbox.Settings{Refunds: refunds, Webhooks: webhooks})
+				client.SetProcessor(sandbox.Settings{Refunds: refunds, Webhooks: webhooks})
 			}
-			held := func() sandbox.Payment { return s.Upstreams.Cards.Payments()[0] }
+			held := func() sandbox.Payment { return env.Upstreams.Cards.Payments()[0] }
 			settle := func(succeeded bool) {
-				c.AtProcessor(held().ID, "settle-refund", map[string]bool{"succeeded": succeeded}).Into(http.StatusOK, nil)
+				client.AtProcessor(held().ID, "settle-refund", map[string]bool{"succeeded": succeeded}).Into(http.StatusOK, nil)
 			}
 			set(test.refunds, sandbox.Normal)
-			s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 422})
-			registration := c.Register()
-			card := c.Pay(registration.Id)
-			c.Confirm(card, frontdesktest.ApprovedCard)
+			env.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 422})
+			registration := client.Register()
+			card := client.Pay(registration.Id)
+			client.Confirm(card, frontdesktest.ApprovedCard)
 			switch test.refunds {
 			case pending:
 				frontdesktest.Eventually(t, "the refund is pending", func() bool { return held().Refunding > 0 })
 				for range 3 {
-					shown := c.Registration(registration.Id)
+					shown := client.Registration(registration.Id)
 					now, message := shown.Payment, shown.Message.Text
 					if now.State != api.Processing || now.PayAgain != api.PayAgainNo || strings.Contains(message, "got your money") {
 						t.Fatalf("the refund is pending, and the buyer is shown %s, %s: %s", now.State, now.PayAgain, message)
 					}
 				}
 			case normal:
-				c.AwaitPayment(registration.Id, api.Refunded)
+				client.AwaitPayment(registration.Id, api.Refunded)
 			}
 			set(test.refunds, test.webhooks)
 			if test.refunds != refused {
 				settle(false)
 			}
 			if name == "failed while Redis is lost" {
-				frontdesktest.FlushRedis(t, s.Redis)
+				frontdesktest.FlushRedis(t, env.Redis)
 			}
 			if test.restart {
-				token := c.Token
-				gateway, c = s.Gateway(t)
-				c.Token = token
+				token := client.Token
+				gateway, client = env.Gateway(t)
+				client.Token = token
 			}
 			ops := "http://" + gateway.OpsAddress() + "/ops/payments"
 			var listed payment.Page
 			frontdesktest.Eventually(t, "operators see that it failed", func() bool {
-				c.Do("GET", ops, nil).Into(http.StatusOK, &listed)
+				client.Do("GET", ops, nil).Into(http.StatusOK, &listed)
 				return len(listed.Items) == 1 && listed.Items[0].State == flows.Blocked
 			})
-			shown := c.AwaitPayment(registration.Id, api.InDoubt)
+			shown := client.AwaitPayment(registration.Id, api.InDoubt)
 			if shown.Payment.PayAgain != api.PayAgainNo || strings.Contains(shown.Message.Text, "back") {
 				t.Errorf("the buyer is shown %s, %s: %s", shown.Payment.State, shown.Payment.PayAgain, shown.Message.Text)
 			}
 			var detail payment.Detail
-			c.Do("GET", ops+"/"+card.Id, nil).Into(http.StatusOK, &detail)
+			client.Do("GET", ops+"/"+card.Id, nil).Into(http.StatusOK, &detail)
 			if !strings.Contains(strings.Join(detail.Commands, "\n"), "confirm-not-recorded "+card.Id+" --refund") {
 				t.Errorf("the operator may: %v", detail.Commands)
 			}
 			set(normal, test.webhooks)
-			c.Do("POST", ops+"/"+card.Id+"/confirm-not-recorded", map[string]string{"then": "refund"}).Into(http.StatusOK, nil)
-			c.AwaitPayment(registration.Id, api.Refunded)
-			if money := held(); money.State != cards.Refunded || money.Refunded != money.Captured || len(s.Upstreams.Sim.Ledger()) != 0 {
-				t.Errorf("the processor holds %+v, the ledger %+v", money, s.Upstreams.Sim.Ledger())
+			client.Do("POST", ops+"/"+card.Id+"/confirm-not-recorded", map[string]string{"then": "refund"}).Into(http.StatusOK, nil)
+			client.AwaitPayment(registration.Id, api.Refunded)
+			if money := held(); money.State != cards.Refunded || money.Refunded != money.Captured || len(env.Upstreams.Sim.Ledger()) != 0 {
+				t.Errorf("the processor holds %+v, the ledger %+v", money, env.Upstreams.Sim.Ledger())
 			}
 		})
 	}

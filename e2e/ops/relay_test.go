@@ -143,25 +143,25 @@ func mustCommand(t *testing.T, at string, words ...string) string {
 // the public API's identifiers.
 func TestRelay(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	all, contacts := newSubscriber(t, "all", 204), newSubscriber(t, "contacts", 200)
-	process, c := s.Gateway(t, subscribe(t, all.config(), contacts.config("contact.*")))
-	webhooks(t, s, process, "normal")
-	registration := c.Register()
-	c.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).
+	process, client := env.Gateway(t, subscribe(t, all.config(), contacts.config("contact.*")))
+	webhooks(t, env, process, "normal")
+	registration := client.Register()
+	client.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).
 		Into(http.StatusCreated, nil)
 	for _, name := range clubsim.EventNames() {
-		if _, err := s.Upstreams.Sim.Emit(name, nil); err != nil {
+		if _, err := env.Upstreams.Sim.Emit(name, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.Do(
+	client.Do(
 		"POST", demoIntake,
 		`{"event":"contact.exploded","data":{"object":{"contactId":"/demo/contacts/7","name":"Ada","clubId":{"name":"Ada"}}}}`,
 	)
-	c.Do("POST", demoIntake, `{"event":"contact.updated","data":{"object":{"contactId":"/other/contacts/7"}}}`) // not ours
+	client.Do("POST", demoIntake, `{"event":"contact.updated","data":{"object":{"contactId":"/other/contacts/7"}}}`) // not ours
 	happened := map[string]int{"contact.exploded": 1}
-	for _, event := range s.Upstreams.Sim.Events() {
+	for _, event := range env.Upstreams.Sim.Events() {
 		happened[event.Event]++
 	}
 	count := func(of []delivered) map[string]int {
@@ -197,16 +197,16 @@ func TestRelay(t *testing.T) {
 // was acknowledged.
 func TestRelaySurvivesKill(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	to := newSubscriber(t, "crm", 204)
-	doomed, c := s.Gateway(t, subscribe(t, to.config()))
+	doomed, c := env.Gateway(t, subscribe(t, to.config()))
 	const events = 60
 	for range events {
 		sendEvent(c, "class_event.updated")
 	}
 	doomed.Kill()
 	early := len(to.ids())
-	_, _ = s.Gateway(t, subscribe(t, to.config()))
+	_, _ = env.Gateway(t, subscribe(t, to.config()))
 	to.await("every event", func([]delivered) bool { return len(to.ids()) == events })
 	t.Logf("%d events were delivered before the kill", early)
 }
@@ -214,7 +214,7 @@ func TestRelaySurvivesKill(t *testing.T) {
 // TestSlowSubscriberDoesNotDelayOthers checks that a slow subscriber delays no other.
 func TestSlowSubscriberDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	var held sync.WaitGroup
 	held.Add(1)
 	reached := make(chan struct{}, 100)
@@ -224,18 +224,19 @@ func TestSlowSubscriberDoesNotDelayOthers(t *testing.T) {
 	}))
 	t.Cleanup(func() { held.Done(); slow.CloseClientConnections(); slow.Close() })
 	fast := newSubscriber(t, "fast", 204)
-	process, c := s.Gateway(t, subscribe(t, background.Subscriber{Name: "slow", URL: slow.URL, Secret: subscriberSecret}, fast.config()))
+	stalled := background.Subscriber{Name: "slow", URL: slow.URL, Secret: subscriberSecret}
+	process, client := env.Gateway(t, subscribe(t, stalled, fast.config()))
 	for range 100 {
-		sendEvent(c, "class_event.updated")
+		sendEvent(client, "class_event.updated")
 	}
 	<-reached
 	fast.await("every event", func([]delivered) bool { return len(fast.ids()) == 100 })
-	registration := c.Register() // nor does it delay a visitor's payment
-	payment := c.Pay(registration.Id)
-	c.Confirm(payment, "4242424242424242")
-	c.Await(registration.Id, api.Completed)
+	registration := client.Register() // nor does it delay a visitor's payment
+	payment := client.Pay(registration.Id)
+	client.Confirm(payment, "4242424242424242")
+	client.Await(registration.Id, api.Completed)
 	var stand background.Deliveries
-	c.Do("GET", "http://"+process.OpsAddress()+"/ops/webhooks", nil).Into(http.StatusOK, &stand)
+	client.Do("GET", "http://"+process.OpsAddress()+"/ops/webhooks", nil).Into(http.StatusOK, &stand)
 	if slow := stand.Subscribers[0]; slow.Name != "slow" || slow.Delivered != 0 || slow.Waiting+slow.Retrying != 100 {
 		t.Errorf("the slow one: %+v", slow)
 	}
@@ -262,25 +263,25 @@ func exhaustRetries(t *testing.T, s frontdesktest.Env, queue string) {
 // TestDeadLetters replays deliveries by hand to a subscriber that was away too long.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	to := newSubscriber(t, "crm", 503)
-	process, c := s.Gateway(t, subscribe(t, to.config()))
+	process, client := env.Gateway(t, subscribe(t, to.config()))
 	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "list"), "crm", "127.0.0.1:")
 	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "replay", "--dead", "crm"), "0 deliveries")
 	for _, event := range []string{"class_event.updated", "class_event.canceled", "attendee.booked"} {
-		sendEvent(c, event)
+		sendEvent(client, event)
 	}
 	to.await("three events", func([]delivered) bool { return len(to.ids()) == 3 })
 	retrying := "http://" + process.OpsAddress() + "/ops/webhooks?state=retrying"
 	var stand background.Deliveries
 	frontdesktest.Eventually(t, "three are retried", func() bool {
-		c.Do("GET", retrying, nil).Into(http.StatusOK, &stand)
+		client.Do("GET", retrying, nil).Into(http.StatusOK, &stand)
 		return len(stand.Items) == 3
 	})
 	if d := stand.Items[0]; d.Failures != 1 || d.LastError != "status 503" || d.Next == nil || d.LastFailed == nil || d.Body != "" {
 		t.Errorf("one that is retried: %+v", d)
 	}
-	exhaustRetries(t, s, "relay-crm")
+	exhaustRetries(t, env, "relay-crm")
 	if n := len(to.deliveries()); n != 33 {
 		t.Errorf("%d tries of three deliveries", n)
 	}
@@ -329,17 +330,17 @@ func TestSubscriberGone(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
 	to, other := newSubscriber(t, "crm", 410), newSubscriber(t, "lake", 204)
-	process, c := s.Gateway(t, subscribe(t, to.config(), other.config()))
-	sendEvent(c, "class_event.updated")
+	process, client := s.Gateway(t, subscribe(t, to.config(), other.config()))
+	sendEvent(client, "class_event.updated")
 	to.await("the first", func(got []delivered) bool { return len(got) == 1 })
 	frontdesktest.Eventually(t, "it is gone", func() bool {
 		return strings.Contains(mustCommand(t, process.OpsAddress(), "webhooks", "list"), "gone: nothing is sent")
 	})
-	sendEvent(c, "class_event.canceled")
+	sendEvent(client, "class_event.canceled")
 	other.await("both", func(got []delivered) bool { return len(got) == 2 })
 	to.setStatus(204)
 	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "enable", "crm"), "crm is enabled")
-	sendEvent(c, "attendee.booked")
+	sendEvent(client, "attendee.booked")
 	to.await("what came after that", func(got []delivered) bool { return len(got) == 2 && got[1].Type == "attendee.booked" })
 	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "list"), "status 410") // the first one is dead, and can be replayed
 }
@@ -364,7 +365,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 func TestBadInputOfWebhookOperators(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	c := frontdesktest.NewClient(t, mock.URL)
+	client := frontdesktest.NewClient(t, mock.URL)
 	base := "http://" + mock.OpsAddress() + "/ops/"
 	for name, test := range map[string]struct {
 		method, path string
@@ -387,16 +388,16 @@ func TestBadInputOfWebhookOperators(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var problem api.Problem
-			c.WithT(t).Do(test.method, base+test.path, test.body).Into(test.status, &problem)
+			client.WithT(t).Do(test.method, base+test.path, test.body).Into(test.status, &problem)
 			if flows.Code(problem.Code) != test.code {
 				t.Errorf("%+v", problem)
 			}
 		})
 	}
-	sendEvent(c, "class_event.updated")
+	sendEvent(client, "class_event.updated")
 	frontdesktest.Eventually(t, "the queues are there", func() bool {
 		var queues struct{ Items []background.QueueState }
-		c.Do("GET", base+"queue", nil).Into(http.StatusOK, &queues)
+		client.Do("GET", base+"queue", nil).Into(http.StatusOK, &queues)
 		return len(queues.Items) == 3 && queues.Items[0].Name == "payments" && queues.Items[1].Name == "verifications" &&
 			queues.Items[2].Name == "events"
 	})

@@ -20,7 +20,7 @@ import (
 // another status, or unreadable, it is ignored.
 func TestSubscriberRetryAfter(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	answers := map[string]struct {
 		status      int
 		after       string
@@ -42,7 +42,7 @@ func TestSubscriberRetryAfter(t *testing.T) {
 		t.Cleanup(server.Close)
 		to = append(to, background.Subscriber{Name: name, URL: server.URL, Secret: subscriberSecret})
 	}
-	process, c := s.Gateway(t, subscribe(t, to...))
+	process, c := env.Gateway(t, subscribe(t, to...))
 	sendEvent(c, "class_event.updated")
 	failed := map[string]background.Delivery{}
 	frontdesktest.Eventually(t, "every subscriber has failed once", func() bool {
@@ -76,7 +76,7 @@ func TestSubscriberSecretRotation(t *testing.T) {
 	t.Parallel()
 	const fresh = "whsec_bmV3LXNlY3JldC1vZi1hLXN1YnNjcmliZXItMDE="   //nolint:gosec // of this test alone
 	const foreign = "whsec_Zm9yZWlnbi1zZWNyZXQtb2Ytc29tZWJvZHktMDE=" //nolint:gosec // of this test alone
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	var came atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)
@@ -93,7 +93,7 @@ func TestSubscriberSecretRotation(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	t.Cleanup(server.Close)
-	_, c := s.Gateway(t, subscribe(t, background.Subscriber{Name: "crm", URL: server.URL, Secret: fresh + "," + subscriberSecret}))
+	_, c := env.Gateway(t, subscribe(t, background.Subscriber{Name: "crm", URL: server.URL, Secret: fresh + "," + subscriberSecret}))
 	sendEvent(c, "class_event.updated")
 	frontdesktest.Eventually(t, "the delivery came", func() bool { return came.Load() > 0 })
 }

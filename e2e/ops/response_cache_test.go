@@ -14,15 +14,15 @@ import (
 func TestSlowCatalogueReader(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.NewGateway(t, frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t))
-	c := frontdesktest.NewClient(t, gateway.URL)
-	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
+	client := frontdesktest.NewClient(t, gateway.URL)
+	client.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
 	const more = 400 // more than the buffers of both sides hold
 	requests := strings.Repeat("GET /v1/clubs/11/products HTTP/1.1\r\nHost: x\r\n\r\n", more)
 	if _, err := io.WriteString(slowly(t, gateway.URL), requests); err != nil {
 		t.Fatal(err)
 	}
 	frontdesktest.Eventually(t, "an answer waits to be taken", func() bool { return working(t, gateway, "encodings.write") == 1 })
-	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
+	client.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
 	frontdesktest.Eventually(
 		t, "no goroutine works for the slow client any more",
 		func() bool { return working(t, gateway, "encodings.write") == 0 },

@@ -18,7 +18,7 @@ const concurrentVisitors = 4
 // recorded once.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
-	r := newReplicas(t)
+	replicas := newReplicas(t)
 	wire := &noRetryTransport{Transport: &http.Transport{MaxIdleConnsPerHost: concurrentVisitors}}
 	t.Cleanup(wire.CloseIdleConnections)
 	done := make(chan struct{})
@@ -32,7 +32,7 @@ func TestRollingRestart(t *testing.T) {
 					return
 				default:
 				}
-				c := r.WithT(t)
+				c := replicas.WithT(t)
 				c.UseTransport(wire)
 				registration := c.Register()
 				payment := c.Pay(registration.Id)
@@ -44,20 +44,20 @@ func TestRollingRestart(t *testing.T) {
 	}
 	for _, name := range []string{gatewayA, gatewayB, gatewayA, gatewayB} {
 		before := len(paid.all())
-		if err := r.gateways[name].Stop(); err != nil {
-			t.Errorf("%s ended with %v:\n%s", name, err, r.gateways[name].Log())
+		if err := replicas.gateways[name].Stop(); err != nil {
+			t.Errorf("%s ended with %v:\n%s", name, err, replicas.gateways[name].Log())
 		}
 		if len(paid.all()) == before {
 			t.Errorf("no payment while %s stopped", name)
 		}
-		r.start(name)
+		replicas.start(name)
 	}
 	close(done)
 	visitors.Wait()
 	if failed := wire.failed.Load(); failed > 0 {
 		t.Errorf("%d requests of %d failed", failed, wire.sent.Load())
 	}
-	expectRecorded(t, r.Client, paid.all())
+	expectRecorded(t, replicas.Client, paid.all())
 	t.Logf("%d requests, %d payments", wire.sent.Load(), len(paid.all()))
 }
 

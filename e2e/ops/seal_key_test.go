@@ -13,61 +13,61 @@ import (
 // start, and doctor fails, until the key is back or its id is named.
 func TestSealKeyRemovedTooEarly(t *testing.T) {
 	t.Parallel()
-	l := frontdesktest.NewLive(t)
-	former := l.Env["FRONTDESK_SEAL_KEYS"]
-	gateway, _ := l.Start(t)
-	redis := frontdesktest.RedisClient(t, l.Redis)
+	live := frontdesktest.NewLive(t)
+	former := live.Env["FRONTDESK_SEAL_KEYS"]
+	gateway, _ := live.Start(t)
+	redis := frontdesktest.RedisClient(t, live.Redis)
 	frontdesktest.Eventually(t, "the key is noted", func() bool { return redis.ZCard(t.Context(), "fd:seals").Val() == 1 })
 	id := redis.ZRange(t.Context(), "fd:seals", 0, -1).Val()[0]
 	if err := gateway.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	l.Env["FRONTDESK_SEAL_KEYS"] = sealKey()
+	live.Env["FRONTDESK_SEAL_KEYS"] = sealKey()
 	complaint := "Redis holds records of the seal keys " + id + ", which FRONTDESK_SEAL_KEYS lacks"
-	said := expectStartRefused(t, nil, l.Environment(nil)...)
+	said := expectStartRefused(t, nil, live.Environment(nil)...)
 	expectAll(t, said, complaint, "FRONTDESK_FORGET_SEAL_KEYS="+id)
 	if strings.Contains(said, former) {
 		t.Error("the key itself is printed")
 	}
-	if printed, ok := doctor(t, l.Environment(nil)); ok || !strings.Contains(printed, "FAIL     seal keys               "+complaint) {
+	if printed, ok := doctor(t, live.Environment(nil)); ok || !strings.Contains(printed, "FAIL     seal keys               "+complaint) {
 		t.Errorf("doctor without the key:\n%s", printed)
 	}
-	current := l.Env["FRONTDESK_SEAL_KEYS"]
-	l.Env["FRONTDESK_SEAL_KEYS"] = current + "," + former
-	gateway, _ = l.Start(t)
+	current := live.Env["FRONTDESK_SEAL_KEYS"]
+	live.Env["FRONTDESK_SEAL_KEYS"] = current + "," + former
+	gateway, _ = live.Start(t)
 	if err := gateway.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	l.Env["FRONTDESK_SEAL_KEYS"], l.Env["FRONTDESK_FORGET_SEAL_KEYS"] = current, id
-	l.Start(t)
+	live.Env["FRONTDESK_SEAL_KEYS"], live.Env["FRONTDESK_FORGET_SEAL_KEYS"] = current, id
+	live.Start(t)
 }
 
 // TestUnverifiableAtTheTerminal takes away the key that has signed a captured payment, in test mode. No gateway starts with
 // what that key has sealed. Redis then loses it: an operator finds the payment, and ends it by the processor's id.
 func TestUnverifiableAtTheTerminal(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	doomed, c := s.Gateway(t)
+	env := frontdesktest.NewEnv(t)
+	doomed, c := env.Gateway(t)
 	captured, buyer := c.Register(), frontdesktest.NewClient(t, doomed.URL)
-	buyer.UpstreamsURL = s.Upstreams.URL
+	buyer.UpstreamsURL = env.Upstreams.URL
 	reserved := buyer.Pay(buyer.Register().Id)
-	reached := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
+	reached := env.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 	c.Confirm(c.Pay(captured.Id), frontdesktest.ApprovedCard)
 	<-reached
 	doomed.Kill()
-	s.Upstreams.Release()
+	env.Upstreams.Release()
 	buyer.Confirm(reserved, frontdesktest.ApprovedCard)
 	ids := map[cards.State]string{}
-	for _, held := range s.Upstreams.Cards.Payments() {
+	for _, held := range env.Upstreams.Cards.Payments() {
 		ids[held.State] = held.ID
 	}
 	const other = "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey
-	said := expectStartRefused(t, nil, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim",
-		"FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox", "FRONTDESK_REDIS_URL="+s.Redis, "FRONTDESK_OPS_ADDR=off", other)
+	said := expectStartRefused(t, nil, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+env.Upstreams.URL+"/sim",
+		"FRONTDESK_SANDBOX_URL="+env.Upstreams.URL+"/sandbox", "FRONTDESK_REDIS_URL="+env.Redis, "FRONTDESK_OPS_ADDR=off", other)
 	expectAll(t, said, "cannot start in test mode", "Redis holds records of the seal keys", "FRONTDESK_FORGET_SEAL_KEYS=")
 
-	s.Redis = frontdesktest.NewRedis(t)
-	gateway, _ := s.Gateway(t, other)
+	env.Redis = frontdesktest.NewRedis(t)
+	gateway, _ := env.Gateway(t, other)
 	at := gateway.OpsAddress()
 	frontdesktest.Eventually(t, "both payments are listed", func() bool {
 		listed := mustRunCLI(t, at, "list", "--state", "unverifiable")
@@ -87,7 +87,7 @@ func TestUnverifiableAtTheTerminal(t *testing.T) {
 	if listed := mustRunCLI(t, at, "list"); strings.Contains(listed, id) || !strings.Contains(listed, ids[cards.Authorised]) {
 		t.Errorf("still listed:\n%s", listed)
 	}
-	for _, held := range s.Upstreams.Cards.Payments() {
+	for _, held := range env.Upstreams.Cards.Payments() {
 		if ended := held.Metadata["fd_ended"]; strings.Contains(ended, "by demo: captured") != (held.ID == id) || held.Refunded != 0 {
 			t.Errorf("the processor holds %+v", held)
 		}

@@ -33,9 +33,9 @@ const (
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	c := frontdesktest.NewClient(t, mock.URL)
-	registration := c.Register()
-	before := c.Records()
+	visitor := frontdesktest.NewClient(t, mock.URL)
+	registration := visitor.Register()
+	before := visitor.Records()
 	const post = " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nIdempotency-Key: 7c0ae1f2-slow\r\nContent-Length: 500\r\n\r\n{"
 	clients := map[string]slowClient{
 		"headers":             {"GET /v1/clubs HTTP/1.1\r\nHost: x\r\nX-Slow: ", true, ""},
@@ -44,7 +44,7 @@ func TestSlowClients(t *testing.T) {
 		"club system's event": {"POST " + demoIntake + post, true, "HTTP/1.1 400 "},
 		"answers":             {strings.Repeat("GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n", 100), false, ""},
 		"event stream": {
-			"GET /v1/registrations/" + registration.Id + "/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + c.Token + "\r\n\r\n",
+			"GET /v1/registrations/" + registration.Id + "/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + visitor.Token + "\r\n\r\n",
 			false,
 			"",
 		},
@@ -67,18 +67,18 @@ func TestSlowClients(t *testing.T) {
 		case <-turns.C: // the stream has an event
 			person := *frontdesktest.Person()
 			person.Address.Street = fmt.Sprint(n, " rue des Lilas")
-			c.Do("PUT", "/v1/registrations/"+registration.Id+"/person", person).Into(http.StatusOK, nil)
+			visitor.Do("PUT", "/v1/registrations/"+registration.Id+"/person", person).Into(http.StatusOK, nil)
 		case <-late:
 			t.Fatalf("%d slow clients are still there", left)
 		}
 	}
-	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
+	visitor.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
 	frontdesktest.Eventually(t, "no goroutine works for them any more", func() bool { return working(t, mock, "handlers.(*Server)") == 0 })
-	if after := c.Records(); len(after.Ledger) != len(before.Ledger) {
+	if after := visitor.Records(); len(after.Ledger) != len(before.Ledger) {
 		t.Error("something was paid")
 	}
-	c.Pay(registration.Id)
-	if state := c.Registration(registration.Id).State; state != api.Paying {
+	visitor.Pay(registration.Id)
+	if state := visitor.Registration(registration.Id).State; state != api.Paying {
 		t.Errorf("the registration is %s", state)
 	}
 }
@@ -87,7 +87,7 @@ func TestSlowClients(t *testing.T) {
 func TestSlowReadersHoldNoPlace(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	c := frontdesktest.NewClient(t, mock.URL)
+	client := frontdesktest.NewClient(t, mock.URL)
 	const places = 64                                                             // that a gateway has at first
 	frontdesktest.Eventually(t, "responses wait for their readers", func() bool { // those of ten seconds ago have lost the connection
 		for range 20 {
@@ -97,7 +97,7 @@ func TestSlowReadersHoldNoPlace(t *testing.T) {
 		}
 		return working(t, mock, "handlers.(*Server)") > places
 	})
-	c.Register()
+	client.Register()
 }
 
 // slowly opens a connection with a small receive window.

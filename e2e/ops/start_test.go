@@ -215,18 +215,19 @@ func TestGracefulStop(t *testing.T) {
 
 func TestRedisUnavailable(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t)
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
-	frontdesktest.StopRedis(t, s.Redis)
-	c.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem("storage_unavailable")
-	c.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem("storage_unavailable")
-	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil) // the catalogue is served
-	c.Do("GET", "/readyz", nil).Into(http.StatusServiceUnavailable, nil)
-	c.Do("GET", "/healthz", nil).Into(http.StatusOK, nil)
-	c.Confirm(payment, "4242424242424242")
-	if ledger := s.Upstreams.Sim.Ledger(); len(ledger) != 0 {
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	frontdesktest.StopRedis(t, env.Redis)
+	client.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem("storage_unavailable")
+	client.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`,
+		frontdesktest.Key("")).Problem("storage_unavailable")
+	client.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil) // the catalogue is served
+	client.Do("GET", "/readyz", nil).Into(http.StatusServiceUnavailable, nil)
+	client.Do("GET", "/healthz", nil).Into(http.StatusOK, nil)
+	client.Confirm(payment, "4242424242424242")
+	if ledger := env.Upstreams.Sim.Ledger(); len(ledger) != 0 {
 		t.Errorf("the ledger holds %+v", ledger)
 	}
 }
@@ -257,8 +258,8 @@ func TestEmptyIsNotSet(t *testing.T) {
 // TestAnotherAPIGateway checks that a club system is reached behind an API gateway with another header, token endpoint and prefix.
 func TestAnotherAPIGateway(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	club, err := url.Parse(s.Upstreams.URL + "/sim")
+	env := frontdesktest.NewEnv(t)
+	club, err := url.Parse(env.Upstreams.URL + "/sim")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +277,7 @@ func TestAnotherAPIGateway(t *testing.T) {
 		r.SetURL(club)
 	}})
 	t.Cleanup(apiGateway.Close)
-	_, c := s.Gateway(t, "FRONTDESK_CLUB_URL="+apiGateway.URL,
+	_, c := env.Gateway(t, "FRONTDESK_CLUB_URL="+apiGateway.URL,
 		"FRONTDESK_CLUB_API=key-header:X-Club-Key,token-path:/auth/token,path-prefix:/api/v6")
 	var clubs api.ClubList
 	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)

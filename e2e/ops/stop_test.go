@@ -19,40 +19,40 @@ import (
 // payment: it leaves service, has the response recorded, and only then ends.
 func TestStopDuringPayment(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	stopping := frontdesktest.Start(
-		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim",
-		"FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox", "FRONTDESK_REDIS_URL="+s.Redis, "FRONTDESK_DRAIN_DELAY=5s",
+		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+env.Upstreams.URL+"/sim",
+		"FRONTDESK_SANDBOX_URL="+env.Upstreams.URL+"/sandbox", "FRONTDESK_REDIS_URL="+env.Redis, "FRONTDESK_DRAIN_DELAY=5s",
 	)
-	c := frontdesktest.NewClient(t, stopping.URL)
-	c.UpstreamsURL = s.Upstreams.URL
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
-	reached := s.Upstreams.HoldResponses("POST", "/sales/*/payments")
-	c.Confirm(payment, "4242424242424242")
+	client := frontdesktest.NewClient(t, stopping.URL)
+	client.UpstreamsURL = env.Upstreams.URL
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	reached := env.Upstreams.HoldResponses("POST", "/sales/*/payments")
+	client.Confirm(payment, "4242424242424242")
 	<-reached
 	stopping.Terminate()
 	var health api.Health
 	frontdesktest.Eventually(t, "it leaves service", func() bool {
-		answer := c.Do("GET", "/readyz", nil)
+		answer := client.Do("GET", "/readyz", nil)
 		answer.Into(answer.Status, &health)
 		return answer.Status == http.StatusServiceUnavailable
 	})
 	if frontdesktest.Value(health.Checks)["process"] != "stopping" {
 		t.Errorf("%+v", health)
 	}
-	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil) // proxies may not have noticed yet
-	c.Do("GET", "/healthz", nil).Into(http.StatusOK, nil)
-	s.Upstreams.Release()
+	client.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil) // proxies may not have noticed yet
+	client.Do("GET", "/healthz", nil).Into(http.StatusOK, nil)
+	env.Upstreams.Release()
 	if err := stopping.Wait(); err != nil {
 		t.Errorf("it ended with %v:\n%s", err, stopping.Log())
 	}
-	_, other := s.Gateway(t)
-	other.Token = c.Token
+	_, other := env.Gateway(t)
+	other.Token = client.Token
 	if after := other.Registration(registration.Id); after.State != api.Completed || after.Payment.State != api.Recorded {
 		t.Errorf("it is %s, the payment %s", after.State, after.Payment.State)
 	}
-	s.ExpectOnePayment(t, payment.Total.Amount)
+	env.ExpectOnePayment(t, payment.Total.Amount)
 }
 
 // TestMockStopDuringPayment checks that the simulator in the same process answers until the payment
@@ -79,20 +79,20 @@ func TestMockStopDuringPayment(t *testing.T) {
 // wait a moment, and changes nothing.
 func TestRegistrationOfNewerVersion(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	key := []byte("a key of thirty-two bytes, or so.")
 	keys, err := keyring.New(key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	gateway := frontdesktest.Start(
-		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim",
-		"FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox", "FRONTDESK_REDIS_URL="+s.Redis,
+		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+env.Upstreams.URL+"/sim",
+		"FRONTDESK_SANDBOX_URL="+env.Upstreams.URL+"/sandbox", "FRONTDESK_REDIS_URL="+env.Redis,
 		"FRONTDESK_SEAL_KEYS="+base64.StdEncoding.EncodeToString(key),
 	)
-	c := frontdesktest.NewClient(t, gateway.URL)
-	registration := c.Register()
-	options, err := redis.ParseURL(s.Redis)
+	visitor := frontdesktest.NewClient(t, gateway.URL)
+	registration := visitor.Register()
+	options, err := redis.ParseURL(env.Redis)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestRegistrationOfNewerVersion(t *testing.T) {
 	for _, request := range []struct{ method, path, body string }{
 		{"GET", "", ""}, {"DELETE", "", ""}, {"POST", "/items", `{"offerId":"101"}`}, {"POST", "/payment", `{"method":"card"}`},
 	} {
-		refused := c.Do(request.method, "/v1/registrations/"+registration.Id+request.path, bodyOf(request.body), frontdesktest.Key(""))
+		refused := visitor.Do(request.method, "/v1/registrations/"+registration.Id+request.path, bodyOf(request.body), frontdesktest.Key(""))
 		problem := refused.Problem(api.StorageUnavailable)
 		if refused.Header.Get("Retry-After") == "" || problem.Detail == nil {
 			t.Errorf("%s %s: %s", request.method, request.path, refused.Body)

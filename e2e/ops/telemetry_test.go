@@ -66,13 +66,13 @@ func sum(families map[string]*dto.MetricFamily, name string, pairs ...string) (t
 func TestJourneyCounters(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	c := frontdesktest.NewClient(t, mock.URL)
+	client := frontdesktest.NewClient(t, mock.URL)
 	before := scrape(t, mock)
-	registration := c.Register()
-	c.Confirm(c.Pay(registration.Id), "4242424242424242")
-	c.AwaitPayment(registration.Id, api.Recorded)
-	c.Do("DELETE", "/v1/registrations/"+registration.Id+"-x/payment", nil).Problem(api.RegistrationNotFound)
-	c.Do("BREW", "/v1/nowhere/"+registration.Id, nil)
+	registration := client.Register()
+	client.Confirm(client.Pay(registration.Id), "4242424242424242")
+	client.AwaitPayment(registration.Id, api.Recorded)
+	client.Do("DELETE", "/v1/registrations/"+registration.Id+"-x/payment", nil).Problem(api.RegistrationNotFound)
+	client.Do("BREW", "/v1/nowhere/"+registration.Id, nil)
 	var after map[string]*dto.MetricFamily
 	for _, is := range []struct {
 		name  string

@@ -14,30 +14,30 @@ import (
 )
 
 // onTopology runs two gateways, which count requests, on a Redis of several servers.
-func onTopology(t *testing.T, storage harness.Storage) (gateways []*frontdesktest.Process, c *frontdesktest.Client) {
+func onTopology(t *testing.T, storage harness.Storage) (gateways []*frontdesktest.Process, client *frontdesktest.Client) {
 	t.Helper()
-	s := frontdesktest.Env{Upstreams: frontdesktest.NewUpstreams(t), Redis: storage.URL()}
+	env := frontdesktest.Env{Upstreams: frontdesktest.NewUpstreams(t), Redis: storage.URL()}
 	for range 2 {
-		gateway, _ := s.Gateway(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")
+		gateway, _ := env.Gateway(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")
 		gateways = append(gateways, gateway)
 	}
-	c = frontdesktest.NewClient(t, gateways[0].URL)
-	c.UpstreamsURL = s.Upstreams.URL
-	c.UseTransport(randomAddressTransport{http.DefaultTransport})
-	return gateways, c
+	client = frontdesktest.NewClient(t, gateways[0].URL)
+	client.UpstreamsURL = env.Upstreams.URL
+	client.UseTransport(randomAddressTransport{http.DefaultTransport})
+	return gateways, client
 }
 
 // payThrough pays for a registration, and causes trouble between the request to pay and the card.
-func payThrough(t *testing.T, c *frontdesktest.Client, trouble func(registration string)) int64 {
+func payThrough(t *testing.T, client *frontdesktest.Client, trouble func(registration string)) int64 {
 	t.Helper()
-	c = c.WithT(t)
-	c.Token = ""
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
+	client = client.WithT(t)
+	client.Token = ""
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
 	trouble(registration.Id)
-	c.Confirm(payment, "4242424242424242")
+	client.Confirm(payment, "4242424242424242")
 	frontdesktest.Eventually(t, "the payment is recorded", func() bool {
-		answer, err := c.Try("GET", "/v1/registrations/"+registration.Id, nil)
+		answer, err := client.Try("GET", "/v1/registrations/"+registration.Id, nil)
 		return err == nil && answer.Status == http.StatusOK && strings.Contains(string(answer.Body), `"state":"`+string(api.Recorded)+`"`)
 	})
 	return payment.Total.Amount
@@ -80,10 +80,10 @@ func TestRedisCluster(t *testing.T) {
 	t.Parallel()
 	cluster := newRedisCluster(t)
 	expectSafe(t, cluster, "")
-	gateways, c := onTopology(t, cluster)
-	paid := runJourneys(t, c, gateways[0])
+	gateways, client := onTopology(t, cluster)
+	paid := runJourneys(t, client, gateways[0])
 	expectOneSlot(t, gateways, false)
-	paid = append(paid, payThrough(t, c, func(id string) {
+	paid = append(paid, payThrough(t, client, func(id string) {
 		for _, key := range []string{"fd:{" + id + "}:registration", "fd:payments:open"} {
 			if err := cluster.Migrate(t.Context(), key); err != nil {
 				t.Error(err)
@@ -91,8 +91,8 @@ func TestRedisCluster(t *testing.T) {
 		}
 	}))
 	expectOneSlot(t, gateways, true)
-	frontdesktest.Eventually(t, "the gateways are ready", func() bool { return c.Do("GET", "/readyz", nil).Status == http.StatusOK })
-	expectRecorded(t, c, paid)
+	frontdesktest.Eventually(t, "the gateways are ready", func() bool { return client.Do("GET", "/readyz", nil).Status == http.StatusOK })
+	expectRecorded(t, client, paid)
 	expectOneSlot(t, gateways, true)
 }
 

@@ -31,10 +31,10 @@ func answersOf(c *frontdesktest.Client, world string) []handlers.RequestInfo {
 // TestTraceReachesTheClubSystem follows requests to the calls that they cause.
 func TestTraceReachesTheClubSystem(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	c.Do("GET", "/v1/clubs", nil, traceparent("00-"+browserTrace+"-"+browserSpan+"-01")).Into(http.StatusOK, nil)
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	client.Do("GET", "/v1/clubs", nil, traceparent("00-"+browserTrace+"-"+browserSpan+"-01")).Into(http.StatusOK, nil)
 	var all clubsim.Items[clubsim.Request]
-	c.Control("GET", "requests", nil).Into(http.StatusOK, &all)
+	client.Control("GET", "requests", nil).Into(http.StatusOK, &all)
 	if len(all.Items) < 2 { // the token, and the request that needed it
 		t.Errorf("the club system was asked %+v", all.Items)
 	}
@@ -43,8 +43,8 @@ func TestTraceReachesTheClubSystem(t *testing.T) {
 			t.Errorf("%s came with the trace %q", call.Operation, call.TraceID)
 		}
 	}
-	registration := c.Register()
-	made := answersOf(c, "demo")
+	registration := client.Register()
+	made := answersOf(client, "demo")
 	started := slices.IndexFunc(made, func(r handlers.RequestInfo) bool {
 		return r.Path == "/v1/registrations" && r.Status == http.StatusCreated
 	})
@@ -55,9 +55,9 @@ func TestTraceReachesTheClubSystem(t *testing.T) {
 	if start.TraceID == browserTrace {
 		t.Errorf("the registration was started in the trace of an earlier request")
 	}
-	expectCalls(t, c, start.TraceID, "createContact", "createSale", "addArticle")
+	expectCalls(t, client, start.TraceID, "createContact", "createSale", "addArticle")
 
-	problem := c.Do("GET", "/v1/registrations/"+registration.Id+"/nowhere", nil, traceparent("00-"+browserTrace+"-"+browserSpan+"-01")).
+	problem := client.Do("GET", "/v1/registrations/"+registration.Id+"/nowhere", nil, traceparent("00-"+browserTrace+"-"+browserSpan+"-01")).
 		Problem(api.NotFound)
 	if problem.TraceId == nil || *problem.TraceId != browserTrace {
 		t.Errorf("the problem names the trace %v", problem.TraceId)
@@ -83,11 +83,11 @@ func expectCalls(t *testing.T, c *frontdesktest.Client, trace string, operations
 // TestTraceContinuesInBackground checks that work caused by a webhook is in the webhook's trace.
 func TestTraceContinuesInBackground(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	registration := c.Register()
-	c.Confirm(c.Pay(registration.Id), "4242424242424242")
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	registration := client.Register()
+	client.Confirm(client.Pay(registration.Id), "4242424242424242")
 	recorded := func() (trace string) { // the visitor does not poll: only the webhook advances it
-		for _, call := range c.Calls() {
+		for _, call := range client.Calls() {
 			if call.Operation == "createPayment" {
 				trace = call.TraceID
 			}
@@ -96,7 +96,7 @@ func TestTraceContinuesInBackground(t *testing.T) {
 	}
 	frontdesktest.Eventually(t, "the payment is recorded", func() bool { return recorded() != "" })
 	frontdesktest.Eventually(t, "the webhook's request has the trace of the recording", func() bool {
-		return slices.ContainsFunc(answersOf(c, "demo"), func(r handlers.RequestInfo) bool {
+		return slices.ContainsFunc(answersOf(client, "demo"), func(r handlers.RequestInfo) bool {
 			return r.TraceID == recorded() && r.Method+" "+r.Path == "POST /v1/webhooks/card"
 		})
 	})
@@ -104,13 +104,13 @@ func TestTraceContinuesInBackground(t *testing.T) {
 
 func TestBadTraceIsIgnored(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	id := regexp.MustCompile(`^[0-9a-f]{32}$`)
 	for _, header := range []string{
 		"nonsense", "00-00000000000000000000000000000000-" + browserSpan + "-01",
 		"00-" + browserTrace + "-0000000000000000-01", "ff-" + browserTrace + "-" + browserSpan + "-01",
 	} {
-		problem := c.Do("GET", "/v1/nowhere", nil, traceparent(header)).Problem(api.NotFound)
+		problem := client.Do("GET", "/v1/nowhere", nil, traceparent(header)).Problem(api.NotFound)
 		if problem.TraceId == nil || !id.MatchString(*problem.TraceId) || *problem.TraceId == browserTrace ||
 			strings.Contains(header, *problem.TraceId) {
 			t.Errorf("%s gives the trace %v", header, problem.TraceId)

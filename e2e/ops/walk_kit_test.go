@@ -16,42 +16,42 @@ import (
 // brings an account in, a registration that continues on another device, an invited contact, a move to
 // another club, an event of the club system. It returns the amounts paid, in cents, one for each
 // payment.
-func runJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Process) (paid []int64) {
+func runJourneys(t *testing.T, client *frontdesktest.Client, at *frontdesktest.Process) (paid []int64) {
 	t.Helper()
-	c = c.WithT(t)
+	client = client.WithT(t)
 	created := func(path string, body, into any) {
 		t.Helper()
-		c.Do("POST", path, body, frontdesktest.Key("")).Into(http.StatusCreated, into)
+		client.Do("POST", path, body, frontdesktest.Key("")).Into(http.StatusCreated, into)
 	}
 	pay := func(id string) {
-		payment := c.Pay(id)
-		c.Confirm(payment, frontdesktest.ApprovedCard)
-		c.Await(id, api.Completed)
+		payment := client.Pay(id)
+		client.Confirm(payment, frontdesktest.ApprovedCard)
+		client.Await(id, api.Completed)
 		paid = append(paid, payment.Total.Amount)
 	}
-	c.Token = ""
-	debited := c.RegisterWith("11", frontdesktest.Person(), frontdesktest.DebitItem("2031-03-01")).Id
+	client.Token = ""
+	debited := client.RegisterWith("11", frontdesktest.Person(), frontdesktest.DebitItem("2031-03-01")).Id
 	mandate := "/v1/registrations/" + debited + "/mandate"
 	created(mandate, api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, nil)
-	c.Do("POST", mandate+"/signature", api.Signature{Code: frontdesktest.WrongCode(c.LatestCode())}, frontdesktest.Key("")).
+	client.Do("POST", mandate+"/signature", api.Signature{Code: frontdesktest.WrongCode(client.LatestCode())}, frontdesktest.Key("")).
 		Problem(api.CodeWrong)
-	created(mandate+"/signature", api.Signature{Code: c.LatestCode()}, nil)
+	created(mandate+"/signature", api.Signature{Code: client.LatestCode()}, nil)
 	pay(debited)
 
-	c.Token = ""
-	resumed := c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: "2501"}).Id
-	created("/v1/registrations/"+resumed+"/prospect", api.Prospect{AccessToken: c.Persona("prospect").AccessToken}, nil)
+	client.Token = ""
+	resumed := client.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: "2501"}).Id
+	created("/v1/registrations/"+resumed+"/prospect", api.Prospect{AccessToken: client.Persona("prospect").AccessToken}, nil)
 	var link api.ResumeLink
 	created("/v1/registrations/"+resumed+"/resume-link", nil, &link)
 	_, code, _ := strings.Cut(link.Url, "resume=")
-	c.Token = ""
+	client.Token = ""
 	var there api.Registration
 	created("/v1/resumptions", api.Resumption{Resume: code}, &there)
-	c.Token = *there.Token
-	c.Do("POST", "/v1/registrations/"+resumed+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, nil)
+	client.Token = *there.Token
+	client.Do("POST", "/v1/registrations/"+resumed+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, nil)
 	pay(resumed)
 
-	c.Token = ""
+	client.Token = ""
 	invite := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "invite", "--contact", "1001", "--club", "11")
 	invite.Env = []string{"FRONTDESK_OPS_ADDR=" + at.OpsAddress()}
 	printed, err := invite.Output()
@@ -62,11 +62,12 @@ func runJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Proces
 	invitation, _, _ = strings.Cut(invitation, "&")
 	created("/v1/registrations", api.StartRegistration{ClubId: "11", Invitation: &invitation}, nil)
 
-	c.Token = c.Persona("former").IdentityToken
+	client.Token = client.Persona("former").IdentityToken
 	created("/v1/me/transfer", api.NewTransfer{ClubId: "13"}, nil)
-	created("/v1/me/transfer/signature", api.Signature{Code: c.LatestCode()}, nil)
-	c.Token = ""
-	c.Do("POST", demoIntake, `{"event":"contact.updated","data":{"object":{"contactId":"/demo/contacts/1001","clubId":"/demo/clubs/11"}}}`).
+	created("/v1/me/transfer/signature", api.Signature{Code: client.LatestCode()}, nil)
+	client.Token = ""
+	client.Do("POST", demoIntake,
+		`{"event":"contact.updated","data":{"object":{"contactId":"/demo/contacts/1001","clubId":"/demo/clubs/11"}}}`).
 		Into(http.StatusOK, nil)
 	return paid
 }

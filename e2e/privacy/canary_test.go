@@ -43,37 +43,37 @@ type canaryRun struct {
 // means.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
-	w := &canaryRun{testEnv: newTestEnv(t), spans: frontdesktest.NewCollector(t)}
+	run := &canaryRun{testEnv: newTestEnv(t), spans: frontdesktest.NewCollector(t)}
 	subscriber := `FRONTDESK_SUBSCRIBERS=[{"name":"zqplanted","url":"http://127.0.0.1:9/zqsubscriberpath",` +
 		`"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`
-	environment := []string{"FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT=" + w.spans.URL, subscriber}
-	w.gateway, w.c = w.testEnv.gateway(environment...)
-	second, elsewhere := w.testEnv.gateway(append(environment, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")...)
-	w.gateways = []*frontdesktest.Process{w.gateway, second}
-	w.secrets.add("the subscriber's path", "zqsubscriberpath")
-	if err := w.upstreams.Sim.Configure(func(settings *clubsim.Settings) {
-		settings.WebhookURL, settings.Webhooks, settings.WebhookDelay = w.gateway.URL+"/v1/webhooks/club/demo-webhook-secret", "normal", 1
+	environment := []string{"FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT=" + run.spans.URL, subscriber}
+	run.gateway, run.c = run.testEnv.gateway(environment...)
+	second, elsewhere := run.testEnv.gateway(append(environment, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")...)
+	run.gateways = []*frontdesktest.Process{run.gateway, second}
+	run.secrets.add("the subscriber's path", "zqsubscriberpath")
+	if err := run.upstreams.Sim.Configure(func(settings *clubsim.Settings) {
+		settings.WebhookURL, settings.Webhooks, settings.WebhookDelay = run.gateway.URL+"/v1/webhooks/club/demo-webhook-secret", "normal", 1
 	}); err != nil {
 		t.Fatal(err)
 	}
 
-	webhooks := w.throughSandbox()
-	toldByStripe := w.byStripe(environment...)
-	w.byCard()
-	w.byMandate()
-	w.asProspect()
-	w.identified()
-	w.inPerson()
-	w.badInput()
-	w.withFailingClub()
-	w.exceedRateLimit(elsewhere)
-	w.fillLogs()
-	w.recordRedis()
-	w.expectLifetimes()
+	webhooks := run.throughSandbox()
+	toldByStripe := run.byStripe(environment...)
+	run.byCard()
+	run.byMandate()
+	run.asProspect()
+	run.identified()
+	run.inPerson()
+	run.badInput()
+	run.withFailingClub()
+	run.exceedRateLimit(elsewhere)
+	run.fillLogs()
+	run.recordRedis()
+	run.expectLifetimes()
 	if webhooks.taken.Load() == 0 || toldByStripe.taken.Load() == 0 {
 		t.Errorf("the processors' webhooks were not taken: %d and %d", webhooks.taken.Load(), toldByStripe.taken.Load())
 	}
-	w.search(w.collectOutput())
+	run.search(run.collectOutput())
 }
 
 // collectOutput returns every place in which personal data could have been left. The gateways have

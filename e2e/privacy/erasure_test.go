@@ -15,59 +15,59 @@ import (
 // money waits, the rest is gone, and the other person loses nothing.
 func TestErasure(t *testing.T) {
 	t.Parallel()
-	s := newTestEnv(t)
-	gateway, c := s.gateway()
+	env := newTestEnv(t)
+	gateway, client := env.gateway()
 	ada, bob := campaign.NewCanary(31415926), campaign.NewCanary(27182818)
-	paid := register(c, person(ada), cardItem())
-	pay(c, paid.Id)
-	paidToken := c.Token
-	open := register(c, person(ada), cardItem())
-	openToken := c.Token
-	paying := register(c, person(ada), cardItem())
-	payment := c.Pay(paying.Id)
-	payingToken := c.Token
-	other := register(c, person(bob), cardItem())
-	otherToken := c.Token
+	paid := register(client, person(ada), cardItem())
+	pay(client, paid.Id)
+	paidToken := client.Token
+	open := register(client, person(ada), cardItem())
+	openToken := client.Token
+	paying := register(client, person(ada), cardItem())
+	payment := client.Pay(paying.Id)
+	payingToken := client.Token
+	other := register(client, person(bob), cardItem())
+	otherToken := client.Token
 
-	report := s.erase(gateway, "--email", strings.ToUpper(ada.Email))
+	report := env.erase(gateway, "--email", strings.ToUpper(ada.Email))
 	if len(report.Erased) != 2 || deferred(report) != paying.Id {
 		t.Errorf("erased %+v, kept %+v", report.Erased, report.Kept)
 	}
 	for id, token := range map[string]string{paid.Id: paidToken, open.Id: openToken} {
-		c.Token = token
-		c.Do("GET", "/v1/registrations/"+id, nil).Problem(api.RegistrationNotFound)
-		c.Do("POST", "/v1/registrations/"+id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.RegistrationNotFound)
+		client.Token = token
+		client.Do("GET", "/v1/registrations/"+id, nil).Problem(api.RegistrationNotFound)
+		client.Do("POST", "/v1/registrations/"+id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.RegistrationNotFound)
 	}
-	if again := s.erase(gateway, "--email", ada.Email); len(again.Erased) != 0 || deferred(again) != paying.Id {
+	if again := env.erase(gateway, "--email", ada.Email); len(again.Erased) != 0 || deferred(again) != paying.Id {
 		t.Errorf("again: erased %+v, kept %+v", again.Erased, again.Kept)
 	}
 
 	// The deferred registration can still be paid, and is erased then, even with the phone number in
 	// another format.
-	c.Token = payingToken
-	c.Confirm(payment, goodCard)
-	c.Await(paying.Id, api.Completed)
-	later := s.erase(gateway, "--mobile", "0033 "+strings.TrimPrefix(ada.Mobile, "+33"))
+	client.Token = payingToken
+	client.Confirm(payment, goodCard)
+	client.Await(paying.Id, api.Completed)
+	later := env.erase(gateway, "--mobile", "0033 "+strings.TrimPrefix(ada.Mobile, "+33"))
 	if len(later.Erased) != 1 || later.Erased[0].Registration != paying.Id || deferred(later) != "" {
 		t.Errorf("later: erased %+v, kept %+v", later.Erased, later.Kept)
 	}
-	if ledger := s.upstreams.Sim.Ledger(); len(ledger) != 2 {
+	if ledger := env.upstreams.Sim.Ledger(); len(ledger) != 2 {
 		t.Errorf("the club holds %d payments", len(ledger))
 	}
 
-	c.Token = otherToken
-	if left := c.Registration(other.Id); left.State != api.Open || left.Contact == nil {
+	client.Token = otherToken
+	if left := client.Registration(other.Id); left.State != api.Open || left.Contact == nil {
 		t.Errorf("another person's registration is %+v", left)
 	}
-	if own := s.erase(gateway, "--registration", other.Id); len(own.Erased) != 1 {
+	if own := env.erase(gateway, "--registration", other.Id); len(own.Erased) != 1 {
 		t.Errorf("by registration: %+v", own)
 	}
-	for _, line := range s.redis.XRange(t.Context(), "fd:audit", "-", "+").Val() {
+	for _, line := range env.redis.XRange(t.Context(), "fd:audit", "-", "+").Val() {
 		if line.Values["what"] != "erase" || line.Values["by"] != "demo" || len(ada.FoundIn(line.ID+line.Values["payment"].(string))) > 0 {
 			t.Errorf("the audit stream says %v", line.Values)
 		}
 	}
-	if left := s.redis.Keys(t.Context(), "fd:person:*").Val(); len(left) != 0 {
+	if left := env.redis.Keys(t.Context(), "fd:person:*").Val(); len(left) != 0 {
 		t.Errorf("%v still lead to a person", left)
 	}
 }
@@ -76,37 +76,37 @@ func TestErasure(t *testing.T) {
 // was stored or lost. The repetition says so, without anything of the person, and makes nothing; a new key starts another registration.
 func TestStartAfterErasure(t *testing.T) {
 	t.Parallel()
-	s := newTestEnv(t)
-	gateway, c := s.gateway()
+	env := newTestEnv(t)
+	gateway, client := env.gateway()
 	ada := campaign.NewCanary(14142135)
 	body := api.StartRegistration{ClubId: "11", Person: person(ada), Items: &[]api.NewItem{cardItem()}}
 	for name, lose := range map[string]func(){
 		"stored": func() {},
-		"lost":   func() { s.redis.Del(t.Context(), s.redis.Keys(t.Context(), "fd:response:*").Val()...) },
+		"lost":   func() { env.redis.Del(t.Context(), env.redis.Keys(t.Context(), "fd:response:*").Val()...) },
 	} {
 		key := frontdesktest.Key("")
-		c.Token = ""
+		client.Token = ""
 		var first api.Registration
-		c.Do("POST", "/v1/registrations", body, key).Into(http.StatusCreated, &first)
-		if report := s.erase(gateway, "--registration", first.Id); len(report.Erased) != 1 {
+		client.Do("POST", "/v1/registrations", body, key).Into(http.StatusCreated, &first)
+		if report := env.erase(gateway, "--registration", first.Id); len(report.Erased) != 1 {
 			t.Fatalf("%s: erased %+v", name, report.Erased)
 		}
 		lose()
-		before, _ := s.redis.Dump(t.Context(), "fd:{"+first.Id+"}:registration").Result()
+		before, _ := env.redis.Dump(t.Context(), "fd:{"+first.Id+"}:registration").Result()
 		for range 2 {
-			again := c.Do("POST", "/v1/registrations", body, key)
+			again := client.Do("POST", "/v1/registrations", body, key)
 			if found := ada.FoundIn(string(again.Body)); len(found) > 0 || again.Code() != string(api.RegistrationClosed) {
 				t.Errorf("%s: status %d, %s, with %v", name, again.Status, again.Body, found)
 			}
 		}
-		if after, _ := s.redis.Dump(t.Context(), "fd:{"+first.Id+"}:registration").Result(); before == "" || after != before {
+		if after, _ := env.redis.Dump(t.Context(), "fd:{"+first.Id+"}:registration").Result(); before == "" || after != before {
 			t.Errorf("%s: the erased registration has changed", name)
 		}
 		other := body
 		other.Person = person(campaign.NewCanary(17320508))
-		c.Do("POST", "/v1/registrations", other, key).Problem(api.KeyReused)
+		client.Do("POST", "/v1/registrations", other, key).Problem(api.KeyReused)
 		var fresh api.Registration
-		if c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &fresh); fresh.Id == first.Id {
+		if client.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &fresh); fresh.Id == first.Id {
 			t.Errorf("%s: a new key starts the erased registration", name)
 		}
 	}
@@ -136,25 +136,25 @@ func deferred(report registration.ErasureReport) (id string) {
 // written.
 func TestErasureRefused(t *testing.T) {
 	t.Parallel()
-	s := newTestEnv(t)
-	gateway, c := s.gateway()
-	register(c, person(campaign.NewCanary(16180339)), cardItem())
-	c.Token = ""
+	env := newTestEnv(t)
+	gateway, client := env.gateway()
+	register(client, person(campaign.NewCanary(16180339)), cardItem())
+	client.Token = ""
 	for _, body := range []string{
 		`{}`, `{"email":"a@b.example","mobile":"+33612345678"}`, `{"email":"nobody"}`,
 		`{"mobile":"12"}`, `{"registration":"x"}`, `{"contact":"/demo/contacts/7"}`,
 	} {
-		c.Do("POST", "http://"+gateway.OpsAddress()+"/ops/erasures", body).Problem(api.InvalidRequest)
+		client.Do("POST", "http://"+gateway.OpsAddress()+"/ops/erasures", body).Problem(api.InvalidRequest)
 	}
-	c.Do("POST", "http://"+gateway.OpsAddress()+"/ops/erasures", `{"name":"Martin"}`).Problem(api.MalformedRequest)
-	if n := s.redis.XLen(t.Context(), "fd:audit").Val(); n != 0 {
+	client.Do("POST", "http://"+gateway.OpsAddress()+"/ops/erasures", `{"name":"Martin"}`).Problem(api.MalformedRequest)
+	if n := env.redis.XLen(t.Context(), "fd:audit").Val(); n != 0 {
 		t.Errorf("the audit stream has %d lines", n)
 	}
-	c.Do("POST", "http://"+gateway.OpsAddress()+"/ops/erasures", `{"email":"nobody@example.com"}`).Into(http.StatusOK, nil)
-	if out, err := s.runCLI(gateway, "erase", "--email", "a@b.example", "--contact", "7"); err == nil {
+	client.Do("POST", "http://"+gateway.OpsAddress()+"/ops/erasures", `{"email":"nobody@example.com"}`).Into(http.StatusOK, nil)
+	if out, err := env.runCLI(gateway, "erase", "--email", "a@b.example", "--contact", "7"); err == nil {
 		t.Errorf("two people at once: %s", out)
 	}
-	out, err := s.runCLI(gateway, "erase", "--contact", "7")
+	out, err := env.runCLI(gateway, "erase", "--contact", "7")
 	if err != nil || !strings.Contains(out, "Nothing was found") || !strings.Contains(out, "Elsewhere") {
 		t.Errorf("%v: %s", err, out)
 	}

@@ -33,14 +33,14 @@ type testEnv struct {
 
 func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
-	s := &testEnv{t: t, upstreams: frontdesktest.NewUpstreams(t), address: frontdesktest.NewRedis(t)}
-	options, err := redis.ParseURL(s.address)
+	env := &testEnv{t: t, upstreams: frontdesktest.NewUpstreams(t), address: frontdesktest.NewRedis(t)}
+	options, err := redis.ParseURL(env.address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.redis = redis.NewClient(options)
-	t.Cleanup(func() { s.redis.Close() })
-	return s
+	env.redis = redis.NewClient(options)
+	t.Cleanup(func() { env.redis.Close() })
+	return env
 }
 
 // gateway starts a gateway with additional environment variables.

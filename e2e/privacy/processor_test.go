@@ -114,34 +114,34 @@ func (w *canaryRun) throughSandbox() *webhookProxy {
 func (w *canaryRun) byStripe(environment ...string) *webhookProxy {
 	processor := sandbox.New(sandbox.Config{})
 	w.t.Cleanup(processor.Close)
-	s := newTestEnv(w.t)
-	gateway, c := s.gateway(
+	env := newTestEnv(w.t)
+	gateway, client := env.gateway(
 		append(
 			environment, "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_URL="+processor.URL,
 			"FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey,
 			"FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret,
 		)...)
 	w.gateways = append(w.gateways, gateway)
-	b := w.newWebhookProxy(gateway, processor.WebhookSecret)
-	processor.SetWebhooks(sandbox.Duplicate, b.URL)
-	registration := register(c, w.newPerson(), cardItem())
-	w.secrets.add("a registration's token", c.Token)
-	payment := c.Pay(registration.Id)
+	proxy := w.newWebhookProxy(gateway, processor.WebhookSecret)
+	processor.SetWebhooks(sandbox.Duplicate, proxy.URL)
+	registration := register(client, w.newPerson(), cardItem())
+	w.secrets.add("a registration's token", client.Token)
+	payment := client.Pay(registration.Id)
 	w.secrets.add("a payment's secret of the processor", *payment.Card.ClientSecret)
 	page, err := url.Parse(*payment.Card.RedirectUrl)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.secrets.add("the proof of a payment's page", path.Base(page.Path))
-	c.Do("GET", page.Path, nil, [2]string{"Accept", "text/html"}).Into(http.StatusOK, nil)
-	c.Do("GET", path.Dir(page.Path)+"/"+strings.Repeat("A", len(path.Base(page.Path))), nil).Problem(api.NotFound)
+	client.Do("GET", page.Path, nil, [2]string{"Accept", "text/html"}).Into(http.StatusOK, nil)
+	client.Do("GET", path.Dir(page.Path)+"/"+strings.Repeat("A", len(path.Base(page.Path))), nil).Problem(api.NotFound)
 	held := processor.Payments()[0].ID
 	for _, card := range []string{refusedCard, goodCard} {
 		if _, err := processor.Confirm(held, card); err != nil {
 			w.t.Fatal(err)
 		}
 	}
-	c.Await(registration.Id, api.Completed)
-	w.recordRedisOf(s)
-	return b
+	client.Await(registration.Id, api.Completed)
+	w.recordRedisOf(env)
+	return proxy
 }

@@ -19,23 +19,23 @@ import (
 // ends after the old key is removed.
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	s := newTestEnv(t)
+	env := newTestEnv(t)
 	key := func(letter string) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte(letter), 32)) }
 	with := func(keys ...string) string { return "FRONTDESK_SEAL_KEYS=" + strings.Join(keys, ",") }
-	before, c := s.gateway(with(key("o")))
+	before, client := env.gateway(with(key("o")))
 	who := campaign.NewCanary(14142135)
-	first := register(c, person(who), cardItem())
-	token := c.Token
+	first := register(client, person(who), cardItem())
+	token := client.Token
 	same := frontdesktest.Key("")
 	var begun api.Payment
-	c.Do("POST", "/v1/registrations/"+first.Id+"/payment", map[string]string{"method": "card"}, same).Into(http.StatusCreated, &begun)
-	consent := s.consents(c)
+	client.Do("POST", "/v1/registrations/"+first.Id+"/payment", map[string]string{"method": "card"}, same).Into(http.StatusCreated, &begun)
+	consent := env.consents(client)
 	before.Kill()
 
-	during, c := s.gateway(with(key("n"), key("o")))
-	c.Token = token
+	during, client := env.gateway(with(key("n"), key("o")))
+	client.Token = token
 	var again api.Payment
-	replayed := c.Do("POST", "/v1/registrations/"+first.Id+"/payment", map[string]string{"method": "card"}, same)
+	replayed := client.Do("POST", "/v1/registrations/"+first.Id+"/payment", map[string]string{"method": "card"}, same)
 	replayed.Into(http.StatusCreated, &again)
 	if again.Id != begun.Id || *again.Card.ClientSecret != *begun.Card.ClientSecret || replayed.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("after the rotation the payment is %+v, before it %+v", again, begun)
@@ -44,44 +44,44 @@ func TestRotation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Do("GET", page.Path, nil, [2]string{"Accept", "text/html"}).Into(http.StatusOK, nil)
-	c.Confirm(begun, goodCard)
-	c.Await(first.Id, api.Completed)
-	s.renewed(key("n"))
-	second := register(c, person(who), cardItem())
-	secondToken, payment := c.Token, c.Pay(second.Id)
+	client.Do("GET", page.Path, nil, [2]string{"Accept", "text/html"}).Into(http.StatusOK, nil)
+	client.Confirm(begun, goodCard)
+	client.Await(first.Id, api.Completed)
+	env.renewed(key("n"))
+	second := register(client, person(who), cardItem())
+	secondToken, payment := client.Token, client.Pay(second.Id)
 	during.Kill()
 
-	after, c := s.gateway(with(key("n")), "FRONTDESK_FORGET_SEAL_KEYS=0409636d") // the id of key "o", removed before its 30 days
-	if left := s.receipts(c); len(left) != 1 || left[0].Id != consent {
+	after, client := env.gateway(with(key("n")), "FRONTDESK_FORGET_SEAL_KEYS=0409636d") // the id of key "o", removed before its 30 days
+	if left := env.receipts(client); len(left) != 1 || left[0].Id != consent {
 		t.Errorf("of the receipt %s from before the rotation is left %+v", consent, left)
 	}
-	c.Token = secondToken
-	c.Confirm(payment, goodCard)
-	c.Await(second.Id, api.Completed)
-	if ledger := s.upstreams.Sim.Ledger(); len(ledger) != 2 {
+	client.Token = secondToken
+	client.Confirm(payment, goodCard)
+	client.Await(second.Id, api.Completed)
+	if ledger := env.upstreams.Sim.Ledger(); len(ledger) != 2 {
 		t.Errorf("two purchases were recorded %d times", len(ledger))
 	}
-	if audit := s.upstreams.Sim.Audit(); len(audit.SalesPaidTwice) != 0 {
+	if audit := env.upstreams.Sim.Audit(); len(audit.SalesPaidTwice) != 0 {
 		t.Errorf("paid twice: %+v", audit.SalesPaidTwice)
 	}
-	if report := s.erase(after, "--registration", second.Id); len(report.Erased) != 1 {
+	if report := env.erase(after, "--registration", second.Id); len(report.Erased) != 1 {
 		t.Errorf("what was sealed during the rotation is not erased after it: %+v", report)
 	}
 }
 
 // consents changes a contact's consent, and returns the receipt.
-func (s *testEnv) consents(c *frontdesktest.Client) string {
+func (s *testEnv) consents(client *frontdesktest.Client) string {
 	s.t.Helper()
-	own := *c
-	own.Token = c.Persona("customer").IdentityToken
+	own := *client
+	own.Token = client.Persona("customer").IdentityToken
 	var list api.ConsentList
 	own.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
 	for _, consent := range list.Items {
 		if consent.Type == "news" {
 			body := map[string]any{"items": []any{map[string]any{"id": consent.Id, "authorized": !consent.Authorized}}}
 			own.Do("PATCH", "/v1/me/consents", body).Into(http.StatusOK, nil)
-			return s.receipts(c)[0].Id
+			return s.receipts(client)[0].Id
 		}
 	}
 	s.t.Fatal("there is nothing to consent to")

@@ -42,23 +42,24 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 	for name := range proofs {
 		refused[name] = cmp.Or(refused[name], api.RegistrationNotFound)
 	}
-	for _, r := range routes(t) {
-		if !strings.Contains(r.path, "{id}") {
+	for _, route := range routes(t) {
+		if !strings.Contains(route.path, "{id}") {
 			continue
 		}
 		for name, proof := range proofs {
-			answer := attacker(victim).Do(r.method, r.pathFor(registration.Id), r.body(), append(proof, frontdesktest.Key(""))...)
+			answer := attacker(victim).Do(route.method, route.pathFor(registration.Id), route.body(), append(proof, frontdesktest.Key(""))...)
 			// The cookie's name has the id.
 			elsewhere := [2]string{proof[0][0], strings.ReplaceAll(proof[0][1], registration.Id, unknownID)}
-			of := attacker(victim).Do(r.method, r.pathFor(unknownID), r.body(), elsewhere, frontdesktest.Key("")).Problem(refused[name])
+			of := attacker(victim).Do(route.method, route.pathFor(unknownID), route.body(), elsewhere, frontdesktest.Key("")).Problem(refused[name])
 			problem := answer.Problem(refused[name])
 			if frontdesktest.Value(problem.Detail) != frontdesktest.Value(of.Detail) || strings.Contains(string(answer.Body), payment.Id) {
-				t.Errorf("%s %s with %s tells %s", r.method, r.path, name, answer.Body)
+				t.Errorf("%s %s with %s tells %s", route.method, route.path, name, answer.Body)
 			}
 		}
 		// The reverse: the attacker's own token with the victim's ids.
 		for _, id := range []string{payment.Id, "1001", registration.Id + "%00", registration.Id + "%2f..%2f" + own.Id, "*"} {
-			attacker(victim).Do(r.method, r.pathFor(id), r.body(), bearerHeader(*own.Token), frontdesktest.Key("")).Problem(api.RegistrationNotFound)
+			attacker(victim).Do(route.method, route.pathFor(id), route.body(), bearerHeader(*own.Token),
+				frontdesktest.Key("")).Problem(api.RegistrationNotFound)
 		}
 	}
 	for _, body := range []string{
@@ -84,16 +85,16 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 func TestAPI1ForeignCode(t *testing.T) {
 	t.Parallel()
 	_, mock := frontdesktest.NewWorld(t)
-	c := frontdesktest.NewClient(t, mock.URL)
-	c.World = "demo-move-owasp"
-	victim, thief := c.As("prospect"), c.As("former")
+	client := frontdesktest.NewClient(t, mock.URL)
+	client.World = "demo-move-owasp"
+	victim, thief := client.As("prospect"), client.As("former")
 	victim.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	answer := thief.Do("POST", "/v1/me/transfer/signature", api.Signature{Code: victim.LatestCode()}, frontdesktest.Key(""))
 	if answer.Status < 400 || answer.Status > 499 {
 		t.Errorf("another contact's code is answered with %s", answer.Body)
 	}
 	for persona, club := range map[string]string{"prospect": "13", "former": "12"} {
-		if got := c.Persona(persona).ClubID; !strings.HasSuffix(got, "/clubs/"+club) {
+		if got := client.Persona(persona).ClubID; !strings.HasSuffix(got, "/clubs/"+club) {
 			t.Errorf("the %s is of %s, want club %s", persona, got, club)
 		}
 	}
@@ -176,15 +177,15 @@ func tampered(t *testing.T, genuine, lure string) map[string]string {
 // and that a visitor cannot choose a session.
 func TestAPI2BrokenAuthentication(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
+	client, _ := frontdesktest.NewWorld(t)
 	lure := newTrapServer(t)
-	customer := c.Persona("customer")
-	c.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
-	c.Club()
-	quiet := expectUnchanged(t, c)
+	customer := client.Persona("customer")
+	client.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
+	client.Club()
+	quiet := expectUnchanged(t, client)
 	tokens := tampered(t, customer.IdentityToken, lure.URL)
 	var keys struct{ Keys []struct{ N, X, Y string } }
-	attacker(c).Do("GET", "/sim/demo/_control/jwks", nil).Into(http.StatusOK, &keys)
+	attacker(client).Do("GET", "/sim/demo/_control/jwks", nil).Into(http.StatusOK, &keys)
 	for _, key := range keys.Keys { // the public key, used as a shared secret
 		claims := jwt.MapClaims{"sub": "1002", "club": "11", "exp": time.Now().Add(time.Minute).Unix()}
 		for i, secret := range []string{key.N, key.X, key.X + key.Y} {
@@ -204,7 +205,7 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 			if r.method == "POST" {
 				body = `{"clubId":"11"}`
 			}
-			answer := attacker(c).Do(r.method, r.path, body, bearerHeader(token), frontdesktest.Key(""))
+			answer := attacker(client).Do(r.method, r.path, body, bearerHeader(token), frontdesktest.Key(""))
 			if answer.Status == http.StatusRequestHeaderFieldsTooLarge {
 				continue // refused before it was checked
 			}
@@ -214,11 +215,11 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 		}
 	}
 	for _, elsewhere := range []string{"access_token", "token", "bearer", "Authorization"} {
-		attacker(c).Do("GET", "/v1/me?"+elsewhere+"="+customer.IdentityToken, nil).Problem(api.NotIdentified)
-		attacker(c).Do("GET", "/v1/me", nil, [2]string{"Cookie", elsewhere + "=" + customer.IdentityToken}).Problem(api.NotIdentified)
-		attacker(c).Do("GET", "/v1/me", nil, [2]string{"X-" + elsewhere, customer.IdentityToken}).Problem(api.NotIdentified)
+		attacker(client).Do("GET", "/v1/me?"+elsewhere+"="+customer.IdentityToken, nil).Problem(api.NotIdentified)
+		attacker(client).Do("GET", "/v1/me", nil, [2]string{"Cookie", elsewhere + "=" + customer.IdentityToken}).Problem(api.NotIdentified)
+		attacker(client).Do("GET", "/v1/me", nil, [2]string{"X-" + elsewhere, customer.IdentityToken}).Problem(api.NotIdentified)
 	}
-	attacker(c).Do("GET", "/v1/me", nil, [2]string{"Authorization", "Basic " + customer.IdentityToken}).Problem(api.NotIdentified)
+	attacker(client).Do("GET", "/v1/me", nil, [2]string{"Authorization", "Basic " + customer.IdentityToken}).Problem(api.NotIdentified)
 	quiet("a token that does not count")
 	if came := lure.requests.Load(); came > 0 {
 		t.Errorf("%d keys were fetched from where a token said", came)
@@ -232,7 +233,7 @@ func TestAPI2LoginClaims(t *testing.T) {
 	const secret = "what-the-login-and-the-gateway-share-alone"
 	gateway := frontdesktest.Start(t, "FRONTDESK_IDENTITY_SECRET="+secret, "FRONTDESK_IDENTITY_AUDIENCE=frontdesk",
 		"FRONTDESK_IDENTITY_ISSUER=login")
-	c := frontdesktest.NewClient(t, gateway.URL)
+	client := frontdesktest.NewClient(t, gateway.URL)
 	now := time.Now()
 	me := func(change jwt.MapClaims) *frontdesktest.Response {
 		claims := jwt.MapClaims{
@@ -252,10 +253,10 @@ func TestAPI2LoginClaims(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c.Do("GET", "/v1/me", nil, bearerHeader(signed))
+		return client.Do("GET", "/v1/me", nil, bearerHeader(signed))
 	}
 	me(nil).Into(http.StatusOK, nil)
-	quiet := expectUnchanged(t, c)
+	quiet := expectUnchanged(t, client)
 	for name, change := range map[string]jwt.MapClaims{
 		"expired":               {"exp": now.Add(-time.Minute).Unix()},
 		"without an end":        {"exp": nil},
@@ -285,11 +286,11 @@ func TestAPI2LoginClaims(t *testing.T) {
 	for want, refused := range map[string]*frontdesktest.Response{
 		// The contact's club is another one, which only the club system knows.
 		`Bearer realm="the club's login"`: me(jwt.MapClaims{"club": "12"}),
-		`Bearer realm="the club's login", Frontdesk-Staff-Key`: attacker(c).Do(
+		`Bearer realm="the club's login", Frontdesk-Staff-Key`: attacker(client).Do(
 			"POST", "/v1/registrations", api.StartRegistration{ClubId: "11"}, frontdesktest.Key(""),
 			bearerHeader("e30.e30.e30"),
 		),
-		"Frontdesk-Staff-Key": attacker(c).Do(
+		"Frontdesk-Staff-Key": attacker(client).Do(
 			"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "guessed-staff-key"},
 		),
 	} {
@@ -303,11 +304,11 @@ func TestAPI2LoginClaims(t *testing.T) {
 // resume link works once.
 func TestAPI2SessionFixation(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	registration := c.Register()
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
 	path := "/v1/registrations/" + registration.Id
 	const chosen = "chosen-by-the-attacker-chosen-by-the-attacker"
-	started := attacker(c).Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), bearerHeader(chosen),
+	started := attacker(client).Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), bearerHeader(chosen),
 		[2]string{"Cookie", "frontdesk-" + registration.Id + "=" + chosen}, [2]string{"X-Frontdesk-Session", "cookie"})
 	var fixed api.Registration
 	started.Into(http.StatusCreated, &fixed)
@@ -324,20 +325,20 @@ func TestAPI2SessionFixation(t *testing.T) {
 		if guess == "" || strings.Contains(guess, ".") { // such as a login's
 			code = api.TokenRequired
 		}
-		attacker(c).Do("GET", path, nil, bearerHeader(guess)).Problem(code)
-		attacker(c).Do("GET", "/v1/registrations/"+fixed.Id, nil, bearerHeader(guess)).Problem(code)
+		attacker(client).Do("GET", path, nil, bearerHeader(guess)).Problem(code)
+		attacker(client).Do("GET", "/v1/registrations/"+fixed.Id, nil, bearerHeader(guess)).Problem(code)
 	}
-	attacker(c).Do("GET", path+"?token="+*registration.Token+"&access_token="+*registration.Token, nil).Problem(api.InvalidRequest)
-	elsewhere := attacker(c)
+	attacker(client).Do("GET", path+"?token="+*registration.Token+"&access_token="+*registration.Token, nil).Problem(api.InvalidRequest)
+	elsewhere := attacker(client)
 	elsewhere.World += "-other" // another organisation does not hold the registration
-	elsewhere.Do("POST", "/v1/resumptions", api.Resumption{Resume: resumeCode(c, registration.Id)}, frontdesktest.Key("")).
+	elsewhere.Do("POST", "/v1/resumptions", api.Resumption{Resume: resumeCode(client, registration.Id)}, frontdesktest.Key("")).
 		Problem(api.ResumptionInvalid)
 
-	code := resumeCode(c, registration.Id)
-	exchange(c, code, bearerHeader(chosen)).Into(http.StatusCreated, nil)
-	quiet := expectUnchanged(t, c)
+	code := resumeCode(client, registration.Id)
+	exchange(client, code, bearerHeader(chosen)).Into(http.StatusCreated, nil)
+	quiet := expectUnchanged(t, client)
 	for range 3 {
-		exchange(c, code).Problem(api.ResumptionInvalid)
+		exchange(client, code).Problem(api.ResumptionInvalid)
 	}
 	quiet("a link that was used")
 }
@@ -359,21 +360,21 @@ func exchange(c *frontdesktest.Client, code string, headers ...[2]string) *front
 // that no header or method makes a visitor one of them.
 func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
 	t.Parallel()
-	c, mock := frontdesktest.NewWorld(t)
-	registration := c.Register()
+	client, mock := frontdesktest.NewWorld(t)
+	registration := client.Register()
 	path := "/v1/registrations/" + registration.Id
-	quiet := expectUnchanged(t, c)
+	quiet := expectUnchanged(t, client)
 	const key = "demo-staff-key-1"
 	desk := `{"method":"desk","mean":"cash"}`
 	for _, proof := range [][2]string{
 		{"X-Staff", "true"}, {"X-Frontdesk-Staff", key}, {"Cookie", "X-Frontdesk-Staff-Key=" + key},
 		{"X-Role", "staff"}, {"X-Original-URL", "/ops/payments"},
 	} {
-		c.Do("POST", path+"/payment", desk, frontdesktest.Key(""), proof).Problem(api.StaffOnly)
-		c.Do("POST", path+"/payment?X-Frontdesk-Staff-Key="+key, desk, frontdesktest.Key(""), proof).Problem(api.InvalidRequest)
+		client.Do("POST", path+"/payment", desk, frontdesktest.Key(""), proof).Problem(api.StaffOnly)
+		client.Do("POST", path+"/payment?X-Frontdesk-Staff-Key="+key, desk, frontdesktest.Key(""), proof).Problem(api.InvalidRequest)
 		for _, channel := range []string{"club", "terminal"} {
 			attacker(
-				c,
+				client,
 			).Do("POST", "/v1/registrations", `{"clubId":"11","channel":"`+channel+`"}`, frontdesktest.Key(""), proof).
 				Problem(api.StaffOnly)
 		}
@@ -381,30 +382,30 @@ func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
 	for _, guess := range []string{
 		"demo-staff-key-2", "demo-staff-key-", strings.ToUpper(key), key + " x", "null", strings.Repeat("k", 8<<10),
 	} {
-		c.Do("POST", path+"/payment", desk, frontdesktest.Key(""), [2]string{"X-Frontdesk-Staff-Key", guess}).Problem(api.StaffKeyUnknown)
+		client.Do("POST", path+"/payment", desk, frontdesktest.Key(""), [2]string{"X-Frontdesk-Staff-Key", guess}).Problem(api.StaffKeyUnknown)
 	}
 	for _, operators := range []string{
 		"/ops/payments", "/ops/payments/calibrate", "/ops/queue", "/ops/webhooks", "/ops/invitations", "/metrics",
 		"/debug/pprof/", "/debug/pprof/heap", "/debug/vars", "/ops",
 	} {
 		for _, method := range []string{"GET", "POST", "PUT"} {
-			attacker(c).Do(method, operators, `{}`, frontdesktest.StaffKey(), frontdesktest.Key("")).Problem(api.NotFound)
+			attacker(client).Do(method, operators, `{}`, frontdesktest.StaffKey(), frontdesktest.Key("")).Problem(api.NotFound)
 		}
 	}
 	for _, override := range [][2]string{{"X-HTTP-Method-Override", "DELETE"}, {"X-Method-Override", "DELETE"}, {"X-HTTP-Method", "DELETE"}} {
-		c.Do("GET", path, nil, override).Into(http.StatusOK, nil)
-		c.Do("GET", path+"?_method=DELETE", nil, override).Problem(api.InvalidRequest)
+		client.Do("GET", path, nil, override).Into(http.StatusOK, nil)
+		client.Do("GET", path+"?_method=DELETE", nil, override).Problem(api.InvalidRequest)
 	}
 	for _, method := range []string{"TRACE", "PROPFIND", "PATCH", "LINK", "MOVE", "get", "DELETED"} {
-		c.Do(method, path, nil).Problem(api.MethodNotAllowed)
+		client.Do(method, path, nil).Problem(api.MethodNotAllowed)
 	}
 	quiet("a caller without the staff key")
-	if state := c.Registration(registration.Id).State; state != api.Open {
+	if state := client.Registration(registration.Id).State; state != api.Open {
 		t.Errorf("the registration is %s", state)
 	}
 	for _, origin := range []string{"http://evil.example", "null"} { // a page in an operator's browser
 		request := [2]string{"Origin", origin}
-		answer := attacker(c).Do("POST", "http://"+mock.OpsAddress()+"/ops/payments/calibrate", `{}`, request)
+		answer := attacker(client).Do("POST", "http://"+mock.OpsAddress()+"/ops/payments/calibrate", `{}`, request)
 		if answer.Status != http.StatusForbidden {
 			t.Errorf("a page at %s reaches the operators' edge: %s", origin, answer.Body)
 		}

@@ -98,23 +98,23 @@ func newRewrittenClub(t *testing.T, club string, rewrite func(any) any) string {
 func TestAPI10OversizedTexts(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	_, c := gatewayWithClub(t, s, newRewrittenClub(t, s.Upstreams.URL+"/sim", oversizing))
+	_, client := gatewayWithClub(t, s, newRewrittenClub(t, s.Upstreams.URL+"/sim", oversizing))
 	oneLine := func(what, text string) {
 		if utf8.RuneCountInString(text) != 500 || strings.ContainsAny(text, "\n\x01") {
 			t.Errorf("%s is %q", what, text)
 		}
 	}
 	var clubs api.ClubList
-	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
+	client.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
 	oneLine("a club", clubs.Items[0].Name)
 	oneLine("a parent", clubs.Items[0].Path[0])
-	text := string(c.Do("GET", "/v1/clubs/11/products", nil).Body) + fmt.Sprint(clubs)
+	text := string(client.Do("GET", "/v1/clubs/11/products", nil).Body) + fmt.Sprint(clubs)
 	if strings.Contains(text, "a.b") || strings.Contains(text, strings.Repeat("9", 65)) || strings.Contains(text, "amulet") ||
 		!strings.Contains(text, `"901"`) {
 		t.Error("what cannot be asked for is listed, or what can be is not")
 	}
 	var products api.ProductList
-	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, &products)
+	client.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, &products)
 	for _, product := range products.Items {
 		oneLine("a product", product.Name)
 		text := frontdesktest.Value(product.Description)
@@ -127,9 +127,9 @@ func TestAPI10OversizedTexts(t *testing.T) {
 			}
 		}
 	}
-	c.Do("GET", "/v1/clubs/11/offers/901/schedule", nil).Into(http.StatusOK, nil)
+	client.Do("GET", "/v1/clubs/11/offers/901/schedule", nil).Into(http.StatusOK, nil)
 	var registration api.Registration
-	c.Do("POST", "/v1/registrations", api.StartRegistration{
+	client.Do("POST", "/v1/registrations", api.StartRegistration{
 		ClubId: "11",
 		Person: frontdesktest.Person(),
 		Items: &[]api.NewItem{
@@ -138,7 +138,7 @@ func TestAPI10OversizedTexts(t *testing.T) {
 	}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 	oneLine("a line of the cart", registration.Cart.Items[0].Name)
 	oneLine("a contact", registration.Contact.Number)
-	customer := c.As("customer")
+	customer := client.As("customer")
 	var me api.Me
 	customer.Do("GET", "/v1/me", nil).Into(http.StatusOK, &me)
 	oneLine("I", me.Number)
@@ -154,7 +154,7 @@ func TestAPI10OversizedTexts(t *testing.T) {
 // the card page shows as much of the name as a line holds.
 func TestAPI10NameOfAClub(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	var rename func(said any) any
 	rename = func(said any) any {
 		switch v := said.(type) {
@@ -172,23 +172,23 @@ func TestAPI10NameOfAClub(t *testing.T) {
 		}
 		return said
 	}
-	_, c := gatewayWithClub(t, s, newRewrittenClub(t, s.Upstreams.URL+"/sim", rename))
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
-	page := string(c.Do("GET", *payment.Card.RedirectUrl, nil, [2]string{"Accept", "text/html"}).Body)
+	_, client := gatewayWithClub(t, env, newRewrittenClub(t, env.Upstreams.URL+"/sim", rename))
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	page := string(client.Do("GET", *payment.Card.RedirectUrl, nil, [2]string{"Accept", "text/html"}).Body)
 	title, _, _ := strings.Cut(page, "</title>")
 	if shown := strings.Count(title, "é  "); shown < 100 || shown > 200 || strings.Contains(page, "\x01") {
 		t.Errorf("the title of the card page shows %d thirds of the name: %.600q", shown, page)
 	}
-	c.Confirm(payment, "4242424242424242")
-	c.AwaitPayment(registration.Id, api.Recorded)
+	client.Confirm(payment, "4242424242424242")
+	client.AwaitPayment(registration.Id, api.Recorded)
 }
 
 // TestAPI10ImplausibleNumbers checks that impossible amounts, carts and catalogues are treated as
 // errors, and that days that no month has are left out.
 func TestAPI10ImplausibleNumbers(t *testing.T) {
 	t.Parallel()
-	tr, _, c := newMaliciousClubGateway(t)
+	tr, _, client := newMaliciousClubGateway(t)
 	tr.respond(
 		"/network_nodes",
 		says(
@@ -196,8 +196,8 @@ func TestAPI10ImplausibleNumbers(t *testing.T) {
 			`{"hydra:member":[{"@id":"/demo/network_nodes/1","type":"group","children":[`+numbered("network_nodes", 6001)+`]}]}`,
 		),
 	)
-	c.Do("GET", "/v1/clubs", nil).Problem(api.ClubSystemFailed)
-	customer := c.As("customer")
+	client.Do("GET", "/v1/clubs", nil).Problem(api.ClubSystemFailed)
+	customer := client.As("customer")
 	offer := func(members string) string {
 		return `{"hydra:member":[{"@id":"/demo/offers/1","name":"x","priceCurrency":"EUR",` + members + `}]}`
 	}
@@ -232,14 +232,14 @@ func TestAPI10ImplausibleNumbers(t *testing.T) {
 		),
 	)
 	var days api.DebitDayList
-	c.Do("GET", "/v1/clubs/11/debit-days", nil).Into(http.StatusOK, &days)
+	client.Do("GET", "/v1/clubs/11/debit-days", nil).Into(http.StatusOK, &days)
 	if len(days.Items) != 1 || days.Items[0].Day != 6 {
 		t.Errorf("the days are %+v", days.Items)
 	}
 	tr.respond("", nil)
-	registration := c.Register()
+	registration := client.Register()
 	sale := ""
-	for _, call := range c.Calls() {
+	for _, call := range client.Calls() {
 		if call.Operation == "getSale" {
 			sale = call.Path
 		}
@@ -254,7 +254,7 @@ func TestAPI10ImplausibleNumbers(t *testing.T) {
 		"a total": `"totalTI":1000000000001`,
 	} {
 		tr.respond(sale, says(200, "application/ld+json", `{"@id":"`+sale+`",`+lie+`}`))
-		c.Do("POST", "/v1/registrations/"+registration.Id+"/check", nil, frontdesktest.Key("")).Problem(api.ClubSystemFailed)
+		client.Do("POST", "/v1/registrations/"+registration.Id+"/check", nil, frontdesktest.Key("")).Problem(api.ClubSystemFailed)
 		if tr.calls.Load() == 0 {
 			t.Errorf("no request reached %s", name)
 		}

@@ -48,29 +48,29 @@ var internal = map[string]any{
 // every depth, and that the request then has no effect.
 func TestAPI3MassAssignment(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	registration := c.Register()
-	customer := c.Persona("customer")
-	quiet := expectUnchanged(t, c)
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
+	customer := client.Persona("customer")
+	quiet := expectUnchanged(t, client)
 	tried := 0
-	for _, r := range routes(t) {
-		text, ok := requestBodies[r.op.OperationID]
+	for _, route := range routes(t) {
+		text, ok := requestBodies[route.op.OperationID]
 		if !ok {
 			continue
 		}
 		proof := bearerHeader(*registration.Token)
-		if strings.HasPrefix(r.path, "/v1/me") {
+		if strings.HasPrefix(route.path, "/v1/me") {
 			proof = bearerHeader(customer.IdentityToken)
 		}
-		if !strings.Contains(r.path, "{id}") && !strings.HasPrefix(r.path, "/v1/me") {
+		if !strings.Contains(route.path, "{id}") && !strings.HasPrefix(route.path, "/v1/me") {
 			proof = [2]string{"Accept", "application/json"}
 		}
 		for name, value := range internal {
 			for at, body := range assigned(t, text, name, value) {
-				answer := attacker(c).Do(r.method, r.pathFor(registration.Id), body, proof, frontdesktest.Key(""))
+				answer := attacker(client).Do(route.method, route.pathFor(registration.Id), body, proof, frontdesktest.Key(""))
 				problem := answer.Problem(api.InvalidRequest)
 				if !slices.ContainsFunc(*problem.Errors, func(e api.FieldProblem) bool { return strings.HasPrefix(frontdesktest.Place(e), at) }) {
-					t.Errorf("%s %s with %s: %s", r.method, r.path, at, answer.Body)
+					t.Errorf("%s %s with %s: %s", route.method, route.path, at, answer.Body)
 				}
 				tried++
 			}
@@ -128,9 +128,9 @@ func assigned(t *testing.T, text, name string, value any) map[string]string {
 // names never leave the gateway.
 func TestAPI3ExcessiveData(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	registration := c.Register()
-	payment := c.Pay(registration.Id)
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
 	hold := func(what string, response *frontdesktest.Response, into any) {
 		t.Helper()
 		decoder := json.NewDecoder(bytes.NewReader(response.Body))
@@ -139,7 +139,7 @@ func TestAPI3ExcessiveData(t *testing.T) {
 			t.Errorf("%s: %d, %v: %s", what, response.Status, err, response.Body)
 		}
 		for _, name := range []string{
-			"/" + c.World + "/", `\/` + c.World + `\/`, `"@`, "/demo/", c.World, clubsim.DemoClientSecret,
+			"/" + client.World + "/", `\/` + client.World + `\/`, `"@`, "/demo/", client.World, clubsim.DemoClientSecret,
 			clubsim.DemoGatewayKey, "clientToken", "tokenHash", "fd_", "/sales/", "/contacts/", "checkout",
 		} {
 			if strings.Contains(string(response.Body), name) {
@@ -147,18 +147,18 @@ func TestAPI3ExcessiveData(t *testing.T) {
 			}
 		}
 		for name, values := range response.Header {
-			if text := strings.Join(values, " "); strings.Contains(text, c.World) {
+			if text := strings.Join(values, " "); strings.Contains(text, client.World) {
 				t.Errorf("%s: the header %s holds %s", what, name, text)
 			}
 		}
 	}
 	path := "/v1/registrations/" + registration.Id
-	visitor, customer := attacker(c), c.As("customer")
+	visitor, customer := attacker(client), client.As("customer")
 	hold("clubs", visitor.Do("GET", "/v1/clubs", nil), new(api.ClubList))
 	hold("products", visitor.Do("GET", "/v1/clubs/11/products", nil), new(api.ProductList))
 	hold("products of a contact", customer.Do("GET", "/v1/clubs/11/products", nil), new(api.ProductList))
 	hold("schedule", visitor.Do("GET", "/v1/clubs/11/offers/901/schedule", nil), new(api.Schedule))
-	hold("registration", c.Do("GET", path, nil), new(api.Registration))
+	hold("registration", client.Do("GET", path, nil), new(api.Registration))
 	hold("me", customer.Do("GET", "/v1/me", nil), new(api.Me))
 	hold("consents", customer.Do("GET", "/v1/me/consents", nil), new(api.ConsentList))
 	hold(
@@ -166,9 +166,9 @@ func TestAPI3ExcessiveData(t *testing.T) {
 		customer.Do("POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"2501"}]}`, frontdesktest.Key("")),
 		new(api.Registration),
 	)
-	c.Confirm(payment, "4242424242424242")
-	c.Await(registration.Id, api.Completed)
-	done := c.Do("GET", path, nil)
+	client.Confirm(payment, "4242424242424242")
+	client.Await(registration.Id, api.Completed)
+	done := client.Do("GET", path, nil)
 	hold("what is completed", done, new(api.Registration))
 	var r api.Registration
 	done.Into(http.StatusOK, &r)

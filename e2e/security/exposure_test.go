@@ -20,12 +20,12 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 	gateway := frontdesktest.Start(t, "FRONTDESK_ALLOWED_ORIGINS=https://signup.club.example",
 		"FRONTDESK_RETURN_SCHEMES=com.example.club", "FRONTDESK_IDENTITY_JWKS_URL="+redirector.URL+"/jwks",
 		"FRONTDESK_CAPTCHA_URL="+redirector.URL+"/verify", "FRONTDESK_CAPTCHA_SECRET=secret")
-	c := frontdesktest.NewClient(t, gateway.URL)
+	client := frontdesktest.NewClient(t, gateway.URL)
 	answered := [2]string{"X-Frontdesk-Challenge", lure.URL}
 	var r api.Registration
-	c.Do("POST", "/v1/registrations", requestBodies["startRegistration"], frontdesktest.Key(""), answered).Into(http.StatusCreated, &r)
-	c.Token = *r.Token
-	quiet := expectUnchanged(t, c)
+	client.Do("POST", "/v1/registrations", requestBodies["startRegistration"], frontdesktest.Key(""), answered).Into(http.StatusCreated, &r)
+	client.Token = *r.Token
+	quiet := expectUnchanged(t, client)
 	path := "/v1/registrations/" + r.Id + "/payment"
 	for _, address := range []string{
 		lure.URL, "http://169.254.169.254/latest/meta-data/", "http://[::ffff:127.0.0.1]/", "http://localhost:6379/",
@@ -38,18 +38,18 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 		"com.example.evil://paid", "com.example.club.evil://paid", "com.example.club://evil@paid",
 		"com.example.club:alert(1)", "intent://paid#Intent;scheme=com.example.club;end",
 	} {
-		answer := c.Do("POST", path, map[string]string{"method": "card", "returnUrl": address}, frontdesktest.Key(""))
+		answer := client.Do("POST", path, map[string]string{"method": "card", "returnUrl": address}, frontdesktest.Key(""))
 		if answer.Status != http.StatusUnprocessableEntity {
 			t.Errorf("returnUrl %q is answered with %d %s", address, answer.Status, answer.Body)
 		}
 	}
-	c.As("customer").Do("GET", "/v1/me", nil).Problem(api.IdentityUnavailable)
+	client.As("customer").Do("GET", "/v1/me", nil).Problem(api.IdentityUnavailable)
 	quiet("an address")
 	if came := lure.requests.Load(); came > 0 {
 		t.Errorf("%d requests were made to where the attacker wished", came)
 	}
 	var payment api.Payment
-	c.Do("POST", path, `{"method":"card","returnUrl":"https://signup.club.example/?registration=mine"}`, frontdesktest.Key("")).
+	client.Do("POST", path, `{"method":"card","returnUrl":"https://signup.club.example/?registration=mine"}`, frontdesktest.Key("")).
 		Into(http.StatusCreated, &payment)
 }
 
@@ -57,19 +57,19 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 // internals, and no developer page shows a secret.
 func TestAPI8SecurityMisconfiguration(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
+	client, _ := frontdesktest.NewWorld(t)
 	for what, answer := range map[string]*frontdesktest.Response{
-		"a page":                c.Do("GET", "/", nil),
-		"the documentation":     c.Do("GET", "/docs/api?url=https://evil.example/openapi.yaml&configUrl=https://evil.example/c.json", nil),
-		"a document":            c.Do("GET", "/v1/clubs", nil),
-		"no path":               c.Do("GET", "/v1/nothing/%3Cscript%3Ealert(1)%3C/script%3E", nil),
-		"no method":             c.Do("TRACE", "/v1/clubs", nil, [2]string{"Cookie", "secret=1"}),
-		"a broken body":         c.Do("POST", "/v1/registrations", `{"clubId":`, frontdesktest.Key("")),
-		"a body that is a page": c.Do("POST", "/v1/registrations", `<script>alert(1)</script>`, frontdesktest.Key("")),
-		"a big body":            c.Do("POST", "/v1/registrations", strings.Repeat("x", 70<<10), frontdesktest.Key("")),
-		"no proof":              c.Do("GET", "/v1/me", nil),
-		"a webhook":             c.Do("POST", "/v1/webhooks/card", `{}`),
-		"a script in a field": c.Do(
+		"a page":                client.Do("GET", "/", nil),
+		"the documentation":     client.Do("GET", "/docs/api?url=https://evil.example/openapi.yaml&configUrl=https://evil.example/c.json", nil),
+		"a document":            client.Do("GET", "/v1/clubs", nil),
+		"no path":               client.Do("GET", "/v1/nothing/%3Cscript%3Ealert(1)%3C/script%3E", nil),
+		"no method":             client.Do("TRACE", "/v1/clubs", nil, [2]string{"Cookie", "secret=1"}),
+		"a broken body":         client.Do("POST", "/v1/registrations", `{"clubId":`, frontdesktest.Key("")),
+		"a body that is a page": client.Do("POST", "/v1/registrations", `<script>alert(1)</script>`, frontdesktest.Key("")),
+		"a big body":            client.Do("POST", "/v1/registrations", strings.Repeat("x", 70<<10), frontdesktest.Key("")),
+		"no proof":              client.Do("GET", "/v1/me", nil),
+		"a webhook":             client.Do("POST", "/v1/webhooks/card", `{}`),
+		"a script in a field": client.Do(
 			"POST", "/v1/registrations", `{"clubId":"<script>alert(1)</script>","<img src=x>":1}`, frontdesktest.Key(""),
 		),
 	} {
@@ -109,7 +109,7 @@ func TestAPI8SecurityMisconfiguration(t *testing.T) {
 		"no HTTP":         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 		"another version": "GET /healthz HTTP/3.7\r\nHost: x\r\n\r\n",
 	} { // net/http answers these itself, in plain text
-		answer := dial(t, c, text)
+		answer := dial(t, client, text)
 		status := strings.TrimPrefix(answer, "HTTP/1.1 ")
 		if answer != "" && (!strings.HasPrefix(status, "4") && !strings.HasPrefix(status, "505") || len(answer) > 200) {
 			t.Errorf("%s: %q", what, answer)
@@ -121,9 +121,9 @@ func TestAPI8SecurityMisconfiguration(t *testing.T) {
 // spelling or version.
 func TestAPI9ImproperInventoryManagement(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	c.Club()
-	quiet := expectUnchanged(t, c)
+	client, _ := frontdesktest.NewWorld(t)
+	client.Club()
+	quiet := expectUnchanged(t, client)
 	for _, path := range []string{
 		"/v0/clubs", "/v2/clubs", "/v1.0/clubs", "/v1beta/clubs", "/api/v1/clubs", "/api/clubs", "/clubs", "/v1",
 		"/v1/", "/beta/v1/clubs", "/internal/v1/clubs",
@@ -136,20 +136,21 @@ func TestAPI9ImproperInventoryManagement(t *testing.T) {
 		"/v1/webhooks/club/demo-webhook-secre", "/V1/clubs", "/v1/CLUBS", "/v1/clubs;x=1", "/v1/clubs.json",
 		"/v1/clubs%20", "/v1/clubs%00", "/v1/clubs/11/products/", "/v1/clubs/11/../11/products",
 	} {
-		answer := c.Do("GET", path, nil)
+		answer := client.Do("GET", path, nil)
 		if answer.Status != http.StatusNotFound && answer.Status != http.StatusMethodNotAllowed ||
 			answer.Header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s is answered with %d %s", path, answer.Status, answer.Header.Get("Content-Type"))
 		}
 	}
-	for _, r := range routes(t) {
-		if strings.Contains(r.path, "{secret}") {
+	for _, route := range routes(t) {
+		if strings.Contains(route.path, "{secret}") {
 			continue
 		}
-		for _, path := range []string{r.pathFor("x") + "/", "/" + r.pathFor("x"), strings.ToUpper(r.pathFor("x")), "/v2" + r.pathFor("x")} {
-			answer := c.Do(r.method, path, r.body(), frontdesktest.Key(""))
+		for _, path := range []string{route.pathFor("x") + "/", "/" + route.pathFor("x"), strings.ToUpper(route.pathFor("x")),
+			"/v2" + route.pathFor("x")} {
+			answer := client.Do(route.method, path, route.body(), frontdesktest.Key(""))
 			if answer.Status != http.StatusNotFound && (path != "/docs/" || answer.Status != http.StatusOK) {
-				t.Errorf("%s %s is answered with %d", r.method, path, answer.Status)
+				t.Errorf("%s %s is answered with %d", route.method, path, answer.Status)
 			}
 		}
 	}

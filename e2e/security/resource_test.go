@@ -31,9 +31,9 @@ func forwardedFor(address string) [2]string { return [2]string{"X-Forwarded-For"
 // bounded, and others are served meanwhile.
 func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 	t.Parallel()
-	c, _ := newLimitedGateway(t)
-	c.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.99")).Into(http.StatusOK, nil)
-	before := len(c.Calls())
+	client, _ := newLimitedGateway(t)
+	client.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.99")).Into(http.StatusOK, nil)
+	before := len(client.Calls())
 	const big = 64 << 10
 	for name, attack := range map[string]struct {
 		body string
@@ -47,7 +47,7 @@ func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 		"many members":   {`{"clubId":"11"` + many(6000) + `}`, api.InvalidRequest},
 		"many items":     {`{"clubId":"11","items":[` + strings.Repeat(`{},`, 20000) + `{}]}`, api.InvalidRequest},
 	} {
-		answer := c.Do("POST", "/v1/registrations", attack.body, frontdesktest.Key(""), forwardedFor("192.0.2.1"))
+		answer := client.Do("POST", "/v1/registrations", attack.body, frontdesktest.Key(""), forwardedFor("192.0.2.1"))
 		if answer.Problem(attack.code); len(answer.Body) > 2*big {
 			t.Errorf("%s of %d bytes is answered with %d", name, len(attack.body), len(answer.Body))
 		}
@@ -56,34 +56,34 @@ func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 		"?limit=1000000", "?itemsPerPage=1000000", "?page=7", "?cursor=99999999999999999999", "?cursor=-1",
 		"?cursor=" + strings.Repeat("9", 9000), "?type=" + strings.Repeat("x", 9000),
 	} {
-		c.Do("GET", "/v1/clubs/11/products"+query, nil, forwardedFor("192.0.2.2")).Problem(api.InvalidRequest)
+		client.Do("GET", "/v1/clubs/11/products"+query, nil, forwardedFor("192.0.2.2")).Problem(api.InvalidRequest)
 	}
 	var page api.ProductList
-	c.Do("GET", "/v1/clubs/11/products", nil, forwardedFor("192.0.2.2")).Into(http.StatusOK, &page)
+	client.Do("GET", "/v1/clubs/11/products", nil, forwardedFor("192.0.2.2")).Into(http.StatusOK, &page)
 	if len(page.Items) > 50 {
 		t.Errorf("a page holds %d products", len(page.Items))
 	}
 	chunk := "1000\r\n" + strings.Repeat("x", 4096) + "\r\n"
-	endless := dial(t, c, "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
+	endless := dial(t, client, "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
 		"Idempotency-Key: 0123456789abcdef\r\nTransfer-Encoding: chunked\r\n\r\n"+strings.Repeat(chunk, 40)+"0\r\n\r\n")
 	if endless != "" && !strings.HasPrefix(endless, "HTTP/1.1 413 ") {
 		t.Errorf("a body that says no length is answered with %.80q", endless)
 	}
-	lied := dial(t, c, "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999\r\n\r\n{}")
+	lied := dial(t, client, "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999\r\n\r\n{}")
 	if !strings.HasPrefix(lied, "HTTP/1.1 413 ") {
 		t.Errorf("a body that says it is of ten gigabytes is answered with %.80q", lied)
 	}
 	refused := 0
 	for range 130 {
-		if answer := c.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.3")); answer.Status == http.StatusTooManyRequests {
+		if answer := client.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.3")); answer.Status == http.StatusTooManyRequests {
 			refused++
 		}
 	}
 	if refused == 0 {
 		t.Error("one address is served as often as it likes")
 	}
-	c.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.4")).Into(http.StatusOK, nil)
-	for _, operation := range c.Operations(before) {
+	client.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.4")).Into(http.StatusOK, nil)
+	for _, operation := range client.Operations(before) {
 		if operation == "createContact" || operation == "createSale" {
 			t.Errorf("a body that was refused came to %s", operation)
 		}
@@ -102,10 +102,10 @@ func many(n int) string {
 // TestAPI4Slowloris checks that a slow request is cut off, and delays no other request.
 func TestAPI4Slowloris(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
+	client, _ := frontdesktest.NewWorld(t)
 	var slow sync.WaitGroup
 	for range 100 {
-		connection, err := net.Dial("tcp", strings.TrimPrefix(c.URL, "http://"))
+		connection, err := net.Dial("tcp", strings.TrimPrefix(client.URL, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestAPI4Slowloris(t *testing.T) {
 			}
 		})
 	}
-	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
+	client.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
 	ended := make(chan struct{})
 	go func() { slow.Wait(); close(ended) }()
 	select {
@@ -134,16 +134,16 @@ func TestAPI4Slowloris(t *testing.T) {
 // closed one makes room.
 func TestAPI4EventStreams(t *testing.T) {
 	t.Parallel()
-	c, _ := newLimitedGateway(t)
+	client, _ := newLimitedGateway(t)
 	const most = 15
-	path := func(r api.Registration) string { return c.URL + "/v1/registrations/" + r.Id + "/events" }
-	open := func(r api.Registration, address string) (*http.Response, context.CancelFunc) {
+	path := func(r api.Registration) string { return client.URL + "/v1/registrations/" + r.Id + "/events" }
+	open := func(registration api.Registration, address string) (*http.Response, context.CancelFunc) {
 		ctx, end := context.WithCancel(t.Context())
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, path(r), nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, path(registration), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.Header.Set("Authorization", "Bearer "+*r.Token)
+		request.Header.Set("Authorization", "Bearer "+*registration.Token)
 		request.Header.Set("X-Forwarded-For", address)
 		answer, err := http.DefaultClient.Do(request)
 		if err != nil {
@@ -152,7 +152,7 @@ func TestAPI4EventStreams(t *testing.T) {
 		t.Cleanup(func() { end(); answer.Body.Close() })
 		return answer, end
 	}
-	registration, other := startIn(t, c, forwardedFor("192.0.2.1")), startIn(t, c, forwardedFor("192.0.2.1"))
+	registration, other := startIn(t, client, forwardedFor("192.0.2.1")), startIn(t, client, forwardedFor("192.0.2.1"))
 	var last context.CancelFunc
 	for i := range most {
 		var answer *http.Response
@@ -161,7 +161,7 @@ func TestAPI4EventStreams(t *testing.T) {
 		}
 	}
 	events := "/v1/registrations/" + registration.Id + "/events"
-	refused := c.Do("GET", events, nil, bearerHeader(*registration.Token), forwardedFor("192.0.2.1"))
+	refused := client.Do("GET", events, nil, bearerHeader(*registration.Token), forwardedFor("192.0.2.1"))
 	if problem := refused.Problem(api.RateLimited); refused.Header.Get("Retry-After") != "15" || problem.Status != http.StatusTooManyRequests {
 		t.Errorf("one stream too many is answered with %v %s", refused.Header, refused.Body)
 	}
@@ -172,14 +172,14 @@ func TestAPI4EventStreams(t *testing.T) {
 	var crowd api.Registration
 	for i := range 100 {
 		if i%most == 0 {
-			crowd = startIn(t, c, forwardedFor(fmt.Sprintf("198.51.100.%d", 100+i)))
+			crowd = startIn(t, client, forwardedFor(fmt.Sprintf("198.51.100.%d", 100+i)))
 		}
 		if answer, _ := open(crowd, shop); answer.StatusCode != http.StatusOK {
 			t.Fatalf("stream %d of an address is answered with %d", i+1, answer.StatusCode)
 		}
 	}
 	events = "/v1/registrations/" + crowd.Id + "/events"
-	refused = c.Do("GET", events, nil, bearerHeader(*crowd.Token), forwardedFor(shop))
+	refused = client.Do("GET", events, nil, bearerHeader(*crowd.Token), forwardedFor(shop))
 	if refused.Problem(api.RateLimited).Status != http.StatusTooManyRequests || refused.Header.Get("Retry-After") != "15" {
 		t.Errorf("one stream too many of an address is answered with %v %s", refused.Header, refused.Body)
 	}
@@ -216,12 +216,12 @@ func TestAPI4UnlistedProxy(t *testing.T) {
 // limited, whatever varies in the request.
 func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 	t.Parallel()
-	c, _ := newLimitedGateway(t)
+	client, _ := newLimitedGateway(t)
 	t.Run("trial sessions are farmed", func(t *testing.T) {
 		started := 0
 		for i := range 30 {
 			person := strings.Replace(requestBodies["startRegistration"], "eve@", fmt.Sprintf("eve+%d@", i), 1)
-			answer := c.WithT(t).
+			answer := client.WithT(t).
 				Do("POST", "/v1/registrations", person, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("198.51.100.%d, 192.0.2.1", i)),
 					[2]string{
 						"User-Agent",
@@ -233,17 +233,17 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 			}
 			answer.Problem(api.RateLimited)
 		}
-		made := strings.Count(strings.Join(c.Operations(0), " "), "createContact")
+		made := strings.Count(strings.Join(client.Operations(0), " "), "createContact")
 		if started != 20 || made != 20 {
 			t.Errorf("%d registrations were started, and %d contacts made", started, made)
 		}
 	})
 	t.Run("invitations and links are guessed", func(t *testing.T) {
-		quiet := expectUnchanged(t, c)
+		quiet := expectUnchanged(t, client)
 		details, refused := map[string]bool{}, 0
 		for i := range 25 {
 			body := fmt.Sprintf(`{"clubId":"11","invitation":"guess-%d"}`, i)
-			answer := c.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), forwardedFor("192.0.2.2"))
+			answer := client.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), forwardedFor("192.0.2.2"))
 			if answer.Status == http.StatusTooManyRequests {
 				refused++
 				continue
@@ -258,24 +258,24 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 	t.Run("codes are pumped", func(t *testing.T) {
 		sent := func() int {
 			var list clubsim.Items[clubsim.SMS]
-			c.WithT(t).Control("GET", "sms", nil).Into(http.StatusOK, &list)
+			client.WithT(t).Control("GET", "sms", nil).Into(http.StatusOK, &list)
 			return len(list.Items)
 		}
 		before := sent()
 		for i := range 6 { // one phone, by other people from other addresses
-			var r api.Registration
+			var registration api.Registration
 			body := strings.Replace(
 				strings.Replace(requestBodies["startRegistration"], "eve@", fmt.Sprintf("pump+%d@", i), 1),
 				`{"offerId":"2501"}`, `{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}`, 1,
 			)
 			from := forwardedFor(fmt.Sprintf("203.0.113.%d", i))
-			c.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), from).Into(http.StatusCreated, &r)
-			mandate, token := "/v1/registrations/"+r.Id+"/mandate", bearerHeader(*r.Token)
-			answer := c.WithT(t).Do("POST", mandate, requestBodies["createMandate"], frontdesktest.Key(""), token, from)
+			client.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), from).Into(http.StatusCreated, &registration)
+			mandate, token := "/v1/registrations/"+registration.Id+"/mandate", bearerHeader(*registration.Token)
+			answer := client.WithT(t).Do("POST", mandate, requestBodies["createMandate"], frontdesktest.Key(""), token, from)
 			if i > 0 {
 				answer.Problem(api.SmsLimited)
 			}
-			c.WithT(t).Do("POST", mandate+"/signature/resend", nil, frontdesktest.Key(""), token, from)
+			client.WithT(t).Do("POST", mandate+"/signature/resend", nil, frontdesktest.Key(""), token, from)
 		}
 		if now := sent(); now != before+1 {
 			t.Errorf("%d codes were sent", now-before)

@@ -90,15 +90,15 @@ func attacker(c *frontdesktest.Client) *frontdesktest.Client {
 
 // expectUnchanged returns a check that the club system has received no request since, and that the
 // ledger is unchanged.
-func expectUnchanged(t *testing.T, c *frontdesktest.Client) func(what string) {
+func expectUnchanged(t *testing.T, client *frontdesktest.Client) func(what string) {
 	t.Helper()
-	calls, held := len(c.Calls()), len(c.Records().Ledger)
+	calls, held := len(client.Calls()), len(client.Records().Ledger)
 	return func(what string) {
 		t.Helper()
-		if made := c.Operations(calls); len(made) > 0 {
+		if made := client.Operations(calls); len(made) > 0 {
 			t.Errorf("%s made the gateway ask the club system for %v", what, made)
 		}
-		if now := len(c.Records().Ledger); now != held {
+		if now := len(client.Records().Ledger); now != held {
 			t.Errorf("%s moved money: %d payments, not %d", what, now, held)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 // cookie and without a preflight.
 func TestCrossSiteRequestForgery(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	registration := c.Register()
-	session := [2]string{"Cookie", "frontdesk-" + registration.Id + "=" + c.Token + "; frontdesk-world=" + c.World}
-	page := attacker(c)
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
+	session := [2]string{"Cookie", "frontdesk-" + registration.Id + "=" + client.Token + "; frontdesk-world=" + client.World}
+	page := attacker(client)
 	page.World = "" // a form sends no headers of its own
 	path := "/v1/registrations/" + registration.Id
-	quiet := expectUnchanged(t, c)
+	quiet := expectUnchanged(t, client)
 	for _, origin := range []string{
 		"https://evil.example", "null", "http://evil.example:80", "http://localhost.evil.example",
 		"https://localhost@evil.example",
@@ -46,7 +46,7 @@ func TestCrossSiteRequestForgery(t *testing.T) {
 		}
 	}
 	quiet("a page elsewhere")
-	if state := c.Registration(registration.Id).State; state != api.Open {
+	if state := client.Registration(registration.Id).State; state != api.Open {
 		t.Errorf("the registration is %s", state)
 	}
 }
@@ -55,30 +55,30 @@ func TestCrossSiteRequestForgery(t *testing.T) {
 // rebinding), a poisoned cache, or a proxy's header.
 func TestHostHeader(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	registration := c.Register()
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
 	path := "/v1/registrations/" + registration.Id
 	for _, host := range []string{"evil.example", "evil.example:8080", "localhost.evil.example", "x\"><script>", "127.0.0.1.evil.example"} {
 		for _, target := range []string{
 			"GET /v1/clubs", "GET /", "GET /docs", "GET /openapi.yaml", "GET " + path, "POST " + path + "/resume-link",
 			"POST " + path + "/check",
 		} {
-			answer := dial(t, c, target+" HTTP/1.1\r\nHost: "+host+"\r\nX-Forwarded-Host: evil.example\r\n"+
+			answer := dial(t, client, target+" HTTP/1.1\r\nHost: "+host+"\r\nX-Forwarded-Host: evil.example\r\n"+
 				"X-Forwarded-Proto: https\r\nForwarded: host=evil.example\r\nX-Original-Host: evil.example\r\n"+
-				"X-Frontdesk-World: "+c.World+"\r\nAuthorization: Bearer "+c.Token+"\r\n"+
+				"X-Frontdesk-World: "+client.World+"\r\nAuthorization: Bearer "+client.Token+"\r\n"+
 				"Idempotency-Key: host-"+host[:4]+"-0123456789abcdef\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 			if strings.Contains(answer, "evil.example") || strings.Contains(answer, "<script>\"") {
 				t.Errorf("%s for %s is answered with %.400s", target, host, answer)
 			}
 		}
 		// The page's origin and the host match, as after DNS rebinding; the session is still the visitor's.
-		answer := dial(t, c, "DELETE "+path+" HTTP/1.1\r\nHost: "+host+"\r\nOrigin: http://"+host+"\r\n"+
-			"Cookie: frontdesk-"+registration.Id+"="+c.Token+"\r\nConnection: close\r\n\r\n")
+		answer := dial(t, client, "DELETE "+path+" HTTP/1.1\r\nHost: "+host+"\r\nOrigin: http://"+host+"\r\n"+
+			"Cookie: frontdesk-"+registration.Id+"="+client.Token+"\r\nConnection: close\r\n\r\n")
 		if !strings.HasPrefix(answer, "HTTP/1.1 403 ") && !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
 			t.Errorf("a page that was rebound from %s is answered with %.200s", host, answer)
 		}
 	}
-	if state := c.Registration(registration.Id).State; state != api.Open {
+	if state := client.Registration(registration.Id).State; state != api.Open {
 		t.Errorf("the registration is %s", state)
 	}
 }
@@ -87,8 +87,8 @@ func TestHostHeader(t *testing.T) {
 // depend on.
 func TestCachePolicy(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	registration := c.Register()
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
 	for path, kept := range map[string]string{
 		"/v1/clubs":                                       "private, no-cache",
 		"/v1/clubs/11/products":                           "private, no-cache",
@@ -98,12 +98,12 @@ func TestCachePolicy(t *testing.T) {
 		"/v1/nothing":                                     "no-store",
 		"/v1/me":                                          "no-store",
 	} {
-		header := c.Do("GET", path, nil, [2]string{"X-Forwarded-Host", "evil.example"}).Header
+		header := client.Do("GET", path, nil, [2]string{"X-Forwarded-Host", "evil.example"}).Header
 		if header.Get("Cache-Control") != kept || !strings.Contains(strings.Join(header.Values("Vary"), ","), "Origin") {
 			t.Errorf("%s comes with %q, %q", path, header.Get("Cache-Control"), header.Values("Vary"))
 		}
 	}
-	if kept := c.Do("GET", "/", nil).Header.Get("Cache-Control"); kept != "no-cache" {
+	if kept := client.Do("GET", "/", nil).Header.Get("Cache-Control"); kept != "no-cache" {
 		t.Errorf("the site comes with %q", kept)
 	}
 }
@@ -112,10 +112,10 @@ func TestCachePolicy(t *testing.T) {
 // that what follows on the connection is never read as a request.
 func TestRequestSmuggling(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	registration := c.Register()
-	hidden := "DELETE /v1/registrations/" + registration.Id + " HTTP/1.1\r\nHost: x\r\nX-Frontdesk-World: " + c.World +
-		"\r\nAuthorization: Bearer " + c.Token + "\r\n\r\n"
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
+	hidden := "DELETE /v1/registrations/" + registration.Id + " HTTP/1.1\r\nHost: x\r\nX-Frontdesk-World: " + client.World +
+		"\r\nAuthorization: Bearer " + client.Token + "\r\n\r\n"
 	const head = "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nIdempotency-Key: 0123456789abcdef\r\n"
 	for name, text := range map[string]string{
 		"two lengths":              head + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
@@ -136,13 +136,13 @@ func TestRequestSmuggling(t *testing.T) {
 		"two hosts":                "GET /v1/clubs HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
 		"a path with a return":     "GET /v1/clubs\rHost: x HTTP/1.1\r\nHost: x\r\n\r\n",
 	} {
-		answer := dial(t, c, text+hidden)
+		answer := dial(t, client, text+hidden)
 		if strings.Count(answer, "HTTP/1.1 ") > 1 ||
 			answer != "" && !strings.HasPrefix(answer, "HTTP/1.1 4") && !strings.HasPrefix(answer, "HTTP/1.1 501") {
 			t.Errorf("%s: %.400q", name, answer)
 		}
 	}
-	if state := c.Registration(registration.Id).State; state != api.Open {
+	if state := client.Registration(registration.Id).State; state != api.Open {
 		t.Errorf("the registration is %s: a hidden request was carried out", state)
 	}
 }
@@ -151,22 +151,24 @@ func TestRequestSmuggling(t *testing.T) {
 // request to the club system.
 func TestHeaderInjection(t *testing.T) {
 	t.Parallel()
-	c, _ := frontdesktest.NewWorld(t)
-	registration := c.Register()
+	client, _ := frontdesktest.NewWorld(t)
+	registration := client.Register()
 	const mark = "injected-by-eve"
 	for _, path := range []string{
 		"/v1/clubs%0d%0aX-Eve:%20" + mark, "/v1/registrations/%0d%0aSet-Cookie:%20a=" + mark,
 		"/v1/clubs/11/products?cursor=1%0d%0aX-Eve:" + mark, "/docs?x=%0d%0aX-Eve:" + mark, "/%0d%0aX-Eve:" + mark,
 		"//evil.example/%2f..", "/\\evil.example",
 	} {
-		answer := c.Do("GET", path, nil, [2]string{"traceparent", mark}, [2]string{"Last-Event-ID", mark}, [2]string{"Idempotency-Key", mark})
+		answer := client.Do("GET", path, nil, [2]string{"traceparent", mark}, [2]string{"Last-Event-ID", mark},
+			[2]string{"Idempotency-Key", mark})
 		for name, values := range answer.Header {
 			if strings.Contains(strings.Join(values, " "), mark) || name == "X-Eve" || name == "Location" {
 				t.Errorf("%s is answered with %s: %v", path, name, values)
 			}
 		}
 	}
-	answer := c.Do("POST", "/v1/registrations/"+registration.Id+"/prospect", `{"accessToken":"x\r\nX-Eve: `+mark+`"}`, frontdesktest.Key(""))
+	answer := client.Do("POST", "/v1/registrations/"+registration.Id+"/prospect", `{"accessToken":"x\r\nX-Eve: `+mark+`"}`,
+		frontdesktest.Key(""))
 	if answer.Status < 400 || answer.Status >= 500 || strings.Contains(string(answer.Body), mark) {
 		t.Errorf("an access token with a header in it is answered with %d %s", answer.Status, answer.Body)
 	}

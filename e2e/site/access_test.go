@@ -12,42 +12,42 @@ import (
 // the focus always visible.
 func TestKeyboardOnly(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, desktop)
-	g.goTo("/")
-	g.press(`[data-club="11"]`, enterKey)
-	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
-	g.TabTo(`[data-category]:checked`)
-	g.Press(rightKey)
-	g.WaitVisible(`[data-category]:checked:focus:not([data-category="subscription"])`)
-	g.Press(leftKey)
-	g.WaitVisible(`[data-category="subscription"]:checked:focus`)
-	g.press(`[data-offer="`+cardOffer+`"] [data-choose]`, spaceKey)
-	g.WaitVisible(`dialog [data-continue]`)
-	g.press(`dialog [data-continue]`, enterKey)
+	visitor := newSiteVisitor(t, desktop)
+	visitor.goTo("/")
+	visitor.press(`[data-club="11"]`, enterKey)
+	visitor.WaitVisible(`main[data-step="offer"] [data-offer]`)
+	visitor.TabTo(`[data-category]:checked`)
+	visitor.Press(rightKey)
+	visitor.WaitVisible(`[data-category]:checked:focus:not([data-category="subscription"])`)
+	visitor.Press(leftKey)
+	visitor.WaitVisible(`[data-category="subscription"]:checked:focus`)
+	visitor.press(`[data-offer="`+cardOffer+`"] [data-choose]`, spaceKey)
+	visitor.WaitVisible(`dialog [data-continue]`)
+	visitor.press(`dialog [data-continue]`, enterKey)
 
-	g.WaitVisible(`form[data-form="person"]`)
+	visitor.WaitVisible(`form[data-form="person"]`)
 	person := frontdesktest.Person()
 	person.BirthDate = "1990-05-05" // typed the same whether the day or the month comes first
 	for _, field := range [][2]string{
 		{"givenName", person.GivenName}, {"familyName", person.FamilyName}, {"birthDate", "05051990"}, {"email", person.Email},
 		{"mobile", person.Mobile}, {"street", person.Address.Street}, {"postalCode", person.Address.PostalCode}, {"city", person.Address.City},
 	} {
-		g.press(`[data-field="`+field[0]+`"]`, field[1])
+		visitor.press(`[data-field="`+field[0]+`"]`, field[1])
 	}
-	if got := g.Value(`[data-field="birthDate"]`); got != person.BirthDate {
+	if got := visitor.Value(`[data-field="birthDate"]`); got != person.BirthDate {
 		t.Errorf("the date of birth was typed as %q", got)
 	}
-	g.Press(enterKey)
-	g.WaitVisible(`main[data-step="cart"] [data-pay]`)
-	if !g.Focused(`[data-heading]`) {
+	visitor.Press(enterKey)
+	visitor.WaitVisible(`main[data-step="cart"] [data-pay]`)
+	if !visitor.Focused(`[data-heading]`) {
 		t.Error("the new step's heading has not got the focus")
 	}
-	due, registration := g.due(), g.Registration()
-	g.press(`[data-pay]`, enterKey)
-	g.typeCard(frontdesktest.ApprovedCard)
-	g.press(`[data-pay-card]`, enterKey)
-	g.expectMember()
-	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	due, registration := visitor.due(), visitor.Registration()
+	visitor.press(`[data-pay]`, enterKey)
+	visitor.typeCard(frontdesktest.ApprovedCard)
+	visitor.press(`[data-pay-card]`, enterKey)
+	visitor.expectMember()
+	visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }
 
 // typeCard goes through the processor's card fields with Tab, types a card there and goes to the last element of their frame.
@@ -79,18 +79,18 @@ func TestWithoutScript(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g := newSiteVisitor(t, device)
-			g.WithoutScript()
-			g.goTo("/")
-			g.WaitVisible(`noscript h1`)
-			g.Screenshot("no-script")
+			visitor := newSiteVisitor(t, device)
+			visitor.WithoutScript()
+			visitor.goTo("/")
+			visitor.WaitVisible(`noscript h1`)
+			visitor.Screenshot("no-script")
 			for _, word := range []string{"JavaScript", "front desk", "do not pay again"} {
-				if !strings.Contains(g.Text(), word) {
-					t.Errorf("nothing is said of %q:\n%s", word, g.Text())
+				if !strings.Contains(visitor.Text(), word) {
+					t.Errorf("nothing is said of %q:\n%s", word, visitor.Text())
 				}
 			}
-			if strings.Contains(g.Text(), "Loading") || g.Overflow() > 0 {
-				t.Errorf("the page waits for something, or is %d too wide:\n%s", g.Overflow(), g.Text())
+			if strings.Contains(visitor.Text(), "Loading") || visitor.Overflow() > 0 {
+				t.Errorf("the page waits for something, or is %d too wide:\n%s", visitor.Overflow(), visitor.Text())
 			}
 		})
 	}

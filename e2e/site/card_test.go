@@ -38,16 +38,16 @@ func awayOnce(next http.Handler) http.Handler {
 // the real library of that processor, with doubles of its script and of its API.
 func newCardFieldsVisitor(t *testing.T, with device) (*siteVisitor, frontdesktest.Env, *sandbox.Server) {
 	t.Helper()
-	s := frontdesktest.NewEnv(t)
+	env := frontdesktest.NewEnv(t)
 	processor := sandbox.New(sandbox.Config{})
 	t.Cleanup(processor.Close)
-	gateway, c := s.StripeGateway(t, processor, sandbox.Normal, "FRONTDESK_STRIPE_SCRIPT_URL=https://js.stripe.com/v3/")
+	gateway, c := env.StripeGateway(t, processor, sandbox.Normal, "FRONTDESK_STRIPE_SCRIPT_URL=https://js.stripe.com/v3/")
 	g := newSiteVisitorAt(t, with, c, gateway)
 	g.InterceptHosts(map[string]http.Handler{"js.stripe.com": awayOnce(processor), "api.stripe.com": processor})
 	for _, meant := range []string{"asked js.stripe.com", "asked api.stripe.com", "status of 402", "status of 503"} {
 		g.ExpectConsole(meant)
 	}
-	return g, s, processor
+	return g, env, processor
 }
 
 // TestCardFieldsInBrowser pays with the processor's own card fields on the page, which load late. The
@@ -57,48 +57,48 @@ func TestCardFieldsInBrowser(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g, s, processor := newCardFieldsVisitor(t, device)
-			g.fillCart()
-			g.Click(`[data-pay]`)
-			g.WaitVisible(`[data-card-error="unloaded"]`)
-			g.Inspect("unloaded")
-			g.Click(`[data-card-again]`)
-			g.WaitVisible(`[data-card-fields="ready"] iframe`)
-			g.Inspect("fields")
-			if g.Count(`[data-pay]`) != 0 {
-				t.Errorf("there are two ways to pay:\n%s", g.Text())
+			visitor, env, processor := newCardFieldsVisitor(t, device)
+			visitor.fillCart()
+			visitor.Click(`[data-pay]`)
+			visitor.WaitVisible(`[data-card-error="unloaded"]`)
+			visitor.Inspect("unloaded")
+			visitor.Click(`[data-card-again]`)
+			visitor.WaitVisible(`[data-card-fields="ready"] iframe`)
+			visitor.Inspect("fields")
+			if visitor.Count(`[data-pay]`) != 0 {
+				t.Errorf("there are two ways to pay:\n%s", visitor.Text())
 			}
-			g.Click(`[data-pay-card]`)
-			g.WaitVisible(`[data-card-error] svg`)
-			if text := g.Text(); !strings.Contains(text, "Your card number is incomplete.") {
+			visitor.Click(`[data-pay-card]`)
+			visitor.WaitVisible(`[data-card-error] svg`)
+			if text := visitor.Text(); !strings.Contains(text, "Your card number is incomplete.") {
 				t.Errorf("the processor's words are missing in:\n%s", text)
 			}
 
-			g.inFrame(frontdesktest.CardFields).Click(`[data-card="` + declinedCard + `"]`)
-			g.Click(`[data-pay-card]`)
-			g.WaitVisible(`[data-payment="declined"]`)
-			g.WaitVisible(`[data-card-error] svg`)
-			g.Inspect("declined")
-			if typed := g.inFrame(frontdesktest.CardFields).Value(`#number`); typed == "" || g.Count(`[data-pay]`) != 0 {
-				t.Errorf("the fields were recreated, or there are two ways to pay:\n%s", g.Text())
+			visitor.inFrame(frontdesktest.CardFields).Click(`[data-card="` + declinedCard + `"]`)
+			visitor.Click(`[data-pay-card]`)
+			visitor.WaitVisible(`[data-payment="declined"]`)
+			visitor.WaitVisible(`[data-card-error] svg`)
+			visitor.Inspect("declined")
+			if typed := visitor.inFrame(frontdesktest.CardFields).Value(`#number`); typed == "" || visitor.Count(`[data-pay]`) != 0 {
+				t.Errorf("the fields were recreated, or there are two ways to pay:\n%s", visitor.Text())
 			}
 
-			g.Reload()
-			g.WaitVisible(`[data-card-fields="ready"] iframe`)
-			g.FillCard(challengeCard)
-			g.Click(`[data-pay-card]`)
-			g.WaitVisible(`[data-answer="true"]`)
-			g.Inspect("bank")
-			g.Click(`[data-answer="true"]`)
-			g.expectMember()
-			if address := g.URL(); strings.Contains(address, "payment_intent") || g.Count(`[data-card-fields]`) != 0 {
+			visitor.Reload()
+			visitor.WaitVisible(`[data-card-fields="ready"] iframe`)
+			visitor.FillCard(challengeCard)
+			visitor.Click(`[data-pay-card]`)
+			visitor.WaitVisible(`[data-answer="true"]`)
+			visitor.Inspect("bank")
+			visitor.Click(`[data-answer="true"]`)
+			visitor.expectMember()
+			if address := visitor.URL(); strings.Contains(address, "payment_intent") || visitor.Count(`[data-card-fields]`) != 0 {
 				t.Errorf("the browser is at %s", address)
 			}
 			held := processor.Payments()
 			if len(held) != 1 || held[0].Charges != 2 {
 				t.Fatalf("the processor holds %+v", held)
 			}
-			s.ExpectOnePayment(t, held[0].Amount)
+			env.ExpectOnePayment(t, held[0].Amount)
 		})
 	}
 }
@@ -107,8 +107,8 @@ func TestCardFieldsInBrowser(t *testing.T) {
 // the processor, and other pages from no other host.
 func TestContentPolicyAllowsProcessorOnlyForCardFields(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	_, plain := s.Gateway(t, "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey)
+	env := frontdesktest.NewEnv(t)
+	_, plain := env.Gateway(t, "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey)
 	if policy := contentPolicy(t, plain); strings.Contains(policy, "https:") || !strings.Contains(policy, "default-src 'self'") {
 		t.Errorf("with a page of the processor: %s", policy)
 	}
@@ -116,7 +116,7 @@ func TestContentPolicyAllowsProcessorOnlyForCardFields(t *testing.T) {
 		plain.Do("GET", path, nil).Problem("not_found")
 	}
 	gateway := frontdesktest.Start(
-		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.Redis,
+		t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+env.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+env.Redis,
 		"FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_SECRET_KEY=sk_test_x",
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk_test_x", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec_x",
 	)

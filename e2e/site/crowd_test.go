@@ -12,33 +12,33 @@ import (
 // member without typing or clicking again.
 func TestTurnedAwayVisitorContinues(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
-	g.fillDetails()
-	g.AllowConsole("503")
-	crowd := g.HoldRequests("*/v1/registrations")
-	g.Click(`form[data-form="person"] [data-continue]`)
+	visitor := newSiteVisitor(t, phone)
+	visitor.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
+	visitor.fillDetails()
+	visitor.AllowConsole("503")
+	crowd := visitor.HoldRequests("*/v1/registrations")
+	visitor.Click(`form[data-form="person"] [data-continue]`)
 	for range 2 {
 		crowd.Refuse(api.Overloaded, http.StatusServiceUnavailable, 1)
-		g.Await(
+		visitor.Await(
 			"the visitor reads that there is a crowd",
 			`document.querySelector("[data-status]").textContent.includes("Many people are signing up")`,
 		)
 	}
-	if typed := g.Value(`[data-field="familyName"]`); typed != frontdesktest.Person().FamilyName {
+	if typed := visitor.Value(`[data-field="familyName"]`); typed != frontdesktest.Person().FamilyName {
 		t.Errorf("the form has %q", typed)
 	}
 	crowd.Await() // the third attempt
 	crowd.Release()
-	g.WaitVisible(`main[data-step="cart"] [data-pay]`)
-	if said := g.TextOf(`[data-status]`); said != "" {
+	visitor.WaitVisible(`main[data-step="cart"] [data-pay]`)
+	if said := visitor.TextOf(`[data-status]`); said != "" {
 		t.Errorf("the page still says %q", said)
 	}
-	due, registration := g.due(), g.Registration()
-	g.payByCard()
-	g.expectMember()
-	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
-	if made := g.calls("createContact"); made != 1 {
+	due, registration := visitor.due(), visitor.Registration()
+	visitor.payByCard()
+	visitor.expectMember()
+	visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	if made := visitor.calls("createContact"); made != 1 {
 		t.Errorf("%d contacts were made", made)
 	}
 }

@@ -20,44 +20,44 @@ func TestDebitDayInBrowser(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g := newSiteVisitor(t, device)
-			g.goTo("/?club=11")
-			g.Click(`[data-offer="901"] [data-choose]`)
-			g.WaitVisible(`dialog [data-debit-days="3"]`)
-			g.Fill(`dialog [data-field="startDate"]`, "2031-03-01")
-			g.Click(`dialog label:has([data-debit-day="20"])`)
-			g.Click(`dialog [data-continue]`)
-			g.giveDetails()
-			g.WaitVisible(`[data-form="mandate"]`)
-			g.Click(`.back`)
+			visitor := newSiteVisitor(t, device)
+			visitor.goTo("/?club=11")
+			visitor.Click(`[data-offer="901"] [data-choose]`)
+			visitor.WaitVisible(`dialog [data-debit-days="3"]`)
+			visitor.Fill(`dialog [data-field="startDate"]`, "2031-03-01")
+			visitor.Click(`dialog label:has([data-debit-day="20"])`)
+			visitor.Click(`dialog [data-continue]`)
+			visitor.giveDetails()
+			visitor.WaitVisible(`[data-form="mandate"]`)
+			visitor.Click(`.back`)
 
 			var schedule api.Schedule
-			g.c.Do("GET", "/v1/clubs/11/offers/901/schedule?startDate=2031-03-01&debitDay=20", nil).Into(http.StatusOK, &schedule)
+			visitor.c.Do("GET", "/v1/clubs/11/offers/901/schedule?startDate=2031-03-01&debitDay=20", nil).Into(http.StatusOK, &schedule)
 			plan := `[data-plan="901"][data-basis="exact"] [data-movement="` + schedule.FirstStatement[1].Date + `"]`
 			for range 2 {
-				g.WaitVisible(`[data-debits-on="20"]`)
-				g.WaitVisible(plan)
-				g.Reload()
+				visitor.WaitVisible(`[data-debits-on="20"]`)
+				visitor.WaitVisible(plan)
+				visitor.Reload()
 			}
-			g.WaitVisible(plan) // it arrives after the page, and moves what is below it
-			g.Click(`a[data-mandate]`)
+			visitor.WaitVisible(plan) // it arrives after the page, and moves what is below it
+			visitor.Click(`a[data-mandate]`)
 			for range 2 {
-				g.unfoldDebits()
-				g.WaitVisible(`[data-form="mandate"] ` + plan)
-				g.Reload()
+				visitor.unfoldDebits()
+				visitor.WaitVisible(`[data-form="mandate"] ` + plan)
+				visitor.Reload()
 			}
-			g.WaitVisible(`[data-form="mandate"]`)
-			state := string(g.c.Control("GET", "state", nil).Body)
+			visitor.WaitVisible(`[data-form="mandate"]`)
+			state := string(visitor.c.Control("GET", "state", nil).Body)
 			if !strings.Contains(state, `"specificDay":true,"debitDay":20,`) || !strings.Contains(state, `"startDate":"2031-03-20"`) {
 				t.Error("the club system did not get the day")
 			}
 
-			g.Click(`.back`)
-			g.WaitVisible(plan)
-			other := g.continueOn(phone)
+			visitor.Click(`.back`)
+			visitor.WaitVisible(plan)
+			other := visitor.continueOn(phone)
 			other.unfoldDebits()
 			other.WaitVisible(plan)
-			g.expectRecords(g.Registration(), expectedRecords{})
+			visitor.expectRecords(visitor.Registration(), expectedRecords{})
 		})
 	}
 }
@@ -75,23 +75,23 @@ func TestDebitDayWithoutAStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newSiteVisitor(t, phone)
-			open(g)
-			g.WaitVisible(`[data-offer="1801"] [data-choose], form[data-form="person"]`)
-			if g.Count(`form[data-form="person"]`) != 0 {
+			visitor := newSiteVisitor(t, phone)
+			open(visitor)
+			visitor.WaitVisible(`[data-offer="1801"] [data-choose], form[data-form="person"]`)
+			if visitor.Count(`form[data-form="person"]`) != 0 {
 				t.Fatal("personal details are asked for before the debit day")
 			}
-			g.Click(`[data-offer="1801"] [data-choose]`)
-			g.WaitVisible(`dialog [data-debit-days="3"]`)
-			if g.Count(`dialog [data-field="startDate"]`) != 0 {
+			visitor.Click(`[data-offer="1801"] [data-choose]`)
+			visitor.WaitVisible(`dialog [data-debit-days="3"]`)
+			if visitor.Count(`dialog [data-field="startDate"]`) != 0 {
 				t.Error("an offer without a start date asks for one")
 			}
-			g.Screenshot("day")
-			g.Click(`dialog label:has([data-debit-day="20"])`)
-			g.Click(`dialog [data-continue]`)
-			g.giveDetails()
-			g.Click(`.back`)
-			g.WaitVisible(`[data-item="1801"] [data-debits-on="20"]`)
+			visitor.Screenshot("day")
+			visitor.Click(`dialog label:has([data-debit-day="20"])`)
+			visitor.Click(`dialog [data-continue]`)
+			visitor.giveDetails()
+			visitor.Click(`.back`)
+			visitor.WaitVisible(`[data-item="1801"] [data-debits-on="20"]`)
 		})
 	}
 }
@@ -99,22 +99,22 @@ func TestDebitDayWithoutAStart(t *testing.T) {
 // TestDebitDayLeftToTheClub checks that a visitor continues without a debit day if the page cannot list any.
 func TestDebitDayLeftToTheClub(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.goTo("/?club=11&offer=1801")
-	days := g.HoldRequests("*/debit-days*")
-	g.Click(`[data-offer="1801"] [data-choose]`)
+	visitor := newSiteVisitor(t, phone)
+	visitor.goTo("/?club=11&offer=1801")
+	days := visitor.HoldRequests("*/debit-days*")
+	visitor.Click(`[data-offer="1801"] [data-choose]`)
 	const tooLong = 60 // seconds that the page does not wait
-	g.ExpectConsole("status of 503")
+	visitor.ExpectConsole("status of 503")
 	days.Refuse(api.ClubSystemUnavailable, http.StatusServiceUnavailable, tooLong)
-	g.WaitVisible(`dialog [data-debit-days="0"] p`)
-	g.says("The club chooses the day of the debits.")
+	visitor.WaitVisible(`dialog [data-debit-days="0"] p`)
+	visitor.says("The club chooses the day of the debits.")
 	days.Release()
-	g.Click(`dialog [data-continue]`)
-	g.giveDetails()
-	g.Click(`.back`)
-	g.WaitVisible(`[data-item="1801"]`)
-	if g.Count(`[data-debits-on]`) != 0 {
-		t.Errorf("the cart names a debit day that was not chosen:\n%s", g.Text())
+	visitor.Click(`dialog [data-continue]`)
+	visitor.giveDetails()
+	visitor.Click(`.back`)
+	visitor.WaitVisible(`[data-item="1801"]`)
+	if visitor.Count(`[data-debits-on]`) != 0 {
+		t.Errorf("the cart names a debit day that was not chosen:\n%s", visitor.Text())
 	}
 }
 
@@ -122,15 +122,15 @@ func TestDebitDayLeftToTheClub(t *testing.T) {
 // suggests.
 func TestJoinBeforeTheDaysAreRead(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, desktop)
-	g.goTo("/?club=11")
-	days := g.HoldRequests("*/debit-days*")
-	g.Click(`[data-offer="901"] [data-show-plan]`)
+	visitor := newSiteVisitor(t, desktop)
+	visitor.goTo("/?club=11")
+	days := visitor.HoldRequests("*/debit-days*")
+	visitor.Click(`[data-offer="901"] [data-show-plan]`)
 	days.Await()
-	g.Click(`dialog [data-join]`)
+	visitor.Click(`dialog [data-join]`)
 	days.Release()
-	g.WaitVisible(`form[data-form="person"]`)
-	if address := g.URL(); !strings.Contains(address, "debitDay=") {
+	visitor.WaitVisible(`form[data-form="person"]`)
+	if address := visitor.URL(); !strings.Contains(address, "debitDay=") {
 		t.Errorf("the visitor joins at %s", address)
 	}
 }
@@ -139,31 +139,31 @@ func TestJoinBeforeTheDaysAreRead(t *testing.T) {
 // follow the month.
 func TestWeeklyDebits(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
+	visitor := newSiteVisitor(t, phone)
 	for offer, texts := range map[string]map[string]string{
 		"902": {"en": "First debit on the", "fr": "Premier prélèvement le"},
 		"901": {"en": "Debits on the", "fr": "Prélèvement le"},
 	} {
 		for language, wanted := range texts {
-			g.goTo("/?club=11&lang=" + language)
-			g.showVariant(offer)
-			g.Click(`[data-offer="` + offer + `"] [data-choose]`)
-			g.WaitVisible(`dialog [data-debit-days="3"]`)
-			if !strings.Contains(g.Text(), wanted) {
-				t.Errorf("the days of %s are not headed %q:\n%s", offer, wanted, g.Text())
+			visitor.goTo("/?club=11&lang=" + language)
+			visitor.showVariant(offer)
+			visitor.Click(`[data-offer="` + offer + `"] [data-choose]`)
+			visitor.WaitVisible(`dialog [data-debit-days="3"]`)
+			if !strings.Contains(visitor.Text(), wanted) {
+				t.Errorf("the days of %s are not headed %q:\n%s", offer, wanted, visitor.Text())
 			}
 		}
 	}
-	g.goTo("/?club=11&lang=en")
-	g.showVariant("902")
-	g.Click(`[data-offer="902"] [data-show-plan]`)
-	g.WaitVisible(`dialog [data-plan="902"]`)
-	g.Click(`dialog label:has([data-debit-day="20"])`)
-	g.Click(`dialog [data-join]`)
-	g.giveDetails()
-	g.Click(`.back`)
-	g.WaitVisible(`[data-debits-on="20"]`)
-	g.Await(
+	visitor.goTo("/?club=11&lang=en")
+	visitor.showVariant("902")
+	visitor.Click(`[data-offer="902"] [data-show-plan]`)
+	visitor.WaitVisible(`dialog [data-plan="902"]`)
+	visitor.Click(`dialog label:has([data-debit-day="20"])`)
+	visitor.Click(`dialog [data-join]`)
+	visitor.giveDetails()
+	visitor.Click(`.back`)
+	visitor.WaitVisible(`[data-debits-on="20"]`)
+	visitor.Await(
 		"the cart says when the first debit is",
 		`/First debit on 20 [A-Z][a-z]+ 20\d\d, then every 4 weeks/.test(document.body.innerText)`,
 	)
@@ -238,71 +238,71 @@ func (g *siteVisitor) changed() (due int64) {
 // TestRemoveItemInBrowser removes one of two offers in the cart, and pays for the other.
 func TestRemoveItemInBrowser(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.fillCart()
-	due := g.due()
-	g.Click(`[data-add]`)
-	g.chooseOffer("badge", "2501")
-	g.WaitVisible(`[data-item="2501"]`)
-	g.Click(`[data-item="2501"] [data-remove]`)
-	g.WaitVisible(`[data-due="` + strconv.FormatInt(due, 10) + `"]`)
-	g.Await("the only item cannot be removed", `!document.querySelector("[data-remove]")`)
-	g.Await("the keyboard keeps its place", `document.activeElement !== document.body`)
-	g.payByCard()
-	g.expectMember()
-	g.expectRecords(g.Registration(), expectedRecords{recorded: due, captured: due})
+	visitor := newSiteVisitor(t, phone)
+	visitor.fillCart()
+	due := visitor.due()
+	visitor.Click(`[data-add]`)
+	visitor.chooseOffer("badge", "2501")
+	visitor.WaitVisible(`[data-item="2501"]`)
+	visitor.Click(`[data-item="2501"] [data-remove]`)
+	visitor.WaitVisible(`[data-due="` + strconv.FormatInt(due, 10) + `"]`)
+	visitor.Await("the only item cannot be removed", `!document.querySelector("[data-remove]")`)
+	visitor.Await("the keyboard keeps its place", `document.activeElement !== document.body`)
+	visitor.payByCard()
+	visitor.expectMember()
+	visitor.expectRecords(visitor.Registration(), expectedRecords{recorded: due, captured: due})
 }
 
 // TestEditDaysInBrowser changes the start date and the debit day of an offer in a cart of two, on the review.
 func TestEditDaysInBrowser(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.fillCart()
-	g.Click(`[data-add]`)
-	g.chooseOffer("subscription", "901")
-	g.WaitVisible(`[data-item="901"]`)
-	day := g.Attribute(`[data-item="901"] [data-debits-on]`, "data-debits-on")
+	visitor := newSiteVisitor(t, phone)
+	visitor.fillCart()
+	visitor.Click(`[data-add]`)
+	visitor.chooseOffer("subscription", "901")
+	visitor.WaitVisible(`[data-item="901"]`)
+	day := visitor.Attribute(`[data-item="901"] [data-debits-on]`, "data-debits-on")
 	later := time.Now().AddDate(0, 0, 9)
-	g.Click(`[data-item="901"] [data-edit]`)
-	g.WaitVisible(`dialog [data-debit-day="` + day + `"]:checked`)
-	g.Fill(`dialog [data-field="startDate"]`, later.Format(time.DateOnly))
-	g.Await("another day can be chosen", `!!document.querySelector("dialog [data-debit-day]:not(:checked)")`)
-	other := g.Attribute(`dialog [data-debit-day]:not(:checked)`, "data-debit-day")
-	g.Click(`dialog label:has([data-debit-day="` + other + `"])`)
-	g.Click(`dialog [data-continue]`)
-	g.WaitVisible(`[data-item="901"] [data-debits-on="` + other + `"]`)
-	g.says(later.Format("2 January 2006"), "Year Pass")
-	if n := g.Count(`[data-item]`); n < 2 {
+	visitor.Click(`[data-item="901"] [data-edit]`)
+	visitor.WaitVisible(`dialog [data-debit-day="` + day + `"]:checked`)
+	visitor.Fill(`dialog [data-field="startDate"]`, later.Format(time.DateOnly))
+	visitor.Await("another day can be chosen", `!!document.querySelector("dialog [data-debit-day]:not(:checked)")`)
+	other := visitor.Attribute(`dialog [data-debit-day]:not(:checked)`, "data-debit-day")
+	visitor.Click(`dialog label:has([data-debit-day="` + other + `"])`)
+	visitor.Click(`dialog [data-continue]`)
+	visitor.WaitVisible(`[data-item="901"] [data-debits-on="` + other + `"]`)
+	visitor.says(later.Format("2 January 2006"), "Year Pass")
+	if n := visitor.Count(`[data-item]`); n < 2 {
 		t.Errorf("the cart has %d lines", n)
 	}
-	g.expectFits()
+	visitor.expectFits()
 }
 
 // TestAddAgain checks that an offer is in the club's cart after it was added without a response, removed, and added
 // again.
 func TestAddAgain(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, desktop)
-	g.fillCart()
-	g.AllowConsole("ERR_CONNECTION_RESET")
-	g.Click(`[data-add]`)
-	response := g.HoldResponses("*/items")
-	g.Click(`label:has([data-category="badge"])`)
-	g.Click(`[data-offer="2501"] [data-choose]`)
+	visitor := newSiteVisitor(t, desktop)
+	visitor.fillCart()
+	visitor.AllowConsole("ERR_CONNECTION_RESET")
+	visitor.Click(`[data-add]`)
+	response := visitor.HoldResponses("*/items")
+	visitor.Click(`label:has([data-category="badge"])`)
+	visitor.Click(`[data-offer="2501"] [data-choose]`)
 	response.Await()
-	g.Offline()
+	visitor.Offline()
 	response.Drop()
-	g.WaitVisible(`[data-error="offline"]`)
-	g.Online()
-	g.Click(`.back`)
-	g.Click(`[data-item="2501"] [data-remove]`)
-	g.Await("the offer is removed", `document.querySelector("[data-item]") && !document.querySelector('[data-item="2501"]')`)
+	visitor.WaitVisible(`[data-error="offline"]`)
+	visitor.Online()
+	visitor.Click(`.back`)
+	visitor.Click(`[data-item="2501"] [data-remove]`)
+	visitor.Await("the offer is removed", `document.querySelector("[data-item]") && !document.querySelector('[data-item="2501"]')`)
 
-	added := g.calls("addArticle")
-	g.Click(`[data-add]`)
-	g.chooseOffer("badge", "2501")
-	g.WaitVisible(`[data-item="2501"]`)
-	if n := g.calls("addArticle") - added; n != 1 {
+	added := visitor.calls("addArticle")
+	visitor.Click(`[data-add]`)
+	visitor.chooseOffer("badge", "2501")
+	visitor.WaitVisible(`[data-item="2501"]`)
+	if n := visitor.calls("addArticle") - added; n != 1 {
 		t.Errorf("the offer was added %d times at the club", n)
 	}
 }
@@ -314,15 +314,15 @@ func TestChangedCartInBrowser(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g := newSiteVisitor(t, device)
-			due := g.changed()
-			g.WaitVisible(`[data-change="removed"]`)
-			g.WaitVisible(`[data-due="` + strconv.FormatInt(due, 10) + `"]`)
-			registration := g.Registration()
-			g.expectRecords(registration, expectedRecords{}) // before the visitor agreed to the new amount
-			g.payByCard()
-			g.expectMember()
-			g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+			visitor := newSiteVisitor(t, device)
+			due := visitor.changed()
+			visitor.WaitVisible(`[data-change="removed"]`)
+			visitor.WaitVisible(`[data-due="` + strconv.FormatInt(due, 10) + `"]`)
+			registration := visitor.Registration()
+			visitor.expectRecords(registration, expectedRecords{}) // before the visitor agreed to the new amount
+			visitor.payByCard()
+			visitor.expectMember()
+			visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 		})
 	}
 }
@@ -331,18 +331,18 @@ func TestChangedCartInBrowser(t *testing.T) {
 // changed before they sign, and again before they pay.
 func TestChangedCartAtTheMandate(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, desktop)
-	g.goToMandate()
-	g.Click(`.back`)
-	g.Click(`[data-add]`)
-	g.chooseOffer("badge", "2501")
-	g.WaitVisible(`[data-item="2501"]`)
-	g.Click(`[data-more] summary`)
-	g.Click(`[data-elsewhere]`)
-	g.WaitVisible(`[data-resume-link]`)
-	g.removeLastArticle()
-	other := g.onAnotherDevice(phone)
-	other.Open(g.Value(`[data-resume-link]`))
+	visitor := newSiteVisitor(t, desktop)
+	visitor.goToMandate()
+	visitor.Click(`.back`)
+	visitor.Click(`[data-add]`)
+	visitor.chooseOffer("badge", "2501")
+	visitor.WaitVisible(`[data-item="2501"]`)
+	visitor.Click(`[data-more] summary`)
+	visitor.Click(`[data-elsewhere]`)
+	visitor.WaitVisible(`[data-resume-link]`)
+	visitor.removeLastArticle()
+	other := visitor.onAnotherDevice(phone)
+	other.Open(visitor.Value(`[data-resume-link]`))
 	other.WaitVisible(`[data-change="removed"]`)
 	other.Screenshot("changed")
 	other.setUpDirectDebit()

@@ -135,30 +135,30 @@ func TestCardElement(t *testing.T) {
 	for path, with := range map[string]device{"": desktop, "/sandbox": phone} {
 		t.Run("double at "+path+"/v3", func(t *testing.T) {
 			t.Parallel()
-			s := newShop(t, with, path)
-			s.ExpectConsole("status of 402")
-			s.open("redirect=if_required")
-			s.expectEvent("ready", "payment")
-			if !frontdesktest.Eval[bool](s.Browser, `document.querySelector("iframe").contentDocument === null`) {
+			shop := newShop(t, with, path)
+			shop.ExpectConsole("status of 402")
+			shop.open("redirect=if_required")
+			shop.expectEvent("ready", "payment")
+			if !frontdesktest.Eval[bool](shop.Browser, `document.querySelector("iframe").contentDocument === null`) {
 				t.Error("the page reads what is typed")
 			}
-			s.inspectFields("empty")
-			s.checkFields()
-			s.expectHeld("requires_payment_method", 0)
+			shop.inspectFields("empty")
+			shop.checkFields()
+			shop.expectHeld("requires_payment_method", 0)
 
-			fields := s.inFrame(frontdesktest.CardFields)
+			fields := shop.inFrame(frontdesktest.CardFields)
 			fields.Click(`[data-card="4000000000009995"]`)
-			s.expectEvent("change", `payment {"empty":false,"complete":true,"collapsed":false,"value":{"type":"card"}}`)
-			s.pay("card_error, insufficient_funds: Your card has insufficient funds.")
-			s.expectHeld("requires_payment_method", 1)
-			s.inspectFields("filled")
+			shop.expectEvent("change", `payment {"empty":false,"complete":true,"collapsed":false,"value":{"type":"card"}}`)
+			shop.pay("card_error, insufficient_funds: Your card has insufficient funds.")
+			shop.expectHeld("requires_payment_method", 1)
+			shop.inspectFields("filled")
 
-			s.answerBank("false", "failed")
-			s.expectHeld("requires_payment_method", 1)
-			s.expectEvent("ready", "payment")
-			s.answerBank("true", "succeeded")
-			s.expectHeld("requires_capture", 2)
-			s.expectEvent("loaderror", "payment_intent_unexpected_state") // there is nothing left to pay
+			shop.answerBank("false", "failed")
+			shop.expectHeld("requires_payment_method", 1)
+			shop.expectEvent("ready", "payment")
+			shop.answerBank("true", "succeeded")
+			shop.expectHeld("requires_capture", 2)
+			shop.expectEvent("loaderror", "payment_intent_unexpected_state") // there is nothing left to pay
 		})
 	}
 }
@@ -220,42 +220,42 @@ func TestBankInFrame(t *testing.T) {
 	for kind, with := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			s := newShop(t, with, "/sandbox")
-			s.ExpectConsole("status of 402")
-			frontdesktest.Must(t, s.double.Configure("demo", sandbox.Settings{Challenges: "modal"}))
-			s.SetColorScheme(true)
-			s.open("redirect=always&theme=night&locale=fr-FR")
-			s.expectEvent("ready", "payment")
-			fields, bank := s.inFrame(frontdesktest.CardFields), s.inFrame("/v3/challenge/")
+			shop := newShop(t, with, "/sandbox")
+			shop.ExpectConsole("status of 402")
+			frontdesktest.Must(t, shop.double.Configure("demo", sandbox.Settings{Challenges: "modal"}))
+			shop.SetColorScheme(true)
+			shop.open("redirect=always&theme=night&locale=fr-FR")
+			shop.expectEvent("ready", "payment")
+			fields, bank := shop.inFrame(frontdesktest.CardFields), shop.inFrame("/v3/challenge/")
 			if text := fields.Text(); !strings.Contains(text, "Numéro de carte") {
 				t.Errorf("the fields say %q", text)
 			}
-			s.pay("incomplete_number: Votre numéro de carte est incomplet.")
-			s.inspectFields("french")
+			shop.pay("incomplete_number: Votre numéro de carte est incomplet.")
+			shop.inspectFields("french")
 			fields.Click(`[data-card="4000000000000002"]`)
-			s.pay("card_error, generic_decline: Votre carte a été refusée.")
-			s.FillCard(challengeCard)
+			shop.pay("card_error, generic_decline: Votre carte a été refusée.")
+			shop.FillCard(challengeCard)
 
 			const refusal = "payment_intent_authentication_failure: Votre banque n'a pas confirmé le paiement."
 			result := `document.querySelector("#result").textContent.includes(` + frontdesktest.Quote(refusal) + `)`
-			s.Click(`#pay`)
+			shop.Click(`#pay`)
 			bank.WaitVisible(`[data-answer="false"]`)
 			bank.expectNoViolations("challenge", "document", everyRule)
-			s.Screenshot("challenge")
+			shop.Screenshot("challenge")
 			bank.Click(`[data-answer="false"]`)
-			s.Await("the refusal", result+` && !document.querySelector("dialog")`)
-			s.expectHeld("requires_payment_method", 1)
+			shop.Await("the refusal", result+` && !document.querySelector("dialog")`)
+			shop.expectHeld("requires_payment_method", 1)
 
-			s.Click(`#pay`)
+			shop.Click(`#pay`)
 			bank.WaitVisible(`[data-answer="false"]`)
-			s.Eval(`document.querySelector("#result").textContent = ""; document.querySelector("dialog").close(); ""`)
-			s.Await("the bank's page is closed", result)
-			s.expectHeld("requires_action", 1)
+			shop.Eval(`document.querySelector("#result").textContent = ""; document.querySelector("dialog").close(); ""`)
+			shop.Await("the bank's page is closed", result)
+			shop.expectHeld("requires_action", 1)
 
-			s.Click(`#pay`)
+			shop.Click(`#pay`)
 			bank.Click(`[data-answer="true"]`)
-			s.expectReturn("succeeded")
-			s.expectHeld("requires_capture", 2)
+			shop.expectReturn("succeeded")
+			shop.expectHeld("requires_capture", 2)
 		})
 	}
 }
@@ -264,50 +264,50 @@ func TestBankInFrame(t *testing.T) {
 // does not arrive at first.
 func TestBankHasNothingToAsk(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, phone, "/sandbox")
-	s.ExpectConsole("status of 403")
+	shop := newShop(t, phone, "/sandbox")
+	shop.ExpectConsole("status of 403")
 	open := func(id string) {
-		secret := url.Values{"key": {s.double.PublishableKey}, "payment_intent_client_secret": {s.payment.ClientSecret}}
-		s.Open(s.double.URL + "/v3/challenge/" + id + "?" + secret.Encode())
-		s.WaitVisible(`main`)
+		secret := url.Values{"key": {shop.double.PublishableKey}, "payment_intent_client_secret": {shop.payment.ClientSecret}}
+		shop.Open(shop.double.URL + "/v3/challenge/" + id + "?" + secret.Encode())
+		shop.WaitVisible(`main`)
 	}
-	for id, headline := range map[string]string{s.payment.ID: "Nothing to confirm", "pi_other": "No such payment"} {
+	for id, headline := range map[string]string{shop.payment.ID: "Nothing to confirm", "pi_other": "No such payment"} {
 		open(id)
-		if text := s.Text(); !strings.Contains(text, headline) || s.Count(`form:not([hidden])`) != 0 {
+		if text := shop.Text(); !strings.Contains(text, headline) || shop.Count(`form:not([hidden])`) != 0 {
 			t.Errorf("%s: the page says %q", id, text)
 		}
-		s.Inspect(strings.ReplaceAll(headline, " ", "-"))
+		shop.Inspect(strings.ReplaceAll(headline, " ", "-"))
 	}
-	_, err := s.double.Confirm(s.payment.ID, challengeCard)
+	_, err := shop.double.Confirm(shop.payment.ID, challengeCard)
 	frontdesktest.Must(t, err)
-	open(s.payment.ID)
-	s.Offline()
-	s.Click(`[data-answer="true"]`)
-	s.WaitVisible(`#problem:not(:empty)`)
-	s.Inspect("offline")
-	s.expectHeld("requires_action", 0)
-	s.Online()
-	s.Click(`[data-answer="true"]:enabled`)
-	s.Await("the page was read again", `document.body.innerText.includes("Nothing to confirm")`) // it has no merchant to return to
-	s.expectHeld("requires_capture", 1)
+	open(shop.payment.ID)
+	shop.Offline()
+	shop.Click(`[data-answer="true"]`)
+	shop.WaitVisible(`#problem:not(:empty)`)
+	shop.Inspect("offline")
+	shop.expectHeld("requires_action", 0)
+	shop.Online()
+	shop.Click(`[data-answer="true"]:enabled`)
+	shop.Await("the page was read again", `document.body.innerText.includes("Nothing to confirm")`) // it has no merchant to return to
+	shop.expectHeld("requires_capture", 1)
 }
 
 // TestElementDoesNotLoad checks what a page learns if its payment, its key or its security policy is wrong.
 func TestElementDoesNotLoad(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, desktop, "/sandbox")
+	shop := newShop(t, desktop, "/sandbox")
 	for _, finding := range []string{"status of 403", "status of 401", "Content Security Policy"} {
-		s.ExpectConsole(finding)
+		shop.ExpectConsole(finding)
 	}
-	s.AllowConsole("Fetch API cannot load")
+	shop.AllowConsole("Fetch API cannot load")
 	for options, want := range map[string]string{
-		"&secret=" + s.payment.ID + "_secret_guessed&key=" + s.double.PublishableKey:             `"secret_key_required"`,
-		"&secret=" + s.payment.ClientSecret + "&key=pk_test_other":                               `"invalid_request_error"`,
-		"&secret=" + s.payment.ClientSecret + "&key=" + s.double.PublishableKey + "&unconnected": `"api_connection_error"`,
+		"&secret=" + shop.payment.ID + "_secret_guessed&key=" + shop.double.PublishableKey:             `"secret_key_required"`,
+		"&secret=" + shop.payment.ClientSecret + "&key=pk_test_other":                                  `"invalid_request_error"`,
+		"&secret=" + shop.payment.ClientSecret + "&key=" + shop.double.PublishableKey + "&unconnected": `"api_connection_error"`,
 	} {
-		s.Open(s.url + "/?" + options)
-		s.expectEvent("loaderror", want)
-		if s.Count(`[data-ready]`) != 0 {
+		shop.Open(shop.url + "/?" + options)
+		shop.expectEvent("loaderror", want)
+		if shop.Count(`[data-ready]`) != 0 {
 			t.Errorf("%s: the element is ready nevertheless", options)
 		}
 	}
@@ -316,10 +316,10 @@ func TestElementDoesNotLoad(t *testing.T) {
 // TestLibraryRefusesMistakes checks that calls that the double does not know throw, and confirm nothing.
 func TestLibraryRefusesMistakes(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, desktop, "")
-	s.open("redirect=if_required")
-	s.expectEvent("ready", "payment")
-	s.FillCard(frontdesktest.ApprovedCard)
+	shop := newShop(t, desktop, "")
+	shop.open("redirect=if_required")
+	shop.expectEvent("ready", "payment")
+	shop.FillCard(frontdesktest.ApprovedCard)
 	const throws = "IntegrationError"
 	for call, want := range map[string]string{
 		`window.Stripe()`:                                                         throws,
@@ -345,19 +345,19 @@ func TestLibraryRefusesMistakes(t *testing.T) {
 		`stripe.confirmCardPayment(clientSecret)`:                                                                        "TypeError",
 		`stripe.retrievePaymentIntent(clientSecret)`:                                                                     "object",
 	} {
-		if got := s.Eval(`(async () => { try { return typeof (await ` + call + `) } catch (error) { return error.name } })()`); got != want {
+		if got := shop.Eval(`(async () => { try { return typeof (await ` + call + `) } catch (error) { return error.name } })()`); got != want {
 			t.Errorf("%s: %s, want %s", call, got, want)
 		}
 	}
-	s.expectHeld("requires_payment_method", 0)
+	shop.expectHeld("requires_payment_method", 0)
 
 	// The page itself still works: it can mount the element again, messages of others do not disturb it, and Enter in a field
 	// submits its form.
-	s.Eval(`delete document.body.dataset.ready; document.querySelector("#fields").replaceChildren(); element.mount("#fields"); ""`)
-	s.expectEvent("ready", "payment")
-	s.FillCard(frontdesktest.ApprovedCard)
-	s.Eval(`postMessage("element", "*"); postMessage("answered", "*"); ""`)
-	s.inFrame(frontdesktest.CardFields).Type(`#cvc`, enterKey)
-	s.Await("the payment", `document.querySelector("#result").textContent === "paid: requires_capture"`)
-	s.expectHeld("requires_capture", 1)
+	shop.Eval(`delete document.body.dataset.ready; document.querySelector("#fields").replaceChildren(); element.mount("#fields"); ""`)
+	shop.expectEvent("ready", "payment")
+	shop.FillCard(frontdesktest.ApprovedCard)
+	shop.Eval(`postMessage("element", "*"); postMessage("answered", "*"); ""`)
+	shop.inFrame(frontdesktest.CardFields).Type(`#cvc`, enterKey)
+	shop.Await("the payment", `document.querySelector("#result").textContent === "paid: requires_capture"`)
+	shop.expectHeld("requires_capture", 1)
 }

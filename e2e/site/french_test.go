@@ -16,28 +16,28 @@ func TestInFrench(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g := newSiteVisitor(t, device)
-			g.SetLanguage("fr-FR")
-			g.goTo("/")
-			g.chooseClub()
-			g.chooseOffer("subscription", cardOffer)
-			g.giveDetails()
-			due, registration := g.due(), g.Registration()
-			if amount := strings.Replace(money(due), ".", ",", 1) + "\u00a0€"; !strings.Contains(g.Text(), amount) {
-				t.Errorf("%s is not there, but:\n%s", amount, g.Text())
+			visitor := newSiteVisitor(t, device)
+			visitor.SetLanguage("fr-FR")
+			visitor.goTo("/")
+			visitor.chooseClub()
+			visitor.chooseOffer("subscription", cardOffer)
+			visitor.giveDetails()
+			due, registration := visitor.due(), visitor.Registration()
+			if amount := strings.Replace(money(due), ".", ",", 1) + "\u00a0€"; !strings.Contains(visitor.Text(), amount) {
+				t.Errorf("%s is not there, but:\n%s", amount, visitor.Text())
 			}
-			g.Screenshot("cart")
-			g.goTo("/?club=12")
-			g.WaitVisible(`[data-resume]`)
-			if wide := g.Overflow(); wide > 0 {
+			visitor.Screenshot("cart")
+			visitor.goTo("/?club=12")
+			visitor.WaitVisible(`[data-resume]`)
+			if wide := visitor.Overflow(); wide > 0 {
 				t.Errorf("the offers below an unfinished sign-up are %d pixels wider than the screen", wide)
 			}
-			g.Screenshot("unfinished")
-			g.Click(`[data-resume] a`)
-			g.WaitVisible(`[data-pay]`)
-			g.payByCard()
-			g.expectMember()
-			g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+			visitor.Screenshot("unfinished")
+			visitor.Click(`[data-resume] a`)
+			visitor.WaitVisible(`[data-pay]`)
+			visitor.payByCard()
+			visitor.expectMember()
+			visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 		})
 	}
 }
@@ -64,16 +64,16 @@ func TestLongTextsInFrench(t *testing.T) {
 // meanwhile.
 func TestLanguageOfPushes(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, desktop)
-	g.fillCart()
-	g.Click(`[data-language="fr"]`)
-	g.WaitVisible(`html[lang="fr"] [data-pay]`)
-	items := "/v1/registrations/" + g.Registration() + "/items"
-	if status := g.Fetch("POST", items, api.NewItem{OfferId: "2501"}, frontdesktest.Key("")); status != http.StatusCreated {
+	visitor := newSiteVisitor(t, desktop)
+	visitor.fillCart()
+	visitor.Click(`[data-language="fr"]`)
+	visitor.WaitVisible(`html[lang="fr"] [data-pay]`)
+	items := "/v1/registrations/" + visitor.Registration() + "/items"
+	if status := visitor.Fetch("POST", items, api.NewItem{OfferId: "2501"}, frontdesktest.Key("")); status != http.StatusCreated {
 		t.Fatalf("status %d", status)
 	}
-	g.WaitVisible(`[data-item="2501"]`)
-	if name := g.TextOf(`[data-item="2501"] strong`); name != "Badge d’accès" {
+	visitor.WaitVisible(`[data-item="2501"]`)
+	if name := visitor.TextOf(`[data-item="2501"] strong`); name != "Badge d’accès" {
 		t.Errorf("the new item is named %q", name)
 	}
 }

@@ -14,46 +14,46 @@ func TestSiteMeetsLaterGateway(t *testing.T) {
 	const kind, withBadge = frontdesktest.LaterWord + "_subscription", "301"
 	c, gateway := frontdesktest.NewWorld(t)
 	later := frontdesktest.NewLaterGateway(t, gateway.URL)
-	g := newSiteVisitorAt(t, phone, c, gateway)
-	g.home = strings.Replace(later, "127.0.0.1", "localhost", 1)
-	g.AllowConsole("club.svg") // its address has the gateway's own host
-	g.goTo("/?club=11")
-	g.chooseOffer(kind, frontdesktest.DirectDebit)
-	g.giveDetails()
-	g.expectSaid("bank account")
-	g.giveAccount(frontdesktest.GoodIBAN)
-	g.WaitVisible(`form[data-form="signature"]`)
-	g.expectSaid("code from the SMS")
-	g.enterCode(g.code())
+	visitor := newSiteVisitorAt(t, phone, c, gateway)
+	visitor.home = strings.Replace(later, "127.0.0.1", "localhost", 1)
+	visitor.AllowConsole("club.svg") // its address has the gateway's own host
+	visitor.goTo("/?club=11")
+	visitor.chooseOffer(kind, frontdesktest.DirectDebit)
+	visitor.giveDetails()
+	visitor.expectSaid("bank account")
+	visitor.giveAccount(frontdesktest.GoodIBAN)
+	visitor.WaitVisible(`form[data-form="signature"]`)
+	visitor.expectSaid("code from the SMS")
+	visitor.enterCode(visitor.code())
 
-	g.WaitVisible(`main[data-step="cart"] [data-pay]`)
-	g.Click(`[data-add]`)
-	g.chooseOffer(kind, withBadge)
-	g.WaitVisible(`[data-item="` + withBadge + `"]`)
-	g.expectSaid("Please check your cart")
-	if lines, labels := g.Count(`[data-item]`), g.Count(`[data-item] :is(.tag, button)`); lines < 3 || labels > 0 {
+	visitor.WaitVisible(`main[data-step="cart"] [data-pay]`)
+	visitor.Click(`[data-add]`)
+	visitor.chooseOffer(kind, withBadge)
+	visitor.WaitVisible(`[data-item="` + withBadge + `"]`)
+	visitor.expectSaid("Please check your cart")
+	if lines, labels := visitor.Count(`[data-item]`), visitor.Count(`[data-item] :is(.tag, button)`); lines < 3 || labels > 0 {
 		t.Errorf("%d lines of unknown origin have %d labels and buttons", lines, labels)
 	}
-	due, registration := g.due(), g.Registration()
-	g.ExpectConsole("status of 409")
-	g.Click(`[data-pay]`)
-	g.WaitVisible(`[data-error="` + frontdesktest.LaterWord + `"]`)
-	if !strings.Contains(g.Text(), frontdesktest.LaterDetail) {
-		t.Errorf("the page does not say why the payment was refused:\n%s", g.Text())
+	due, registration := visitor.due(), visitor.Registration()
+	visitor.ExpectConsole("status of 409")
+	visitor.Click(`[data-pay]`)
+	visitor.WaitVisible(`[data-error="` + frontdesktest.LaterWord + `"]`)
+	if !strings.Contains(visitor.Text(), frontdesktest.LaterDetail) {
+		t.Errorf("the page does not say why the payment was refused:\n%s", visitor.Text())
 	}
-	g.Click(`[data-pay]`)
-	g.WaitVisible(`main[data-step="payment"] [data-continue]`)
-	if !strings.Contains(g.Text(), "Please complete your payment.") {
-		t.Errorf("the page does not show the message:\n%s", g.Text())
+	visitor.Click(`[data-pay]`)
+	visitor.WaitVisible(`main[data-step="payment"] [data-continue]`)
+	if !strings.Contains(visitor.Text(), "Please complete your payment.") {
+		t.Errorf("the page does not show the message:\n%s", visitor.Text())
 	}
-	g.Click(`[data-continue]`)
-	g.enterCard(frontdesktest.ApprovedCard)
-	g.WaitVisible(`main[data-step="done"]`)
-	g.expectSaid("Welcome!")
-	if g.Count(`[data-restart]`) > 0 {
+	visitor.Click(`[data-continue]`)
+	visitor.enterCard(frontdesktest.ApprovedCard)
+	visitor.WaitVisible(`main[data-step="done"]`)
+	visitor.expectSaid("Welcome!")
+	if visitor.Count(`[data-restart]`) > 0 {
 		t.Error("the page asks a member to start again")
 	}
-	g.expectRecords(registration, expectedRecords{recorded: due, captured: due, codes: 1})
+	visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due, codes: 1})
 }
 
 // expectSaid waits until the page shows a message of the gateway.

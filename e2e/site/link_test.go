@@ -12,34 +12,34 @@ import (
 // the others. The cart then shows the details as given, until a reload.
 func TestLinkToAnOffer(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=2020-01-01")
-	g.WaitVisible(`[data-linked] [data-offer="` + cardOffer + `"]`)
+	visitor := newSiteVisitor(t, phone)
+	visitor.goTo("/?club=11&offer=" + cardOffer + "&startDate=2020-01-01")
+	visitor.WaitVisible(`[data-linked] [data-offer="` + cardOffer + `"]`)
 	for _, words := range []string{"Your offer", "Year Pass", "€459.00", "Twelve months of training"} {
-		if text := g.Text(); !strings.Contains(text, words) {
+		if text := visitor.Text(); !strings.Contains(text, words) {
 			t.Errorf("%q is not there, but:\n%s", words, text)
 		}
 	}
-	g.Screenshot("linked")
-	g.Click(`[data-linked] [data-choose]`)
-	g.Fill(`dialog [data-field="startDate"]`, tomorrow())
-	g.Click(`dialog [data-continue]`)
-	g.WaitVisible(`form[data-form="person"]`)
-	if frontdesktest.Eval[bool](g.Browser, `performance.getEntriesByType("resource").some(({ name }) => name.includes("/products"))`) {
+	visitor.Screenshot("linked")
+	visitor.Click(`[data-linked] [data-choose]`)
+	visitor.Fill(`dialog [data-field="startDate"]`, tomorrow())
+	visitor.Click(`dialog [data-continue]`)
+	visitor.WaitVisible(`form[data-form="person"]`)
+	if frontdesktest.Eval[bool](visitor.Browser, `performance.getEntriesByType("resource").some(({ name }) => name.includes("/products"))`) {
 		t.Error("the whole catalogue was read for one offer")
 	}
-	g.giveDetails()
-	g.WaitVisible(`[data-details="entered"]`)
-	if text := g.Text(); !strings.Contains(text, "+33612345678") {
+	visitor.giveDetails()
+	visitor.WaitVisible(`[data-details="entered"]`)
+	if text := visitor.Text(); !strings.Contains(text, "+33612345678") {
 		t.Errorf("the mobile number is not shown:\n%s", text)
 	}
-	g.Reload()
-	g.WaitVisible(`[data-details="masked"]`)
-	if text := g.Text(); strings.Contains(text, "+33612345678") || !strings.Contains(text, "••• 78") {
+	visitor.Reload()
+	visitor.WaitVisible(`[data-details="masked"]`)
+	if text := visitor.Text(); strings.Contains(text, "+33612345678") || !strings.Contains(text, "••• 78") {
 		t.Errorf("after a reload, the page shows:\n%s", text)
 	}
-	g.expectFits()
-	g.expectRecords(g.Registration(), expectedRecords{})
+	visitor.expectFits()
+	visitor.expectRecords(visitor.Registration(), expectedRecords{})
 }
 
 // TestStepsOfALinkedOffer: the progress counts the direct debit as soon as the offer has been read.
@@ -54,75 +54,75 @@ func TestStepsOfALinkedOffer(t *testing.T) {
 // TestLinkWithImpossibleDays: the page asks for the days before the visitor types anything.
 func TestLinkWithImpossibleDays(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.AllowConsole("status of 422")
+	visitor := newSiteVisitor(t, phone)
+	visitor.AllowConsole("status of 422")
 	for _, days := range []string{
 		"&startDate=" + time.Now().AddDate(0, 0, 7).Format(time.DateOnly) + "&debitDay=99",
 		"&startDate=2999-01-01&debitDay=5",
 	} {
-		g.goTo("/?club=11&offer=902" + days)
-		g.WaitVisible(`[data-linked] [data-offer="902"] [data-choose]`)
-		g.Await("the address has no days", `!location.search.includes("Da")`)
+		visitor.goTo("/?club=11&offer=902" + days)
+		visitor.WaitVisible(`[data-linked] [data-offer="902"] [data-choose]`)
+		visitor.Await("the address has no days", `!location.search.includes("Da")`)
 	}
-	g.Click(`[data-linked] [data-choose]`)
-	g.Click(`dialog [data-continue]`)
-	g.WaitVisible(`form[data-form="person"]`)
+	visitor.Click(`[data-linked] [data-choose]`)
+	visitor.Click(`dialog [data-continue]`)
+	visitor.WaitVisible(`form[data-form="person"]`)
 }
 
 // TestInvalidLinks checks that the page says that a link is invalid, and how to continue.
 func TestInvalidLinks(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.ExpectConsole("status of 4")
-	g.goTo("/?club=11&invitation=rubbish")
-	g.WaitVisible(`[data-error]:not([hidden])`)
-	if text := g.Text(); strings.Count(text, "This link is no longer valid") != 1 || strings.Contains(text, "no longer valid.\n") {
+	visitor := newSiteVisitor(t, phone)
+	visitor.ExpectConsole("status of 4")
+	visitor.goTo("/?club=11&invitation=rubbish")
+	visitor.WaitVisible(`[data-error]:not([hidden])`)
+	if text := visitor.Text(); strings.Count(text, "This link is no longer valid") != 1 || strings.Contains(text, "no longer valid.\n") {
 		t.Errorf("of the invitation it says:\n%s", text)
 	}
-	g.goTo("/?me#identityToken=rubbish")
-	g.WaitVisible(`[data-logged-out="refused"]`)
+	visitor.goTo("/?me#identityToken=rubbish")
+	visitor.WaitVisible(`[data-logged-out="refused"]`)
 }
 
 // TestMidnightPasses: the page was opened before the club's midnight, with that day in its address. It asks for another
 // day, says why at the field, and keeps what was typed.
 func TestMidnightPasses(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.AllowConsole("status of 422")
+	visitor := newSiteVisitor(t, phone)
+	visitor.AllowConsole("status of 422")
 	yesterday := frontdesktest.Day(-1)
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + yesterday)
-	g.WaitVisible(`[data-linked] [data-choose]`)
-	g.Eval(
+	visitor.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + yesterday)
+	visitor.WaitVisible(`[data-linked] [data-choose]`)
+	visitor.Eval(
 		`import("/store.js").then(({ get, set }) => set({ details: { ...get().details, startDates: { earliest: "` +
 			yesterday + `" } } })).then(() => "")`,
 	)
-	g.fillDetails()
-	g.Click(`form[data-form="person"] [data-continue]`)
-	g.WaitVisible(`dialog [data-field="startDate"][aria-invalid="true"]`)
-	if said := g.TextOf(`#start-error`); said != "Choose today or a later day." {
+	visitor.fillDetails()
+	visitor.Click(`form[data-form="person"] [data-continue]`)
+	visitor.WaitVisible(`dialog [data-field="startDate"][aria-invalid="true"]`)
+	if said := visitor.TextOf(`#start-error`); said != "Choose today or a later day." {
 		t.Errorf("at the field it says %q", said)
 	}
-	g.WaitVisible(`[data-error="invalid_request"]`)
-	g.Await("the date has the focus", `document.activeElement.matches('[data-field="startDate"]')`)
-	g.Screenshot("refused")
+	visitor.WaitVisible(`[data-error="invalid_request"]`)
+	visitor.Await("the date has the focus", `document.activeElement.matches('[data-field="startDate"]')`)
+	visitor.Screenshot("refused")
 	for what, day := range map[string]string{
-		"earliest":  g.Attribute(`dialog [data-field="startDate"]`, "min"),
-		"suggested": g.Value(`dialog [data-field="startDate"]`),
+		"earliest":  visitor.Attribute(`dialog [data-field="startDate"]`, "min"),
+		"suggested": visitor.Value(`dialog [data-field="startDate"]`),
 	} {
 		if day <= yesterday {
 			t.Errorf("the %s day is %s", what, day)
 		}
 	}
-	g.Fill(`dialog [data-field="startDate"]`, tomorrow())
-	g.Click(`dialog [data-continue]`)
-	g.WaitVisible(`form[data-form="person"]`)
-	if typed := g.Value(`[data-field="email"]`); typed != frontdesktest.Person().Email {
+	visitor.Fill(`dialog [data-field="startDate"]`, tomorrow())
+	visitor.Click(`dialog [data-continue]`)
+	visitor.WaitVisible(`form[data-form="person"]`)
+	if typed := visitor.Value(`[data-field="email"]`); typed != frontdesktest.Person().Email {
 		t.Errorf("the e-mail address is now %q", typed)
 	}
-	g.Click(`form[data-form="person"] [data-continue]`)
-	g.WaitVisible(`[data-pay]`)
-	if r := g.Registration(); r == "" {
+	visitor.Click(`form[data-form="person"] [data-continue]`)
+	visitor.WaitVisible(`[data-pay]`)
+	if r := visitor.Registration(); r == "" {
 		t.Error("the address names no registration")
 	}
-	g.expectRecords(g.Registration(), expectedRecords{})
+	visitor.expectRecords(visitor.Registration(), expectedRecords{})
 }

@@ -19,87 +19,89 @@ func (g *siteVisitor) goToMandate() {
 // TestFirstDebitOfTwoPlans checks that the mandate names every amount of the first debit day before the plans are unfolded.
 func TestFirstDebitOfTwoPlans(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.goToMandate()
+	visitor := newSiteVisitor(t, phone)
+	visitor.goToMandate()
 	start := "2031-03-01"
 	item := api.NewItem{OfferId: "1501", StartDate: &start}
-	if status := g.Fetch("POST", "/v1/registrations/"+g.Registration()+"/items", item, frontdesktest.Key("")); status != http.StatusCreated {
+	status := visitor.Fetch("POST", "/v1/registrations/"+visitor.Registration()+"/items", item, frontdesktest.Key(""))
+	if status != http.StatusCreated {
 		t.Fatalf("status %d", status)
 	}
-	g.Await("both amounts are named", `document.querySelector("[data-debits] small")?.textContent.includes("€39.90 + €59.90")`)
-	g.expectRecords(g.Registration(), expectedRecords{})
+	visitor.Await("both amounts are named", `document.querySelector("[data-debits] small")?.textContent.includes("€39.90 + €59.90")`)
+	visitor.expectRecords(visitor.Registration(), expectedRecords{})
 }
 
 // TestMandateInputErrorsInBrowser checks that errors in the account number and the code are corrected
 // in place, and that the account is never shown in full again.
 func TestMandateInputErrorsInBrowser(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.ExpectConsole("status of 422")
-	g.goToMandate()
-	g.WaitVisible(`[data-debits] small`) // the last part of the page
+	visitor := newSiteVisitor(t, phone)
+	visitor.ExpectConsole("status of 422")
+	visitor.goToMandate()
+	visitor.WaitVisible(`[data-debits] small`) // the last part of the page
 	mistyped := strings.Replace(frontdesktest.GoodIBAN, "606", "607", 1)
-	g.Fill(`[data-field="iban"]`, mistyped)
-	g.Fill(`[data-field="bic"]`, "")
-	g.WaitVisible(`[data-field="iban"][aria-invalid="true"]`) // at once
-	g.giveAccount(mistyped)
-	g.WaitVisible(`[data-field="iban"][aria-invalid="true"]`)
-	g.Await("the error is explained", `document.querySelector('[data-field-error="iban"]').textContent.includes("This IBAN isn’t valid")`)
-	g.giveAccount("FR23 3000 6000 0112 3456 7890") // its check digits are right
-	g.Await("the gateway's error is at the field", `document.querySelector('[data-field-error="iban"]').textContent.includes("27")`)
-	g.Type(`[data-field="iban"]`, "0")
-	g.Await("the error goes while the visitor types", `document.querySelector('[data-field-error="iban"]').textContent === ""`)
-	g.giveAccount(frontdesktest.GoodIBAN)
-	g.WaitVisible(`[data-attempts="5"]`)
-	g.WaitVisible(`[data-resend="later"]`)
-	if text := g.Text(); !strings.Contains(text, "ends in 78") {
+	visitor.Fill(`[data-field="iban"]`, mistyped)
+	visitor.Fill(`[data-field="bic"]`, "")
+	visitor.WaitVisible(`[data-field="iban"][aria-invalid="true"]`) // at once
+	visitor.giveAccount(mistyped)
+	visitor.WaitVisible(`[data-field="iban"][aria-invalid="true"]`)
+	visitor.Await("the error is explained",
+		`document.querySelector('[data-field-error="iban"]').textContent.includes("This IBAN isn’t valid")`)
+	visitor.giveAccount("FR23 3000 6000 0112 3456 7890") // its check digits are right
+	visitor.Await("the gateway's error is at the field", `document.querySelector('[data-field-error="iban"]').textContent.includes("27")`)
+	visitor.Type(`[data-field="iban"]`, "0")
+	visitor.Await("the error goes while the visitor types", `document.querySelector('[data-field-error="iban"]').textContent === ""`)
+	visitor.giveAccount(frontdesktest.GoodIBAN)
+	visitor.WaitVisible(`[data-attempts="5"]`)
+	visitor.WaitVisible(`[data-resend="later"]`)
+	if text := visitor.Text(); !strings.Contains(text, "ends in 78") {
 		t.Errorf("it is not said where the code went:\n%s", text)
 	}
-	g.enterCode("abcdef")
-	g.WaitVisible(`[data-field="code"][aria-invalid="true"]`)
-	g.WaitVisible(`[data-attempts="5"]`)
-	g.enterCode(frontdesktest.WrongCode(g.code()))
-	g.WaitVisible(`[data-attempts="4"]`)
-	g.Reload()
-	g.WaitVisible(`[data-attempts="4"]`)
-	if text := g.Text(); strings.Contains(text, "2004 1010") || !strings.Contains(text, "FR**\u00a0****\u00a02606") {
+	visitor.enterCode("abcdef")
+	visitor.WaitVisible(`[data-field="code"][aria-invalid="true"]`)
+	visitor.WaitVisible(`[data-attempts="5"]`)
+	visitor.enterCode(frontdesktest.WrongCode(visitor.code()))
+	visitor.WaitVisible(`[data-attempts="4"]`)
+	visitor.Reload()
+	visitor.WaitVisible(`[data-attempts="4"]`)
+	if text := visitor.Text(); strings.Contains(text, "2004 1010") || !strings.Contains(text, "FR**\u00a0****\u00a02606") {
 		t.Errorf("the account is shown as:\n%s", text)
 	}
-	g.enterCode(g.code())
-	g.WaitVisible(`[data-mandate="signed"]`)
-	g.expectRecords(g.Registration(), expectedRecords{codes: 1})
+	visitor.enterCode(visitor.code())
+	visitor.WaitVisible(`[data-mandate="signed"]`)
+	visitor.expectRecords(visitor.Registration(), expectedRecords{codes: 1})
 }
 
 // TestCorrectMobileInBrowser corrects the mobile number instead of entering the code: the link leads to that field, and
 // the visitor then continues with the direct debit.
 func TestCorrectMobileInBrowser(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.goToMandate()
-	g.giveAccount(frontdesktest.GoodIBAN)
-	g.WaitVisible(`[data-attempts="5"]`)
-	g.Click(`[data-correct]`)
-	g.WaitVisible(`[data-field="mobile"]:focus`)
-	g.Await(
+	visitor := newSiteVisitor(t, phone)
+	visitor.goToMandate()
+	visitor.giveAccount(frontdesktest.GoodIBAN)
+	visitor.WaitVisible(`[data-attempts="5"]`)
+	visitor.Click(`[data-correct]`)
+	visitor.WaitVisible(`[data-field="mobile"]:focus`)
+	visitor.Await(
 		"the field to correct is in view",
 		`(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.activeElement.getBoundingClientRect())`,
 	)
-	g.Fill(`[data-field="mobile"]`, "06 87 65 43 21")
-	g.Click(`form[data-form="person"] [data-continue]`)
-	g.WaitVisible(`form[data-form="mandate"]`)
-	if text := g.Text(); !strings.Contains(text, "ending in 21") {
+	visitor.Fill(`[data-field="mobile"]`, "06 87 65 43 21")
+	visitor.Click(`form[data-form="person"] [data-continue]`)
+	visitor.WaitVisible(`form[data-form="mandate"]`)
+	if text := visitor.Text(); !strings.Contains(text, "ending in 21") {
 		t.Errorf("the code goes to another number:\n%s", text)
 	}
-	if iban := g.Value(`[data-field="iban"]`); iban != strings.ToUpper(frontdesktest.GoodIBAN) {
+	if iban := visitor.Value(`[data-field="iban"]`); iban != strings.ToUpper(frontdesktest.GoodIBAN) {
 		t.Errorf("the account to be confirmed is %q", iban)
 	}
-	kept := g.Eval(`JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href])`)
+	kept := visitor.Eval(`JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href])`)
 	if strings.Contains(strings.ReplaceAll(kept, " ", ""), "05050001") {
 		t.Errorf("the browser keeps %s", kept)
 	}
-	g.Reload()
-	g.WaitVisible(`form[data-form="mandate"]`)
-	if iban := g.Value(`[data-field="iban"]`); iban != "" {
+	visitor.Reload()
+	visitor.WaitVisible(`form[data-form="mandate"]`)
+	if iban := visitor.Value(`[data-field="iban"]`); iban != "" {
 		t.Errorf("after a reload, the account is still %q", iban)
 	}
 }
@@ -108,24 +110,24 @@ func TestCorrectMobileInBrowser(t *testing.T) {
 // typed.
 func TestCorrectNameBeforeTheMandate(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.goToMandate()
+	visitor := newSiteVisitor(t, phone)
+	visitor.goToMandate()
 	correct := func(familyName string) {
-		g.Fill(`[data-field="iban"]`, frontdesktest.GoodIBAN)
-		g.Click(`.back`)
-		g.Click(`[data-details] [data-correct]`)
-		g.Fill(`[data-field="familyName"]`, familyName)
-		g.Click(`form[data-form="person"] [data-continue]`)
-		g.Click(`a[data-mandate]`)
-		g.WaitVisible(`form[data-form="mandate"]`)
+		visitor.Fill(`[data-field="iban"]`, frontdesktest.GoodIBAN)
+		visitor.Click(`.back`)
+		visitor.Click(`[data-details] [data-correct]`)
+		visitor.Fill(`[data-field="familyName"]`, familyName)
+		visitor.Click(`form[data-form="person"] [data-continue]`)
+		visitor.Click(`a[data-mandate]`)
+		visitor.WaitVisible(`form[data-form="mandate"]`)
 	}
 	correct("Corrected")
-	if holder := g.Value(`[data-field="holder"]`); holder != frontdesktest.Person().GivenName+" Corrected" {
+	if holder := visitor.Value(`[data-field="holder"]`); holder != frontdesktest.Person().GivenName+" Corrected" {
 		t.Errorf("the account holder is %q", holder)
 	}
-	g.Fill(`[data-field="holder"]`, "Grace Martin")
+	visitor.Fill(`[data-field="holder"]`, "Grace Martin")
 	correct("Again")
-	if holder := g.Value(`[data-field="holder"]`); holder != "Grace Martin" {
+	if holder := visitor.Value(`[data-field="holder"]`); holder != "Grace Martin" {
 		t.Errorf("the account holder is %q", holder)
 	}
 }
@@ -151,38 +153,38 @@ func TestAccountAfterAChangeElsewhere(t *testing.T) {
 // TestReplaceAccountInBrowser replaces the account by another one, before a new code may be requested.
 func TestReplaceAccountInBrowser(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.ExpectConsole("status of 429")
-	g.goToMandate()
-	g.Fill(`[data-field="holder"]`, "Grace Hopper")
-	g.Fill(`[data-field="iban"]`, frontdesktest.GoodIBAN)
-	g.Click(`form[data-form="mandate"] [data-continue]`)
-	g.Click(`[data-cancel]`)
-	g.WaitVisible(`form[data-form="mandate"]`)
-	if holder := g.Value(`[data-field="holder"]`); holder != "Grace Hopper" {
+	visitor := newSiteVisitor(t, phone)
+	visitor.ExpectConsole("status of 429")
+	visitor.goToMandate()
+	visitor.Fill(`[data-field="holder"]`, "Grace Hopper")
+	visitor.Fill(`[data-field="iban"]`, frontdesktest.GoodIBAN)
+	visitor.Click(`form[data-form="mandate"] [data-continue]`)
+	visitor.Click(`[data-cancel]`)
+	visitor.WaitVisible(`form[data-form="mandate"]`)
+	if holder := visitor.Value(`[data-field="holder"]`); holder != "Grace Hopper" {
 		t.Errorf("the account holder is now %q", holder)
 	}
-	if iban := g.Value(`[data-field="iban"]`); iban != "" {
+	if iban := visitor.Value(`[data-field="iban"]`); iban != "" {
 		t.Errorf("the account to be replaced is still %q", iban)
 	}
-	g.giveAccount("DE89 3704 0044 0532 0130 00")
-	g.WaitVisible(`[data-error="sms_limited"]`)
-	g.says("less than a minute ago")
-	g.expectRecords(g.Registration(), expectedRecords{codes: 1})
+	visitor.giveAccount("DE89 3704 0044 0532 0130 00")
+	visitor.WaitVisible(`[data-error="sms_limited"]`)
+	visitor.says("less than a minute ago")
+	visitor.expectRecords(visitor.Registration(), expectedRecords{codes: 1})
 }
 
 // TestInvalidAccessTokenInBrowser: an invalid access token attaches no contact.
 func TestInvalidAccessTokenInBrowser(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, desktop)
-	g.ExpectConsole("status of 422")
-	g.fillCart()
-	g.Click(`[data-prospect]`)
-	g.Fill(`[data-field="accessToken"]`, "not.mine")
-	g.Click(`form[data-form="prospect"] [data-continue]`)
-	g.WaitVisible(`[data-field="accessToken"][aria-invalid="true"]`)
-	g.Await("the problem is said once", `document.querySelector("[data-error]").hidden`)
-	if g.calls("migrateContact") != 0 {
+	visitor := newSiteVisitor(t, desktop)
+	visitor.ExpectConsole("status of 422")
+	visitor.fillCart()
+	visitor.Click(`[data-prospect]`)
+	visitor.Fill(`[data-field="accessToken"]`, "not.mine")
+	visitor.Click(`form[data-form="prospect"] [data-continue]`)
+	visitor.WaitVisible(`[data-field="accessToken"][aria-invalid="true"]`)
+	visitor.Await("the problem is said once", `document.querySelector("[data-error]").hidden`)
+	if visitor.calls("migrateContact") != 0 {
 		t.Error("a contact was migrated")
 	}
 }

@@ -29,100 +29,100 @@ func (g *siteVisitor) expectNoStoredToken() {
 
 // memberJourneys are the journeys of known contacts.
 var memberJourneys = map[string]func(*siteVisitor){
-	"a member buys at their own prices": func(g *siteVisitor) {
-		g.logIn("/?me&club=11", "customer")
-		g.WaitVisible(`[data-own]`)
-		g.Click(`[data-offer="201"] [data-choose]`)
-		g.Fill(`dialog [data-field="startDate"]`, tomorrow())
-		g.Click(`dialog [data-continue]`)
-		g.WaitVisible(`[data-pay]`)
-		if g.Count(`[data-correct]`) != 0 || g.Count(`[data-prospect]`) != 0 {
-			g.t.Error("the club's own member is asked who they are")
+	"a member buys at their own prices": func(visitor *siteVisitor) {
+		visitor.logIn("/?me&club=11", "customer")
+		visitor.WaitVisible(`[data-own]`)
+		visitor.Click(`[data-offer="201"] [data-choose]`)
+		visitor.Fill(`dialog [data-field="startDate"]`, tomorrow())
+		visitor.Click(`dialog [data-continue]`)
+		visitor.WaitVisible(`[data-pay]`)
+		if visitor.Count(`[data-correct]`) != 0 || visitor.Count(`[data-prospect]`) != 0 {
+			visitor.t.Error("the club's own member is asked who they are")
 		}
-		due, registration := g.due(), g.Registration()
-		g.payByCard()
-		if number := g.expectMember(); number != "11-001001" {
-			g.t.Errorf("the member is %s, not who logged in", number)
+		due, registration := visitor.due(), visitor.Registration()
+		visitor.payByCard()
+		if number := visitor.expectMember(); number != "11-001001" {
+			visitor.t.Errorf("the member is %s, not who logged in", number)
 		}
-		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
-		g.Click(`[data-sign-off]`)
-		g.Click(`main[data-step="club"] [data-log-in]`)
-		g.WaitVisible(`[data-logged-out=""]`)
+		visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+		visitor.Click(`[data-sign-off]`)
+		visitor.Click(`main[data-step="club"] [data-log-in]`)
+		visitor.WaitVisible(`[data-logged-out=""]`)
 	},
-	"a former member moves to another club": func(g *siteVisitor) {
-		g.logIn("/?me", "former")
-		g.Click(`[data-way="transfer"]`)
-		g.Click(`label:has([data-to="13"])`)
-		if g.Count(`[data-to="12"]`) != 0 || g.Count(`[data-to]`) != 2 {
-			g.t.Errorf("one can move to where one is, or to another chain:\n%s", g.Text())
+	"a former member moves to another club": func(visitor *siteVisitor) {
+		visitor.logIn("/?me", "former")
+		visitor.Click(`[data-way="transfer"]`)
+		visitor.Click(`label:has([data-to="13"])`)
+		if visitor.Count(`[data-to="12"]`) != 0 || visitor.Count(`[data-to]`) != 2 {
+			visitor.t.Errorf("one can move to where one is, or to another chain:\n%s", visitor.Text())
 		}
-		g.Click(`[data-form="transfer"] [data-continue]`)
-		g.WaitVisible(`[data-transfer="awaiting_code"] [data-attempts="5"]`)
-		g.Await("the code can be typed at once", `document.activeElement.dataset.field === "code"`)
-		g.WaitVisible(`[data-resend="later"]`)
-		g.ExpectConsole("status of 422")
-		g.enterCode(frontdesktest.WrongCode(g.code()))
-		g.WaitVisible(`[data-field="code"][aria-invalid="true"]`)
-		g.WaitVisible(`[data-attempts="4"]`)
-		g.Reload()
-		g.WaitVisible(`[data-transfer="awaiting_code"] [data-attempts="4"]`)
-		g.enterCode(g.code())
-		g.WaitVisible(`[data-moved="13"]`)
-		if club := g.c.Persona("former").ClubID; !strings.HasSuffix(club, "/clubs/13") {
-			g.t.Errorf("the club system has them in %s", club)
+		visitor.Click(`[data-form="transfer"] [data-continue]`)
+		visitor.WaitVisible(`[data-transfer="awaiting_code"] [data-attempts="5"]`)
+		visitor.Await("the code can be typed at once", `document.activeElement.dataset.field === "code"`)
+		visitor.WaitVisible(`[data-resend="later"]`)
+		visitor.ExpectConsole("status of 422")
+		visitor.enterCode(frontdesktest.WrongCode(visitor.code()))
+		visitor.WaitVisible(`[data-field="code"][aria-invalid="true"]`)
+		visitor.WaitVisible(`[data-attempts="4"]`)
+		visitor.Reload()
+		visitor.WaitVisible(`[data-transfer="awaiting_code"] [data-attempts="4"]`)
+		visitor.enterCode(visitor.code())
+		visitor.WaitVisible(`[data-moved="13"]`)
+		if club := visitor.c.Persona("former").ClubID; !strings.HasSuffix(club, "/clubs/13") {
+			visitor.t.Errorf("the club system has them in %s", club)
 		}
-		g.logIn("/?me", "former")
-		g.WaitVisible(`[data-me="12-001004"] [data-status-of-me="former_customer"]`)
-		if text := g.Text(); !strings.Contains(text, "Lyon") {
-			g.t.Errorf("the new club is not shown:\n%s", text)
+		visitor.logIn("/?me", "former")
+		visitor.WaitVisible(`[data-me="12-001004"] [data-status-of-me="former_customer"]`)
+		if text := visitor.Text(); !strings.Contains(text, "Lyon") {
+			visitor.t.Errorf("the new club is not shown:\n%s", text)
 		}
 	},
-	"a prospect's account comes by the club's login": func(g *siteVisitor) {
-		g.fillCart()
-		due, registration := g.due(), g.Registration()
-		g.Click(`[data-prospect]`)
-		g.WaitVisible(`[data-form="prospect"]`)
-		g.ExpectConsole("status of 422")
-		g.Open(g.URL() + "#accessToken=not.mine")
-		g.Click(`[data-bring]`)
-		g.WaitVisible(`[data-error="access_token_refused"]`)
-		g.WaitVisible(`[data-form="prospect"]`) // to be logged in to again
-		g.Open(g.URL() + "#accessToken=" + g.c.Persona("prospect").AccessToken)
-		g.WaitVisible(`[data-logged-in]`)
-		g.expectNoStoredToken()
-		g.Click(`[data-bring]`)
-		g.payByCard()
-		if number := g.expectMember(); number != "13-001003" {
-			g.t.Errorf("the member is %s, not the contact of the chain", number)
+	"a prospect's account comes by the club's login": func(visitor *siteVisitor) {
+		visitor.fillCart()
+		due, registration := visitor.due(), visitor.Registration()
+		visitor.Click(`[data-prospect]`)
+		visitor.WaitVisible(`[data-form="prospect"]`)
+		visitor.ExpectConsole("status of 422")
+		visitor.Open(visitor.URL() + "#accessToken=not.mine")
+		visitor.Click(`[data-bring]`)
+		visitor.WaitVisible(`[data-error="access_token_refused"]`)
+		visitor.WaitVisible(`[data-form="prospect"]`) // to be logged in to again
+		visitor.Open(visitor.URL() + "#accessToken=" + visitor.c.Persona("prospect").AccessToken)
+		visitor.WaitVisible(`[data-logged-in]`)
+		visitor.expectNoStoredToken()
+		visitor.Click(`[data-bring]`)
+		visitor.payByCard()
+		if number := visitor.expectMember(); number != "13-001003" {
+			visitor.t.Errorf("the member is %s, not the contact of the chain", number)
 		}
-		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+		visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"a member says what they may be sent": func(g *siteVisitor) {
-		g.logIn("/?me", "customer")
-		g.Click(`[data-way="consents"]`)
+	"a member says what they may be sent": func(visitor *siteVisitor) {
+		visitor.logIn("/?me", "customer")
+		visitor.Click(`[data-way="consents"]`)
 		byMail, bySMS := `[data-consents="news"] [data-channel="email"]`, `[data-consents="partners"] [data-channel="text_message"]`
-		g.WaitVisible(byMail)
-		if locked := g.Count(`[data-consents="legal"] input:disabled:checked`); locked != 3 {
-			g.t.Errorf("%d of 3 mandatory consents cannot be changed", locked)
+		visitor.WaitVisible(byMail)
+		if locked := visitor.Count(`[data-consents="legal"] input:disabled:checked`); locked != 3 {
+			visitor.t.Errorf("%d of 3 mandatory consents cannot be changed", locked)
 		}
-		news, partners := g.Attribute(byMail, "data-consent"), g.Attribute(bySMS, "data-consent")
-		g.Click(byMail)
-		g.Click(bySMS)
-		g.setFault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "PUT", Path: "/optins/" + partners}, Kind: "error_before", Status: 500})
-		g.Click(`[data-form="consents"] [data-continue]`)
-		g.WaitVisible(`[data-saved="1"][data-failed="1"]`)
-		g.WaitVisible(`#consent-` + news + `-answer[data-answer="changed"]`)
-		g.WaitVisible(`#consent-` + partners + `-answer[data-answer="failed"]`)
-		g.Click(`[data-form="consents"] [data-continue]`)
-		g.WaitVisible(`#consent-` + partners + `-answer[data-answer="changed"]`)
-		g.WaitVisible(`[data-receipts="2"]`)
-		g.Reload()
-		g.WaitVisible(byMail + `:checked`)
-		g.WaitVisible(bySMS + `:checked`)
-		g.Click(byMail)
-		g.Click(`[data-form="consents"] [data-continue]`)
-		g.WaitVisible(`#consent-` + news + `-answer[data-answer="changed"]`)
-		g.consentsTo(map[string]bool{news: false, partners: true})
+		news, partners := visitor.Attribute(byMail, "data-consent"), visitor.Attribute(bySMS, "data-consent")
+		visitor.Click(byMail)
+		visitor.Click(bySMS)
+		visitor.setFault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "PUT", Path: "/optins/" + partners}, Kind: "error_before", Status: 500})
+		visitor.Click(`[data-form="consents"] [data-continue]`)
+		visitor.WaitVisible(`[data-saved="1"][data-failed="1"]`)
+		visitor.WaitVisible(`#consent-` + news + `-answer[data-answer="changed"]`)
+		visitor.WaitVisible(`#consent-` + partners + `-answer[data-answer="failed"]`)
+		visitor.Click(`[data-form="consents"] [data-continue]`)
+		visitor.WaitVisible(`#consent-` + partners + `-answer[data-answer="changed"]`)
+		visitor.WaitVisible(`[data-receipts="2"]`)
+		visitor.Reload()
+		visitor.WaitVisible(byMail + `:checked`)
+		visitor.WaitVisible(bySMS + `:checked`)
+		visitor.Click(byMail)
+		visitor.Click(`[data-form="consents"] [data-continue]`)
+		visitor.WaitVisible(`#consent-` + news + `-answer[data-answer="changed"]`)
+		visitor.consentsTo(map[string]bool{news: false, partners: true})
 	},
 }
 
@@ -167,24 +167,24 @@ func TestMemberJourneys(t *testing.T) {
 // lasts, and that without it the page says neither that nothing follows nor that there is nothing to pay at all.
 func TestDebitsOfAMembersOwnOffer(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.logIn("/?me&club=11", "customer")
-	g.WaitVisible(`[data-own]`)
-	g.chooseOffer("subscription", "1601")
-	g.unfoldDebits()
-	g.WaitVisible(`[data-debits] [data-plan="1601"]`)
-	cart := "/?registration=" + g.Registration() + "&step=cart"
-	g.Eval(`(sessionStorage.clear(), "")`) // as after ten minutes
-	g.goTo(cart)
-	g.WaitVisible(`[data-plan-failed]`)
-	g.Click(`a[data-mandate]`)
-	g.setUpDirectDebit()
-	g.WaitVisible(`[data-plan-failed]`)
-	g.says("There is nothing to pay today.")
-	if text := g.Text(); strings.Contains(text, "Nothing more to pay later") {
+	visitor := newSiteVisitor(t, phone)
+	visitor.logIn("/?me&club=11", "customer")
+	visitor.WaitVisible(`[data-own]`)
+	visitor.chooseOffer("subscription", "1601")
+	visitor.unfoldDebits()
+	visitor.WaitVisible(`[data-debits] [data-plan="1601"]`)
+	cart := "/?registration=" + visitor.Registration() + "&step=cart"
+	visitor.Eval(`(sessionStorage.clear(), "")`) // as after ten minutes
+	visitor.goTo(cart)
+	visitor.WaitVisible(`[data-plan-failed]`)
+	visitor.Click(`a[data-mandate]`)
+	visitor.setUpDirectDebit()
+	visitor.WaitVisible(`[data-plan-failed]`)
+	visitor.says("There is nothing to pay today.")
+	if text := visitor.Text(); strings.Contains(text, "Nothing more to pay later") {
 		t.Errorf("the cart says:\n%s", text)
 	}
-	if says := g.TextOf(`[data-pay]`); says != "Order with obligation to pay" {
+	if says := visitor.TextOf(`[data-pay]`); says != "Order with obligation to pay" {
 		t.Errorf("the button says %q", says)
 	}
 }
@@ -193,42 +193,42 @@ func TestDebitsOfAMembersOwnOffer(t *testing.T) {
 // unless the login is of another club.
 func TestMemberOpensAnOffersLink(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.logIn("/?club=12&offer="+cardOffer+"&startDate="+tomorrow(), "customer")
-	g.WaitVisible(`form[data-form="person"]`)
-	if g.Count(`[data-as-member]`) != 0 {
+	visitor := newSiteVisitor(t, phone)
+	visitor.logIn("/?club=12&offer="+cardOffer+"&startDate="+tomorrow(), "customer")
+	visitor.WaitVisible(`form[data-form="person"]`)
+	if visitor.Count(`[data-as-member]`) != 0 {
 		t.Error("a member of another club is offered what the club refuses")
 	}
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=2031-03-01")
-	g.WaitVisible(`form[data-form="person"]`)
-	g.Inspect("as-member")
-	g.Click(`[data-as-member] a`)
-	g.WaitVisible(`[data-own]`)
-	g.Click(`[data-linked] [data-choose]`)
-	if start := g.Value(`dialog [data-field="startDate"]`); start != "2031-03-01" {
+	visitor.goTo("/?club=11&offer=" + cardOffer + "&startDate=2031-03-01")
+	visitor.WaitVisible(`form[data-form="person"]`)
+	visitor.Inspect("as-member")
+	visitor.Click(`[data-as-member] a`)
+	visitor.WaitVisible(`[data-own]`)
+	visitor.Click(`[data-linked] [data-choose]`)
+	if start := visitor.Value(`dialog [data-field="startDate"]`); start != "2031-03-01" {
 		t.Errorf("the link's start date is now %s", start)
 	}
-	g.Click(`dialog [data-continue]`)
-	g.WaitVisible(`[data-pay]`)
-	if g.Count(`[data-correct]`) != 0 {
+	visitor.Click(`dialog [data-continue]`)
+	visitor.WaitVisible(`[data-pay]`)
+	if visitor.Count(`[data-correct]`) != 0 {
 		t.Error("the member's details can be typed again")
 	}
-	g.expectRecords(g.Registration(), expectedRecords{})
+	visitor.expectRecords(visitor.Registration(), expectedRecords{})
 }
 
 // TestMembersOwnOfferOnAPublicPage: a link to an offer that only the member's price list has leads there, and the way back
 // shows the public catalogue again.
 func TestMembersOwnOfferOnAPublicPage(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.AllowConsole("status of 404")
-	g.logIn("/?club=11&offer=1601", "customer")
-	g.Click(`[data-as-member] a`)
-	g.WaitVisible(`[data-linked="1601"] [data-choose]`)
-	g.Back()
-	g.WaitVisible(`[data-as-member] a`)
-	if g.Count(`[data-own], [data-choose]`) != 0 {
-		t.Errorf("the public page shows the member's prices:\n%s", g.Text())
+	visitor := newSiteVisitor(t, phone)
+	visitor.AllowConsole("status of 404")
+	visitor.logIn("/?club=11&offer=1601", "customer")
+	visitor.Click(`[data-as-member] a`)
+	visitor.WaitVisible(`[data-linked="1601"] [data-choose]`)
+	visitor.Back()
+	visitor.WaitVisible(`[data-as-member] a`)
+	if visitor.Count(`[data-own], [data-choose]`) != 0 {
+		t.Errorf("the public page shows the member's prices:\n%s", visitor.Text())
 	}
 }
 
@@ -246,32 +246,32 @@ func TestMembersLinkToAMissingOffer(t *testing.T) {
 // out.
 func TestMemberInBrowser(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.goTo("/")
-	g.Click(`[data-log-in]`)
-	g.WaitVisible(`[data-form="login"]`)
-	g.logIn("/?me", "debtor") // on the page that is already open: only the fragment changes
-	g.WaitVisible(`[data-me="11-001002"]`)
-	g.expectNoStoredToken()
-	debt := g.Attribute(`[data-debt]`, "data-debt")
-	if debt != "12400" || g.Attribute(`[data-status-of-me]`, "data-status-of-me") != "customer" {
-		t.Errorf("the debt is %s:\n%s", debt, g.Text())
+	visitor := newSiteVisitor(t, phone)
+	visitor.goTo("/")
+	visitor.Click(`[data-log-in]`)
+	visitor.WaitVisible(`[data-form="login"]`)
+	visitor.logIn("/?me", "debtor") // on the page that is already open: only the fragment changes
+	visitor.WaitVisible(`[data-me="11-001002"]`)
+	visitor.expectNoStoredToken()
+	debt := visitor.Attribute(`[data-debt]`, "data-debt")
+	if debt != "12400" || visitor.Attribute(`[data-status-of-me]`, "data-status-of-me") != "customer" {
+		t.Errorf("the debt is %s:\n%s", debt, visitor.Text())
 	}
-	g.Click(`[data-way="buy"]`)
-	g.WaitVisible(`[data-own]`)
-	g.WaitVisible(`[data-choose]`)
-	if g.Count(`[data-category="subscription"]`) != 0 && g.Count(`[data-offer="201"]`) != 0 {
+	visitor.Click(`[data-way="buy"]`)
+	visitor.WaitVisible(`[data-own]`)
+	visitor.WaitVisible(`[data-choose]`)
+	if visitor.Count(`[data-category="subscription"]`) != 0 && visitor.Count(`[data-offer="201"]`) != 0 {
 		t.Error("a debtor is offered what the club does not sell to debtors")
 	}
-	g.goTo("/?me")
-	g.Reload()
-	g.WaitVisible(`[data-me="11-001002"]`)
-	g.Click(`[data-log-out]`)
-	g.WaitVisible(`[data-logged-out="left"]`)
-	g.Reload()
-	g.WaitVisible(`[data-logged-out=""] [data-form="login"]`)
-	if strings.Contains(g.Text(), "11-001002") {
-		t.Errorf("a member is still shown after the logout:\n%s", g.Text())
+	visitor.goTo("/?me")
+	visitor.Reload()
+	visitor.WaitVisible(`[data-me="11-001002"]`)
+	visitor.Click(`[data-log-out]`)
+	visitor.WaitVisible(`[data-logged-out="left"]`)
+	visitor.Reload()
+	visitor.WaitVisible(`[data-logged-out=""] [data-form="login"]`)
+	if strings.Contains(visitor.Text(), "11-001002") {
+		t.Errorf("a member is still shown after the logout:\n%s", visitor.Text())
 	}
 }
 
@@ -294,36 +294,36 @@ func TestMyMembership(t *testing.T) {
 // neither that nor the choice is lost when the page is drawn again.
 func TestMoveWithoutAClub(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	details := g.HoldRequests("*/v1/clubs/12")
-	g.logIn("/?me&step=transfer", "former")
+	visitor := newSiteVisitor(t, phone)
+	details := visitor.HoldRequests("*/v1/clubs/12")
+	visitor.logIn("/?me&step=transfer", "former")
 	details.Await()
-	g.Click(`[data-form="transfer"] [data-continue]`)
-	g.says("Choose a club.")
+	visitor.Click(`[data-form="transfer"] [data-continue]`)
+	visitor.says("Choose a club.")
 	details.Release()
-	g.Await(
+	visitor.Await(
 		"the club's details have arrived",
 		`performance.getEntriesByType("resource").some(({name, responseEnd}) => name.endsWith("/v1/clubs/12") && responseEnd > 0)`,
 	)
-	g.Eval(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(""))))`)
-	g.says("Choose a club.")
-	if !g.Focused(`[data-to]`) {
+	visitor.Eval(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(""))))`)
+	visitor.says("Choose a club.")
+	if !visitor.Focused(`[data-to]`) {
 		t.Error("the focus is not on the clubs")
 	}
-	g.Inspect("transfer-missing")
-	g.Click(`[data-language="fr"]`)
-	g.WaitVisible(`html[lang="fr"]`)
-	g.says("Choisissez un club.")
-	g.Click(`label:has([data-to="13"])`)
-	g.WaitVisible(`[data-to="13"]:checked`)
-	if said := g.TextOf(`[data-field-error="club"]`); said != "" {
+	visitor.Inspect("transfer-missing")
+	visitor.Click(`[data-language="fr"]`)
+	visitor.WaitVisible(`html[lang="fr"]`)
+	visitor.says("Choisissez un club.")
+	visitor.Click(`label:has([data-to="13"])`)
+	visitor.WaitVisible(`[data-to="13"]:checked`)
+	if said := visitor.TextOf(`[data-field-error="club"]`); said != "" {
 		t.Errorf("although a club is chosen, the page says %q", said)
 	}
-	g.Click(`[data-language="en"]`)
-	g.WaitVisible(`html[lang="en"] [data-to="13"]:checked`)
-	g.Click(`[data-form="transfer"] [data-continue]`)
-	g.WaitVisible(`[data-transfer="awaiting_code"]`)
-	if sent := len(g.messages()); sent != 1 {
+	visitor.Click(`[data-language="en"]`)
+	visitor.WaitVisible(`html[lang="en"] [data-to="13"]:checked`)
+	visitor.Click(`[data-form="transfer"] [data-continue]`)
+	visitor.WaitVisible(`[data-transfer="awaiting_code"]`)
+	if sent := len(visitor.messages()); sent != 1 {
 		t.Errorf("%d codes were sent", sent)
 	}
 }
@@ -332,25 +332,25 @@ func TestMoveWithoutAClub(t *testing.T) {
 // the logout.
 func TestLogOutEndsSessions(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.logIn("/?me&club=11", "customer")
-	g.WaitVisible(`[data-own]`)
-	g.chooseOffer("subscription", "201")
-	g.WaitVisible(`[data-pay]`)
-	registration := g.Registration()
-	g.goTo("/?me&club=11")
-	g.WaitVisible(`[data-resume="` + registration + `"]`)
-	g.goTo("/?me")
-	g.Click(`[data-log-out]`)
-	g.WaitVisible(`[data-logged-out="left"]`)
-	g.goTo("/?club=11")
-	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
-	if g.Count(`[data-resume]`) != 0 || g.Eval(`localStorage.getItem("frontdesk.registrations")`) != "[]" {
+	visitor := newSiteVisitor(t, phone)
+	visitor.logIn("/?me&club=11", "customer")
+	visitor.WaitVisible(`[data-own]`)
+	visitor.chooseOffer("subscription", "201")
+	visitor.WaitVisible(`[data-pay]`)
+	registration := visitor.Registration()
+	visitor.goTo("/?me&club=11")
+	visitor.WaitVisible(`[data-resume="` + registration + `"]`)
+	visitor.goTo("/?me")
+	visitor.Click(`[data-log-out]`)
+	visitor.WaitVisible(`[data-logged-out="left"]`)
+	visitor.goTo("/?club=11")
+	visitor.WaitVisible(`main[data-step="offer"] [data-offer]`)
+	if visitor.Count(`[data-resume]`) != 0 || visitor.Eval(`localStorage.getItem("frontdesk.registrations")`) != "[]" {
 		t.Error("after the logout, the next visitor is offered the member's sign-up")
 	}
-	g.ExpectConsole("status of 401")
-	g.goTo("/?registration=" + registration)
-	g.WaitVisible(`main[data-state="missing"]`)
+	visitor.ExpectConsole("status of 401")
+	visitor.goTo("/?registration=" + registration)
+	visitor.WaitVisible(`main[data-state="missing"]`)
 }
 
 // TestAnotherPersonLogsIn checks that the sign-up of a member cannot be continued once another person has logged in, even
@@ -363,41 +363,41 @@ func TestAnotherPersonLogsIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newSiteVisitor(t, phone)
-			g.logIn("/?me&club=11", "customer")
-			g.WaitVisible(`[data-own]`)
-			g.chooseOffer("subscription", "201")
-			g.WaitVisible(`[data-pay]`)
-			registration := g.Registration()
-			g.goTo("/?me")
-			g.WaitVisible(`[data-me="11-001001"]`)
-			leave(g)
-			g.logIn("/?me", "customer")
-			g.Await("the member has logged in again", `location.hash === "" && !!document.querySelector('[data-me="11-001001"]')`)
-			g.goTo("/?me&club=11")
-			g.WaitVisible(`[data-resume="` + registration + `"]`)
+			visitor := newSiteVisitor(t, phone)
+			visitor.logIn("/?me&club=11", "customer")
+			visitor.WaitVisible(`[data-own]`)
+			visitor.chooseOffer("subscription", "201")
+			visitor.WaitVisible(`[data-pay]`)
+			registration := visitor.Registration()
+			visitor.goTo("/?me")
+			visitor.WaitVisible(`[data-me="11-001001"]`)
+			leave(visitor)
+			visitor.logIn("/?me", "customer")
+			visitor.Await("the member has logged in again", `location.hash === "" && !!document.querySelector('[data-me="11-001001"]')`)
+			visitor.goTo("/?me&club=11")
+			visitor.WaitVisible(`[data-resume="` + registration + `"]`)
 
-			g.goTo("/?me")
-			g.WaitVisible(`[data-me="11-001001"]`)
-			leave(g)
-			g.logIn("/?me", "debtor")
-			g.WaitVisible(`[data-me="11-001002"]`)
-			if kept := g.Eval(`localStorage.getItem("frontdesk.registrations")`); kept != "[]" {
+			visitor.goTo("/?me")
+			visitor.WaitVisible(`[data-me="11-001001"]`)
+			leave(visitor)
+			visitor.logIn("/?me", "debtor")
+			visitor.WaitVisible(`[data-me="11-001002"]`)
+			if kept := visitor.Eval(`localStorage.getItem("frontdesk.registrations")`); kept != "[]" {
 				t.Fatalf("of the other person's sign-ups the browser keeps %s", kept)
 			}
-			g.Await(
+			visitor.Await(
 				"the session has ended",
 				`performance.getEntriesByType("resource").some(({name, responseEnd}) => name.endsWith("`+registration+`/session") && responseEnd > 0)`,
 			)
-			g.goTo("/?me&club=11")
-			g.WaitVisible(`[data-own]`)
-			g.WaitVisible(`[data-offer]`)
-			if g.Count(`[data-resume]`) != 0 {
-				t.Errorf("one is offered another person's sign-up:\n%s", g.Text())
+			visitor.goTo("/?me&club=11")
+			visitor.WaitVisible(`[data-own]`)
+			visitor.WaitVisible(`[data-offer]`)
+			if visitor.Count(`[data-resume]`) != 0 {
+				t.Errorf("one is offered another person's sign-up:\n%s", visitor.Text())
 			}
-			g.ExpectConsole("status of 401")
-			g.goTo("/?registration=" + registration)
-			g.WaitVisible(`main[data-state="missing"]`)
+			visitor.ExpectConsole("status of 401")
+			visitor.goTo("/?registration=" + registration)
+			visitor.WaitVisible(`main[data-state="missing"]`)
 		})
 	}
 }
@@ -408,7 +408,7 @@ func TestLoginEndsInBrowser(t *testing.T) {
 	t.Parallel()
 	const secret = "a secret that is long enough for anybody"
 	gateway := frontdesktest.Start(t, "FRONTDESK_IDENTITY_SECRET="+secret)
-	g := newSiteVisitorAt(t, desktop, frontdesktest.NewClient(t, gateway.URL), gateway)
+	visitor := newSiteVisitorAt(t, desktop, frontdesktest.NewClient(t, gateway.URL), gateway)
 	for life := 12 * time.Second; ; life *= 2 { // until the page is open before the login expires
 		now := time.Now()
 		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
@@ -417,15 +417,15 @@ func TestLoginEndsInBrowser(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.goTo("/?me&step=consents#identityToken=" + token)
-		g.WaitVisible(`[data-consents="news"], [data-logged-out]`)
-		if g.Count(`[data-consents="news"]`) > 0 {
+		visitor.goTo("/?me&step=consents#identityToken=" + token)
+		visitor.WaitVisible(`[data-consents="news"], [data-logged-out]`)
+		if visitor.Count(`[data-consents="news"]`) > 0 {
 			break
 		}
-		g.Open("about:blank") // a change of the fragment alone loads nothing
+		visitor.Open("about:blank") // a change of the fragment alone loads nothing
 	}
-	g.WaitVisible(`[data-logged-out="expired"]`)
-	if g.Count(`[data-consent]`) != 0 {
+	visitor.WaitVisible(`[data-logged-out="expired"]`)
+	if visitor.Count(`[data-consent]`) != 0 {
 		t.Error("consents are shown without a login")
 	}
 }

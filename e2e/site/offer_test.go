@@ -48,28 +48,28 @@ func TestOffersOnAPhone(t *testing.T) {
 	} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			g := newSiteVisitor(t, phone)
-			g.SetLanguage(language)
-			g.goTo("/?club=11")
-			g.WaitVisible(`[data-about]`)
-			g.says(append(words.groups, words.about...)...)
-			n, said := g.Count(`[data-recommended]`), g.TextOf(`.offer-list:first-of-type > :first-child [data-recommended]`)
+			visitor := newSiteVisitor(t, phone)
+			visitor.SetLanguage(language)
+			visitor.goTo("/?club=11")
+			visitor.WaitVisible(`[data-about]`)
+			visitor.says(append(words.groups, words.about...)...)
+			n, said := visitor.Count(`[data-recommended]`), visitor.TextOf(`.offer-list:first-of-type > :first-child [data-recommended]`)
 			if n != 1 || said != words.recommend {
 				t.Errorf("%d offers are recommended; the first one says %q", n, said)
 			}
 			for i, name := range words.groups {
-				g.Eval(`(document.querySelectorAll("[data-jump]")[` + string(rune('0'+i)) + `].click(), "")`)
-				g.Await(
+				visitor.Eval(`(document.querySelectorAll("[data-jump]")[` + string(rune('0'+i)) + `].click(), "")`)
+				visitor.Await(
 					"the group "+name+" is at the top",
 					`document.activeElement.matches("h2") && document.activeElement.innerText === "`+name+`" &&
 						document.activeElement.getBoundingClientRect().top < innerHeight / 3`,
 				)
 			}
-			g.Screenshot("group")
-			g.Eval(`(document.querySelector("[data-image]").scrollIntoView(), "")`)
-			g.Await("the club's picture is shown", `document.querySelector("[data-image]").naturalWidth > 0`)
-			g.Screenshot("club")
-			g.expectFits()
+			visitor.Screenshot("group")
+			visitor.Eval(`(document.querySelector("[data-image]").scrollIntoView(), "")`)
+			visitor.Await("the club's picture is shown", `document.querySelector("[data-image]").naturalWidth > 0`)
+			visitor.Screenshot("club")
+			visitor.expectFits()
 		})
 	}
 }
@@ -77,35 +77,35 @@ func TestOffersOnAPhone(t *testing.T) {
 // TestCategoryAfterAReload checks that a reload, and the way back from an offer, show the category that the visitor chose.
 func TestCategoryAfterAReload(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.goTo("/?club=11")
-	g.Click(`label:has([data-category="counter"])`)
-	g.Reload()
-	g.WaitVisible(`[data-category="counter"]:checked`)
-	g.Click(`[data-offer] [data-choose]`)
-	g.WaitVisible(`form[data-form="person"]`)
-	g.Click(`.back`)
-	g.WaitVisible(`[data-category="counter"]:checked`)
-	g.Back()
-	g.WaitVisible(`form[data-form="person"]`)
-	g.goTo("/?club=11&category=none-such")
-	g.WaitVisible(`[data-category="subscription"]:checked`)
-	g.WaitVisible(`[data-offer] [data-choose]`)
+	visitor := newSiteVisitor(t, phone)
+	visitor.goTo("/?club=11")
+	visitor.Click(`label:has([data-category="counter"])`)
+	visitor.Reload()
+	visitor.WaitVisible(`[data-category="counter"]:checked`)
+	visitor.Click(`[data-offer] [data-choose]`)
+	visitor.WaitVisible(`form[data-form="person"]`)
+	visitor.Click(`.back`)
+	visitor.WaitVisible(`[data-category="counter"]:checked`)
+	visitor.Back()
+	visitor.WaitVisible(`form[data-form="person"]`)
+	visitor.goTo("/?club=11&category=none-such")
+	visitor.WaitVisible(`[data-category="subscription"]:checked`)
+	visitor.WaitVisible(`[data-offer] [data-choose]`)
 }
 
 // TestCategoryOfAnInvitation: a visitor whose invitation was refused can look at all offers, without a new attempt for each.
 func TestCategoryOfAnInvitation(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.ExpectConsole("status of 422")
-	g.goTo("/?club=11&invitation=" + strings.Repeat("A", 43))
-	g.WaitVisible(`[data-error="invitation_invalid"]`)
-	g.WaitVisible(`[data-offer] [data-choose]`)
-	g.Click(`label:has([data-category="counter"])`)
-	g.WaitVisible(`[data-category="counter"]:checked`)
-	g.WaitVisible(`[data-error="invitation_invalid"]`)
+	visitor := newSiteVisitor(t, phone)
+	visitor.ExpectConsole("status of 422")
+	visitor.goTo("/?club=11&invitation=" + strings.Repeat("A", 43))
+	visitor.WaitVisible(`[data-error="invitation_invalid"]`)
+	visitor.WaitVisible(`[data-offer] [data-choose]`)
+	visitor.Click(`label:has([data-category="counter"])`)
+	visitor.WaitVisible(`[data-category="counter"]:checked`)
+	visitor.WaitVisible(`[data-error="invitation_invalid"]`)
 	starts := `performance.getEntriesByType("resource").filter(({ name }) => name.endsWith("/v1/registrations")).length`
-	if n := frontdesktest.Eval[int](g.Browser, starts); n != 1 {
+	if n := frontdesktest.Eval[int](visitor.Browser, starts); n != 1 {
 		t.Errorf("the invitation was sent %d times", n)
 	}
 }
@@ -114,31 +114,31 @@ func TestCategoryOfAnInvitation(t *testing.T) {
 // club has the consent.
 func TestConsentsOnTheLastPage(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.fillCart()
-	g.payByCard()
-	g.WaitVisible(`[data-consents-offer]`)
-	g.says("You’re in!", "Stay in touch", "News", "Save")
-	if n := g.Count(`[data-consents-offer] input:checked`); n != 0 {
+	visitor := newSiteVisitor(t, phone)
+	visitor.fillCart()
+	visitor.payByCard()
+	visitor.WaitVisible(`[data-consents-offer]`)
+	visitor.says("You’re in!", "Stay in touch", "News", "Save")
+	if n := visitor.Count(`[data-consents-offer] input:checked`); n != 0 {
 		t.Errorf("%d consents are ticked before the visitor has said anything", n)
 	}
-	registration := g.Registration()
-	id := g.Attribute(`[data-consents="news"] input[data-channel="email"]`, "data-consent")
-	g.Click(`label[for="consent-` + id + `"]`)
-	g.Await("one change can be saved", `document.querySelector("#save").innerText === "Save 1 change"`)
+	registration := visitor.Registration()
+	id := visitor.Attribute(`[data-consents="news"] input[data-channel="email"]`, "data-consent")
+	visitor.Click(`label[for="consent-` + id + `"]`)
+	visitor.Await("one change can be saved", `document.querySelector("#save").innerText === "Save 1 change"`)
 	const asks = `String(!dispatchEvent(new Event("beforeunload", { cancelable: true })))`
-	if g.Eval(asks) != "true" {
+	if visitor.Eval(asks) != "true" {
 		t.Error("the browser would leave the page without asking about the change")
 	}
-	g.Click(`#save`)
-	g.WaitVisible(`[data-saved="1"]`)
-	g.says("Your choice is saved.")
-	if g.Eval(asks) != "false" {
+	visitor.Click(`#save`)
+	visitor.WaitVisible(`[data-saved="1"]`)
+	visitor.says("Your choice is saved.")
+	if visitor.Eval(asks) != "false" {
 		t.Error("the browser asks about a change that is saved")
 	}
-	g.Screenshot("saved")
+	visitor.Screenshot("saved")
 	var allowed struct{ Items []api.Consent }
-	answer := g.Eval(`fetch("/v1/registrations/` + registration + `/consents").then((response) => response.text())`)
+	answer := visitor.Eval(`fetch("/v1/registrations/` + registration + `/consents").then((response) => response.text())`)
 	if err := json.Unmarshal([]byte(answer), &allowed); err != nil {
 		t.Fatal(err)
 	}
@@ -147,33 +147,33 @@ func TestConsentsOnTheLastPage(t *testing.T) {
 			t.Errorf("the club has %+v", consent)
 		}
 	}
-	if g.calls("updateOptin") != 1 {
-		t.Errorf("%d consents were changed at the club", g.calls("updateOptin"))
+	if visitor.calls("updateOptin") != 1 {
+		t.Errorf("%d consents were changed at the club", visitor.calls("updateOptin"))
 	}
 }
 
 // TestSandboxPage checks that a developer sees the payments of one world, and can change its settings.
 func TestSandboxPage(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, desktop)
-	g.fillCart()
-	g.payByCard()
-	g.expectMember()
-	g.goTo(frontdesktest.MerchantPage)
-	g.says(g.c.World, "1, newest first", "€459.00", "captured", "of this world")
-	g.Screenshot("payments")
-	g.Eval(`(document.querySelector("[name=webhooks]").value = "late", "")`)
-	g.Click(`form[action="settings"] button`)
-	g.Await("the page of the server has the setting", `document.querySelector("[name=webhooks] option[selected]")?.text === "late"`)
-	if webhooks := g.c.ProcessorSettings().Webhooks; webhooks != "late" {
+	visitor := newSiteVisitor(t, desktop)
+	visitor.fillCart()
+	visitor.payByCard()
+	visitor.expectMember()
+	visitor.goTo(frontdesktest.MerchantPage)
+	visitor.says(visitor.c.World, "1, newest first", "€459.00", "captured", "of this world")
+	visitor.Screenshot("payments")
+	visitor.Eval(`(document.querySelector("[name=webhooks]").value = "late", "")`)
+	visitor.Click(`form[action="settings"] button`)
+	visitor.Await("the page of the server has the setting", `document.querySelector("[name=webhooks] option[selected]")?.text === "late"`)
+	if webhooks := visitor.c.ProcessorSettings().Webhooks; webhooks != "late" {
 		t.Errorf("the world's webhooks are %q", webhooks)
 	}
-	other := g.c.WithT(t)
+	other := visitor.c.WithT(t)
 	other.World = "demo-of-another-test"
 	if webhooks := other.ProcessorSettings().Webhooks; webhooks != "normal" {
 		t.Errorf("another world's webhooks are %q", webhooks)
 	}
-	g.UseWorld(&frontdesktest.Client{})
-	g.goTo(frontdesktest.MerchantPage + "?world=" + other.World)
-	g.says("No payment yet.")
+	visitor.UseWorld(&frontdesktest.Client{})
+	visitor.goTo(frontdesktest.MerchantPage + "?world=" + other.World)
+	visitor.says("No payment yet.")
 }

@@ -59,9 +59,9 @@ func TestCrossOriginJourney(t *testing.T) {
 	for name, token := range map[string]*string{"cookie": nil, "bearer": new(string)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newCrossOriginVisitor(t, "localhost")
+			visitor := newCrossOriginVisitor(t, "localhost")
 			start := tomorrow()
-			begun := f.ask(token, "POST", "/v1/registrations", api.StartRegistration{
+			begun := visitor.ask(token, "POST", "/v1/registrations", api.StartRegistration{
 				ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: cardOffer, StartDate: &start}},
 			})
 			if begun.Status != http.StatusCreated || (begun.Token == nil) != (token == nil) {
@@ -71,24 +71,24 @@ func TestCrossOriginJourney(t *testing.T) {
 				token = begun.Token
 			}
 			path := "/v1/registrations/" + begun.Id
-			if check := f.ask(token, "POST", path+"/check", nil); check.Status != http.StatusOK || !check.Cart.Valid {
+			if check := visitor.ask(token, "POST", path+"/check", nil); check.Status != http.StatusOK || !check.Cart.Valid {
 				t.Errorf("the check is answered by %+v", check)
 			}
-			payment := f.ask(token, "POST", path+"/payment", map[string]string{
-				"method": "card", "cart": begun.Cart.Revision, "returnUrl": f.site,
+			payment := visitor.ask(token, "POST", path+"/payment", map[string]string{
+				"method": "card", "cart": begun.Cart.Revision, "returnUrl": visitor.site,
 			})
 			if payment.Status != http.StatusCreated || payment.Payment.Card.RedirectUrl == nil {
 				t.Fatalf("the payment is answered by %+v", payment)
 			}
-			f.Open(*payment.Payment.Card.RedirectUrl)
-			f.enterCard(frontdesktest.ApprovedCard)
-			f.WaitVisible(`[data-front-end]`)
-			frontdesktest.Eventually(t, "the buyer is a member", func() bool { return f.ask(token, "GET", path, nil).State == api.Completed })
-			f.expectRecords(begun.Id, expectedRecords{recorded: begun.Cart.DueNow.Amount, captured: begun.Cart.DueNow.Amount})
+			visitor.Open(*payment.Payment.Card.RedirectUrl)
+			visitor.enterCard(frontdesktest.ApprovedCard)
+			visitor.WaitVisible(`[data-front-end]`)
+			frontdesktest.Eventually(t, "the buyer is a member", func() bool { return visitor.ask(token, "GET", path, nil).State == api.Completed })
+			visitor.expectRecords(begun.Id, expectedRecords{recorded: begun.Cart.DueNow.Amount, captured: begun.Cart.DueNow.Amount})
 
 			anonymous := ""
-			f.ExpectConsole("status of 401")
-			if other := f.ask(&anonymous, "GET", path, nil); other.Status != http.StatusUnauthorized {
+			visitor.ExpectConsole("status of 401")
+			if other := visitor.ask(&anonymous, "GET", path, nil); other.Status != http.StatusUnauthorized {
 				t.Errorf("without a session the registration is answered by %+v", other)
 			}
 		})
@@ -99,24 +99,24 @@ func TestCrossOriginJourney(t *testing.T) {
 // preflight.
 func TestForbiddenOrigin(t *testing.T) {
 	t.Parallel()
-	f := newCrossOriginVisitor(t, "elsewhere.localhost")
-	f.ExpectConsole("asked elsewhere.localhost")
-	f.ExpectConsole("blocked by CORS policy")
-	f.ExpectConsole("ERR_FAILED")
-	f.ExpectConsole("ERR_BLOCKED_BY_RESPONSE") // without a preflight the request has no key, and the page may not read the refusal
+	visitor := newCrossOriginVisitor(t, "elsewhere.localhost")
+	visitor.ExpectConsole("asked elsewhere.localhost")
+	visitor.ExpectConsole("blocked by CORS policy")
+	visitor.ExpectConsole("ERR_FAILED")
+	visitor.ExpectConsole("ERR_BLOCKED_BY_RESPONSE") // without a preflight the request has no key, and the page may not read the refusal
 	for _, request := range []string{
-		`frontEnd("` + f.home + `", "` + f.c.World + `")("GET", "/v1/clubs")`,
-		`frontEnd("` + f.home + `", "` + f.c.World + `")("POST", "/v1/registrations", {clubId: "11"})`,
+		`frontEnd("` + visitor.home + `", "` + visitor.c.World + `")("GET", "/v1/clubs")`,
+		`frontEnd("` + visitor.home + `", "` + visitor.c.World + `")("POST", "/v1/registrations", {clubId: "11"})`,
 	} {
-		if answer := f.Eval(request + `.then(JSON.stringify, (refused) => refused.name)`); answer != "TypeError" {
+		if answer := visitor.Eval(request + `.then(JSON.stringify, (refused) => refused.name)`); answer != "TypeError" {
 			t.Errorf("%s is answered by %s", request, answer)
 		}
 	}
-	f.Eval(
-		`fetch("` + f.home + `/v1/registrations", {method: "POST", mode: "no-cors", credentials: "include",
+	visitor.Eval(
+		`fetch("` + visitor.home + `/v1/registrations", {method: "POST", mode: "no-cors", credentials: "include",
 			body: '{"clubId": "11"}'}).then(() => "", () => "")`,
 	)
-	if n := len(f.c.Calls()); n != 0 {
+	if n := len(visitor.c.Calls()); n != 0 {
 		t.Errorf("the page made the gateway ask the club system %d times", n)
 	}
 }

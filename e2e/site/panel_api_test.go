@@ -38,26 +38,28 @@ func TestPanelOnlyInMockMode(t *testing.T) {
 // requests.
 func TestPanelHidesSecrets(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	var registration api.Registration
-	c.Do("POST", "/v1/registrations", api.StartRegistration{
+	client.Do("POST", "/v1/registrations", api.StartRegistration{
 		ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{frontdesktest.DebitItem("2031-03-01")},
 	}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
-	c.Token = *registration.Token
+	client.Token = *registration.Token
 	path := "/v1/registrations/" + registration.Id
 	key := frontdesktest.Key("")
-	c.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": frontdesktest.GoodIBAN}, key).Into(http.StatusCreated, nil)
-	code := (&siteVisitor{t: t, c: c}).code()
-	c.Do("POST", path+"/mandate/signature", map[string]string{"code": code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	c.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": frontdesktest.GoodIBAN}, frontdesktest.Key("")).
+	client.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": frontdesktest.GoodIBAN},
+		key).Into(http.StatusCreated, nil)
+	code := (&siteVisitor{t: t, c: client}).code()
+	client.Do("POST", path+"/mandate/signature", map[string]string{"code": code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	client.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": frontdesktest.GoodIBAN}, frontdesktest.Key("")).
 		Problem(api.MandateSigned)
-	c.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
-	c.Do("GET", path+"/events?token="+c.Token+"&nowhere", nil, [2]string{"Authorization", "Bearer unknown"}).Problem(api.InvalidRequest)
-	c.Do("GET", "/v1/"+c.Token, nil).Problem(api.NotFound)
+	client.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
+	client.Do("GET", path+"/events?token="+client.Token+"&nowhere", nil,
+		[2]string{"Authorization", "Bearer unknown"}).Problem(api.InvalidRequest)
+	client.Do("GET", "/v1/"+client.Token, nil).Problem(api.NotFound)
 
-	kept := string(c.Do("GET", "/panel/requests?world=demo", nil).Body)
+	kept := string(client.Do("GET", "/panel/requests?world=demo", nil).Body)
 	for name, secret := range map[string]string{
-		"token": c.Token, "code": code, "IBAN": frontdesktest.GoodIBAN, "short IBAN": "3M02", "key": key[1],
+		"token": client.Token, "code": code, "IBAN": frontdesktest.GoodIBAN, "short IBAN": "3M02", "key": key[1],
 		"email": "ada@", "login": "eyJ",
 	} {
 		if strings.Contains(kept, secret) {
@@ -75,21 +77,21 @@ func TestPanelHidesSecrets(t *testing.T) {
 // that the panel has chosen.
 func TestWorldCookie(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	cookie := func(world string) [2]string { return [2]string{"Cookie", "frontdesk-world=" + world} }
-	c.Do("GET", "/v1/clubs", nil, cookie("demo-mine")).Into(http.StatusOK, nil)
-	c.Do("GET", "/v1/clubs", nil, cookie("demo-mine"), [2]string{"X-Frontdesk-World", "demo-theirs"}).Into(http.StatusOK, nil)
+	client.Do("GET", "/v1/clubs", nil, cookie("demo-mine")).Into(http.StatusOK, nil)
+	client.Do("GET", "/v1/clubs", nil, cookie("demo-mine"), [2]string{"X-Frontdesk-World", "demo-theirs"}).Into(http.StatusOK, nil)
 	for _, world := range []string{"demo-mine", "demo-theirs"} {
-		of := *c
+		of := *client
 		of.World = world
-		if calls, answers := of.Calls(), answersOf(c, world); len(calls) == 0 || len(answers) != 1 {
+		if calls, answers := of.Calls(), answersOf(client, world); len(calls) == 0 || len(answers) != 1 {
 			t.Errorf("%s: %+v for %+v", world, calls, answers)
 		}
 	}
-	if calls := c.Calls(); len(calls) != 0 {
+	if calls := client.Calls(); len(calls) != 0 {
 		t.Errorf("demo was asked %+v", calls)
 	}
-	c.Do("GET", "/v1/clubs", nil, cookie("acme")).Problem(api.MalformedRequest)
+	client.Do("GET", "/v1/clubs", nil, cookie("acme")).Problem(api.MalformedRequest)
 
 	_, tested := frontdesktest.NewEnv(t).Gateway(t)
 	tested.Do("GET", "/v1/clubs", nil, cookie("acme")).Into(http.StatusOK, nil)

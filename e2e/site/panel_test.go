@@ -26,50 +26,50 @@ func TestPanelInBrowser(t *testing.T) {
 	for name, size := range map[string][2]int{"desktop": {1280, 900}, "phone": {390, 844}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g, panel := mockSite(t, size[0], size[1])
-			g.goTo("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01")
-			g.giveDetails()
-			g.Fill(`[data-field="holder"]`, "Ada Martin")
+			visitor, panel := mockSite(t, size[0], size[1])
+			visitor.goTo("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01")
+			visitor.giveDetails()
+			visitor.Fill(`[data-field="holder"]`, "Ada Martin")
 			panel.WaitVisible(`.handle`)
 			panel.Click(`.handle`)
 			panel.OpenTab("values")
 			panel.Click(`[data-value^="FR14"][data-value$="606"]`)
 			frontdesktest.Eventually(t, "the panel fills in the account", func() bool {
-				return strings.EqualFold(g.Value(`[data-field="iban"]`), frontdesktest.GoodIBAN)
+				return strings.EqualFold(visitor.Value(`[data-field="iban"]`), frontdesktest.GoodIBAN)
 			})
-			g.Screenshot("values")
-			g.Click(`form[data-form="mandate"] [data-continue]`)
+			visitor.Screenshot("values")
+			visitor.Click(`form[data-form="mandate"] [data-continue]`)
 			panel.WaitVisible(`[data-latest] [data-code]`) // on any tab
 			panel.OpenTab("phone")
-			panel.WaitVisible(`.pane [data-code="` + g.code() + `"]`)
-			g.Screenshot("phone")
+			panel.WaitVisible(`.pane [data-code="` + visitor.code() + `"]`)
+			visitor.Screenshot("phone")
 			panel.Click(`.pane [data-code]`)
-			frontdesktest.Eventually(t, "the panel fills in the code", func() bool { return g.Value(`[data-field="code"]`) == g.code() })
-			g.Click(`form[data-form="signature"] [data-continue]`)
-			g.WaitVisible(`[data-mandate="signed"]`)
+			frontdesktest.Eventually(t, "the panel fills in the code", func() bool { return visitor.Value(`[data-field="code"]`) == visitor.code() })
+			visitor.Click(`form[data-form="signature"] [data-continue]`)
+			visitor.WaitVisible(`[data-mandate="signed"]`)
 
 			panel.OpenTab("faults")
 			panel.Click(`[data-fault="lost"]`)
 			panel.WaitVisible(`[data-fault="lost"][aria-checked="true"]`)
-			g.Screenshot("faults")
-			g.pay()
-			g.enterCard(frontdesktest.ApprovedCard)
-			g.WaitVisible(`[data-state="attention"]`)
-			g.WaitVisible(`[data-payment="in_doubt"]`)
+			visitor.Screenshot("faults")
+			visitor.pay()
+			visitor.enterCard(frontdesktest.ApprovedCard)
+			visitor.WaitVisible(`[data-state="attention"]`)
+			visitor.WaitVisible(`[data-payment="in_doubt"]`)
 			panel.WaitVisible(`[data-fault="lost"][aria-checked="false"]`)
-			if r := g.c.Records(); len(r.Ledger) != 1 {
+			if r := visitor.c.Records(); len(r.Ledger) != 1 {
 				t.Errorf("the ledger holds %+v", r.Ledger)
 			}
 
 			panel.OpenTab("world")
-			g.Screenshot("world")
+			visitor.Screenshot("world")
 			panel.Click(`[data-reset]`)
-			g.WaitVisible(`[data-step="club"] [data-club]`)
+			visitor.WaitVisible(`[data-step="club"] [data-club]`)
 			panel.WaitVisible(`[data-pane="world"]`) // it stayed open
-			if g.Count(`[data-resume]`) != 0 {
+			if visitor.Count(`[data-resume]`) != 0 {
 				t.Error("after the reset the page still knows its registration")
 			}
-			if r := g.c.Records(); len(r.Ledger) != 0 {
+			if r := visitor.c.Records(); len(r.Ledger) != 0 {
 				t.Errorf("after the reset the ledger holds %+v", r.Ledger)
 			}
 		})
@@ -80,21 +80,21 @@ func TestPanelInBrowser(t *testing.T) {
 // system.
 func TestPanelShowsRequests(t *testing.T) {
 	t.Parallel()
-	g, panel := mockSite(t, 1440, 900)
-	g.goTo("/")
-	g.WaitVisible(`[data-club]`)
+	visitor, panel := mockSite(t, 1440, 900)
+	visitor.goTo("/")
+	visitor.WaitVisible(`[data-club]`)
 	panel.WaitVisible(`.handle`)
 	panel.PressKey()
 	panel.WaitVisible(`[data-pane="requests"]`)
 	panel.WaitHidden(`.handle`)
-	if over := g.Overflow(); over > 0 {
+	if over := visitor.Overflow(); over > 0 {
 		t.Errorf("the panel makes the page %d pixels too wide", over)
 	}
-	g.goTo("/?club=11&offer=201&startDate=2031-03-01")
-	g.giveDetails()
-	g.WaitVisible(`[data-pay]`)
+	visitor.goTo("/?club=11&offer=201&startDate=2031-03-01")
+	visitor.giveDetails()
+	visitor.WaitVisible(`[data-pay]`)
 	start := ""
-	for _, answer := range answersOf(g.c, "demo") {
+	for _, answer := range answersOf(visitor.c, "demo") {
 		if answer.Path == "/v1/registrations" {
 			start = answer.TraceID
 		}
@@ -105,9 +105,9 @@ func TestPanelShowsRequests(t *testing.T) {
 	for _, operation := range []string{"createContact", "createSale", "addArticle", "checkSale", "getSale"} {
 		panel.WaitVisible(row + ` [data-operation="` + operation + `"]`)
 	}
-	g.Screenshot("requests")
+	visitor.Screenshot("requests")
 
-	g.c.Do("POST", "/v1/registrations", `{"clubId": "11", "person": {}}`, frontdesktest.Key("")).
+	visitor.c.Do("POST", "/v1/registrations", `{"clubId": "11", "person": {}}`, frontdesktest.Key("")).
 		Problem(api.InvalidRequest)
 		// from outside the page, in the same world
 	panel.WaitVisible(`summary .code`)
@@ -119,7 +119,7 @@ func TestPanelShowsRequests(t *testing.T) {
 
 	panel.PressKey()
 	panel.WaitVisible(`.handle`)
-	g.Reload()
+	visitor.Reload()
 	panel.WaitVisible(`.handle`)
 	panel.WaitHidden(`.panel`)
 }
@@ -142,14 +142,14 @@ func TestPanelKeyIgnoredInFields(t *testing.T) {
 // can undo all of them.
 func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 	t.Parallel()
-	g, panel := mockSite(t, 1280, 900)
+	visitor, panel := mockSite(t, 1280, 900)
 	faults := func() (list clubsim.Items[clubsim.Fault]) {
-		g.c.Control("GET", "faults", nil).Into(http.StatusOK, &list)
+		visitor.c.Control("GET", "faults", nil).Into(http.StatusOK, &list)
 		return list
 	}
-	webhooks := func() sandbox.WebhookMode { return g.c.ProcessorSettings().Webhooks }
-	g.c.Control("PUT", "faults", `[{"match": {"path": "/optins"}, "kind": "malformed"}]`).Into(http.StatusOK, nil)
-	g.goTo("/")
+	webhooks := func() sandbox.WebhookMode { return visitor.c.ProcessorSettings().Webhooks }
+	visitor.c.Control("PUT", "faults", `[{"match": {"path": "/optins"}, "kind": "malformed"}]`).Into(http.StatusOK, nil)
+	visitor.goTo("/")
 	panel.PressKey()
 	panel.OpenTab("faults")
 	for _, fault := range []string{"slow", "sms", "lost"} {
@@ -171,7 +171,7 @@ func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 	}
 	panel.Click(`input[value="late"]`)
 	frontdesktest.Eventually(t, "webhooks are late", func() bool { return webhooks() == "late" })
-	g.c.SetProcessor(map[string]string{"webhooks": "drop"}) // with curl
+	visitor.c.SetProcessor(map[string]string{"webhooks": "drop"}) // with curl
 	panel.WaitVisible(`input[value="drop"]:checked`)
 	panel.Click(`[data-mend]`)
 	panel.WaitHidden(`[data-mend]`)
@@ -184,8 +184,8 @@ func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 // reload.
 func TestPanelSwitchesWorld(t *testing.T) {
 	t.Parallel()
-	g, panel := mockSite(t, 1280, 900)
-	g.goTo("/")
+	visitor, panel := mockSite(t, 1280, 900)
+	visitor.goTo("/")
 	panel.PressKey()
 	panel.Click(`[data-world]`)
 	for _, wrong := range []string{"acme", "demo-/"} {
@@ -195,14 +195,14 @@ func TestPanelSwitchesWorld(t *testing.T) {
 	}
 	enterWorld(panel, "demo-elsewhere")
 	panel.Click(`[data-enter]`)
-	elsewhere := *g.c
+	elsewhere := *visitor.c
 	elsewhere.World = "demo-elsewhere"
 	// The old page shows clubs, too, so only the requests to the new world show that the new page is
 	// there.
 	frontdesktest.Eventually(t, "the page works in the world that was chosen", func() bool { return len(elsewhere.Calls()) > 0 })
-	g.WaitVisible(`[data-club]`)
-	g.Reload()
-	g.WaitVisible(`[data-club]`)
+	visitor.WaitVisible(`[data-club]`)
+	visitor.Reload()
+	visitor.WaitVisible(`[data-club]`)
 	panel.WaitVisible(`[data-pane="world"]`)
 	if text := panel.Text(); !strings.Contains(text, "demo-elsewhere") {
 		t.Errorf("the panel says\n%s", text)
@@ -221,21 +221,21 @@ func enterWorld(p panel, world string) {
 // addresses of the club's logins.
 func TestPanelPersonas(t *testing.T) {
 	t.Parallel()
-	g, panel := mockSite(t, 1280, 900)
-	g.goTo("/")
+	visitor, panel := mockSite(t, 1280, 900)
+	visitor.goTo("/")
 	panel.PressKey()
 	panel.OpenTab("people")
 	if n := panel.Count(`[data-persona]`); n != 6 || panel.Count(`[data-bring]`) != 0 {
 		t.Errorf("%d personas; without a registration %d accounts can be brought into it", n, panel.Count(`[data-bring]`))
 	}
 	panel.Click(`[data-sign-in="debtor"]`)
-	g.WaitVisible(`main[data-step]`)
+	visitor.WaitVisible(`main[data-step]`)
 	panel.AwaitLoadedAt("/?me#identityToken=eyJ") // the club's login redirects back
 
-	g.goTo("/?club=11&offer=201&startDate=2031-03-01")
-	g.giveDetails()
-	g.WaitVisible(`[data-pay]`)
-	registration := g.Registration()
+	visitor.goTo("/?club=11&offer=201&startDate=2031-03-01")
+	visitor.giveDetails()
+	visitor.WaitVisible(`[data-pay]`)
+	registration := visitor.Registration()
 	panel.Click(`[data-bring="prospect"]`)
 	panel.AwaitLoadedAt("/?registration=" + registration + "&step=prospect#accessToken=") // the club system's login redirects back
 }
@@ -246,9 +246,9 @@ func TestPanelAccessibility(t *testing.T) {
 	for name, size := range map[string][2]int{"desktop": {1280, 900}, "phone": {390, 844}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g, panel := mockSite(t, size[0], size[1])
-			g.goTo("/")
-			g.WaitVisible(`[data-club]`)
+			visitor, panel := mockSite(t, size[0], size[1])
+			visitor.goTo("/")
+			visitor.WaitVisible(`[data-club]`)
 			panel.WaitVisible(`.handle`)
 			panel.Audit("closed")
 			panel.PressKey()
@@ -256,7 +256,7 @@ func TestPanelAccessibility(t *testing.T) {
 				panel.OpenTab(tab)
 				panel.Audit(tab)
 			}
-			if over := g.Overflow(); over > 0 {
+			if over := visitor.Overflow(); over > 0 {
 				t.Errorf("the panel makes the page %d pixels too wide", over)
 			}
 		})

@@ -26,20 +26,21 @@ type cardPageBuyer struct {
 // newCardPageBuyer returns a buyer with a payment. serve changes what the processor serves to the browser; nil: nothing.
 func newCardPageBuyer(t *testing.T, with device, serve func(http.Handler) http.Handler) *cardPageBuyer {
 	t.Helper()
-	b := &cardPageBuyer{s: frontdesktest.NewEnv(t), processor: sandbox.New(sandbox.Config{})}
-	t.Cleanup(b.processor.Close)
+	buyer := &cardPageBuyer{s: frontdesktest.NewEnv(t), processor: sandbox.New(sandbox.Config{})}
+	t.Cleanup(buyer.processor.Close)
 	var environment []string
 	if serve != nil {
-		changed := httptest.NewServer(serve(b.processor))
+		changed := httptest.NewServer(serve(buyer.processor))
 		t.Cleanup(changed.Close)
 		environment = append(environment, "FRONTDESK_STRIPE_SCRIPT_URL="+changed.URL+"/v3/")
 	}
-	gateway, c := b.s.StripeGateway(t, b.processor, sandbox.Normal, environment...)
-	b.siteVisitor = newSiteVisitorAt(t, with, c, gateway)
-	b.back = b.home + "/terms.html?from=app&a=%20b"
-	b.registration = c.Register()
-	c.RequestPayment(b.registration.Id, map[string]string{"method": "card", "returnUrl": b.back}).Into(http.StatusCreated, &b.payment)
-	return b
+	gateway, c := buyer.s.StripeGateway(t, buyer.processor, sandbox.Normal, environment...)
+	buyer.siteVisitor = newSiteVisitorAt(t, with, c, gateway)
+	buyer.back = buyer.home + "/terms.html?from=app&a=%20b"
+	buyer.registration = c.Register()
+	c.RequestPayment(buyer.registration.Id, map[string]string{"method": "card", "returnUrl": buyer.back}).
+		Into(http.StatusCreated, &buyer.payment)
+	return buyer
 }
 
 // openPage opens the card page, and waits for the fields.
@@ -74,47 +75,47 @@ func TestCardPageInBrowser(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			b := newCardPageBuyer(t, device, awayOnce)
-			b.ExpectConsole("status of 402")
-			b.ExpectConsole("status of 503")
-			b.Open(*b.payment.Card.RedirectUrl)
-			b.WaitVisible(`[data-card-error="unloaded"]`)
-			b.Inspect("unloaded")
-			b.Click(`[data-card-again]`)
-			b.waitForFields()
-			b.Inspect("fields")
+			buyer := newCardPageBuyer(t, device, awayOnce)
+			buyer.ExpectConsole("status of 402")
+			buyer.ExpectConsole("status of 503")
+			buyer.Open(*buyer.payment.Card.RedirectUrl)
+			buyer.WaitVisible(`[data-card-error="unloaded"]`)
+			buyer.Inspect("unloaded")
+			buyer.Click(`[data-card-again]`)
+			buyer.waitForFields()
+			buyer.Inspect("fields")
 			says := func(words string) string {
 				return `document.querySelector("[data-card-error]").textContent.includes("` + words + `")`
 			}
-			b.Click(`[data-pay-card]`)
-			b.Await("the processor's words", says("Your card number is incomplete."))
+			buyer.Click(`[data-pay-card]`)
+			buyer.Await("the processor's words", says("Your card number is incomplete."))
 
-			b.pay(declinedCard)
-			b.Await("the decline", says("declined")+` && !document.querySelector("main").dataset.busy`)
-			b.Inspect("declined")
-			if typed := b.inFrame(frontdesktest.CardFields).Value(`#number`); typed == "" {
+			buyer.pay(declinedCard)
+			buyer.Await("the decline", says("declined")+` && !document.querySelector("main").dataset.busy`)
+			buyer.Inspect("declined")
+			if typed := buyer.inFrame(frontdesktest.CardFields).Value(`#number`); typed == "" {
 				t.Error("the fields were recreated")
 			}
-			b.Reload()
-			b.WaitVisible(`main[data-pay="declined"]`)
-			b.waitForFields()
-			b.pay(challengeCard)
-			b.Click(`[data-answer="true"]`)
-			b.expectReturned()
+			buyer.Reload()
+			buyer.WaitVisible(`main[data-pay="declined"]`)
+			buyer.waitForFields()
+			buyer.pay(challengeCard)
+			buyer.Click(`[data-answer="true"]`)
+			buyer.expectReturned()
 
-			b.c.Await(b.registration.Id, api.Completed)
-			if held := b.processor.Payments(); len(held) != 1 || held[0].Charges != 2 {
+			buyer.c.Await(buyer.registration.Id, api.Completed)
+			if held := buyer.processor.Payments(); len(held) != 1 || held[0].Charges != 2 {
 				t.Fatalf("the processor holds %+v", held)
 			}
-			b.s.ExpectOnePayment(t, b.payment.Total.Amount)
-			b.Open(*b.payment.Card.RedirectUrl + "?lang=fr")
-			b.WaitVisible(`html[lang="fr"] main[data-pay="recorded"] [data-return]`)
-			b.Inspect("recorded")
-			if text := b.Text(); b.Count("form") != 0 || !strings.Contains(text, "Paiement reçu") || strings.Contains(text, "Ada") {
+			buyer.s.ExpectOnePayment(t, buyer.payment.Total.Amount)
+			buyer.Open(*buyer.payment.Card.RedirectUrl + "?lang=fr")
+			buyer.WaitVisible(`html[lang="fr"] main[data-pay="recorded"] [data-return]`)
+			buyer.Inspect("recorded")
+			if text := buyer.Text(); buyer.Count("form") != 0 || !strings.Contains(text, "Paiement reçu") || strings.Contains(text, "Ada") {
 				t.Errorf("the page shows:\n%s", text)
 			}
-			b.Click(`[data-return]`)
-			b.expectReturned()
+			buyer.Click(`[data-return]`)
+			buyer.expectReturned()
 		})
 	}
 }
@@ -124,7 +125,7 @@ func TestCardPageInBrowser(t *testing.T) {
 func TestCardPageBehindABlocker(t *testing.T) {
 	t.Parallel()
 	var off atomic.Bool
-	b := newCardPageBuyer(t, phone, func(next http.Handler) http.Handler {
+	buyer := newCardPageBuyer(t, phone, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if off.Load() {
 				next.ServeHTTP(w, r)
@@ -133,63 +134,63 @@ func TestCardPageBehindABlocker(t *testing.T) {
 			w.Header().Set("Content-Type", "text/javascript")
 		})
 	})
-	b.Open(*b.payment.Card.RedirectUrl)
-	b.WaitVisible(`[data-card-error="unloaded"]`)
+	buyer.Open(*buyer.payment.Card.RedirectUrl)
+	buyer.WaitVisible(`[data-card-error="unloaded"]`)
 	off.Store(true)
-	b.Click(`[data-card-again]`)
-	b.waitForFields()
-	b.pay(frontdesktest.ApprovedCard)
-	b.expectReturned()
-	b.c.Await(b.registration.Id, api.Completed)
-	b.s.ExpectOnePayment(t, b.payment.Total.Amount)
+	buyer.Click(`[data-card-again]`)
+	buyer.waitForFields()
+	buyer.pay(frontdesktest.ApprovedCard)
+	buyer.expectReturned()
+	buyer.c.Await(buyer.registration.Id, api.Completed)
+	buyer.s.ExpectOnePayment(t, buyer.payment.Total.Amount)
 }
 
 // TestCardPageInTwoTabs pays in two tabs of one payment: the second card is not charged.
 func TestCardPageInTwoTabs(t *testing.T) {
 	t.Parallel()
-	b := newCardPageBuyer(t, desktop, nil)
-	b.openPage()
+	buyer := newCardPageBuyer(t, desktop, nil)
+	buyer.openPage()
 	// The processor refuses the second tab's confirmation.
-	b.ExpectConsole("status of 400")
-	if _, err := b.processor.Confirm(b.processor.Payments()[0].ID, frontdesktest.ApprovedCard); err != nil {
+	buyer.ExpectConsole("status of 400")
+	if _, err := buyer.processor.Confirm(buyer.processor.Payments()[0].ID, frontdesktest.ApprovedCard); err != nil {
 		t.Fatal(err)
 	}
-	b.pay(frontdesktest.ApprovedCard)
-	b.expectReturned()
-	b.c.Await(b.registration.Id, api.Completed)
-	if held := b.processor.Payments(); len(held) != 1 || held[0].Charges != 1 {
+	buyer.pay(frontdesktest.ApprovedCard)
+	buyer.expectReturned()
+	buyer.c.Await(buyer.registration.Id, api.Completed)
+	if held := buyer.processor.Payments(); len(held) != 1 || held[0].Charges != 1 {
 		t.Errorf("the processor holds %+v", held)
 	}
-	b.s.ExpectOnePayment(t, b.payment.Total.Amount)
+	buyer.s.ExpectOnePayment(t, buyer.payment.Total.Amount)
 }
 
 // TestCardPageOfACancelledPayment: the holder cancels while the page is open. The page shows it when the buyer looks at it again, with
 // the focus on its heading.
 func TestCardPageOfACancelledPayment(t *testing.T) {
 	t.Parallel()
-	b := newCardPageBuyer(t, phone, nil)
-	b.openPage()
-	b.c.Do("DELETE", "/v1/registrations/"+b.registration.Id+"/payment", nil).Into(http.StatusOK, nil)
-	b.Eval(`document.dispatchEvent(new Event("visibilitychange")) + ""`)
-	b.WaitVisible(`main[data-pay="cancelled"] h1`)
-	if !b.Focused(`h1`) || !strings.Contains(b.TextOf(`[data-announce]`), "nothing was charged") || b.Count("form") != 0 {
-		t.Errorf("the page says %q, and shows:\n%s", b.TextOf(`[data-announce]`), b.Text())
+	buyer := newCardPageBuyer(t, phone, nil)
+	buyer.openPage()
+	buyer.c.Do("DELETE", "/v1/registrations/"+buyer.registration.Id+"/payment", nil).Into(http.StatusOK, nil)
+	buyer.Eval(`document.dispatchEvent(new Event("visibilitychange")) + ""`)
+	buyer.WaitVisible(`main[data-pay="cancelled"] h1`)
+	if !buyer.Focused(`h1`) || !strings.Contains(buyer.TextOf(`[data-announce]`), "nothing was charged") || buyer.Count("form") != 0 {
+		t.Errorf("the page says %q, and shows:\n%s", buyer.TextOf(`[data-announce]`), buyer.Text())
 	}
-	b.Inspect("cancelled")
+	buyer.Inspect("cancelled")
 }
 
 // TestCardPageKeyboardOnly pays with Tab and Enter.
 func TestCardPageKeyboardOnly(t *testing.T) {
 	t.Parallel()
-	b := newCardPageBuyer(t, desktop, nil)
-	b.openPage()
-	b.FillCard(frontdesktest.ApprovedCard)
-	for tries := 0; !b.Focused(`[data-pay-card]`) && tries < 20; tries++ { // through the fields, which are another page
-		b.Press(tabKey)
+	buyer := newCardPageBuyer(t, desktop, nil)
+	buyer.openPage()
+	buyer.FillCard(frontdesktest.ApprovedCard)
+	for tries := 0; !buyer.Focused(`[data-pay-card]`) && tries < 20; tries++ { // through the fields, which are another page
+		buyer.Press(tabKey)
 	}
-	b.Press(enterKey)
-	b.expectReturned()
-	b.c.Await(b.registration.Id, api.Completed)
+	buyer.Press(enterKey)
+	buyer.expectReturned()
+	buyer.c.Await(buyer.registration.Id, api.Completed)
 }
 
 // TestCardPageWithoutScript: without JavaScript the page says what to do, and leads back.
@@ -200,12 +201,13 @@ func TestCardPageWithoutScript(t *testing.T) {
 	t.Cleanup(processor.Close)
 	_, c := s.StripeGateway(t, processor, sandbox.Normal)
 	payment := c.Pay(c.Register().Id)
-	b := newBrowser(t, phone, c).WithoutScript()
-	b.Open(*payment.Card.RedirectUrl)
-	b.WaitVisible(`noscript p`)
-	b.WaitVisible(`[data-return]`)
-	b.Screenshot("no-script")
-	if text := b.Text(); !strings.Contains(text, "JavaScript") || !strings.Contains(text, "Nothing has been charged") || b.Overflow() > 0 {
-		t.Errorf("the page is %d too wide, or shows:\n%s", b.Overflow(), text)
+	browser := newBrowser(t, phone, c).WithoutScript()
+	browser.Open(*payment.Card.RedirectUrl)
+	browser.WaitVisible(`noscript p`)
+	browser.WaitVisible(`[data-return]`)
+	browser.Screenshot("no-script")
+	if text := browser.Text(); !strings.Contains(text, "JavaScript") || !strings.Contains(text, "Nothing has been charged") ||
+		browser.Overflow() > 0 {
+		t.Errorf("the page is %d too wide, or shows:\n%s", browser.Overflow(), text)
 	}
 }

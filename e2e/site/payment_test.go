@@ -22,104 +22,105 @@ var interruptions = map[string]func(*siteVisitor){
 		g.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"they reload wherever they are": func(g *siteVisitor) {
-		due, registration := g.due(), g.Registration()
-		g.Reload()
-		g.pay()
-		g.Reload()
-		g.WaitVisible(`[data-payment="requires_action"]`)
-		if g.Count(`[data-pay]`) != 0 {
-			g.t.Error("the page offers to pay again while a payment waits")
+	"they reload wherever they are": func(visitor *siteVisitor) {
+		due, registration := visitor.due(), visitor.Registration()
+		visitor.Reload()
+		visitor.pay()
+		visitor.Reload()
+		visitor.WaitVisible(`[data-payment="requires_action"]`)
+		if visitor.Count(`[data-pay]`) != 0 {
+			visitor.t.Error("the page offers to pay again while a payment waits")
 		}
-		g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 1500})
-		g.enterCard(frontdesktest.ApprovedCard)
-		g.WaitVisible(`[data-payment="processing"], [data-member]`)
-		g.Reload()
-		g.expectMember()
-		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+		visitor.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 1500})
+		visitor.enterCard(frontdesktest.ApprovedCard)
+		visitor.WaitVisible(`[data-payment="processing"], [data-member]`)
+		visitor.Reload()
+		visitor.expectMember()
+		visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"they go back from the bank's page": func(g *siteVisitor) {
-		due, registration := g.due(), g.Registration()
-		g.pay()
-		g.enterCard(challengeCard)
-		g.WaitVisible(`[data-answer="true"]`)
-		g.Back()
-		g.WaitVisible(`[data-payment="requires_action"]`)
-		if g.Count(`[data-pay]`) != 0 || g.Registration() != registration {
-			g.t.Errorf("the page offers to pay again at %s", g.URL())
+	"they go back from the bank's page": func(visitor *siteVisitor) {
+		due, registration := visitor.due(), visitor.Registration()
+		visitor.pay()
+		visitor.enterCard(challengeCard)
+		visitor.WaitVisible(`[data-answer="true"]`)
+		visitor.Back()
+		visitor.WaitVisible(`[data-payment="requires_action"]`)
+		if visitor.Count(`[data-pay]`) != 0 || visitor.Registration() != registration {
+			visitor.t.Errorf("the page offers to pay again at %s", visitor.URL())
 		}
-		g.enterCard(frontdesktest.ApprovedCard)
-		g.expectMember()
-		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+		visitor.enterCard(frontdesktest.ApprovedCard)
+		visitor.expectMember()
+		visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"they stop the browser on its way to the bank": func(g *siteVisitor) {
-		due, registration := g.due(), g.Registration()
-		way := g.HoldRequests("*/v3/challenge/*")
-		g.pay()
-		g.enterCard(challengeCard)
+	"they stop the browser on its way to the bank": func(visitor *siteVisitor) {
+		due, registration := visitor.due(), visitor.Registration()
+		way := visitor.HoldRequests("*/v3/challenge/*")
+		visitor.pay()
+		visitor.enterCard(challengeCard)
 		way.Await()
-		frontdesktest.Command(g.Browser, page.StopLoading, cdp.Empty{})
+		frontdesktest.Command(visitor.Browser, page.StopLoading, cdp.Empty{})
 		way.Release()
-		g.Reload()
-		g.enterCard(frontdesktest.ApprovedCard)
-		g.expectMember()
-		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+		visitor.Reload()
+		visitor.enterCard(frontdesktest.ApprovedCard)
+		visitor.expectMember()
+		visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"they have two tabs": func(g *siteVisitor) {
-		due, registration := g.due(), g.Registration()
-		other := g.inAnotherTab()
+	"they have two tabs": func(visitor *siteVisitor) {
+		due, registration := visitor.due(), visitor.Registration()
+		other := visitor.inAnotherTab()
 		other.HoldRequests("*/v1/registrations/*/events*") // otherwise it would see the payment start, and its button would be gone
-		other.Open(g.URL())
+		other.Open(visitor.URL())
 		other.WaitVisible(`[data-pay]`)
-		g.Click(`[data-pay]`)
+		visitor.Click(`[data-pay]`)
 		other.Click(`[data-pay]`)
-		g.WaitVisible(cardFields)
+		visitor.WaitVisible(cardFields)
 		other.WaitVisible(cardFields)
-		g.enterCard(frontdesktest.ApprovedCard)
-		g.expectMember()
+		visitor.enterCard(frontdesktest.ApprovedCard)
+		visitor.expectMember()
 		other.expectMember()
-		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+		visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"the answer to the recording is lost": func(g *siteVisitor) {
-		due, registration := g.due(), g.Registration()
-		g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after"})
-		g.payByCard()
-		g.WaitVisible(`main[data-state="attention"] [data-payment="in_doubt"], main[data-state="attention"] [data-message]`)
-		g.Reload()
-		g.WaitVisible(`main[data-state="attention"]`)
-		if g.Count(`[data-pay], main [data-continue]`) != 0 || !strings.Contains(strings.ToLower(g.Text()), "not pay again") {
-			g.t.Errorf("in doubt the page says:\n%s", g.Text())
+	"the answer to the recording is lost": func(visitor *siteVisitor) {
+		due, registration := visitor.due(), visitor.Registration()
+		visitor.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after"})
+		visitor.payByCard()
+		visitor.WaitVisible(`main[data-state="attention"] [data-payment="in_doubt"], main[data-state="attention"] [data-message]`)
+		visitor.Reload()
+		visitor.WaitVisible(`main[data-state="attention"]`)
+		if visitor.Count(`[data-pay], main [data-continue]`) != 0 || !strings.Contains(strings.ToLower(visitor.Text()), "not pay again") {
+			visitor.t.Errorf("in doubt the page says:\n%s", visitor.Text())
 		}
-		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+		visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"the answer to their pay button is lost": func(g *siteVisitor) {
-		due, registration := g.due(), g.Registration()
-		g.ExpectConsole("ERR_CONNECTION_RESET")
-		answer := g.HoldResponses("*/v1/registrations/*/payment")
-		g.Click(`[data-pay]`)
+	"the answer to their pay button is lost": func(visitor *siteVisitor) {
+		due, registration := visitor.due(), visitor.Registration()
+		visitor.ExpectConsole("ERR_CONNECTION_RESET")
+		answer := visitor.HoldResponses("*/v1/registrations/*/payment")
+		visitor.Click(`[data-pay]`)
 		answer.Drop()
-		g.enterCard(frontdesktest.ApprovedCard)
-		g.expectMember()
-		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+		visitor.enterCard(frontdesktest.ApprovedCard)
+		visitor.expectMember()
+		visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"they close the laptop": func(g *siteVisitor) {
-		due, registration := g.due(), g.Registration()
-		g.pay()
-		g.Sleep()
-		g.c.AtProcessor(g.payments(registration)[0].ID, "confirm", map[string]string{"card": frontdesktest.ApprovedCard}).Into(http.StatusOK, nil)
-		frontdesktest.Eventually(g.t, "it is recorded", func() bool { return g.calls("createPayment") == 1 })
-		g.Wake()
-		g.expectMember()
-		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	"they close the laptop": func(visitor *siteVisitor) {
+		due, registration := visitor.due(), visitor.Registration()
+		visitor.pay()
+		visitor.Sleep()
+		visitor.c.AtProcessor(visitor.payments(registration)[0].ID, "confirm",
+			map[string]string{"card": frontdesktest.ApprovedCard}).Into(http.StatusOK, nil)
+		frontdesktest.Eventually(visitor.t, "it is recorded", func() bool { return visitor.calls("createPayment") == 1 })
+		visitor.Wake()
+		visitor.expectMember()
+		visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"their card is declined, and the next one's bank asks first": func(g *siteVisitor) {
-		due, registration := g.due(), g.Registration()
-		g.pay()
-		g.enterDeclined()
-		g.enterCard(challengeCard)
-		g.approve()
-		g.expectMember()
-		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	"their card is declined, and the next one's bank asks first": func(visitor *siteVisitor) {
+		due, registration := visitor.due(), visitor.Registration()
+		visitor.pay()
+		visitor.enterDeclined()
+		visitor.enterCard(challengeCard)
+		visitor.approve()
+		visitor.expectMember()
+		visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
 }
 
@@ -144,68 +145,68 @@ func TestInterruptedPayment(t *testing.T) {
 func TestSecondCard(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.NewMock(t)
-	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
-	g.c.SetProcessor(map[string]string{"webhooks": "drop"})
-	g.fillCart()
-	due, registration := g.due(), g.Registration()
-	g.pay()
-	g.enterDeclined()
-	g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 3000})
-	g.enterCard(frontdesktest.ApprovedCard)
-	g.WaitVisible(`[data-payment="processing"]`)
+	visitor := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
+	visitor.c.SetProcessor(map[string]string{"webhooks": "drop"})
+	visitor.fillCart()
+	due, registration := visitor.due(), visitor.Registration()
+	visitor.pay()
+	visitor.enterDeclined()
+	visitor.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 3000})
+	visitor.enterCard(frontdesktest.ApprovedCard)
+	visitor.WaitVisible(`[data-payment="processing"]`)
 	frontdesktest.Eventually(t, "it is recorded", func() bool {
-		if text := g.Text(); strings.Contains(text, "declined") {
+		if text := visitor.Text(); strings.Contains(text, "declined") {
 			t.Fatalf("after another card was authorised, the page says:\n%s", text)
 		}
-		return g.calls("createPayment") == 1
+		return visitor.calls("createPayment") == 1
 	})
-	g.expectMember()
-	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	visitor.expectMember()
+	visitor.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }
 
 // newDeclinedVisitor returns a visitor on a phone whose card the processor has declined, and the registration.
-func newDeclinedVisitor(t *testing.T) (g *siteVisitor, registration string) {
+func newDeclinedVisitor(t *testing.T) (visitor *siteVisitor, registration string) {
 	t.Helper()
-	g = newSiteVisitor(t, phone)
-	g.fillCart()
-	registration = g.Registration()
-	g.pay()
-	g.enterDeclined()
-	return g, registration
+	visitor = newSiteVisitor(t, phone)
+	visitor.fillCart()
+	registration = visitor.Registration()
+	visitor.pay()
+	visitor.enterDeclined()
+	return visitor, registration
 }
 
 // TestAnotherWayAfterDecline returns to the cart after a decline, and pays at the club instead. Other pages do not say
 // meanwhile that a payment is in progress.
 func TestAnotherWayAfterDecline(t *testing.T) {
 	t.Parallel()
-	g, registration := newDeclinedVisitor(t)
-	g.WaitVisible(`[data-payment="declined"] [data-attempts="4"]`)
-	g.goTo("/?club=11")
-	g.WaitVisible(`[data-resume="` + registration + `"]`)
-	g.says("your card was declined")
-	g.Click(`[data-resume] a`)
-	g.Click(`[data-step-back]`)
-	g.WaitVisible(`[data-step="cart"] [data-payment="cancelled"]`)
-	g.WaitVisible(`[data-later][open]`) // without a click
-	g.Click(`[data-pay-later]`)
-	g.expectMember()
-	g.expectRecords(registration, expectedRecords{deferred: 1, unfinished: 1})
+	visitor, registration := newDeclinedVisitor(t)
+	visitor.WaitVisible(`[data-payment="declined"] [data-attempts="4"]`)
+	visitor.goTo("/?club=11")
+	visitor.WaitVisible(`[data-resume="` + registration + `"]`)
+	visitor.says("your card was declined")
+	visitor.Click(`[data-resume] a`)
+	visitor.Click(`[data-step-back]`)
+	visitor.WaitVisible(`[data-step="cart"] [data-payment="cancelled"]`)
+	visitor.WaitVisible(`[data-later][open]`) // without a click
+	visitor.Click(`[data-pay-later]`)
+	visitor.expectMember()
+	visitor.expectRecords(registration, expectedRecords{deferred: 1, unfinished: 1})
 }
 
 // TestNoCardInBrowser checks that where no card is accepted, the only way to pay is open.
 func TestNoCardInBrowser(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.Start(t, "FRONTDESK_METHODS=visitor:later")
-	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
-	registration := g.createRegistration(cardOffer, frontdesktest.Person()).Id
-	g.goTo("/?registration=" + registration)
-	g.WaitVisible(`[data-later][open]`)
-	if g.Count(`[data-pay]`) != 0 {
-		t.Errorf("a card is accepted:\n%s", g.Text())
+	visitor := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
+	registration := visitor.createRegistration(cardOffer, frontdesktest.Person()).Id
+	visitor.goTo("/?registration=" + registration)
+	visitor.WaitVisible(`[data-later][open]`)
+	if visitor.Count(`[data-pay]`) != 0 {
+		t.Errorf("a card is accepted:\n%s", visitor.Text())
 	}
-	g.Click(`[data-pay-later]`)
-	g.expectMember()
-	g.expectRecords(registration, expectedRecords{deferred: 1})
+	visitor.Click(`[data-pay-later]`)
+	visitor.expectMember()
+	visitor.expectRecords(registration, expectedRecords{deferred: 1})
 }
 
 // TestPendingRefundInBrowser checks that the page does not promise seconds while a refund is pending,
@@ -213,14 +214,14 @@ func TestNoCardInBrowser(t *testing.T) {
 func TestPendingRefundInBrowser(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.NewMock(t)
-	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
-	g.c.SetProcessor(map[string]string{"refunds": "pending"})
-	g.fillCart()
-	g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 422})
-	g.payByCard()
-	g.WaitVisible(`[data-payment="refunding"]`)
-	g.Inspect("refunding")
-	if text := g.Text(); !strings.Contains(text, "on its way back") || strings.Contains(text, "seconds") {
+	visitor := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
+	visitor.c.SetProcessor(map[string]string{"refunds": "pending"})
+	visitor.fillCart()
+	visitor.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 422})
+	visitor.payByCard()
+	visitor.WaitVisible(`[data-payment="refunding"]`)
+	visitor.Inspect("refunding")
+	if text := visitor.Text(); !strings.Contains(text, "on its way back") || strings.Contains(text, "seconds") {
 		t.Errorf("the page says:\n%s", text)
 	}
 }
@@ -229,15 +230,15 @@ func TestPendingRefundInBrowser(t *testing.T) {
 // other payment methods.
 func TestCardTestingInBrowser(t *testing.T) {
 	t.Parallel()
-	g, registration := newDeclinedVisitor(t)
+	visitor, registration := newDeclinedVisitor(t)
 	for range 4 {
-		g.c.AtProcessor(g.payments(registration)[0].ID, "confirm", map[string]string{"card": declinedCard})
+		visitor.c.AtProcessor(visitor.payments(registration)[0].ID, "confirm", map[string]string{"card": declinedCard})
 	}
-	g.goTo("/?registration=" + registration)
-	g.WaitVisible(`main[data-step="cart"] [data-payment="cancelled"]`)
-	g.Inspect("declined-too-often")
-	if text := g.Text(); !strings.Contains(text, "Your card was declined too many times") || g.Count(`[data-pay]`) != 0 ||
-		g.Count(`[data-later]`) == 0 {
+	visitor.goTo("/?registration=" + registration)
+	visitor.WaitVisible(`main[data-step="cart"] [data-payment="cancelled"]`)
+	visitor.Inspect("declined-too-often")
+	if text := visitor.Text(); !strings.Contains(text, "Your card was declined too many times") || visitor.Count(`[data-pay]`) != 0 ||
+		visitor.Count(`[data-later]`) == 0 {
 		t.Errorf("the page says:\n%s", text)
 	}
 }
@@ -261,18 +262,18 @@ func TestClubsArriveLate(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g := newSiteVisitor(t, device)
-			clubs := g.HoldRequests("*/v1/clubs")
-			g.goTo("/")
+			visitor := newSiteVisitor(t, device)
+			clubs := visitor.HoldRequests("*/v1/clubs")
+			visitor.goTo("/")
 			clubs.Await()
-			g.WaitVisible(`[data-log-in]`)
-			before := g.Eval(clickablePlaces)
+			visitor.WaitVisible(`[data-log-in]`)
+			before := visitor.Eval(clickablePlaces)
 			clubs.Release()
-			g.WaitVisible(`[data-club]`)
-			if after := g.Eval(clickablePlaces); after != before {
+			visitor.WaitVisible(`[data-club]`)
+			if after := visitor.Eval(clickablePlaces); after != before {
 				t.Errorf("there was\n%s\nand there is\n%s", before, after)
 			}
-			if shift, parts := g.LayoutShift(); shift >= maxLayoutShift {
+			if shift, parts := visitor.LayoutShift(); shift >= maxLayoutShift {
 				t.Errorf("the page jumps by %d thousandths:\n%s", shift, parts)
 			}
 		})
@@ -286,11 +287,11 @@ func TestSlowNetwork(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g := newSiteVisitor(t, device)
-			g.logIn("/?me", "former")
-			g.WaitVisible(`[data-way]`)
-			g.SlowNetwork()
-			registration := g.createRegistration(frontdesktest.DirectDebit, frontdesktest.Person())
+			visitor := newSiteVisitor(t, device)
+			visitor.logIn("/?me", "former")
+			visitor.WaitVisible(`[data-way]`)
+			visitor.SlowNetwork()
+			registration := visitor.createRegistration(frontdesktest.DirectDebit, frontdesktest.Person())
 			for _, page := range []struct{ name, place, seen string }{
 				{"clubs", "/", `[data-club]`},
 				{"offers", "/?club=11", `[data-offer]`},
@@ -301,13 +302,13 @@ func TestSlowNetwork(t *testing.T) {
 				{"consents", "/?me&step=consents", `[data-consent]`},
 				{"transfer", "/?me&step=transfer", `[data-to]`},
 			} {
-				answers := g.HoldRequests("*/v1/*")
-				g.goTo(page.place)
-				g.WaitVisible(`.bone`)
-				g.Screenshot(page.name + "-waiting")
+				answers := visitor.HoldRequests("*/v1/*")
+				visitor.goTo(page.place)
+				visitor.WaitVisible(`.bone`)
+				visitor.Screenshot(page.name + "-waiting")
 				answers.Release()
-				g.WaitVisible(page.seen)
-				if shift, parts := g.LayoutShift(); shift >= maxLayoutShift {
+				visitor.WaitVisible(page.seen)
+				if shift, parts := visitor.LayoutShift(); shift >= maxLayoutShift {
 					t.Errorf("%s jumps by %d thousandths:\n%s", page.name, shift, parts)
 				}
 			}

@@ -52,58 +52,58 @@ func TestResumeInBrowser(t *testing.T) {
 // sign-up, wherever that begins, that it shows both afterwards, and that signing out forgets both.
 func TestNewSignupBesideAPayment(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.fillCart()
-	due, registration := g.due(), g.Registration()
-	g.goTo("/")
-	g.Click(`[data-resume] a`) // from here on, the page knows it as unfinished
-	g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: http.StatusServiceUnavailable})
-	g.payByCard()
-	g.WaitVisible(`main[data-state="attention"]`)
+	visitor := newSiteVisitor(t, phone)
+	visitor.fillCart()
+	due, registration := visitor.due(), visitor.Registration()
+	visitor.goTo("/")
+	visitor.Click(`[data-resume] a`) // from here on, the page knows it as unfinished
+	visitor.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: http.StatusServiceUnavailable})
+	visitor.payByCard()
+	visitor.WaitVisible(`main[data-state="attention"]`)
 
-	g.Click(`.brand`)
-	g.chooseClub()
-	g.chooseOffer("subscription", cardOffer)
-	g.WaitVisible(`[data-check-first]`)
-	g.Screenshot("another")
-	g.Click(`[data-check-first]`)
-	g.WaitVisible(`main[data-state="attention"]`)
-	if g.Registration() != registration {
-		t.Errorf("the page shows %s", g.URL())
+	visitor.Click(`.brand`)
+	visitor.chooseClub()
+	visitor.chooseOffer("subscription", cardOffer)
+	visitor.WaitVisible(`[data-check-first]`)
+	visitor.Screenshot("another")
+	visitor.Click(`[data-check-first]`)
+	visitor.WaitVisible(`main[data-state="attention"]`)
+	if visitor.Registration() != registration {
+		t.Errorf("the page shows %s", visitor.URL())
 	}
 
-	g.Open(g.invited("1001"))
-	g.Click(`[data-check-first]`)
-	g.WaitVisible(`main[data-state="attention"]`)
+	visitor.Open(visitor.invited("1001"))
+	visitor.Click(`[data-check-first]`)
+	visitor.WaitVisible(`main[data-state="attention"]`)
 
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
-	g.fillDetails()
-	g.Click(`form[data-form="person"] [data-continue]`)
-	g.Click(`dialog [data-confirm]`)
-	g.WaitVisible(`[data-pay]`)
-	another := g.Registration()
+	visitor.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
+	visitor.fillDetails()
+	visitor.Click(`form[data-form="person"] [data-continue]`)
+	visitor.Click(`dialog [data-confirm]`)
+	visitor.WaitVisible(`[data-pay]`)
+	another := visitor.Registration()
 	if another == registration {
 		t.Error("no other registration was started")
 	}
 
-	g.Click(`.brand`)
-	g.WaitVisible(`[data-resume="` + another + `"]`)
-	if first := g.Attribute(`[data-resume]`, "data-resume"); first != registration {
+	visitor.Click(`.brand`)
+	visitor.WaitVisible(`[data-resume="` + another + `"]`)
+	if first := visitor.Attribute(`[data-resume]`, "data-resume"); first != registration {
 		t.Errorf("the first is %s", first)
 	}
-	g.Click(`[data-resume="` + registration + `"] a`)
-	g.Click(`[data-sign-off]`)
-	g.Click(`dialog [data-confirm]`)
-	g.WaitVisible(`[data-club]`)
-	g.Reload()
-	g.WaitVisible(`[data-club]`)
-	if g.Count(`[data-resume]`) != 0 {
+	visitor.Click(`[data-resume="` + registration + `"] a`)
+	visitor.Click(`[data-sign-off]`)
+	visitor.Click(`dialog [data-confirm]`)
+	visitor.WaitVisible(`[data-club]`)
+	visitor.Reload()
+	visitor.WaitVisible(`[data-club]`)
+	if visitor.Count(`[data-resume]`) != 0 {
 		t.Error("after signing out, the next visitor is offered another one's sign-up")
 	}
-	g.ExpectConsole("status of 401")
-	g.goTo("/?registration=" + another)
-	g.WaitVisible(`main[data-state="missing"]`)
-	g.expectRecords(registration, expectedRecords{captured: due})
+	visitor.ExpectConsole("status of 401")
+	visitor.goTo("/?registration=" + another)
+	visitor.WaitVisible(`main[data-state="missing"]`)
+	visitor.expectRecords(registration, expectedRecords{captured: due})
 }
 
 // TestCorrectedOnAnotherDevice checks that a page no longer shows, and never sends back, details that were corrected
@@ -133,24 +133,25 @@ func TestCorrectedOnAnotherDevice(t *testing.T) {
 // on the page of another club.
 func TestLeftBeforeItWasRead(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, desktop)
-	g.fillCart() // at club 11
-	registration := g.Registration()
-	g.goTo("/?club=12")
-	g.WaitVisible(`[data-offer]`)
-	response := g.HoldResponses("*/v1/registrations/" + registration)
-	g.Click(`[data-resume] a`)
+	visitor := newSiteVisitor(t, desktop)
+	visitor.fillCart() // at club 11
+	registration := visitor.Registration()
+	visitor.goTo("/?club=12")
+	visitor.WaitVisible(`[data-offer]`)
+	response := visitor.HoldResponses("*/v1/registrations/" + registration)
+	visitor.Click(`[data-resume] a`)
 	response.Await()
-	g.Back()
-	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
+	visitor.Back()
+	visitor.WaitVisible(`main[data-step="offer"] [data-offer]`)
 	response.Release()
-	g.Await(
+	visitor.Await(
 		"the response has arrived",
 		`performance.getEntriesByType("resource")
 			.filter(({name, responseEnd}) => name.endsWith("`+registration+`") && responseEnd > 0).length > 2`,
 	) // after those about the notice
-	g.Eval(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(""))))`)
-	if state, lead := g.Attribute(`main`, "data-state"), g.TextOf(`[data-view] .lead`); state != "" || !strings.Contains(lead, "Batignolles") {
+	visitor.Eval(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(""))))`)
+	state, lead := visitor.Attribute(`main`, "data-state"), visitor.TextOf(`[data-view] .lead`)
+	if state != "" || !strings.Contains(lead, "Batignolles") {
 		t.Errorf("the page of club 12 is about a registration that is %q, and says %q", state, lead)
 	}
 }
@@ -158,32 +159,32 @@ func TestLeftBeforeItWasRead(t *testing.T) {
 // TestAnotherOfferInstead checks that the cart keeps its offer until another one has been chosen and accepted.
 func TestAnotherOfferInstead(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.fillCart()
-	g.Click(`[data-instead]`)
-	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
-	g.Click(`.back`)
-	g.WaitVisible(`[data-item="` + cardOffer + `"]`)
-	g.Click(`[data-instead]`)
-	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
-	g.setFault(
+	visitor := newSiteVisitor(t, phone)
+	visitor.fillCart()
+	visitor.Click(`[data-instead]`)
+	visitor.WaitVisible(`main[data-step="offer"] [data-offer]`)
+	visitor.Click(`.back`)
+	visitor.WaitVisible(`[data-item="` + cardOffer + `"]`)
+	visitor.Click(`[data-instead]`)
+	visitor.WaitVisible(`main[data-step="offer"] [data-offer]`)
+	visitor.setFault(
 		clubsim.Fault{
 			Match:  clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"},
 			Kind:   "error_before",
 			Status: http.StatusUnprocessableEntity,
 		},
 	)
-	g.ExpectConsole("status of 422")
-	g.chooseOffer("subscription", "201")
-	g.WaitVisible(`[data-error="offer_not_available"]`)
-	g.Click(`.back`)
-	g.WaitVisible(`[data-item="` + cardOffer + `"]`)
+	visitor.ExpectConsole("status of 422")
+	visitor.chooseOffer("subscription", "201")
+	visitor.WaitVisible(`[data-error="offer_not_available"]`)
+	visitor.Click(`.back`)
+	visitor.WaitVisible(`[data-item="` + cardOffer + `"]`)
 
-	g.Click(`[data-instead]`)
-	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
-	g.chooseOffer("subscription", "201")
-	g.WaitVisible(`[data-item="201"]`)
-	if g.Count(`[data-item="`+cardOffer+`"]`) != 0 {
+	visitor.Click(`[data-instead]`)
+	visitor.WaitVisible(`main[data-step="offer"] [data-offer]`)
+	visitor.chooseOffer("subscription", "201")
+	visitor.WaitVisible(`[data-item="201"]`)
+	if visitor.Count(`[data-item="`+cardOffer+`"]`) != 0 {
 		t.Error("the cart holds the old offer, too")
 	}
 }
@@ -192,47 +193,47 @@ func TestAnotherOfferInstead(t *testing.T) {
 // it has been sent.
 func TestReloadKeepsDetails(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
-	g.fillDetails()
-	g.Reload()
-	g.WaitVisible(`form[data-form="person"] [data-continue]`)
-	g.Click(`form[data-form="person"] [data-continue]`)
-	g.WaitVisible(`[data-pay]`)
-	g.Await("nothing personal is kept", `!JSON.stringify(sessionStorage).includes("`+frontdesktest.Person().Email+`")`)
+	visitor := newSiteVisitor(t, phone)
+	visitor.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
+	visitor.fillDetails()
+	visitor.Reload()
+	visitor.WaitVisible(`form[data-form="person"] [data-continue]`)
+	visitor.Click(`form[data-form="person"] [data-continue]`)
+	visitor.WaitVisible(`[data-pay]`)
+	visitor.Await("nothing personal is kept", `!JSON.stringify(sessionStorage).includes("`+frontdesktest.Person().Email+`")`)
 }
 
 // TestUnsentDetailsExpire checks that details whose sending got no response are in the form after a reload, and half an
 // hour later neither there nor in the browser.
 func TestUnsentDetailsExpire(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
+	visitor := newSiteVisitor(t, phone)
 	form := "/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow()
-	g.goTo(form)
-	g.fillDetails()
-	start := g.HoldRequests("*/v1/registrations")
-	g.Click(`form[data-form="person"] [data-continue]`)
+	visitor.goTo(form)
+	visitor.fillDetails()
+	start := visitor.HoldRequests("*/v1/registrations")
+	visitor.Click(`form[data-form="person"] [data-continue]`)
 	start.Await()
-	g.Reload()
+	visitor.Reload()
 	start.Release()
-	g.WaitVisible(`[data-notice]`)
+	visitor.WaitVisible(`[data-notice]`)
 	email := frontdesktest.Person().Email
-	if typed := g.Value(`[data-field="email"]`); typed != email {
+	if typed := visitor.Value(`[data-field="email"]`); typed != email {
 		t.Errorf("after a reload the form has the address %q", typed)
 	}
-	g.Eval(`(() => {
+	visitor.Eval(`(() => {
 		for (const name of ["frontdesk.details", "frontdesk.intention.start"]) {
 			const kept = JSON.parse(sessionStorage.getItem(name));
 			sessionStorage.setItem(name, JSON.stringify({...kept, at: Date.now() - 31 * 60_000}));
 		}
 		return "";
 	})()`)
-	g.goTo(form)
-	g.WaitVisible(`form[data-form="person"] [data-continue]`)
-	if typed, notices := g.Value(`[data-field="email"]`), g.Count(`[data-notice]`); typed != "" || notices != 0 {
+	visitor.goTo(form)
+	visitor.WaitVisible(`form[data-form="person"] [data-continue]`)
+	if typed, notices := visitor.Value(`[data-field="email"]`), visitor.Count(`[data-notice]`); typed != "" || notices != 0 {
 		t.Errorf("half an hour later the form has the address %q and %d notices", typed, notices)
 	}
-	g.Await("nothing personal is kept", `!JSON.stringify(sessionStorage).includes("`+email+`")`)
+	visitor.Await("nothing personal is kept", `!JSON.stringify(sessionStorage).includes("`+email+`")`)
 }
 
 // reprices changes the price of the only article that has one, in cents.

@@ -223,17 +223,17 @@ func click(selector string) func(*siteVisitor) {
 
 // paid is a registration that the buyer has paid while the club system has a fault.
 func paid(fault clubsim.Fault) func(*siteVisitor) {
-	return func(g *siteVisitor) {
-		r := g.createRegistration(cardOffer, frontdesktest.Person())
-		payment := g.c.Pay(r.Id)
-		g.setFault(fault)
-		g.c.Confirm(payment, frontdesktest.ApprovedCard)
-		frontdesktest.Eventually(g.t, "the payment has ended", func() bool {
-			seen := g.c.Registration(r.Id)
+	return func(visitor *siteVisitor) {
+		registration := visitor.createRegistration(cardOffer, frontdesktest.Person())
+		payment := visitor.c.Pay(registration.Id)
+		visitor.setFault(fault)
+		visitor.c.Confirm(payment, frontdesktest.ApprovedCard)
+		frontdesktest.Eventually(visitor.t, "the payment has ended", func() bool {
+			seen := visitor.c.Registration(registration.Id)
 			return seen.State != api.Paying
 		})
-		g.c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
-		g.goTo("/?registration=" + r.Id)
+		visitor.c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+		visitor.goTo("/?registration=" + registration.Id)
 	}
 }
 
@@ -244,14 +244,14 @@ func TestScreens(t *testing.T) {
 	for name, screens := range allScreens {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newSiteVisitor(t, desktop)
-			g.SetLanguage("fr-FR")
+			visitor := newSiteVisitor(t, desktop)
+			visitor.SetLanguage("fr-FR")
 			for _, screen := range screens {
-				screen.open(g)
-				g.WaitVisible(screen.selector)
-				g.expectFrench(screen.name)
-				g.Inspect(screen.name)
-				g.Screenshot(screen.name)
+				screen.open(visitor)
+				visitor.WaitVisible(screen.selector)
+				visitor.expectFrench(screen.name)
+				visitor.Inspect(screen.name)
+				visitor.Screenshot(screen.name)
 			}
 		})
 	}
@@ -261,13 +261,13 @@ func TestScreens(t *testing.T) {
 // and the registration has expired in Redis.
 func TestExpiredScreen(t *testing.T) {
 	t.Parallel()
-	s := frontdesktest.NewEnv(t)
-	gateway, c := s.Gateway(t)
-	c.UpstreamsURL = s.Upstreams.URL
-	g := newSiteVisitorAt(t, desktop, c, gateway)
-	r := g.createRegistration(cardOffer, frontdesktest.Person())
-	payment := c.Pay(r.Id)
-	g.setFault(
+	env := frontdesktest.NewEnv(t)
+	gateway, client := env.Gateway(t)
+	client.UpstreamsURL = env.Upstreams.URL
+	visitor := newSiteVisitorAt(t, desktop, client, gateway)
+	registration := visitor.createRegistration(cardOffer, frontdesktest.Person())
+	payment := client.Pay(registration.Id)
+	visitor.setFault(
 		clubsim.Fault{
 			Match:  clubsim.FaultMatch{Method: "GET", Path: "/sales/*"},
 			Kind:   "error_before",
@@ -275,10 +275,10 @@ func TestExpiredScreen(t *testing.T) {
 			Times:  frontdesktest.Times(9),
 		},
 	)
-	c.Confirm(payment, frontdesktest.ApprovedCard)
-	c.AwaitPayment(r.Id, api.Cancelled)
-	frontdesktest.FlushRedis(t, s.Redis)
-	g.goTo("/?registration=" + r.Id)
-	g.WaitVisible(`main[data-state="expired"] [data-charged]`)
-	g.Inspect("expired")
+	client.Confirm(payment, frontdesktest.ApprovedCard)
+	client.AwaitPayment(registration.Id, api.Cancelled)
+	frontdesktest.FlushRedis(t, env.Redis)
+	visitor.goTo("/?registration=" + registration.Id)
+	visitor.WaitVisible(`main[data-state="expired"] [data-charged]`)
+	visitor.Inspect("expired")
 }

@@ -35,27 +35,27 @@ func (g *siteVisitor) expectNothingOf(registration string) {
 // TestBackAfterSigningOffInAnotherTab: once the buyer has left in another tab, the history of this one shows nothing of them.
 func TestBackAfterSigningOffInAnotherTab(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.goToMandate()
-	g.Fill(`[data-field="iban"]`, frontdesktest.GoodIBAN)
-	g.Click(`.back`)
-	g.WaitVisible(`[data-details]`)
-	g.Click(`a[data-mandate]`)
-	g.WaitVisible(`form[data-form="mandate"]`)
-	other := g.inAnotherTab()
-	other.goTo("/?registration=" + g.Registration() + "&step=cart")
+	visitor := newSiteVisitor(t, phone)
+	visitor.goToMandate()
+	visitor.Fill(`[data-field="iban"]`, frontdesktest.GoodIBAN)
+	visitor.Click(`.back`)
+	visitor.WaitVisible(`[data-details]`)
+	visitor.Click(`a[data-mandate]`)
+	visitor.WaitVisible(`form[data-form="mandate"]`)
+	other := visitor.inAnotherTab()
+	other.goTo("/?registration=" + visitor.Registration() + "&step=cart")
 	other.Click(`[data-more] summary`)
 	other.Click(`[data-sign-off]`)
-	g.AllowConsole("status of 40")
+	visitor.AllowConsole("status of 40")
 	other.Click(`dialog [data-confirm]`)
-	g.WaitVisible(`main[data-state="missing"]`)
+	visitor.WaitVisible(`main[data-state="missing"]`)
 	for range 2 {
-		address := g.URL()
-		g.Back()
-		g.Await("the history has gone back", `location.href !== `+frontdesktest.Quote(address))
-		g.WaitVisible(`main[data-state="missing"], [data-form="person"]`)
-		if g.Count(`[data-details], form[data-form="mandate"]`) != 0 {
-			t.Errorf("the page still shows:\n%s", g.Text())
+		address := visitor.URL()
+		visitor.Back()
+		visitor.Await("the history has gone back", `location.href !== `+frontdesktest.Quote(address))
+		visitor.WaitVisible(`main[data-state="missing"], [data-form="person"]`)
+		if visitor.Count(`[data-details], form[data-form="mandate"]`) != 0 {
+			t.Errorf("the page still shows:\n%s", visitor.Text())
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestAnotherPersonAfterExpiry(t *testing.T) {
 	t.Parallel()
 	const secret = "a secret that is long enough for anybody"
 	gateway := frontdesktest.Start(t, "FRONTDESK_IDENTITY_SECRET="+secret)
-	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
+	visitor := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
 	token := func(subject string) string {
 		now := time.Now()
 		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
@@ -74,12 +74,12 @@ func TestAnotherPersonAfterExpiry(t *testing.T) {
 		frontdesktest.Must(t, err)
 		return token
 	}
-	g.goTo("/?me&club=11#identityToken=" + token("1001"))
-	registration := g.signUpLoggedIn()
-	g.Eval(`(sessionStorage.removeItem("frontdesk.identity"), "")`) // as when it expires
-	g.goTo("/?me#identityToken=" + token("1002"))
-	g.WaitVisible(`[data-me="11-001002"]`)
-	g.expectNothingOf(registration)
+	visitor.goTo("/?me&club=11#identityToken=" + token("1001"))
+	registration := visitor.signUpLoggedIn()
+	visitor.Eval(`(sessionStorage.removeItem("frontdesk.identity"), "")`) // as when it expires
+	visitor.goTo("/?me#identityToken=" + token("1002"))
+	visitor.WaitVisible(`[data-me="11-001002"]`)
+	visitor.expectNothingOf(registration)
 }
 
 // TestAnotherPersonInAnotherTab: a login in another tab ends the sign-up of the member logged in here.
@@ -96,43 +96,43 @@ func TestAnotherPersonInAnotherTab(t *testing.T) {
 // TestAnotherPersonAfterAPurchase: a completed sign-up cannot be opened any more, either.
 func TestAnotherPersonAfterAPurchase(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	registration := g.signUpAs("customer")
-	g.payByCard()
-	g.expectMember()
-	g.goTo("/?me")
-	g.WaitVisible(`[data-me="11-001001"]`)
-	g.logIn("/?me", "debtor")
-	g.WaitVisible(`[data-me="11-001002"]`)
-	g.expectNothingOf(registration)
+	visitor := newSiteVisitor(t, phone)
+	registration := visitor.signUpAs("customer")
+	visitor.payByCard()
+	visitor.expectMember()
+	visitor.goTo("/?me")
+	visitor.WaitVisible(`[data-me="11-001001"]`)
+	visitor.logIn("/?me", "debtor")
+	visitor.WaitVisible(`[data-me="11-001002"]`)
+	visitor.expectNothingOf(registration)
 }
 
 // TestLinkWithAMadeUpToken: a link with an unsigned token ends no sign-up.
 func TestLinkWithAMadeUpToken(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	registration := g.signUpAs("customer")
-	g.AllowConsole("status of 401")
+	visitor := newSiteVisitor(t, phone)
+	registration := visitor.signUpAs("customer")
+	visitor.AllowConsole("status of 401")
 	for _, token := range []string{"junk", "e30.eyJzdWIiOiJ4In0.x"} {
-		g.Open("about:blank")
-		g.goTo("/?me#identityToken=" + token)
-		g.WaitVisible(`[data-logged-out="refused"]`)
+		visitor.Open("about:blank")
+		visitor.goTo("/?me#identityToken=" + token)
+		visitor.WaitVisible(`[data-logged-out="refused"]`)
 	}
-	g.goTo("/?registration=" + registration)
-	g.WaitVisible(`[data-pay]`)
+	visitor.goTo("/?registration=" + registration)
+	visitor.WaitVisible(`[data-pay]`)
 }
 
 // TestBackToAnotherPerson: the back button does not show what the previous person saw.
 func TestBackToAnotherPerson(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.logIn("/?me", "customer")
-	g.WaitVisible(`[data-me="11-001001"]`)
-	g.Open(g.home + "/docs/problems")
-	g.logIn("/?me", "debtor")
-	g.WaitVisible(`[data-me="11-001002"]`)
-	g.Eval(`(window.isLater = true, history.go(-2), "")`)
-	g.Await(
+	visitor := newSiteVisitor(t, phone)
+	visitor.logIn("/?me", "customer")
+	visitor.WaitVisible(`[data-me="11-001001"]`)
+	visitor.Open(visitor.home + "/docs/problems")
+	visitor.logIn("/?me", "debtor")
+	visitor.WaitVisible(`[data-me="11-001002"]`)
+	visitor.Eval(`(window.isLater = true, history.go(-2), "")`)
+	visitor.Await(
 		"the first page is of the second person",
 		`!window.isLater && !!document.querySelector('[data-me="11-001002"]') && !document.querySelector('[data-me="11-001001"]')`,
 	)
@@ -141,26 +141,26 @@ func TestBackToAnotherPerson(t *testing.T) {
 // TestLogOutWithoutTheGateway: what a logout cannot end says so, cannot be opened, and ends as soon as that is possible.
 func TestLogOutWithoutTheGateway(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	registration := g.signUpAs("customer")
-	g.goTo("/?me")
-	g.WaitVisible(`[data-me="11-001001"]`)
-	g.AllowConsole("status of 503")
-	ending := g.HoldRequests("*/session")
+	visitor := newSiteVisitor(t, phone)
+	registration := visitor.signUpAs("customer")
+	visitor.goTo("/?me")
+	visitor.WaitVisible(`[data-me="11-001001"]`)
+	visitor.AllowConsole("status of 503")
+	ending := visitor.HoldRequests("*/session")
 	refuse := func() { ending.Refuse(api.StorageUnavailable, http.StatusServiceUnavailable, 60) } // for longer than the page waits
-	g.Click(`[data-log-out]`)
+	visitor.Click(`[data-log-out]`)
 	refuse()
-	g.WaitVisible(`[data-logged-out="unfinished"]`)
-	g.says("You are not fully logged out")
+	visitor.WaitVisible(`[data-logged-out="unfinished"]`)
+	visitor.says("You are not fully logged out")
 	refuse() // it tries again at once
-	g.Click(`[data-end-again]`)
+	visitor.Click(`[data-end-again]`)
 	refuse()
-	g.WaitVisible(`[data-logged-out="unfinished"] [data-end-again]:not(:disabled)`)
-	g.goTo("/?registration=" + registration)
+	visitor.WaitVisible(`[data-logged-out="unfinished"] [data-end-again]:not(:disabled)`)
+	visitor.goTo("/?registration=" + registration)
 	refuse()
-	g.WaitVisible(`main[data-state="missing"]`)
+	visitor.WaitVisible(`main[data-state="missing"]`)
 	ending.Release()
-	g.goTo("/?me")
-	g.Await("the session has ended", `!(localStorage.getItem("frontdesk.ending") ?? "[]").includes("-")`)
-	g.expectNothingOf(registration)
+	visitor.goTo("/?me")
+	visitor.Await("the session has ended", `!(localStorage.getItem("frontdesk.ending") ?? "[]").includes("-")`)
+	visitor.expectNothingOf(registration)
 }

@@ -16,34 +16,34 @@ func TestStartDates(t *testing.T) {
 	gateway := frontdesktest.Start(
 		t, `FRONTDESK_CLUBS={"defaults": {"offers": {"901": {"earliestStart": "2031-06-01", "latestStart": "2031-08-31"}}}}`,
 	)
-	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
+	visitor := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
 	const zone, hoursAhead = "Pacific/Kiritimati", 14 // where every day begins first
-	frontdesktest.Command(g.Browser, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone})
-	g.goTo("/?club=11")
-	g.WaitVisible(`[data-about]`) // the club's details are read
-	g.Click(`[data-offer="` + cardOffer + `"] [data-choose]`)
-	g.WaitVisible(`dialog [data-field="startDate"]`)
+	frontdesktest.Command(visitor.Browser, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone})
+	visitor.goTo("/?club=11")
+	visitor.WaitVisible(`[data-about]`) // the club's details are read
+	visitor.Click(`[data-offer="` + cardOffer + `"] [data-choose]`)
+	visitor.WaitVisible(`dialog [data-field="startDate"]`)
 	today := time.Now().In(time.FixedZone(zone, hoursAhead*60*60)).Format(time.DateOnly)
-	earliest, suggested := g.Attribute(`dialog [data-field="startDate"]`, "min"), g.Value(`dialog [data-field="startDate"]`)
+	earliest, suggested := visitor.Attribute(`dialog [data-field="startDate"]`, "min"), visitor.Value(`dialog [data-field="startDate"]`)
 	if earliest >= today || suggested != today {
 		t.Errorf("on %s, a start from %s on is accepted, and %s is suggested", today, earliest, suggested)
 	}
-	g.Click(`dialog .dialog-actions button`)
+	visitor.Click(`dialog .dialog-actions button`)
 
 	const limits = "Starts between 1 June 2031 and 31 August 2031"
-	g.Click(`[data-offer="901"] [data-choose]`)
-	g.WaitVisible(`dialog [data-debit-days="3"]`)
-	if hint := g.TextOf(`#start-hint`); hint != limits {
+	visitor.Click(`[data-offer="901"] [data-choose]`)
+	visitor.WaitVisible(`dialog [data-debit-days="3"]`)
+	if hint := visitor.TextOf(`#start-hint`); hint != limits {
 		t.Errorf("the hint is %q", hint)
 	}
-	g.Fill(`dialog [data-field="startDate"]`, "2031-09-01")
-	if said := g.TextOf(`#start-error`); said != limits {
+	visitor.Fill(`dialog [data-field="startDate"]`, "2031-09-01")
+	if said := visitor.TextOf(`#start-error`); said != limits {
 		t.Errorf("of a start that is too late, the dialog says %q", said)
 	}
-	g.Click(`dialog .dialog-actions button`)
-	g.Click(`[data-offer="901"] [data-show-plan]`)
-	g.Fill(`dialog [data-field="startDate"]`, "2031-09-01")
-	if said := g.TextOf(`#plan-error`); said != limits {
+	visitor.Click(`dialog .dialog-actions button`)
+	visitor.Click(`[data-offer="901"] [data-show-plan]`)
+	visitor.Fill(`dialog [data-field="startDate"]`, "2031-09-01")
+	if said := visitor.TextOf(`#plan-error`); said != limits {
 		t.Errorf("of a start that is too late, the plan says %q", said)
 	}
 }

@@ -331,13 +331,13 @@ func tomorrow() string { return frontdesktest.Day(1) }
 func (g *siteVisitor) createRegistration(offer string, person *api.Person) api.Registration {
 	g.t.Helper()
 	start := tomorrow()
-	var r api.Registration
+	var registration api.Registration
 	g.c.Token = ""
 	body := api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{{OfferId: offer, StartDate: &start}}}
-	g.c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &r)
-	g.c.Token = *r.Token
-	g.SetCookie(g.home, "frontdesk-"+r.Id, g.c.Token)
-	return r
+	g.c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	g.c.Token = *registration.Token
+	g.SetCookie(g.home, "frontdesk-"+registration.Id, g.c.Token)
+	return registration
 }
 
 // money formats an amount in cents as on an English page.

@@ -52,18 +52,18 @@ func TestRebuildWhenRedisForgot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			gateway := w.Gateway()
-			sweeps := w.worker(gateway)
+			env := newWorld(t)
+			gateway := env.Gateway()
+			sweeps := env.worker(gateway)
 			for range 3 {
-				sweeps <- w.Clock.Now()
+				sweeps <- env.Clock.Now()
 			}
-			p := w.Authorised(gateway)
-			forget(w)
-			sweeps <- w.Clock.Now()
-			w.awaitKnown(p)
-			w.awaitState(gateway, p.ID, flows.Recorded) // it is woken when it is rebuilt
-			w.ExpectSound(w.Stored(gateway, p.ID))
+			p := env.Authorised(gateway)
+			forget(env)
+			sweeps <- env.Clock.Now()
+			env.awaitKnown(p)
+			env.awaitState(gateway, p.ID, flows.Recorded) // it is woken when it is rebuilt
+			env.ExpectSound(env.Stored(gateway, p.ID))
 		})
 	}
 }

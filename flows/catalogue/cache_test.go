@@ -335,25 +335,25 @@ func (w *world) stale(g *gateway) bool {
 func TestCachedOnly(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
-	g := world.Gateway()
-	names := browse(t, g, web)
+	instance := world.Gateway()
+	names := browse(t, instance, web)
 	world.Clock.Advance(3 * time.Minute)
 	ctx := catalogue.CachedOnly(t.Context(), &flows.Error{Code: flows.Overloaded})
 	fresh := world.Gateway()
-	for name, one := range map[string]*gateway{"the gateway that read it": g, "a gateway that has just started": fresh} {
+	for name, one := range map[string]*gateway{"the gateway that read it": instance, "a gateway that has just started": fresh} {
 		products, _, err := one.Catalogue.Products(ctx, web)
 		if err != nil || len(products) != len(names) {
 			t.Errorf("%s: %d products, %v", name, len(products), err)
 		}
 	}
 	frontdesktest.Eventually(t, "the catalogue is refreshed", func() bool {
-		_, version, err := g.Catalogue.Products(ctx, web)
+		_, version, err := instance.Catalogue.Products(ctx, web)
 		return err == nil && version.Fresh(world.Clock.Now())
 	})
 	before := world.asked()["listProducts"]
 	other := web
 	other.Date = world.Clock.Now().AddDate(0, 0, 9).Format(time.DateOnly)
-	if _, _, err := g.Catalogue.Products(ctx, other); flows.CodeOf(err) != flows.Overloaded {
+	if _, _, err := instance.Catalogue.Products(ctx, other); flows.CodeOf(err) != flows.Overloaded {
 		t.Errorf("a catalogue that is not cached: %v", err)
 	}
 	if more := world.asked()["listProducts"] - before; more > 0 {

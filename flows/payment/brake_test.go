@@ -19,7 +19,7 @@ var outages = map[string]clubsim.Fault{
 }
 
 // buyers has some buyers authorise their payments, one after the other.
-func (w *world) buyers(g *gateway, number int) (payments []*flows.Payment) {
+func (w *testWorld) buyers(g *testGateway, number int) (payments []*flows.Payment) {
 	w.Helper()
 	for range number {
 		p := w.Authorised(g)
@@ -29,7 +29,7 @@ func (w *world) buyers(g *gateway, number int) (payments []*flows.Payment) {
 }
 
 // advanceAll advances payments, and returns them as stored afterwards.
-func (w *world) advanceAll(g *gateway, payments []*flows.Payment) (stored []*flows.Payment) {
+func (w *testWorld) advanceAll(g *testGateway, payments []*flows.Payment) (stored []*flows.Payment) {
 	w.Helper()
 	for _, p := range payments {
 		stored = append(stored, w.Advance(g, p))
@@ -38,7 +38,7 @@ func (w *world) advanceAll(g *gateway, payments []*flows.Payment) (stored []*flo
 }
 
 // taken counts the payments of which the processor holds money.
-func (w *world) taken() (n int) {
+func (w *testWorld) taken() (n int) {
 	for _, p := range w.HeldAll() {
 		if p.Captured > 0 {
 			n++
@@ -58,7 +58,7 @@ func in(state flows.PaymentState, payments []*flows.Payment) (n int) {
 }
 
 // engaged has three buyers run into an outage, and a fourth one as the first probe.
-func (w *world) engaged(g *gateway) {
+func (w *testWorld) engaged(g *testGateway) {
 	w.Helper()
 	w.Fault(outages["bad gateway"])
 	if doubts := in(flows.InDoubt, w.buyers(g, 4)); doubts != 4 {
@@ -141,7 +141,7 @@ func TestBrakeOfALongOutage(t *testing.T) {
 func TestOneProbeAtATime(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
-	gateways := []*gateway{world.Gateway(), world.Gateway()}
+	gateways := []*testGateway{world.Gateway(), world.Gateway()}
 	world.engaged(gateways[0])
 	waiting := world.buyers(gateways[0], 6)
 	all := func() {

@@ -12,17 +12,17 @@ import (
 )
 
 // seedPayments makes finished payments: recorded ones, and unpaid ones that were cancelled.
-func (w *world) seedPayments(g *gateway, recorded, left int) (unpaid []*flows.Payment) {
+func (w *testWorld) seedPayments(gateway *testGateway, recorded, left int) (unpaid []*flows.Payment) {
 	w.Helper()
 	for range recorded {
-		if p := w.Advance(g, w.Authorised(g)); p.State != flows.Recorded {
+		if p := w.Advance(gateway, w.Authorised(gateway)); p.State != flows.Recorded {
 			w.Fatalf("%s (%s)", p.State, p.Reason)
 		}
 	}
 	for range left {
-		payment := w.Authorised(g)
+		payment := w.Authorised(gateway)
 		w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*/check"}, Kind: "error_before", Status: 400, Times: new(1)})
-		if payment = w.Advance(g, payment); payment.State != flows.Cancelled {
+		if payment = w.Advance(gateway, payment); payment.State != flows.Cancelled {
 			w.Fatalf("%s (%s)", payment.State, payment.Reason)
 		}
 		w.Fault()
@@ -31,7 +31,7 @@ func (w *world) seedPayments(g *gateway, recorded, left int) (unpaid []*flows.Pa
 	return unpaid
 }
 
-func (w *world) calibrated(g *gateway) payment.Calibration {
+func (w *testWorld) calibrated(g *testGateway) payment.Calibration {
 	w.Helper()
 	return must(w, func() (payment.Calibration, error) { return g.Calibrate(w.Context(), "ada") })
 }

@@ -61,35 +61,35 @@ func TestSettledAfterTheCapture(t *testing.T) {
 	t.Parallel()
 	override := ada
 	override.Override = true
-	for name, settle := range map[string]func(*world, *gateway) *flows.Payment{
-		"between two claims": func(w *world, g *gateway) *flows.Payment {
-			p := w.Authorised(g)
-			w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: new(2)})
-			p = w.Advance(g, p)
-			w.PayAtDesk(p)
-			w.Clock.Advance(time.Minute)
-			return w.Advance(g, p)
+	for name, settle := range map[string]func(*testWorld, *testGateway) *flows.Payment{
+		"between two claims": func(world *testWorld, gateway *testGateway) *flows.Payment {
+			p := world.Authorised(gateway)
+			world.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: new(2)})
+			p = world.Advance(gateway, p)
+			world.PayAtDesk(p)
+			world.Clock.Advance(time.Minute)
+			return world.Advance(gateway, p)
 		},
-		"in doubt": func(w *world, g *gateway) *flows.Payment {
-			paid := w.Doubtful(g, "error_before")
-			w.PayAtDesk(paid)
-			w.Clock.Advance(16 * time.Minute)
-			paid = w.Advance(g, paid)
-			must(w, func() (payment.ResolutionResult, error) {
-				return g.ConfirmNotRecorded(w.Context(), paid.ID, payment.Refund, override)
+		"in doubt": func(world *testWorld, gateway *testGateway) *flows.Payment {
+			paid := world.Doubtful(gateway, "error_before")
+			world.PayAtDesk(paid)
+			world.Clock.Advance(16 * time.Minute)
+			paid = world.Advance(gateway, paid)
+			must(world, func() (payment.ResolutionResult, error) {
+				return gateway.ConfirmNotRecorded(world.Context(), paid.ID, payment.Refund, override)
 			})
-			return w.Advance(g, paid)
+			return world.Advance(gateway, paid)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := settle(w, g)
+			world := newWorld(t)
+			g := world.Gateway()
+			p := settle(world, g)
 			if p.State != flows.Refunded {
 				t.Fatalf("%s (%s)", p.State, p.Reason)
 			}
-			w.ExpectSettledCart(must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), p.Registration, holderToken) }))
+			world.ExpectSettledCart(must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), p.Registration, holderToken) }))
 		})
 	}
 }
@@ -129,21 +129,24 @@ func TestSettledAndRebuilt(t *testing.T) {
 // TestSettledBeforeThePayment: the first request that reads the sale finds it settled, and starts nothing.
 func TestSettledBeforeThePayment(t *testing.T) {
 	t.Parallel()
-	for name, read := range map[string]func(*world, *gateway, *flows.Registration) error{
-		"pay": func(w *world, g *gateway, r *flows.Registration) error {
+	for name, read := range map[string]func(*testWorld, *testGateway, *flows.Registration) error{
+		"pay": func(w *testWorld, g *testGateway, r *flows.Registration) error {
 			return errorOf(g.Pay(w.Context(), r.ID))
 		},
-		"add": func(w *world, g *gateway, r *flows.Registration) error { _, err := w.AddItem(g, r, badge); return err },
-		"clear": func(w *world, g *gateway, r *flows.Registration) error {
+		"add": func(w *testWorld, g *testGateway, r *flows.Registration) error {
+			_, err := w.AddItem(g, r, badge)
+			return err
+		},
+		"clear": func(w *testWorld, g *testGateway, r *flows.Registration) error {
 			return errorOf(g.Registrations.ClearItems(w.Context(), r.ID, holderToken))
 		},
-		"remove": func(w *world, g *gateway, r *flows.Registration) error {
+		"remove": func(w *testWorld, g *testGateway, r *flows.Registration) error {
 			return errorOf(g.Registrations.RemoveItem(w.Context(), r.ID, holderToken, r.Items[0].ID))
 		},
-		"person": func(w *world, g *gateway, r *flows.Registration) error {
+		"person": func(w *testWorld, g *testGateway, r *flows.Registration) error {
 			return errorOf(g.Registrations.PutPerson(w.Context(), r.ID, holderToken, flows.Person{GivenName: "Grace", FamilyName: "Martin"}))
 		},
-		"check": func(w *world, g *gateway, r *flows.Registration) error {
+		"check": func(w *testWorld, g *testGateway, r *flows.Registration) error {
 			view, err := g.Registrations.Check(w.Context(), r.ID, holderToken)
 			if err == nil && !view.Cart.Valid {
 				return &flows.Error{Code: flows.CartInvalid}
@@ -153,14 +156,14 @@ func TestSettledBeforeThePayment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			r := w.Registered(g)
-			w.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
-			if err := read(w, g, r); flows.CodeOf(err) != flows.CartInvalid {
+			world := newWorld(t)
+			gateway := world.Gateway()
+			r := world.Registered(gateway)
+			world.PayAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+			if err := read(world, gateway, r); flows.CodeOf(err) != flows.CartInvalid {
 				t.Errorf("it ended with %v", err)
 			}
-			w.ExpectSettledCart(must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), r.ID, holderToken) }))
+			world.ExpectSettledCart(must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), r.ID, holderToken) }))
 		})
 	}
 }

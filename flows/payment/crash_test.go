@@ -81,7 +81,7 @@ func TestRedisIsAway(t *testing.T) {
 
 // redisAwayAt advances an authorised payment while Redis is away, and finishes it when Redis is back. It returns
 // false if the payment has fewer messages.
-func (w *world) redisAwayAt(plan frontdesktest.Fault, leaves bool) bool {
+func (w *testWorld) redisAwayAt(plan frontdesktest.Fault, leaves bool) bool {
 	ctx, leave := context.WithCancel(w.Context())
 	defer leave()
 	wire := frontdesktest.NewMessageProxy(w, plan)
@@ -106,7 +106,7 @@ func (w *world) redisAwayAt(plan frontdesktest.Fault, leaves bool) bool {
 
 // breakAt starts a payment with a gateway whose connections break, and finishes it with one whose connections
 // work.
-func (w *world) breakAt(plan frontdesktest.Fault) (flows.PaymentState, *frontdesktest.MessageProxy) {
+func (w *testWorld) breakAt(plan frontdesktest.Fault) (flows.PaymentState, *frontdesktest.MessageProxy) {
 	wire := frontdesktest.NewMessageProxy(w, plan)
 	doomed := w.Gateway(gatewayOptions{Outside: wire.Forward(w.Address), RedisURL: w.RedisOver(wire)})
 	survivor := w.Gateway()
@@ -133,7 +133,7 @@ func (w *world) breakAt(plan frontdesktest.Fault) (flows.PaymentState, *frontdes
 
 // ask requests the payment as the visitor's browser does, and checks the response: a visitor whose money was
 // taken is never sent to pay.
-func (w *world) ask(g *gateway, registration string) *flows.Payment {
+func (w *testWorld) ask(g *testGateway, registration string) *flows.Payment {
 	w.Helper()
 	payment, err := g.Pay(w.Context(), registration)
 	taken := false
@@ -155,7 +155,7 @@ type versions struct {
 	seen map[flows.PaymentID][]int64
 }
 
-func (w *world) watchVersions(g *gateway) *versions {
+func (w *testWorld) watchVersions(g *testGateway) *versions {
 	v := &versions{seen: map[flows.PaymentID][]int64{}}
 	w.Journal.Listen(func(id flows.PaymentID, _ move) {
 		stored, err := g.Store.Payment(w.Context(), id)
@@ -169,17 +169,17 @@ func (w *world) watchVersions(g *gateway) *versions {
 	return v
 }
 
-func (v *versions) expectGrowth(w *world) {
-	w.Helper()
+func (v *versions) expectGrowth(world *testWorld) {
+	world.Helper()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.seen) == 0 {
-		w.Error("no payment moved")
+		world.Error("no payment moved")
 	}
 	for id, seen := range v.seen {
 		for i := 1; i < len(seen); i++ {
 			if seen[i] <= seen[i-1] {
-				w.Errorf("payment %s had the versions %v", id, seen)
+				world.Errorf("payment %s had the versions %v", id, seen)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-func (w *world) shown(g *gateway, p *flows.Payment) payment.Detail {
+func (w *testWorld) shown(g *testGateway, p *flows.Payment) payment.Detail {
 	w.Helper()
 	return must(w, func() (payment.Detail, error) { return g.Show(w.Context(), p.ID) })
 }

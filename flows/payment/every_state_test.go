@@ -9,39 +9,39 @@ import (
 )
 
 // atProcessor lists the states that a payment can have at the processor, and how to reach each.
-var atProcessor = map[string]func(*world, *flows.Payment){
-	"waiting":    func(*world, *flows.Payment) {},
-	"declined":   func(w *world, p *flows.Payment) { w.Confirm(p, declinedCard) },
-	"authorised": func(w *world, p *flows.Payment) { w.Confirm(p, goodCard) },
-	"cancelled":  func(w *world, p *flows.Payment) { w.cancelAtProcessor(p) },
-	"captured":   func(w *world, p *flows.Payment) { w.Confirm(p, goodCard); w.captureAtProcessor(p) },
-	"captured, claimed by another": func(w *world, p *flows.Payment) {
+var atProcessor = map[string]func(*testWorld, *flows.Payment){
+	"waiting":    func(*testWorld, *flows.Payment) {},
+	"declined":   func(w *testWorld, p *flows.Payment) { w.Confirm(p, declinedCard) },
+	"authorised": func(w *testWorld, p *flows.Payment) { w.Confirm(p, goodCard) },
+	"cancelled":  func(w *testWorld, p *flows.Payment) { w.cancelAtProcessor(p) },
+	"captured":   func(w *testWorld, p *flows.Payment) { w.Confirm(p, goodCard); w.captureAtProcessor(p) },
+	"captured, claimed by another": func(w *testWorld, p *flows.Payment) {
 		w.Confirm(p, goodCard)
 		w.captureAtProcessor(p)
 		w.note(p, "fd_post_1", "another")
 	},
-	"captured, released": func(w *world, p *flows.Payment) {
+	"captured, released": func(w *testWorld, p *flows.Payment) {
 		w.Confirm(p, goodCard)
 		w.captureAtProcessor(p)
 		w.note(p, "fd_post_1", postOfTheTest, "fd_release_1", postOfTheTest)
 	},
-	"captured, accepted": func(w *world, p *flows.Payment) {
+	"captured, accepted": func(w *testWorld, p *flows.Payment) {
 		w.Confirm(p, goodCard)
 		w.captureAtProcessor(p)
 		w.note(p, "fd_post_1", postOfTheTest, "fd_done_1", postOfTheTest)
 	},
-	"partly refunded": func(w *world, p *flows.Payment) {
+	"partly refunded": func(w *testWorld, p *flows.Payment) {
 		w.Confirm(p, goodCard)
 		w.captureAtProcessor(p)
 		w.refundAtProcessor(p, 1)
 	},
-	"refunded": func(w *world, p *flows.Payment) {
+	"refunded": func(w *testWorld, p *flows.Payment) {
 		w.Confirm(p, goodCard)
 		w.captureAtProcessor(p)
 		w.refundAtProcessor(p, p.Amount)
 	},
-	"tampered with": func(w *world, p *flows.Payment) { w.Confirm(p, goodCard); w.tamper(p) },
-	"forgotten":     func(w *world, _ *flows.Payment) { w.resetProcessor() },
+	"tampered with": func(w *testWorld, p *flows.Payment) { w.Confirm(p, goodCard); w.tamper(p) },
+	"forgotten":     func(w *testWorld, _ *flows.Payment) { w.resetProcessor() },
 }
 
 const postOfTheTest = "the post of the test"
@@ -78,7 +78,7 @@ func TestStateByEvent(t *testing.T) {
 	}
 }
 
-func (w *world) walk(state flows.PaymentState, there string, bring func(*world, *flows.Payment)) {
+func (w *testWorld) walk(state flows.PaymentState, there string, bring func(*testWorld, *flows.Payment)) {
 	gateway := w.Gateway()
 	payment := w.Started(gateway)
 	bring(w, payment)
@@ -122,13 +122,13 @@ type books struct {
 	captured, refunded int64
 }
 
-func (w *world) books(p *flows.Payment) books {
+func (w *testWorld) books(p *flows.Payment) books {
 	held, _ := w.Processor.Get(w.Context(), p.ProcessorID) // a forgotten payment has zero amounts
 	return books{w.Posted(), held.Captured, held.Refunded}
 }
 
 // expectBooks checks what the machine did with the money.
-func (w *world) expectBooks(from flows.PaymentState, there string, end *flows.Payment, before, after books) {
+func (w *testWorld) expectBooks(from flows.PaymentState, there string, end *flows.Payment, before, after books) {
 	early := slices.Contains([]flows.PaymentState{flows.Priced, flows.Intent, flows.Authorised, flows.Capturing}, from)
 	recordable := early && (there == "authorised" || there == "captured") ||
 		from == flows.Captured && (there == "captured" || there == "captured, released")
@@ -159,7 +159,7 @@ func (w *world) expectBooks(from flows.PaymentState, there string, end *flows.Pa
 }
 
 // expectNeverAgain checks that a buyer whose money is kept is not sent to pay.
-func (w *world) expectNeverAgain(p *flows.Payment) {
+func (w *testWorld) expectNeverAgain(p *flows.Payment) {
 	w.Helper()
 	if view := p.View(); view.Retry != "never" {
 		w.Errorf("the money is kept and the buyer sees %s", fmt.Sprintf("%+v", view))

@@ -13,7 +13,7 @@ import (
 
 // stranger starts a gateway with another account's key, on the world's Redis. That is another double of the processor,
 // with an account of its own.
-func (w *world) stranger(how ...func(other *world)) *gateway {
+func (w *testWorld) stranger(how ...func(other *testWorld)) *testGateway {
 	w.Helper()
 	other := newWorld(w.T)
 	for _, change := range how {
@@ -22,13 +22,13 @@ func (w *world) stranger(how ...func(other *world)) *gateway {
 	return w.Gateway(gatewayOptions{Processor: other.Address})
 }
 
-func (w *world) expectStranger(g *gateway, what string) {
+func (w *testWorld) expectStranger(gateway *testGateway, what string) {
 	w.Helper()
-	foreign, ok := errors.AsType[*payment.FingerprintError](g.CheckFingerprint(w.Context()))
+	foreign, ok := errors.AsType[*payment.FingerprintError](gateway.CheckFingerprint(w.Context()))
 	if !ok || !strings.Contains(foreign.Error(), what) {
 		w.Errorf("the stranger gets %v, which does not name %q", foreign, what)
 	}
-	page := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) })
+	page := must(w, func() (payment.Page, error) { return gateway.List(w.Context(), payment.ListOptions{}) })
 	if !strings.Contains(page.Halted, what) {
 		w.Errorf("its operators read that it is halted by %q", page.Halted)
 	}
@@ -38,34 +38,34 @@ func (w *world) expectStranger(g *gateway, what string) {
 // every payment continues at the right gateway.
 func TestAnotherAccountsKey(t *testing.T) {
 	t.Parallel()
-	for name, denied := range map[string][]func(*world){"which can be read": nil, "which may not be read": {denyAccount}} {
+	for name, denied := range map[string][]func(*testWorld){"which can be read": nil, "which may not be read": {denyAccount}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			world := newWorld(t)
 			for _, deny := range denied {
-				deny(w)
+				deny(world)
 			}
-			gateway := w.Gateway()
-			recorded := w.Settle(gateway, w.Authorised(gateway))
-			authorised := w.Authorised(gateway)
-			captured := w.Put(gateway, w.Authorised(gateway).ID, flows.Captured)
-			doubt := w.Started(gateway)
-			doubt = w.Put(gateway, doubt.ID, flows.InDoubt)
-			refunding := w.Put(gateway, w.Started(gateway).ID, flows.Refunding)
+			gateway := world.Gateway()
+			recorded := world.Settle(gateway, world.Authorised(gateway))
+			authorised := world.Authorised(gateway)
+			captured := world.Put(gateway, world.Authorised(gateway).ID, flows.Captured)
+			doubt := world.Started(gateway)
+			doubt = world.Put(gateway, doubt.ID, flows.InDoubt)
+			refunding := world.Put(gateway, world.Started(gateway).ID, flows.Refunding)
 			if err := gateway.CheckFingerprint(t.Context()); err != nil { // as each heartbeat does
 				t.Fatal(err)
 			}
-			w.FailCalls(createCall, 1)
-			unborn := w.Registered(gateway)
+			world.FailCalls(createCall, 1)
+			unborn := world.Registered(gateway)
 			if _, err := gateway.Pay(t.Context(), unborn.ID); err == nil {
 				t.Fatal("it was created")
 			}
-			wrong := w.stranger(denied...)
+			wrong := world.stranger(denied...)
 			for _, later := range []time.Duration{0, 31 * time.Minute} { // what is not found blocks after half an hour
-				w.Clock.Advance(later)
+				world.Clock.Advance(later)
 				for _, p := range []*flows.Payment{authorised, captured, doubt, refunding, recorded} {
-					before := w.Stored(gateway, p.ID)
-					after := w.Advance(wrong, p)
+					before := world.Stored(gateway, p.ID)
+					after := world.Advance(wrong, p)
 					if err := wrong.Verify(t.Context(), p.ID); err == nil {
 						t.Errorf("it verified a payment that is %s", before.State)
 					}
@@ -80,7 +80,7 @@ func TestAnotherAccountsKey(t *testing.T) {
 			if err := wrong.RebuildOnDemand(t.Context()); err == nil {
 				t.Error("it compared Redis with its own account on demand")
 			}
-			w.expectStranger(wrong, "the card processor's account")
+			world.expectStranger(wrong, "the card processor's account")
 			if err := wrong.Rebuild(t.Context(), payment.WholeWindow); err == nil {
 				t.Error("it compared Redis with its own account")
 			}
@@ -88,7 +88,7 @@ func TestAnotherAccountsKey(t *testing.T) {
 			if flows.CodeOf(err) != flows.ProcessorUnavailable {
 				t.Errorf("a decision there: %v", err)
 			}
-			w.ExpectSound(w.Settle(gateway, authorised))
+			world.ExpectSound(world.Settle(gateway, authorised))
 		})
 	}
 }
@@ -109,84 +109,85 @@ func TestAnotherOrganisationOrMode(t *testing.T) {
 func TestFingerprintAfterALoss(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
-	g := world.Gateway()
-	check := func(g *gateway) {
+	instance := world.Gateway()
+	check := func(g *testGateway) {
 		t.Helper()
 		if err := g.CheckFingerprint(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
-	check(g)
+	check(instance)
 	wrong := world.stranger()
 	world.expectStranger(wrong, "account")
 	world.Clock.Advance(flows.FirstPoll)
 	world.Wipe()
 	check(wrong) // the first that finds Redis empty
 	world.Clock.Advance(flows.FirstPoll)
-	check(g)
+	check(instance)
 	world.expectStranger(wrong, "account")
 	world.Wipe()
-	check(g)
+	check(instance)
 	world.expectStranger(wrong, "account")
 
 	if _, err := wrong.AdoptFingerprint(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	check(wrong)
-	world.expectStranger(g, "account")
+	world.expectStranger(instance, "account")
 	world.Clock.Advance(flows.FirstPoll)
 	world.Wipe()
 	check(world.Gateway()) // a restart of the former one
 	check(wrong)
-	world.expectStranger(g, "account")
+	world.expectStranger(instance, "account")
 }
 
 // TestSettledWithoutTheProcessor: the card processor is away when a gateway starts. What needs no processor is settled,
 // decided and verified. Cards wait for the account, and another organisation's payments are touched in no case.
 func TestSettledWithoutTheProcessor(t *testing.T) {
 	t.Parallel()
-	for name, begin := range map[string]func(*world){
-		"Redis has a fingerprint": func(w *world) {
+	for name, begin := range map[string]func(*testWorld){
+		"Redis has a fingerprint": func(w *testWorld) {
 			if err := w.Gateway().CheckFingerprint(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"Redis has none yet": func(*world) {},
+		"Redis has none yet": func(*testWorld) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			begin(w)
-			card := w.Registered(w.Gateway())
+			world := newWorld(t)
+			begin(world)
+			card := world.Registered(world.Gateway())
 			away := gatewayOptions{Processor: "127.0.0.1:1"} // nothing listens
-			gateway := w.Gateway(away)
+			gateway := world.Gateway(away)
 			for _, method := range withoutProcessor {
-				paid := must(t, func() (*flows.Payment, error) { return w.settles(gateway, method) })
-				w.expectSettled(paid)
+				paid := must(t, func() (*flows.Payment, error) { return world.settles(gateway, method) })
+				world.expectSettled(paid)
 				if paid.State != flows.Recorded {
 					t.Errorf("%s: %s (%s)", method, paid.State, paid.Reason)
 				}
-				w.Clock.Advance(2 * time.Minute)
-				w.verify(gateway, paid)
-				if verified := w.Stored(gateway, paid.ID); verified.SaleVerdict == "" {
+				world.Clock.Advance(2 * time.Minute)
+				world.verify(gateway, paid)
+				if verified := world.Stored(gateway, paid.ID); verified.SaleVerdict == "" {
 					t.Errorf("%s is not verified", method)
 				}
-				doubt := w.Put(gateway, w.priced(gateway, method).ID, flows.InDoubt, func(p *flows.Payment) { p.DoubtSince = w.Clock.Now() })
-				w.Clock.Advance(time.Hour)
+				doubt := world.Put(gateway, world.priced(gateway, method).ID, flows.InDoubt,
+					func(p *flows.Payment) { p.DoubtSince = world.Clock.Now() })
+				world.Clock.Advance(time.Hour)
 				ended, err := gateway.ConfirmNotRecorded(t.Context(), doubt.ID, payment.Cancel, flows.Decision{Operator: "ada"})
-				if err != nil || w.Stored(gateway, doubt.ID).State != flows.Cancelled {
+				if err != nil || world.Stored(gateway, doubt.ID).State != flows.Cancelled {
 					t.Errorf("%s, a decision: %+v, %v", method, ended, err)
 				}
 			}
-			if _, err := gateway.Pay(t.Context(), card.ID); flows.CodeOf(err) != flows.ProcessorUnavailable || len(w.HeldAll()) != 0 {
+			if _, err := gateway.Pay(t.Context(), card.ID); flows.CodeOf(err) != flows.ProcessorUnavailable || len(world.HeldAll()) != 0 {
 				t.Errorf("a card: %v", err)
 			}
 			if name == "Redis has none yet" {
 				return
 			}
-			waiting, away := w.priced(gateway, flows.InPerson), gatewayOptions{Processor: away.Processor, Organisation: "other"}
-			sent := w.Posted()
-			if p := w.Advance(w.Gateway(away), waiting); p.State != flows.Priced || w.Posted() != sent {
+			waiting, away := world.priced(gateway, flows.InPerson), gatewayOptions{Processor: away.Processor, Organisation: "other"}
+			sent := world.Posted()
+			if p := world.Advance(world.Gateway(away), waiting); p.State != flows.Priced || world.Posted() != sent {
 				t.Errorf("another organisation's gateway made it %s (%s)", p.State, p.Reason)
 			}
 		})
@@ -194,6 +195,6 @@ func TestSettledWithoutTheProcessor(t *testing.T) {
 }
 
 // denyAccount makes a world's processor refuse to say which account it is, as to a restricted key.
-func denyAccount(w *world) {
+func denyAccount(w *testWorld) {
 	w.Inject(callFault{Call: "GET /sandbox/v1/account", Fail: 100, Status: http.StatusForbidden})
 }

@@ -16,64 +16,64 @@ import (
 func TestWriteGate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		jump    func(w *world) // makes the clock jump
-		open    bool           // the POST may be sent
-		claimed bool           // the claim was won before the jump
+		jump    func(w *testWorld) // makes the clock jump
+		open    bool               // the POST may be sent
+		claimed bool               // the claim was won before the jump
 	}{
-		"asleep before the claim": {func(w *world) {
+		"asleep before the claim": {func(w *testWorld) {
 			w.Journal.Listen(func(_ flows.PaymentID, m move) {
 				if m.To == flows.Sending && w.Journal.Counts(m) == 1 {
 					w.Clock.Advance(11 * time.Second)
 				}
 			})
 		}, false, false},
-		"asleep after the claim": {func(w *world) {
+		"asleep after the claim": {func(w *testWorld) {
 			w.InjectFault(metadataCall, nil, func() { w.Clock.Advance(11 * time.Second) })
 		}, false, true},
-		"asleep for a day": {func(w *world) {
+		"asleep for a day": {func(w *testWorld) {
 			w.InjectFault(metadataCall, nil, func() { w.Clock.Advance(24 * time.Hour) })
 		}, false, true},
-		"asleep while the token is fetched": {func(w *world) {
+		"asleep while the token is fetched": {func(w *testWorld) {
 			w.shortTokens()
 			w.InjectFault(metadataCall, nil, func() {
 				w.Clock.Advance(9 * time.Second)
 				w.InjectFault("POST /sim/oauth/v2/token", nil, func() { w.Clock.Advance(2 * time.Second) })
 			})
 		}, false, true},
-		"slow, but not too slow": {func(w *world) {
+		"slow, but not too slow": {func(w *testWorld) {
 			w.InjectFault(metadataCall, nil, func() { w.Clock.Advance(9 * time.Second) })
 		}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			gateway := w.Gateway()
-			payment := w.Authorised(gateway)
-			test.jump(w)
-			payment = w.Advance(gateway, payment)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.Authorised(gateway)
+			test.jump(world)
+			payment = world.Advance(gateway, payment)
 			if test.open {
-				if payment.State != flows.Recorded || w.Posted() != 1 {
-					t.Errorf("%s (%s) after %d calls", payment.State, payment.Reason, w.Posted())
+				if payment.State != flows.Recorded || world.Posted() != 1 {
+					t.Errorf("%s (%s) after %d calls", payment.State, payment.Reason, world.Posted())
 				}
 				return
 			}
-			if payment.State != flows.Captured || w.Posted() != 0 {
-				t.Errorf("%s (%s) after %d calls", payment.State, payment.Reason, w.Posted())
+			if payment.State != flows.Captured || world.Posted() != 0 {
+				t.Errorf("%s (%s) after %d calls", payment.State, payment.Reason, world.Posted())
 			}
-			journal := w.Held(payment).Metadata
+			journal := world.Held(payment).Metadata
 			if claimed := journal["fd_post_1"] != ""; claimed != test.claimed || journal["fd_release_1"] != payment.AttemptID {
 				t.Errorf("the claim is not given up: %v", journal)
 			}
-			w.ExpectSound(w.Settle(gateway, payment))
-			if end := w.Stored(gateway, payment.ID); end.State != flows.Recorded || end.Claim != 2 || w.Posted() != 1 {
-				t.Errorf("%s (%s) under claim %d after %d calls", end.State, end.Reason, end.Claim, w.Posted())
+			world.ExpectSound(world.Settle(gateway, payment))
+			if end := world.Stored(gateway, payment.ID); end.State != flows.Recorded || end.Claim != 2 || world.Posted() != 1 {
+				t.Errorf("%s (%s) under claim %d after %d calls", end.State, end.Reason, end.Claim, world.Posted())
 			}
 		})
 	}
 }
 
 // shortTokens gives the club system's access tokens a lifetime of a few seconds.
-func (w *world) shortTokens() {
+func (w *testWorld) shortTokens() {
 	w.Helper()
 	if err := w.Sim.Configure(func(s *clubsim.Settings) { s.TokenLifetime = 8 }); err != nil {
 		w.Fatal(err)
@@ -134,10 +134,10 @@ func TestReleaseIsOwed(t *testing.T) {
 func TestConcurrentAdvance(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
-	gateways := []*gateway{world.Gateway(), world.Gateway()}
+	gateways := []*testGateway{world.Gateway(), world.Gateway()}
 	registration := world.Registered(gateways[0])
 	const callers = 12
-	all := func(look func(*gateway)) {
+	all := func(look func(*testGateway)) {
 		var group sync.WaitGroup
 		for range callers {
 			for _, g := range gateways {
@@ -146,7 +146,7 @@ func TestConcurrentAdvance(t *testing.T) {
 		}
 		group.Wait()
 	}
-	all(func(g *gateway) {
+	all(func(g *testGateway) {
 		if _, err := g.Pay(t.Context(), registration.ID); err != nil {
 			t.Errorf("asking for the payment: %v", err)
 		}
@@ -156,7 +156,7 @@ func TestConcurrentAdvance(t *testing.T) {
 	}
 	payment := world.Stored(gateways[0], flows.NewPaymentID(registration.ID, 1))
 	world.Confirm(payment, goodCard)
-	all(func(g *gateway) {
+	all(func(g *testGateway) {
 		if _, err := g.Advance(t.Context(), payment.ID); err != nil {
 			t.Errorf("advance: %v", err)
 		}

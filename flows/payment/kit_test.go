@@ -10,7 +10,7 @@ import (
 func TestMain(m *testing.M) { frontdesktest.Main(m) }
 
 type (
-	gateway        = flowstest.Gateway
+	testGateway    = flowstest.Gateway
 	gatewayOptions = flowstest.Options
 	call           = flowstest.Call
 	callFault      = flowstest.CallFault
@@ -41,11 +41,11 @@ var (
 )
 
 // world is what the gateways of a test share, with this package's helpers.
-type world struct{ *flowstest.World }
+type testWorld struct{ *flowstest.World }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *testWorld {
 	t.Helper()
-	return &world{flowstest.NewWorld(t)}
+	return &testWorld{flowstest.NewWorld(t)}
 }
 
 // must returns the result of a call that must succeed.

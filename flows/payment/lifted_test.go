@@ -10,7 +10,7 @@ import (
 )
 
 // blockedAsMissing has every gateway use another account's key until the payment is blocked.
-func (w *world) blockedAsMissing(g *gateway, payment *flows.Payment) *flows.Payment {
+func (w *testWorld) blockedAsMissing(g *testGateway, payment *flows.Payment) *flows.Payment {
 	w.Helper()
 	wrong := w.lost()
 	w.Advance(wrong, payment)
@@ -28,26 +28,26 @@ func TestLiftedBlockRefundsNothing(t *testing.T) {
 	t.Parallel()
 	override := ada
 	override.Override = true
-	for end, decide := range map[flows.PaymentState]func(*gateway, flows.PaymentID) (payment.ResolutionResult, error){
-		flows.Recorded: func(g *gateway, id flows.PaymentID) (payment.ResolutionResult, error) {
+	for end, decide := range map[flows.PaymentState]func(*testGateway, flows.PaymentID) (payment.ResolutionResult, error){
+		flows.Recorded: func(g *testGateway, id flows.PaymentID) (payment.ResolutionResult, error) {
 			return g.ConfirmRecorded(t.Context(), id, ada)
 		},
-		flows.Refunded: func(g *gateway, id flows.PaymentID) (payment.ResolutionResult, error) {
+		flows.Refunded: func(g *testGateway, id flows.PaymentID) (payment.ResolutionResult, error) {
 			return g.ConfirmNotRecorded(t.Context(), id, payment.Refund, override)
 		},
 	} {
 		t.Run(string(end), func(t *testing.T) {
 			t.Parallel()
 			world := newWorld(t)
-			g := world.Gateway()
-			paid := world.blockedAsMissing(g, missingStates[flows.Captured].bring(world, g))
+			gateway := world.Gateway()
+			paid := world.blockedAsMissing(gateway, missingStates[flows.Captured].bring(world, gateway))
 			world.PayAtDesk(paid)
-			paid = world.advanceFor(g, paid, 16*time.Minute)
+			paid = world.advanceFor(gateway, paid, 16*time.Minute)
 			if held := world.Held(paid); paid.State != flows.InDoubt || held.State != cards.Captured || held.Refunding != 0 {
 				t.Fatalf("%s (%s), and %s at the processor", paid.State, paid.Reason, held.State)
 			}
-			must(t, func() (payment.ResolutionResult, error) { return decide(g, paid.ID) })
-			if paid = world.Advance(g, paid); paid.State != end || world.Posted() != 1 {
+			must(t, func() (payment.ResolutionResult, error) { return decide(gateway, paid.ID) })
+			if paid = world.Advance(gateway, paid); paid.State != end || world.Posted() != 1 {
 				t.Errorf("%s (%s) after %d requests", paid.State, paid.Reason, world.Posted())
 			}
 		})

@@ -14,7 +14,7 @@ import (
 
 // scenario is a history of one payment with a known end.
 type scenario struct {
-	live   func(*world, *gateway) *flows.Payment
+	live   func(*testWorld, *testGateway) *flows.Payment
 	end    flows.PaymentState
 	ledger int         // payments that the club system has booked on the sale
 	money  cards.State // what the processor reports in the end
@@ -22,152 +22,152 @@ type scenario struct {
 
 // scenarios together cover every transition of the state table.
 var scenarios = map[string]scenario{
-	"a good day": {func(w *world, g *gateway) *flows.Payment {
+	"a good day": {func(w *testWorld, g *testGateway) *flows.Payment {
 		return w.Advance(g, w.Authorised(g))
 	}, flows.Recorded, 1, cards.Captured},
 
-	"declined, then the bank asks": {func(w *world, g *gateway) *flows.Payment {
-		p := w.Started(g)
-		w.Confirm(p, declinedCard)
-		w.expectView(w.Advance(g, p), "declined", "new")
-		w.Confirm(p, bankAsks)
-		w.expectView(w.Advance(g, p), "requires_action", "never")
-		w.answerChallenge(p, true)
-		return w.Advance(g, p)
+	"declined, then the bank asks": {func(world *testWorld, gateway *testGateway) *flows.Payment {
+		record := world.Started(gateway)
+		world.Confirm(record, declinedCard)
+		world.expectView(world.Advance(gateway, record), "declined", "new")
+		world.Confirm(record, bankAsks)
+		world.expectView(world.Advance(gateway, record), "requires_action", "never")
+		world.answerChallenge(record, true)
+		return world.Advance(gateway, record)
 	}, flows.Recorded, 1, cards.Captured},
 
-	"the buyer leaves": {(*world).Abandoned, flows.Cancelled, 0, cards.Cancelled},
+	"the buyer leaves": {(*testWorld).Abandoned, flows.Cancelled, 0, cards.Cancelled},
 
-	"the buyer leaves at the last moment, and pays": {func(w *world, g *gateway) *flows.Payment {
+	"the buyer leaves at the last moment, and pays": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Started(g)
 		w.Clock.Advance(31 * time.Minute)
 		w.InjectFault(cancelCall, func() { w.Confirm(p, goodCard) }, nil)
 		return w.Advance(g, p)
 	}, flows.Cancelled, 0, cards.Cancelled},
 
-	"the club system is down before the capture": {func(w *world, g *gateway) *flows.Payment {
+	"the club system is down before the capture": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
 		return w.Advance(g, p)
 	}, flows.Cancelled, 0, cards.Cancelled},
 
-	"the sale grew before the capture": {func(w *world, g *gateway) *flows.Payment {
+	"the sale grew before the capture": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.addArticle(p)
 		return w.Advance(g, p)
 	}, flows.Cancelled, 0, cards.Cancelled},
 
-	"the sale grew, and Redis forgot the payment": {func(w *world, g *gateway) *flows.Payment {
+	"the sale grew, and Redis forgot the payment": {func(w *testWorld, g *testGateway) *flows.Payment {
 		return w.grownAndForgotten(g, w.Authorised(g))
 	}, flows.Cancelled, 0, cards.Cancelled},
 
-	"the sale grew after the capture, and Redis forgot the payment": {func(w *world, g *gateway) *flows.Payment {
+	"the sale grew after the capture, and Redis forgot the payment": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.captureAtProcessor(p)
 		return w.grownAndForgotten(g, p)
 	}, flows.InDoubt, 0, cards.Captured},
 
-	"the sale was paid at the desk before the capture": {func(w *world, g *gateway) *flows.Payment {
+	"the sale was paid at the desk before the capture": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.PayAtDesk(p)
 		return w.Advance(g, p)
 	}, flows.Cancelled, 1, cards.Cancelled},
 
-	"the authorisation waited too long": {func(w *world, g *gateway) *flows.Payment {
+	"the authorisation waited too long": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.Put(g, p.ID, flows.Authorised)
 		w.Clock.Advance(61 * time.Minute)
 		return w.Advance(g, p)
 	}, flows.Cancelled, 0, cards.Cancelled},
 
-	"the authorisation lapses before the capture": {func(w *world, g *gateway) *flows.Payment {
+	"the authorisation lapses before the capture": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.InjectFault(captureCall, func() { w.cancelAtProcessor(p) }, nil)
 		return w.Advance(g, p)
 	}, flows.Cancelled, 0, cards.Cancelled},
 
-	"our credentials are refused for a while": {func(w *world, g *gateway) *flows.Payment {
-		p := w.Authorised(g)
-		w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: new(2)})
-		if p = w.Advance(g, p); p.State != flows.Captured {
-			w.Errorf("after the refusal the payment is %s", p.State)
+	"our credentials are refused for a while": {func(world *testWorld, gateway *testGateway) *flows.Payment {
+		record := world.Authorised(gateway)
+		world.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: new(2)})
+		if record = world.Advance(gateway, record); record.State != flows.Captured {
+			world.Errorf("after the refusal the payment is %s", record.State)
 		}
-		w.Clock.Advance(time.Minute)
-		return w.Advance(g, p)
+		world.Clock.Advance(time.Minute)
+		return world.Advance(gateway, record)
 	}, flows.Recorded, 1, cards.Captured},
 
-	"our credentials are refused for good": {func(w *world, g *gateway) *flows.Payment {
-		p := w.Authorised(g)
+	"our credentials are refused for good": {func(w *testWorld, g *testGateway) *flows.Payment {
+		record := w.Authorised(g)
 		w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401})
 		for range 12 {
-			p = w.Advance(g, p)
+			record = w.Advance(g, record)
 			w.Clock.Advance(5 * time.Minute)
 		}
-		return p
+		return record
 	}, flows.Refunded, 0, cards.Refunded},
 
-	"another payment of the sale was recorded": {func(w *world, g *gateway) *flows.Payment {
-		p := w.Authorised(g)
-		w.captureAtProcessor(p)
-		twin := w.Duplicate(p)
-		w.Confirm(twin, goodCard)
-		w.captureAtProcessor(twin)
-		w.note(twin, "fd_post_1", postOfTheTest, "fd_done_1", postOfTheTest)
-		w.Put(g, p.ID, flows.Captured)
-		w.rebuild(g)
-		return w.Advance(g, p)
+	"another payment of the sale was recorded": {func(world *testWorld, gateway *testGateway) *flows.Payment {
+		record := world.Authorised(gateway)
+		world.captureAtProcessor(record)
+		twin := world.Duplicate(record)
+		world.Confirm(twin, goodCard)
+		world.captureAtProcessor(twin)
+		world.note(twin, "fd_post_1", postOfTheTest, "fd_done_1", postOfTheTest)
+		world.Put(gateway, record.ID, flows.Captured)
+		world.rebuild(gateway)
+		return world.Advance(gateway, record)
 	}, flows.Refunded, 0, cards.Refunded},
 
-	"rejected": {func(w *world, g *gateway) *flows.Payment {
+	"rejected": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: new(1)})
 		return w.Advance(g, p)
 	}, flows.Refunded, 0, cards.Refunded},
 
-	"the answer is lost": {func(w *world, g *gateway) *flows.Payment {
+	"the answer is lost": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.Fault(clubsim.Fault{Match: recording, Kind: "drop_after", Times: new(1)})
 		return w.Advance(g, p)
 	}, flows.InDoubt, 1, cards.Captured},
 
-	"the acceptance was journalled and not stored": {func(w *world, g *gateway) *flows.Payment {
-		p := w.Authorised(g)
+	"the acceptance was journalled and not stored": {func(world *testWorld, gateway *testGateway) *flows.Payment {
+		record := world.Authorised(gateway)
 		// While the POST is in progress, another gateway concludes that its sender is gone.
-		w.InjectFault("POST /sim/demo/sales/*/payments", func() {
-			w.ExpireLease(p)
-			if got := w.Advance(w.Gateway(), p); got.State != flows.InDoubt {
-				w.Errorf("without its owner the payment is %s", got.State)
+		world.InjectFault("POST /sim/demo/sales/*/payments", func() {
+			world.ExpireLease(record)
+			if got := world.Advance(world.Gateway(), record); got.State != flows.InDoubt {
+				world.Errorf("without its owner the payment is %s", got.State)
 			}
 		}, nil)
-		w.Advance(g, p)
-		return w.Advance(g, p)
+		world.Advance(gateway, record)
+		return world.Advance(gateway, record)
 	}, flows.Recorded, 1, cards.Captured},
 
-	"another payment stands under the key": {func(w *world, g *gateway) *flows.Payment {
-		r := w.Registered(g)
+	"another payment stands under the key": {func(world *testWorld, gateway *testGateway) *flows.Payment {
+		r := world.Registered(gateway)
 		key := "payment:" + r.ID + ":" + string(r.Sale) + ":1"
-		other := must(w, func() (cards.Payment, error) {
-			return w.Processor.Create(w.Context(), key, cards.NewPayment{Amount: 100, Currency: "EUR"})
+		other := must(world, func() (cards.Payment, error) {
+			return world.Processor.Create(world.Context(), key, cards.NewPayment{Amount: 100, Currency: "EUR"})
 		})
-		p := must(w, func() (*flows.Payment, error) { return g.Pay(w.Context(), r.ID) })
+		p := must(world, func() (*flows.Payment, error) { return gateway.Pay(world.Context(), r.ID) })
 		p.ProcessorID = other.ID
 		return p
 	}, flows.Blocked, 0, cards.RequiresAction},
 
-	"the metadata is tampered with before the buyer pays": {func(w *world, g *gateway) *flows.Payment {
+	"the metadata is tampered with before the buyer pays": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.tamper(p)
 		return w.Advance(g, p)
 	}, flows.Blocked, 0, cards.Authorised},
 
-	"the metadata is tampered with before the check": {func(w *world, g *gateway) *flows.Payment {
+	"the metadata is tampered with before the check": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.Put(g, p.ID, flows.Authorised)
 		w.tamper(p)
 		return w.Advance(g, p)
 	}, flows.Blocked, 0, cards.Authorised},
 
-	"refunded by hand while it was being captured": {func(w *world, g *gateway) *flows.Payment {
+	"refunded by hand while it was being captured": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.captureAtProcessor(p)
 		w.refundAtProcessor(p, p.Amount)
@@ -175,26 +175,26 @@ var scenarios = map[string]scenario{
 		return w.Advance(g, p)
 	}, flows.Blocked, 0, cards.Refunded},
 
-	"refunded by hand before it was recorded": {func(w *world, g *gateway) *flows.Payment {
+	"refunded by hand before it was recorded": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.InjectFault(captureCall, nil, func() { w.refundAtProcessor(p, p.Amount) })
 		return w.Advance(g, p)
 	}, flows.Blocked, 0, cards.Refunded},
 
-	"refunded by hand at the moment of the claim": {func(w *world, g *gateway) *flows.Payment {
+	"refunded by hand at the moment of the claim": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.InjectFault(metadataCall, func() { w.refundAtProcessor(p, p.Amount) }, nil)
 		return w.Advance(g, p)
 	}, flows.Blocked, 0, cards.Refunded},
 
-	"captured by hand while it was being cancelled": {func(w *world, g *gateway) *flows.Payment {
+	"captured by hand while it was being cancelled": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.Put(g, p.ID, flows.Cancelling)
 		w.captureAtProcessor(p)
 		return w.Advance(g, p)
 	}, flows.Blocked, 0, cards.Captured},
 
-	"tampered with when a refund was due": {func(w *world, g *gateway) *flows.Payment {
+	"tampered with when a refund was due": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.captureAtProcessor(p)
 		w.Put(g, p.ID, flows.RefundDue)
@@ -202,7 +202,7 @@ var scenarios = map[string]scenario{
 		return w.Advance(g, p)
 	}, flows.Blocked, 0, cards.Captured},
 
-	"partly refunded by hand while it was being refunded": {func(w *world, g *gateway) *flows.Payment {
+	"partly refunded by hand while it was being refunded": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.captureAtProcessor(p)
 		w.Put(g, p.ID, flows.Refunding)
@@ -210,48 +210,49 @@ var scenarios = map[string]scenario{
 		return w.Advance(g, p)
 	}, flows.Blocked, 0, cards.Captured},
 
-	"in doubt, and an operator has it sent again": {func(w *world, g *gateway) *flows.Payment {
+	"in doubt, and an operator has it sent again": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Doubtful(g, "error_before")
 		w.Clock.Advance(16 * time.Minute)
 		w.mustDecide(g, p, payment.SendAgain)
 		return w.Advance(g, p)
 	}, flows.Recorded, 1, cards.Captured},
 
-	"in doubt, and an operator has it refunded": {func(w *world, g *gateway) *flows.Payment {
+	"in doubt, and an operator has it refunded": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Doubtful(g, "error_before")
 		w.Clock.Advance(16 * time.Minute)
 		w.mustDecide(g, p, payment.Refund)
 		return w.Advance(g, p)
 	}, flows.Refunded, 0, cards.Refunded},
 
-	"refunded, the bank returns the money, and an operator has it refunded again": {func(w *world, g *gateway) *flows.Payment {
-		p := w.Doubtful(g, "error_before")
-		w.Clock.Advance(16 * time.Minute)
-		w.mustDecide(g, p, payment.Refund)
-		p = w.Advance(g, p)
-		w.SettleRefund(p, false)
-		if p = w.Advance(g, p); p.State != flows.Blocked {
-			w.Errorf("after the refund failed the payment is %s (%s)", p.State, p.Reason)
+	"refunded, the bank returns the money, and an operator has it refunded again": {func(
+		world *testWorld, gateway *testGateway) *flows.Payment {
+		record := world.Doubtful(gateway, "error_before")
+		world.Clock.Advance(16 * time.Minute)
+		world.mustDecide(gateway, record, payment.Refund)
+		record = world.Advance(gateway, record)
+		world.SettleRefund(record, false)
+		if record = world.Advance(gateway, record); record.State != flows.Blocked {
+			world.Errorf("after the refund failed the payment is %s (%s)", record.State, record.Reason)
 		}
-		w.mustDecide(g, p, payment.Refund)
-		return w.Advance(g, p)
+		world.mustDecide(gateway, record, payment.Refund)
+		return world.Advance(gateway, record)
 	}, flows.Refunded, 0, cards.Refunded},
 
-	"in doubt without a processor, and an operator has it sent again": {func(w *world, g *gateway) *flows.Payment {
+	"in doubt without a processor, and an operator has it sent again": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.doubtWithoutProcessor(g)
 		w.Clock.Advance(16 * time.Minute)
 		w.mustDecide(g, p, payment.SendAgain)
 		return w.Advance(g, p)
 	}, flows.Recorded, 0, cards.RequiresAction}, // a deferral leaves no payment in the ledger
 
-	"in doubt without a processor, and an operator gives it up": {func(w *world, g *gateway) *flows.Payment {
+	"in doubt without a processor, and an operator gives it up": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.doubtWithoutProcessor(g)
 		w.Clock.Advance(16 * time.Minute)
 		w.mustDecide(g, p, payment.Cancel)
 		return w.Advance(g, p)
 	}, flows.Cancelled, 0, cards.RequiresAction},
 
-	"tampered with while it was in doubt": {func(w *world, g *gateway) *flows.Payment {
+	"tampered with while it was in doubt": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.captureAtProcessor(p)
 		w.Put(g, p.ID, flows.InDoubt)
@@ -259,7 +260,7 @@ var scenarios = map[string]scenario{
 		return w.Advance(g, p)
 	}, flows.Blocked, 0, cards.Captured},
 
-	"blocked, and recorded by hand": {func(w *world, g *gateway) *flows.Payment {
+	"blocked, and recorded by hand": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Doubtful(g, "error_before")
 		w.tamper(p)
 		w.PayAtDesk(w.Advance(g, p))
@@ -267,7 +268,7 @@ var scenarios = map[string]scenario{
 		return w.Stored(g, p.ID)
 	}, flows.Recorded, 1, cards.Captured},
 
-	"blocked, and refunded by hand": {func(w *world, g *gateway) *flows.Payment {
+	"blocked, and refunded by hand": {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Doubtful(g, "error_before")
 		w.tamper(p)
 		w.refundAtProcessor(w.Advance(g, p), p.Amount)
@@ -275,22 +276,22 @@ var scenarios = map[string]scenario{
 		return w.Stored(g, p.ID)
 	}, flows.Refunded, 0, cards.Refunded},
 
-	"cancelled by hand although the processor held the money": {func(w *world, g *gateway) *flows.Payment {
-		p := w.Authorised(g)
-		w.captureAtProcessor(p)
-		w.Put(g, p.ID, flows.Cancelled)
-		p = w.Advance(g, p)
-		w.mustDecide(g, p, payment.Refund)
-		return w.Advance(g, p)
+	"cancelled by hand although the processor held the money": {func(world *testWorld, gateway *testGateway) *flows.Payment {
+		p := world.Authorised(gateway)
+		world.captureAtProcessor(p)
+		world.Put(gateway, p.ID, flows.Cancelled)
+		p = world.Advance(gateway, p)
+		world.mustDecide(gateway, p, payment.Refund)
+		return world.Advance(gateway, p)
 	}, flows.Refunded, 0, cards.Refunded},
 
-	"blocked, and cancelled by hand": {func(w *world, g *gateway) *flows.Payment {
-		p := w.Authorised(g)
-		w.tamper(p)
-		w.Advance(g, p)
-		w.cancelAtProcessor(p)
-		w.mustDecide(g, p, payment.Cancel)
-		return w.Stored(g, p.ID)
+	"blocked, and cancelled by hand": {func(world *testWorld, gateway *testGateway) *flows.Payment {
+		p := world.Authorised(gateway)
+		world.tamper(p)
+		world.Advance(gateway, p)
+		world.cancelAtProcessor(p)
+		world.mustDecide(gateway, p, payment.Cancel)
+		return world.Stored(gateway, p.ID)
 	}, flows.Cancelled, 0, cards.Cancelled},
 }
 
@@ -330,34 +331,34 @@ func TestEveryTransition(t *testing.T) {
 	}
 }
 
-func (s scenario) run(w *world) {
-	g := w.Gateway()
-	payment := s.live(w, g)
+func (s scenario) run(world *testWorld) {
+	g := world.Gateway()
+	payment := s.live(world, g)
 	if payment.State != s.end {
-		w.Errorf("the payment ended %s (%s), not %s", payment.State, payment.Reason, s.end)
+		world.Errorf("the payment ended %s (%s), not %s", payment.State, payment.Reason, s.end)
 	}
-	if lines := w.Lines(payment); len(lines) != s.ledger {
-		w.Errorf("the ledger holds %+v, want %d payments", lines, s.ledger)
+	if lines := world.Lines(payment); len(lines) != s.ledger {
+		world.Errorf("the ledger holds %+v, want %d payments", lines, s.ledger)
 	}
-	if n := len(w.HeldAll()); s.money == "" && n != 0 {
-		w.Errorf("the processor holds %d payments", n)
+	if n := len(world.HeldAll()); s.money == "" && n != 0 {
+		world.Errorf("the processor holds %d payments", n)
 	}
 	if s.money == "" {
-		w.expectSettled(payment)
-	} else if got := w.Held(payment).State; got != s.money {
-		w.Errorf("the processor says %s, want %s", got, s.money)
+		world.expectSettled(payment)
+	} else if got := world.Held(payment).State; got != s.money {
+		world.Errorf("the processor says %s, want %s", got, s.money)
 	}
-	if audit := w.Sim.Audit(); !audit.OK {
-		w.Errorf("the audit finds %+v", audit)
+	if audit := world.Sim.Audit(); !audit.OK {
+		world.Errorf("the audit finds %+v", audit)
 	}
-	again := w.Advance(w.Gateway(), payment)
+	again := world.Advance(world.Gateway(), payment)
 	if again.State != payment.State || again.Version != payment.Version {
-		w.Errorf("another look made %s of %s", again.State, payment.State)
+		world.Errorf("another look made %s of %s", again.State, payment.State)
 	}
 }
 
 // expectView checks what the buyer sees.
-func (w *world) expectView(p *flows.Payment, state, retry string) {
+func (w *testWorld) expectView(p *flows.Payment, state, retry string) {
 	w.Helper()
 	if view := p.View(); view.State != state || view.Retry != retry {
 		w.Errorf("the buyer sees %+v, want %s and retry %s", view, state, retry)
@@ -365,7 +366,7 @@ func (w *world) expectView(p *flows.Payment, state, retry string) {
 }
 
 // addArticle adds an article to the sale, as the club's staff can.
-func (w *world) addArticle(p *flows.Payment) {
+func (w *testWorld) addArticle(p *flows.Payment) {
 	w.Helper()
 	if err := w.Club.AddArticle(w.Context(), bastille, p.Sale, club.NewArticle{Offer: "/demo/offers/2501"}); err != nil {
 		w.Fatal(err)
@@ -373,7 +374,7 @@ func (w *world) addArticle(p *flows.Payment) {
 }
 
 // grownAndForgotten adds an article to the sale of a payment that Redis then loses, and advances the rebuilt payment.
-func (w *world) grownAndForgotten(g *gateway, p *flows.Payment) *flows.Payment {
+func (w *testWorld) grownAndForgotten(g *testGateway, p *flows.Payment) *flows.Payment {
 	w.Helper()
 	w.addArticle(p)
 	w.Wipe()

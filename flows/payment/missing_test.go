@@ -15,27 +15,27 @@ import (
 // missingStates are the states that read the processor, and how a payment gets there. Each ends as the scenario says
 // once the processor has the payment again.
 var missingStates = map[flows.PaymentState]struct {
-	bring func(*world, *gateway) *flows.Payment
+	bring func(*testWorld, *testGateway) *flows.Payment
 	end   flows.PaymentState
 	money cards.State
 }{
-	flows.Intent: {func(w *world, g *gateway) *flows.Payment { return w.Started(g) }, flows.Recorded, cards.Captured},
-	flows.Authorised: {func(w *world, g *gateway) *flows.Payment {
+	flows.Intent: {func(w *testWorld, g *testGateway) *flows.Payment { return w.Started(g) }, flows.Recorded, cards.Captured},
+	flows.Authorised: {func(w *testWorld, g *testGateway) *flows.Payment {
 		return w.Put(g, w.Authorised(g).ID, flows.Authorised, withHistory(flows.Authorised))
 	}, flows.Recorded, cards.Captured},
-	flows.Capturing: {func(w *world, g *gateway) *flows.Payment {
+	flows.Capturing: {func(w *testWorld, g *testGateway) *flows.Payment {
 		return w.Put(g, w.Authorised(g).ID, flows.Capturing, withHistory(flows.Authorised, flows.Capturing))
 	}, flows.Recorded, cards.Captured},
-	flows.Captured: {func(w *world, g *gateway) *flows.Payment {
+	flows.Captured: {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.captureAtProcessor(p)
 		return w.Put(g, p.ID, flows.Captured, withHistory(flows.Captured))
 	}, flows.Recorded, cards.Captured},
-	flows.Cancelling: {func(w *world, g *gateway) *flows.Payment {
+	flows.Cancelling: {func(w *testWorld, g *testGateway) *flows.Payment {
 		return w.Put(g, w.Authorised(g).ID, flows.Cancelling, withHistory(flows.Cancelling))
 	}, flows.Cancelled, cards.Cancelled},
-	flows.InDoubt: {func(w *world, g *gateway) *flows.Payment { return w.Doubtful(g, "drop_after") }, flows.InDoubt, cards.Captured},
-	flows.RefundDue: {func(w *world, g *gateway) *flows.Payment {
+	flows.InDoubt: {func(w *testWorld, g *testGateway) *flows.Payment { return w.Doubtful(g, "drop_after") }, flows.InDoubt, cards.Captured},
+	flows.RefundDue: {func(w *testWorld, g *testGateway) *flows.Payment {
 		p := w.Authorised(g)
 		w.captureAtProcessor(p)
 		return w.Put(g, p.ID, flows.RefundDue, withHistory(flows.Captured, flows.RefundDue))
@@ -136,17 +136,17 @@ func TestMissingForGood(t *testing.T) {
 var unavailable = func() map[string]scenario {
 	all := map[string]scenario{}
 	for state, test := range missingStates {
-		all["missing at the processor while "+string(state)] = scenario{func(w *world, g *gateway) *flows.Payment {
-			p := test.bring(w, g)
-			wrong := w.lost()
+		all["missing at the processor while "+string(state)] = scenario{func(world *testWorld, gateway *testGateway) *flows.Payment {
+			record := test.bring(world, gateway)
+			wrong := world.lost()
 			for range 3 {
-				p = w.Advance(wrong, p)
-				w.Clock.Advance(20 * time.Minute)
+				record = world.Advance(wrong, record)
+				world.Clock.Advance(20 * time.Minute)
 			}
 			if state == flows.Intent {
-				w.Confirm(p, goodCard)
+				world.Confirm(record, goodCard)
 			}
-			return w.advanceFor(g, p, 5*time.Minute)
+			return world.advanceFor(gateway, record, 5*time.Minute)
 		}, test.end, map[bool]int{true: 1}[test.end == flows.Recorded || test.end == flows.InDoubt], test.money}
 	}
 	return all

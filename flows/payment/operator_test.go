@@ -18,13 +18,13 @@ import (
 var ada = flows.Decision{Operator: "ada", Reason: "looked at the sale"}
 
 // confirmRecorded has an operator confirm that the club system holds a payment.
-func (w *world) confirmRecorded(g *gateway, p *flows.Payment) payment.ResolutionResult {
+func (w *testWorld) confirmRecorded(g *testGateway, p *flows.Payment) payment.ResolutionResult {
 	w.Helper()
 	return must(w, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(w.Context(), p.ID, ada) })
 }
 
 // doubtWithoutProcessor makes a payment in doubt that is unknown to the processor.
-func (w *world) doubtWithoutProcessor(g *gateway) *flows.Payment {
+func (w *testWorld) doubtWithoutProcessor(g *testGateway) *flows.Payment {
 	w.Helper()
 	p := w.Started(g)
 	return w.Put(g, p.ID, flows.InDoubt, func(next *flows.Payment) {
@@ -33,19 +33,19 @@ func (w *world) doubtWithoutProcessor(g *gateway) *flows.Payment {
 	})
 }
 
-func (w *world) mustDecide(g *gateway, p *flows.Payment, then payment.Resolution) payment.ResolutionResult {
+func (w *testWorld) mustDecide(g *testGateway, p *flows.Payment, then payment.Resolution) payment.ResolutionResult {
 	w.Helper()
 	return must(w, func() (payment.ResolutionResult, error) { return g.ConfirmNotRecorded(w.Context(), p.ID, then, ada) })
 }
 
 // expectRefusal checks that a decision was refused and changed nothing.
-func (w *world) expectRefusal(g *gateway, payment *flows.Payment, err error, code flows.Code, detail string) {
+func (w *testWorld) expectRefusal(gateway *testGateway, payment *flows.Payment, err error, code flows.Code, detail string) {
 	w.Helper()
 	var failure *flows.Error
 	if !errors.As(err, &failure) || failure.Code != code || !strings.Contains(string(failure.Detail)+failure.Operator, detail) {
 		w.Errorf("refused with %v, want %s: %s", err, code, detail)
 	}
-	if now := w.Stored(g, payment.ID); now.Version != payment.Version {
+	if now := w.Stored(gateway, payment.ID); now.Version != payment.Version {
 		w.Errorf("%s (%s) after a decision that was refused", now.State, now.Reason)
 	}
 }
@@ -133,9 +133,9 @@ func TestContactAfterADecision(t *testing.T) {
 // little, calls that fail, and what happens in the very moment of the decision.
 func TestDecisionsRefused(t *testing.T) {
 	t.Parallel()
-	type decide func(*world, *gateway, *flows.Payment) error
+	type decide func(*testWorld, *testGateway, *flows.Payment) error
 	not := func(then payment.Resolution, word flows.Decision) decide {
-		return func(w *world, g *gateway, p *flows.Payment) error {
+		return func(w *testWorld, g *testGateway, p *flows.Payment) error {
 			return errorOf(g.ConfirmNotRecorded(w.Context(), p.ID, then, word))
 		}
 	}
@@ -143,7 +143,7 @@ func TestDecisionsRefused(t *testing.T) {
 	const old = 16 * time.Minute
 	for name, test := range map[string]struct {
 		wait      time.Duration
-		situation func(*world, *gateway, *flows.Payment)
+		situation func(*testWorld, *testGateway, *flows.Payment)
 		decide    decide
 		code      flows.Code
 		detail    string
@@ -154,39 +154,39 @@ func TestDecisionsRefused(t *testing.T) {
 		"a novel":               {old, nil, not(payment.Refund, because(strings.Repeat("x", 501))), flows.InvalidRequest, ""},
 		"more than a line":      {old, nil, not(payment.Refund, because("a\x1b[2Jb")), flows.InvalidRequest, ""},
 		"what then":             {old, nil, not("keep", ada), flows.InvalidRequest, ""},
-		"accepted in the very moment": {old, func(w *world, _ *gateway, p *flows.Payment) {
+		"accepted in the very moment": {old, func(w *testWorld, _ *testGateway, p *flows.Payment) {
 			w.InjectFault(metadataCall, func() { w.note(p, "fd_done_1", p.AttemptID) }, nil)
 		}, not(payment.Refund, ada), flows.NotDecidable, "acceptance"},
 		"another's release in the very moment": {old, anotherReleases, not(payment.SendAgain, ada), flows.NotDecidable, "names another attempt"},
-		"processor down": {old, func(w *world, _ *gateway, _ *flows.Payment) { w.FailCalls(getCall, 1) },
+		"processor down": {old, func(w *testWorld, _ *testGateway, _ *flows.Payment) { w.FailCalls(getCall, 1) },
 			not(payment.Refund, ada), flows.ProcessorUnavailable, ""},
-		"processor down for the release": {old, func(w *world, _ *gateway, _ *flows.Payment) {
+		"processor down for the release": {old, func(w *testWorld, _ *testGateway, _ *flows.Payment) {
 			w.FailCalls(metadataCall, 1)
 		},
 			not(payment.Refund, ada), flows.ProcessorUnavailable, ""},
-		"a younger claim that Redis forgot": {old, func(w *world, _ *gateway, p *flows.Payment) {
+		"a younger claim that Redis forgot": {old, func(w *testWorld, _ *testGateway, p *flows.Payment) {
 			claim := fmt.Sprintf("%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.Clock.Now().Add(-time.Minute).UnixMilli())
 			w.note(p, "fd_release_1", p.AttemptID, "fd_post_2", claim)
 		}, not(payment.SendAgain, ada), flows.TooEarly, "possible from"},
-		"club system down": {old, func(w *world, _ *gateway, _ *flows.Payment) {
+		"club system down": {old, func(w *testWorld, _ *testGateway, _ *flows.Payment) {
 			w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
 		}, not(payment.SendAgain, ada), flows.ClubSystemUnavailable, string(flows.DetailSaleUnread)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			p := w.Doubtful(g, "error_before")
-			w.Clock.Advance(test.wait)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			p := world.Doubtful(gateway, "error_before")
+			world.Clock.Advance(test.wait)
 			if test.situation != nil {
-				test.situation(w, g, p)
+				test.situation(world, gateway, p)
 			}
-			w.expectRefusal(g, p, test.decide(w, g, p), test.code, test.detail)
+			world.expectRefusal(gateway, p, test.decide(world, gateway, p), test.code, test.detail)
 		})
 	}
 }
 
-func anotherReleases(w *world, _ *gateway, p *flows.Payment) {
+func anotherReleases(w *testWorld, _ *testGateway, p *flows.Payment) {
 	w.InjectFault(metadataCall, func() {
 		key := fmt.Sprintf("release:%s:1", p.ProcessorID)
 		must(w, func() (cards.Payment, error) {
@@ -195,7 +195,7 @@ func anotherReleases(w *world, _ *gateway, p *flows.Payment) {
 	}, nil)
 }
 
-func refundBegan(w *world, p *flows.Payment) {
+func refundBegan(w *testWorld, p *flows.Payment) {
 	w.note(
 		p, "fd_release_1", p.AttemptID, "fd_post_2",
 		fmt.Sprintf("refund-%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.Clock.Now().UnixMilli()),
@@ -256,7 +256,7 @@ func TestNoteWhileSending(t *testing.T) {
 func TestTwoOperators(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
-	g := world.Gateway()
+	instance := world.Gateway()
 	other := world.Gateway()
 	for name, test := range map[string]struct {
 		first, second payment.Resolution // empty: recorded
@@ -271,9 +271,9 @@ func TestTwoOperators(t *testing.T) {
 		if test.end == flows.Recorded && test.second == "" {
 			kind = "drop_after"
 		}
-		paid := world.Doubtful(g, kind)
+		paid := world.Doubtful(instance, kind)
 		world.Clock.Advance(16 * time.Minute)
-		decide := func(g *gateway, then payment.Resolution) (err error) {
+		decide := func(g *testGateway, then payment.Resolution) (err error) {
 			if then == "" {
 				_, err = g.ConfirmRecorded(t.Context(), paid.ID, ada)
 			} else {
@@ -286,10 +286,10 @@ func TestTwoOperators(t *testing.T) {
 				t.Errorf("%s: the first to decide got %v", name, err)
 			}
 		}, nil)
-		if err := decide(g, test.first); flows.CodeOf(err) != test.loser {
+		if err := decide(instance, test.first); flows.CodeOf(err) != test.loser {
 			t.Errorf("%s: the second one got %v", name, err)
 		}
-		end := world.Settle(g, paid)
+		end := world.Settle(instance, paid)
 		world.ExpectSound(end)
 		if end.State != test.end {
 			t.Errorf("%s: %s (%s)", name, end.State, end.Reason)
@@ -300,7 +300,7 @@ func TestTwoOperators(t *testing.T) {
 func TestManyOperators(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
-	gateways := []*gateway{world.Gateway(), world.Gateway()}
+	gateways := []*testGateway{world.Gateway(), world.Gateway()}
 	paid := world.Doubtful(gateways[0], "error_before")
 	world.Clock.Advance(16 * time.Minute)
 	errs := make(chan error, 16)
@@ -415,24 +415,24 @@ func TestRefundLostByRedis(t *testing.T) {
 // payment, and nothing is refunded again.
 func TestRefundedByHand(t *testing.T) {
 	t.Parallel()
-	refund := func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) }
-	for name, bring := range map[string]func(*world, *gateway) *flows.Payment{
-		"in doubt": func(w *world, g *gateway) *flows.Payment {
+	refund := func(w *testWorld, _ *testGateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) }
+	for name, bring := range map[string]func(*testWorld, *testGateway) *flows.Payment{
+		"in doubt": func(w *testWorld, g *testGateway) *flows.Payment {
 			p := w.Doubtful(g, "error_before")
 			refund(w, g, p)
 			return p
 		},
-		"before the claim": func(w *world, g *gateway) *flows.Payment {
+		"before the claim": func(w *testWorld, g *testGateway) *flows.Payment {
 			p := w.Authorised(g)
 			w.InjectFault(captureCall, nil, func() { refund(w, g, p) })
 			return w.Advance(g, p)
 		},
-		"at the moment of the claim": func(w *world, g *gateway) *flows.Payment {
+		"at the moment of the claim": func(w *testWorld, g *testGateway) *flows.Payment {
 			p := w.Authorised(g)
 			w.InjectFault(metadataCall, func() { refund(w, g, p) }, nil)
 			return w.Advance(g, p)
 		},
-		"in doubt, and Redis forgot": func(w *world, g *gateway) *flows.Payment {
+		"in doubt, and Redis forgot": func(w *testWorld, g *testGateway) *flows.Payment {
 			p := w.Doubtful(g, "error_before")
 			refund(w, g, p)
 			w.Wipe()
@@ -442,25 +442,26 @@ func TestRefundedByHand(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			paid := bring(w, g)
-			w.Clock.Advance(16 * time.Minute)
-			if commands := w.shown(g, paid).Commands; !slices.Contains(commands,
+			world := newWorld(t)
+			gateway := world.Gateway()
+			paid := bring(world, gateway)
+			world.Clock.Advance(16 * time.Minute)
+			if commands := world.shown(gateway, paid).Commands; !slices.Contains(commands,
 				"frontdesk payments confirm-not-recorded "+string(paid.ID)+" --refund") {
 				t.Errorf("%s (%s): offered %v", paid.State, paid.Reason, commands)
 			}
-			w.mustDecide(g, paid, payment.Refund)
-			w.takeDue(g)
-			paid = w.Stored(g, paid.ID)
-			if held := w.Held(paid); paid.State != flows.Refunded || held.Refunded != paid.Amount || w.Posted() > 1 || len(w.Lines(paid)) != 0 {
-				t.Errorf("%s (%s), refunded %d, the ledger holds %+v", paid.State, paid.Reason, held.Refunded, w.Lines(paid))
+			world.mustDecide(gateway, paid, payment.Refund)
+			world.takeDue(gateway)
+			paid = world.Stored(gateway, paid.ID)
+			if held := world.Held(paid); paid.State != flows.Refunded || held.Refunded != paid.Amount || world.Posted() > 1 ||
+				len(world.Lines(paid)) != 0 {
+				t.Errorf("%s (%s), refunded %d, the ledger holds %+v", paid.State, paid.Reason, held.Refunded, world.Lines(paid))
 			}
-			if open := w.open(); len(open) != 0 {
+			if open := world.open(); len(open) != 0 {
 				t.Errorf("still listed: %v", open)
 			}
-			w.bankReturns(paid)
-			w.expectRefundedAgain(g, paid.ID)
+			world.bankReturns(paid)
+			world.expectRefundedAgain(gateway, paid.ID)
 		})
 	}
 }
@@ -535,12 +536,12 @@ func TestDecisionRecordFails(t *testing.T) {
 }
 
 // takeDue has a gateway advance the payments that are due.
-func (w *world) takeDue(g *gateway) {
+func (w *testWorld) takeDue(gateway *testGateway) {
 	w.Helper()
 	due := must(w, func() ([]flows.PaymentID, error) {
-		return g.Store.Due(w.Context(), flows.OpenLane, w.Clock.Now(), 30*time.Second, 40)
+		return gateway.Store.Due(w.Context(), flows.OpenLane, w.Clock.Now(), 30*time.Second, 40)
 	})
 	for _, id := range due {
-		w.Advance(g, w.Stored(g, id))
+		w.Advance(gateway, w.Stored(gateway, id))
 	}
 }

@@ -19,30 +19,30 @@ import (
 // the response never says that the payment failed.
 func TestPayWhileCharged(t *testing.T) {
 	t.Parallel()
-	for name, down := range map[string]func(*world){
-		"the club system is down": func(w *world) {
+	for name, down := range map[string]func(*testWorld){
+		"the club system is down": func(w *testWorld) {
 			w.Clock.Advance(2 * time.Minute) // the last reading of the sale has expired
 			w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{}, Kind: "error_before"})
 		},
-		"the processor is down": func(w *world) { w.FailCalls(metadataCall, 100) },
-		"the processor cannot be read": func(w *world) {
+		"the processor is down": func(w *testWorld) { w.FailCalls(metadataCall, 100) },
+		"the processor cannot be read": func(w *testWorld) {
 			w.FailCalls(getCall, 100)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			gateway := w.Gateway()
-			payment := w.Authorised(gateway)
-			w.captureAtProcessor(payment)
-			w.Put(gateway, payment.ID, flows.Capturing)
-			w.Put(gateway, payment.ID, flows.Captured)
-			down(w)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.Authorised(gateway)
+			world.captureAtProcessor(payment)
+			world.Put(gateway, payment.ID, flows.Capturing)
+			world.Put(gateway, payment.ID, flows.Captured)
+			down(world)
 			again, err := gateway.Pay(t.Context(), payment.Registration)
 			if err != nil {
 				t.Fatalf("the visitor got %v", err)
 			}
-			w.expectView(again, "processing", "never")
+			world.expectView(again, "processing", "never")
 			if _, err := gateway.Registrations.Abandon(t.Context(), payment.Registration, holderToken); flows.CodeOf(err) != flows.PaymentUnderWay {
 				t.Errorf("giving it up is answered by %v", err)
 			}
@@ -88,42 +88,43 @@ func TestPayBeforeThereIsAnything(t *testing.T) {
 func TestAbandon(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		bring func(*world, *gateway, *flows.Payment)
+		bring func(*testWorld, *testGateway, *flows.Payment)
 		want  flows.Code // empty: it succeeds
 		money cards.State
 	}{
-		"waiting for the buyer": {func(*world, *gateway, *flows.Payment) {}, "", cards.Cancelled},
-		"declined":              {func(w *world, _ *gateway, p *flows.Payment) { w.Confirm(p, declinedCard) }, "", cards.Cancelled},
-		"in doubt": {func(w *world, g *gateway, p *flows.Payment) {
+		"waiting for the buyer": {func(*testWorld, *testGateway, *flows.Payment) {}, "", cards.Cancelled},
+		"declined":              {func(w *testWorld, _ *testGateway, p *flows.Payment) { w.Confirm(p, declinedCard) }, "", cards.Cancelled},
+		"in doubt": {func(w *testWorld, g *testGateway, p *flows.Payment) {
 			w.Confirm(p, goodCard)
 			w.captureAtProcessor(p)
 			w.Put(g, p.ID, flows.InDoubt)
 		}, flows.PaymentUnderWay, cards.Captured},
-		"paid meanwhile": {func(w *world, _ *gateway, p *flows.Payment) { w.Confirm(p, goodCard) }, flows.PaymentUnderWay, cards.Captured},
-		"paid at the last moment": {func(w *world, _ *gateway, p *flows.Payment) {
+		"paid meanwhile": {func(w *testWorld, _ *testGateway, p *flows.Payment) { w.Confirm(p, goodCard) },
+			flows.PaymentUnderWay, cards.Captured},
+		"paid at the last moment": {func(w *testWorld, _ *testGateway, p *flows.Payment) {
 			w.InjectFault(cancelCall, func() { w.Confirm(p, goodCard) }, nil)
 		}, "", cards.Cancelled},
-		"the processor is down": {func(w *world, _ *gateway, p *flows.Payment) {
+		"the processor is down": {func(w *testWorld, _ *testGateway, p *flows.Payment) {
 			w.FailCalls(cancelCall, 1)
 		}, flows.ProcessorUnavailable, cards.RequiresAction},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			payment := w.Started(g)
-			test.bring(w, g, payment)
-			view, err := g.Registrations.Abandon(t.Context(), payment.Registration, holderToken)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.Started(gateway)
+			test.bring(world, gateway, payment)
+			view, err := gateway.Registrations.Abandon(t.Context(), payment.Registration, holderToken)
 			if test.want == "" && (err != nil || view.Phase != flows.Abandoned) {
 				t.Errorf("%+v, %v", view, err)
 			}
 			if test.want != "" && flows.CodeOf(err) != test.want {
 				t.Errorf("answered by %v, want %s", err, test.want)
 			}
-			if held := w.Held(payment); held.State != test.money {
+			if held := world.Held(payment); held.State != test.money {
 				t.Errorf("the processor says %s", held.State)
 			}
-			again, err := g.Registrations.Abandon(t.Context(), payment.Registration, holderToken)
+			again, err := gateway.Registrations.Abandon(t.Context(), payment.Registration, holderToken)
 			if test.want == "" && (err != nil || again.Phase != flows.Abandoned) {
 				t.Errorf("the second time: %+v, %v", again, err)
 			}
@@ -156,31 +157,31 @@ func TestRecordOfANewerVersion(t *testing.T) {
 func TestEventDuringAnUpgrade(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]struct {
-		with   func(w *world, g *gateway) *flows.Payment
-		event  func(*world, *flows.Payment) cards.Event
+		with   func(w *testWorld, g *testGateway) *flows.Payment
+		event  func(*testWorld, *flows.Payment) cards.Event
 		listed flows.PaymentState
 	}{
-		"a dispute": {func(w *world, g *gateway) *flows.Payment { return w.recordedBy(g, flows.ByCard) },
-			(*world).dispute, flows.Contradicted},
-		"a refund that fails": {(*world).refunded, (*world).bankReturns, flows.Blocked},
+		"a dispute": {func(w *testWorld, g *testGateway) *flows.Payment { return w.recordedBy(g, flows.ByCard) },
+			(*testWorld).dispute, flows.Contradicted},
+		"a refund that fails": {(*testWorld).refunded, (*testWorld).bankReturns, flows.Blocked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			payment := end.with(w, g)
-			w.Clock.Advance(time.Minute)
-			newer := w.Put(g, payment.ID, payment.State, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
-			event := end.event(w, payment)
-			if err := g.HandleEvent(t.Context(), event); flows.CodeOf(err) != flows.StorageUnavailable {
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := end.with(world, gateway)
+			world.Clock.Advance(time.Minute)
+			newer := world.Put(gateway, payment.ID, payment.State, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
+			event := end.event(world, payment)
+			if err := gateway.HandleEvent(t.Context(), event); flows.CodeOf(err) != flows.StorageUnavailable {
 				t.Errorf("the processor is answered with %v", err)
 			}
-			if got := w.Stored(g, payment.ID); got.Version != newer.Version {
+			if got := world.Stored(gateway, payment.ID); got.Version != newer.Version {
 				t.Errorf("version %d became version %d", newer.Version, got.Version)
 			}
-			w.Put(g, payment.ID, payment.State, func(next *flows.Payment) { next.Schema = flows.PaymentSchema })
-			w.Handle(g, event)
-			if got := w.Stored(g, payment.ID); got.Listing() != end.listed {
+			world.Put(gateway, payment.ID, payment.State, func(next *flows.Payment) { next.Schema = flows.PaymentSchema })
+			world.Handle(gateway, event)
+			if got := world.Stored(gateway, payment.ID); got.Listing() != end.listed {
 				t.Errorf("%s (%s)", got.Listing(), got.Reason)
 			}
 		})
@@ -276,14 +277,14 @@ func TestPollConcurrently(t *testing.T) {
 func TestCaptureShowsTheClaims(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		before func(w *world, p *flows.Payment)
+		before func(w *testWorld, p *flows.Payment)
 		reads  int32
 	}{
-		"taken at once": {func(*world, *flows.Payment) {}, 1},
-		"taken, and asleep": {func(w *world, _ *flows.Payment) {
+		"taken at once": {func(*testWorld, *flows.Payment) {}, 1},
+		"taken, and asleep": {func(w *testWorld, _ *flows.Payment) {
 			w.InjectFault(captureCall, nil, func() { w.Clock.Advance(11 * time.Second) })
 		}, 2},
-		"taken by a call whose answer was lost": {func(w *world, p *flows.Payment) {
+		"taken by a call whose answer was lost": {func(w *testWorld, p *flows.Payment) {
 			must(w, func() (cards.Payment, error) {
 				return w.Processor.Capture(w.Context(), "capture:"+p.ProcessorID, p.ProcessorID, p.Amount)
 			})
@@ -291,17 +292,17 @@ func TestCaptureShowsTheClaims(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			payment := w.Authorised(g)
-			test.before(w, payment)
-			if payment = w.Advance(g, payment); payment.State != flows.Recorded {
+			world := newWorld(t)
+			g := world.Gateway()
+			payment := world.Authorised(g)
+			test.before(world, payment)
+			if payment = world.Advance(g, payment); payment.State != flows.Recorded {
 				t.Errorf("the payment is %s (%s)", payment.State, payment.Reason)
 			}
-			if n := w.Reads.Load(); n != test.reads {
+			if n := world.Reads.Load(); n != test.reads {
 				t.Errorf("the processor was asked for the payment %d times", n)
 			}
-			w.ExpectSound(payment)
+			world.ExpectSound(payment)
 		})
 	}
 }

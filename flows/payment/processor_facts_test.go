@@ -19,47 +19,47 @@ import (
 // and its age, and can decide nothing: it is not known yet whether there is money. What the bank decides then counts.
 func TestOperatorWhileTheBankDecides(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		begin func(*world, *gateway) *flows.Payment
+	for name, test := range map[string]struct {
+		begin func(*testWorld, *testGateway) *flows.Payment
 		state flows.PaymentState
 	}{
-		"about a card": {func(w *world, g *gateway) *flows.Payment {
+		"about a card": {func(w *testWorld, g *testGateway) *flows.Payment {
 			p := w.Started(g)
 			w.setProcessor(sandbox.Settings{Confirmations: "processing"})
 			w.Confirm(p, goodCard)
 			return w.Advance(g, p)
 		}, flows.Intent},
-		"about a capture": {(*world).beingCaptured, flows.Capturing},
+		"about a capture": {(*testWorld).beingCaptured, flows.Capturing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			paid := c.begin(w, g)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			paid := test.begin(world, gateway)
 			since := paid.StateSince()
-			w.setProcessor(sandbox.Settings{})
+			world.setProcessor(sandbox.Settings{})
 			decided := false
-			w.InjectFault(getCall, func() { // an operator decides while a gateway reads the payment
+			world.InjectFault(getCall, func() { // an operator decides while a gateway reads the payment
 				decided = true
-				refusal := "The payment is " + string(c.state)
-				w.expectRefusal(g, paid, errorOf(g.ConfirmRecorded(t.Context(), paid.ID, ada)), flows.NotDecidable, refusal)
+				refusal := "The payment is " + string(test.state)
+				world.expectRefusal(gateway, paid, errorOf(gateway.ConfirmRecorded(t.Context(), paid.ID, ada)), flows.NotDecidable, refusal)
 				for _, then := range []payment.Resolution{payment.SendAgain, payment.Refund, payment.Cancel} {
-					w.expectRefusal(g, paid, errorOf(g.ConfirmNotRecorded(t.Context(), paid.ID, then, ada)), flows.NotDecidable, refusal)
+					world.expectRefusal(gateway, paid, errorOf(gateway.ConfirmNotRecorded(t.Context(), paid.ID, then, ada)), flows.NotDecidable, refusal)
 				}
 			}, nil)
-			w.Clock.Advance(20 * time.Minute)
-			if paid = w.Advance(g, paid); !decided {
+			world.Clock.Advance(20 * time.Minute)
+			if paid = world.Advance(gateway, paid); !decided {
 				t.Error("no operator decided")
 			}
-			page := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{State: c.state}) })
-			counts := must(t, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(t.Context()) })
-			old := counts[c.state]
+			page := must(t, func() (payment.Page, error) { return gateway.List(t.Context(), payment.ListOptions{State: test.state}) })
+			counts := must(t, func() (map[flows.PaymentState]store.StateCount, error) { return gateway.Counts(t.Context()) })
+			old := counts[test.state]
 			if len(page.Items) != 1 || page.Items[0].ID != paid.ID || old.Payments != 1 || !old.Oldest.Equal(since.Truncate(time.Millisecond)) {
 				t.Errorf("listed %+v, counted %+v, want since %s", page.Items, old, since)
 			}
-			w.settleConfirmation(paid, true)
-			if paid = w.advanceFor(g, paid, time.Minute); paid.State != flows.Recorded || len(w.Lines(paid)) != 1 {
-				t.Errorf("%s (%s), the ledger holds %+v", paid.State, paid.Reason, w.Lines(paid))
+			world.settleConfirmation(paid, true)
+			if paid = world.advanceFor(gateway, paid, time.Minute); paid.State != flows.Recorded || len(world.Lines(paid)) != 1 {
+				t.Errorf("%s (%s), the ledger holds %+v", paid.State, paid.Reason, world.Lines(paid))
 			}
 		})
 	}
@@ -93,27 +93,27 @@ func TestCaptureThatIsNeverDecided(t *testing.T) {
 // The event neither refunds nor records anything. Once the payment is recorded, operators see the dispute until one confirms.
 func TestDisputeBeforeItIsRecorded(t *testing.T) {
 	t.Parallel()
-	decide := func(then payment.Resolution) func(*world, *gateway, *flows.Payment) {
-		return func(w *world, g *gateway, p *flows.Payment) {
+	decide := func(then payment.Resolution) func(*testWorld, *testGateway, *flows.Payment) {
+		return func(w *testWorld, g *testGateway, p *flows.Payment) {
 			w.Clock.Advance(16 * time.Minute)
 			w.mustDecide(g, p, then)
 		}
 	}
-	doubt := func(kind string) func(*world, *gateway) *flows.Payment {
-		return func(w *world, g *gateway) *flows.Payment { return w.Doubtful(g, kind) }
+	doubt := func(kind string) func(*testWorld, *testGateway) *flows.Payment {
+		return func(w *testWorld, g *testGateway) *flows.Payment { return w.Doubtful(g, kind) }
 	}
-	for name, c := range map[string]struct {
-		begin func(*world, *gateway) *flows.Payment
+	for name, test := range map[string]struct {
+		begin func(*testWorld, *testGateway) *flows.Payment
 		state flows.PaymentState // while it is disputed
-		end   func(*world, *gateway, *flows.Payment)
+		end   func(*testWorld, *testGateway, *flows.Payment)
 		want  flows.PaymentState
 	}{
-		"captured": {func(w *world, g *gateway) *flows.Payment {
+		"captured": {func(w *testWorld, g *testGateway) *flows.Payment {
 			p := w.Authorised(g)
 			w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: new(2)})
 			return w.Advance(g, p)
-		}, flows.Captured, func(w *world, _ *gateway, _ *flows.Payment) { w.Clock.Advance(time.Minute) }, flows.Recorded},
-		"in doubt, and recorded": {doubt("drop_after"), flows.InDoubt, func(w *world, g *gateway, p *flows.Payment) {
+		}, flows.Captured, func(w *testWorld, _ *testGateway, _ *flows.Payment) { w.Clock.Advance(time.Minute) }, flows.Recorded},
+		"in doubt, and recorded": {doubt("drop_after"), flows.InDoubt, func(w *testWorld, g *testGateway, p *flows.Payment) {
 			w.confirmRecorded(g, p)
 		}, flows.Recorded},
 		"in doubt, and sent again":   {doubt("error_before"), flows.InDoubt, decide(payment.SendAgain), flows.Recorded},
@@ -121,32 +121,32 @@ func TestDisputeBeforeItIsRecorded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			paid := c.begin(w, g)
-			w.Handle(g, w.dispute(paid))
-			posted := w.Posted()
-			if paid = w.Advance(g, paid); paid.State != c.state || w.Posted() != posted || w.Held(paid).Refunded != 0 {
-				t.Fatalf("after the event: %s (%s), recorded %d times more", paid.State, paid.Reason, w.Posted()-posted)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			paid := test.begin(world, gateway)
+			world.Handle(gateway, world.dispute(paid))
+			posted := world.Posted()
+			if paid = world.Advance(gateway, paid); paid.State != test.state || world.Posted() != posted || world.Held(paid).Refunded != 0 {
+				t.Fatalf("after the event: %s (%s), recorded %d times more", paid.State, paid.Reason, world.Posted()-posted)
 			}
-			c.end(w, g, paid)
-			paid = w.advanceFor(g, paid, time.Minute)
-			if c.want == flows.Blocked {
-				if paid.State != flows.Blocked || w.Held(paid).Refunded != 0 || len(w.Lines(paid)) != 0 {
-					t.Errorf("%s (%s), the ledger holds %+v", paid.State, paid.Reason, w.Lines(paid))
+			test.end(world, gateway, paid)
+			paid = world.advanceFor(gateway, paid, time.Minute)
+			if test.want == flows.Blocked {
+				if paid.State != flows.Blocked || world.Held(paid).Refunded != 0 || len(world.Lines(paid)) != 0 {
+					t.Errorf("%s (%s), the ledger holds %+v", paid.State, paid.Reason, world.Lines(paid))
 				}
-				w.expectListed(g, string(paid.ID)+" blocked")
+				world.expectListed(gateway, string(paid.ID)+" blocked")
 				return
 			}
-			w.expectFindingAfter(2*time.Minute, g, paid, flows.Contradicted)
-			w.Clock.Advance(time.Hour)
-			w.rebuild(g)
-			w.expectFindingAfter(2*time.Minute, g, paid, flows.Contradicted)
-			if lines := w.Lines(paid); len(lines) != 1 {
+			world.expectFindingAfter(2*time.Minute, gateway, paid, flows.Contradicted)
+			world.Clock.Advance(time.Hour)
+			world.rebuild(gateway)
+			world.expectFindingAfter(2*time.Minute, gateway, paid, flows.Contradicted)
+			if lines := world.Lines(paid); len(lines) != 1 {
 				t.Errorf("the ledger holds %+v", lines)
 			}
-			w.confirmRecorded(g, paid)
-			w.expectFinding(g, paid, "")
+			world.confirmRecorded(gateway, paid)
+			world.expectFinding(gateway, paid, "")
 		})
 	}
 }
@@ -155,33 +155,33 @@ func TestDisputeBeforeItIsRecorded(t *testing.T) {
 // recorded, whether its event arrives or not, and the buyer can pay again.
 func TestCancelledByTheProcessor(t *testing.T) {
 	t.Parallel()
-	expire := func(w *world, p *flows.Payment) {
+	expire := func(w *testWorld, p *flows.Payment) {
 		w.Helper()
 		must(w, func() (sandbox.Payment, error) { return w.Sandbox.Expire(p.ProcessorID) })
 	}
-	for name, end := range map[string]func(*world, *gateway, *flows.Payment){
-		"with its event": func(w *world, g *gateway, p *flows.Payment) {
+	for name, end := range map[string]func(*testWorld, *testGateway, *flows.Payment){
+		"with its event": func(w *testWorld, g *testGateway, p *flows.Payment) {
 			expire(w, p)
 			w.Handle(g, w.EventOf(p, "payment_intent.canceled"))
 		},
-		"without its event": func(w *world, _ *gateway, p *flows.Payment) { expire(w, p) },
-		"before the capture": func(w *world, _ *gateway, p *flows.Payment) {
+		"without its event": func(w *testWorld, _ *testGateway, p *flows.Payment) { expire(w, p) },
+		"before the capture": func(w *testWorld, _ *testGateway, p *flows.Payment) {
 			w.InjectFault(captureCall, func() { expire(w, p) }, nil)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			payment := w.Authorised(g)
-			end(w, g, payment)
-			if payment = w.advanceFor(g, payment, time.Minute); payment.State != flows.Cancelled || w.Posted() != 0 ||
-				w.Held(payment).Captured != 0 {
-				t.Errorf("%s (%s), and %+v at the processor", payment.State, payment.Reason, w.Held(payment))
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.Authorised(gateway)
+			end(world, gateway, payment)
+			if payment = world.advanceFor(gateway, payment, time.Minute); payment.State != flows.Cancelled || world.Posted() != 0 ||
+				world.Held(payment).Captured != 0 {
+				t.Errorf("%s (%s), and %+v at the processor", payment.State, payment.Reason, world.Held(payment))
 			}
-			again := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), payment.Registration) })
-			w.Confirm(again, goodCard)
-			if again = w.advanceFor(g, again, time.Minute); again.State != flows.Recorded || again.ID == payment.ID {
+			again := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), payment.Registration) })
+			world.Confirm(again, goodCard)
+			if again = world.advanceFor(gateway, again, time.Minute); again.State != flows.Recorded || again.ID == payment.ID {
 				t.Errorf("paid again: %s %s (%s)", again.ID, again.State, again.Reason)
 			}
 		})

@@ -25,7 +25,7 @@ const (
 )
 
 // lost starts a gateway for which the processor has none of the payments, as with the key of another part of the account.
-func (w *world) lost() *gateway {
+func (w *testWorld) lost() *testGateway {
 	w.Helper()
 	there := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.Address})
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -41,7 +41,7 @@ func (w *world) lost() *gateway {
 }
 
 // setProcessor replaces the processor's settings.
-func (w *world) setProcessor(settings sandbox.Settings) {
+func (w *testWorld) setProcessor(settings sandbox.Settings) {
 	w.Helper()
 	if err := w.Sandbox.Configure("demo", settings); err != nil {
 		w.Fatal(err)
@@ -50,46 +50,46 @@ func (w *world) setProcessor(settings sandbox.Settings) {
 
 // storeError has the next such call fail with a server error that the processor stores under its key, with or without
 // an effect, and replays for a day.
-func (w *world) storeError(c call, mode string) {
+func (w *testWorld) storeError(c call, mode string) {
 	w.InjectFault(c, func() { w.setProcessor(sandbox.Settings{Errors: mode}) }, func() { w.setProcessor(sandbox.Settings{}) })
 }
 
 // resetProcessor makes the processor forget everything.
-func (w *world) resetProcessor() { w.Sandbox.Reset("") }
+func (w *testWorld) resetProcessor() { w.Sandbox.Reset("") }
 
 // answerChallenge approves or refuses a payment on the page of the buyer's bank.
-func (w *world) answerChallenge(p *flows.Payment, approved bool) {
+func (w *testWorld) answerChallenge(p *flows.Payment, approved bool) {
 	w.Helper()
 	must(w, func() (sandbox.Payment, error) { return w.Sandbox.Approve(p.ProcessorID, approved) })
 }
 
 // settleConfirmation ends the processing of a confirmation, as the bank does.
-func (w *world) settleConfirmation(p *flows.Payment, succeeded bool) {
+func (w *testWorld) settleConfirmation(p *flows.Payment, succeeded bool) {
 	w.Helper()
 	must(w, func() (sandbox.Payment, error) { return w.Sandbox.Approve(p.ProcessorID, succeeded) })
 }
 
 // disputeAtProcessor demands the money back, as the buyer does at their bank.
-func (w *world) disputeAtProcessor(p *flows.Payment) {
+func (w *testWorld) disputeAtProcessor(p *flows.Payment) {
 	w.Helper()
 	must(w, func() (sandbox.Payment, error) { return w.Sandbox.Dispute(p.ProcessorID) })
 }
 
-func (w *world) captureAtProcessor(p *flows.Payment) {
+func (w *testWorld) captureAtProcessor(p *flows.Payment) {
 	w.Helper()
 	must(w, func() (cards.Payment, error) {
 		return w.Processor.Capture(w.Context(), uuid.NewString(), p.ProcessorID, p.Amount)
 	})
 }
 
-func (w *world) cancelAtProcessor(p *flows.Payment) {
+func (w *testWorld) cancelAtProcessor(p *flows.Payment) {
 	w.Helper()
 	must(w, func() (cards.Payment, error) {
 		return w.Processor.Cancel(w.Context(), uuid.NewString(), p.ProcessorID)
 	})
 }
 
-func (w *world) refundAtProcessor(p *flows.Payment, amount int64) {
+func (w *testWorld) refundAtProcessor(p *flows.Payment, amount int64) {
 	w.Helper()
 	must(w, func() (cards.Payment, error) {
 		return w.Processor.Refund(w.Context(), uuid.NewString(), p.ProcessorID, amount)
@@ -97,13 +97,13 @@ func (w *world) refundAtProcessor(p *flows.Payment, amount int64) {
 }
 
 // tamper changes the processor's copy of a payment, which only the gateway should change.
-func (w *world) tamper(p *flows.Payment) {
+func (w *testWorld) tamper(p *flows.Payment) {
 	w.Helper()
 	w.note(p, "fd_amount", "1")
 }
 
 // note writes entries to the processor's metadata of a payment, which holds its journal.
-func (w *world) note(payment *flows.Payment, entries ...string) {
+func (w *testWorld) note(payment *flows.Payment, entries ...string) {
 	w.Helper()
 	metadata := map[string]string{}
 	for i := 0; i < len(entries); i += 2 {

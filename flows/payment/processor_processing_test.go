@@ -11,7 +11,7 @@ import (
 )
 
 // captures counts the calls that tried to take a payment's money.
-func (w *world) captures(p *flows.Payment) (n int) {
+func (w *testWorld) captures(p *flows.Payment) (n int) {
 	for _, request := range w.Sandbox.Requests() {
 		if call(request.Method+" /sandbox"+request.Path) == captureCall.Of(p) {
 			n++
@@ -21,7 +21,7 @@ func (w *world) captures(p *flows.Payment) (n int) {
 }
 
 // beingCaptured makes a payment whose capture the bank is still deciding about.
-func (w *world) beingCaptured(g *gateway) *flows.Payment {
+func (w *testWorld) beingCaptured(g *testGateway) *flows.Payment {
 	w.Helper()
 	p := w.Authorised(g)
 	w.setProcessor(sandbox.Settings{Captures: "processing"})
@@ -35,37 +35,39 @@ func (w *world) beingCaptured(g *gateway) *flows.Payment {
 // Until then the payment is read, because the capture's key replays what was.
 func TestCaptureBeingProcessed(t *testing.T) {
 	t.Parallel()
-	minutes := func(w *world, g *gateway, p *flows.Payment) *flows.Payment { return w.advanceFor(g, p, 5*time.Minute) }
+	minutes := func(w *testWorld, g *testGateway, p *flows.Payment) *flows.Payment {
+		return w.advanceFor(g, p, 5*time.Minute)
+	}
 	for name, capture := range map[string]processedCapture{
 		"taken":   {minutes, true, flows.Recorded},
 		"refused": {minutes, false, flows.Cancelled},
-		"taken after hours": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+		"taken after hours": {func(w *testWorld, g *testGateway, p *flows.Payment) *flows.Payment {
 			w.Clock.Advance(3 * time.Hour)
 			return w.Advance(g, p)
 		}, true, flows.Recorded},
-		"lost in Redis": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+		"lost in Redis": {func(w *testWorld, g *testGateway, p *flows.Payment) *flows.Payment {
 			w.Wipe()
 			w.rebuild(g)
 			return w.Advance(g, p)
 		}, true, flows.Recorded},
-		"lost in Redis for hours": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+		"lost in Redis for hours": {func(w *testWorld, g *testGateway, p *flows.Payment) *flows.Payment {
 			w.Clock.Advance(3 * time.Hour)
 			w.Wipe()
 			w.rebuild(g)
 			return w.Advance(g, p)
 		}, true, flows.Recorded},
-		"lost in Redis, and decided after an hour": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+		"lost in Redis, and decided after an hour": {func(w *testWorld, g *testGateway, p *flows.Payment) *flows.Payment {
 			w.Wipe()
 			w.rebuild(g)
 			return w.advanceFor(g, p, time.Hour)
 		}, true, flows.Recorded},
-		"lost in Redis for a day": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+		"lost in Redis for a day": {func(w *testWorld, g *testGateway, p *flows.Payment) *flows.Payment {
 			w.Clock.Advance(flows.PayableFor + time.Hour)
 			w.Wipe()
 			w.rebuild(g)
 			return w.Advance(g, p)
 		}, true, flows.Recorded},
-		"lost in Redis, and the buyer gives up": {func(w *world, g *gateway, payment *flows.Payment) *flows.Payment {
+		"lost in Redis, and the buyer gives up": {func(w *testWorld, g *testGateway, payment *flows.Payment) *flows.Payment {
 			w.Wipe()
 			w.rebuild(g)
 			payment = w.Advance(g, payment)
@@ -74,22 +76,22 @@ func TestCaptureBeingProcessed(t *testing.T) {
 			}
 			return payment
 		}, true, flows.Recorded},
-		"back before the card, and decided after an hour": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+		"back before the card, and decided after an hour": {func(w *testWorld, g *testGateway, p *flows.Payment) *flows.Payment {
 			w.Put(g, p.ID, flows.Intent, func(p *flows.Payment) { p.Processing = false })
 			return w.advanceFor(g, p, time.Hour)
 		}, true, flows.Recorded},
-		"back before the card, and the buyer gives up": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+		"back before the card, and the buyer gives up": {func(w *testWorld, g *testGateway, p *flows.Payment) *flows.Payment {
 			p = w.Put(g, p.ID, flows.Intent, func(p *flows.Payment) { p.Processing = false })
 			if _, err := g.Cancel(w.Context(), p.ID); flows.CodeOf(err) != flows.PaymentUnderWay {
 				w.Errorf("cancelled: %v", err)
 			}
 			return w.Stored(g, p.ID)
 		}, true, flows.Recorded},
-		"forgotten by Redis": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+		"forgotten by Redis": {func(w *testWorld, g *testGateway, p *flows.Payment) *flows.Payment {
 			w.Put(g, p.ID, flows.Authorised, func(p *flows.Payment) { p.Processing = false })
 			return w.Advance(g, p)
 		}, true, flows.Recorded},
-		"too old, and forgotten": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+		"too old, and forgotten": {func(w *testWorld, g *testGateway, p *flows.Payment) *flows.Payment {
 			w.Put(g, p.ID, flows.Authorised, func(p *flows.Payment) { p.Processing = false })
 			w.Clock.Advance(3 * time.Hour)
 			return w.Advance(g, p)
@@ -104,7 +106,7 @@ func TestCaptureBeingProcessed(t *testing.T) {
 
 // processedCapture is what happens while the bank decides about a capture, how it decides, and how the payment ends.
 type processedCapture struct {
-	meanwhile func(w *world, g *gateway, p *flows.Payment) *flows.Payment
+	meanwhile func(w *testWorld, g *testGateway, p *flows.Payment) *flows.Payment
 	approved  bool
 	want      flows.PaymentState
 }

@@ -85,14 +85,14 @@ func TestCancelWhileProcessing(t *testing.T) {
 // another way at once.
 func TestNeverCreatedBlocksNothing(t *testing.T) {
 	t.Parallel()
-	for name, act := range map[string]func(*world, *gateway, *flows.Registration) error{
-		"cancel": func(w *world, g *gateway, r *flows.Registration) error {
+	for name, act := range map[string]func(*testWorld, *testGateway, *flows.Registration) error{
+		"cancel": func(w *testWorld, g *testGateway, r *flows.Registration) error {
 			return errorOf(g.Registrations.CancelPayment(w.Context(), r.ID, holderToken))
 		},
-		"abandon": func(w *world, g *gateway, r *flows.Registration) error {
+		"abandon": func(w *testWorld, g *testGateway, r *flows.Registration) error {
 			return errorOf(g.Registrations.Abandon(w.Context(), r.ID, holderToken))
 		},
-		"another way": func(w *world, g *gateway, r *flows.Registration) error {
+		"another way": func(w *testWorld, g *testGateway, r *flows.Registration) error {
 			due := w.Clock.Now().AddDate(0, 0, 14).Format(time.DateOnly)
 			p, err := g.PayWith(w.Context(), r.ID, holderToken, flows.StartPayment{Method: flows.Deferred, DueDate: due})
 			if err == nil && (p.Method != flows.Deferred || p.State != flows.Recorded) {
@@ -103,22 +103,24 @@ func TestNeverCreatedBlocksNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			registration := w.Registered(g)
-			w.FailCalls(createCall, 1000)
-			if _, err := g.Pay(t.Context(), registration.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
+			world := newWorld(t)
+			gateway := world.Gateway()
+			registration := world.Registered(gateway)
+			world.FailCalls(createCall, 1000)
+			if _, err := gateway.Pay(t.Context(), registration.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
 				t.Fatalf("started: %v", err)
 			}
-			view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), registration.ID, holderToken) })
+			view := must(t, func() (flows.View, error) {
+				return gateway.Registrations.Get(t.Context(), registration.ID, holderToken)
+			})
 			if !slices.Contains(view.Methods, flows.ByCard) || !slices.Contains(view.Methods, flows.Deferred) {
 				t.Errorf("methods: %v", view.Methods)
 			}
-			if err := act(w, g, registration); err != nil {
+			if err := act(world, gateway, registration); err != nil {
 				t.Error(err)
 			}
-			if p := w.Stored(g, flows.NewPaymentID(registration.ID, 1)); p.State != flows.Cancelled || len(w.HeldAll()) != 0 {
-				t.Errorf("%s (%s), and the processor holds %+v", p.State, p.Reason, w.HeldAll())
+			if p := world.Stored(gateway, flows.NewPaymentID(registration.ID, 1)); p.State != flows.Cancelled || len(world.HeldAll()) != 0 {
+				t.Errorf("%s (%s), and the processor holds %+v", p.State, p.Reason, world.HeldAll())
 			}
 		})
 	}

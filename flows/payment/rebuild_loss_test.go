@@ -37,7 +37,7 @@ func TestWipe(t *testing.T) {
 	}
 }
 
-func (w *world) wipeAt(plan frontdesktest.Fault, faults []clubsim.Fault, later time.Duration) bool {
+func (w *testWorld) wipeAt(plan frontdesktest.Fault, faults []clubsim.Fault, later time.Duration) bool {
 	wire := frontdesktest.NewMessageProxy(w, plan)
 	doomed, survivor := w.Gateway(gatewayOptions{Outside: wire.Forward(w.Address), RedisURL: w.RedisOver(wire)}), w.Gateway()
 	r := w.Registered(survivor)
@@ -81,10 +81,10 @@ func TestHolderAfterWipe(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
 	gateway := world.Gateway()
-	r, token := world.Visited(gateway)
+	registration, token := world.Visited(gateway)
 	other, otherToken := world.Visited(gateway)
 	payment := must(t, func() (*flows.Payment, error) {
-		return gateway.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+		return gateway.PayWith(t.Context(), registration.ID, token, flows.StartPayment{Method: "card"})
 	})
 	world.Confirm(payment, goodCard)
 	world.Advance(gateway, payment)
@@ -101,18 +101,18 @@ func TestHolderAfterWipe(t *testing.T) {
 		"longer":     token + "AAAA",
 		"not base64": "!" + token[1:],
 	} {
-		if _, err := gateway.Registrations.Get(t.Context(), r.ID, wrong); flows.CodeOf(err) != flows.RegistrationNotFound {
+		if _, err := gateway.Registrations.Get(t.Context(), registration.ID, wrong); flows.CodeOf(err) != flows.RegistrationNotFound {
 			t.Errorf("a token that is %s gets %v", what, err)
 		}
 	}
 	if n := world.Listed(); n != 0 {
 		t.Errorf("wrong tokens made the gateway list the payments %d times", n)
 	}
-	view := must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), r.ID, token) })
+	view := must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), registration.ID, token) })
 	if view.Phase != flows.Completed || view.Payment.ID != payment.ID || view.Contact != nil || view.Cart.Total != quarterPassPrice {
 		t.Errorf("the holder sees %s, %+v", view.Phase, view.Registration)
 	}
-	if _, err := gateway.Registrations.Get(t.Context(), r.ID, otherToken); flows.CodeOf(err) != flows.RegistrationNotFound {
+	if _, err := gateway.Registrations.Get(t.Context(), registration.ID, otherToken); flows.CodeOf(err) != flows.RegistrationNotFound {
 		t.Errorf("another token got %v", err)
 	}
 	_, err := gateway.Registrations.Get(t.Context(), other.ID, otherToken)
@@ -133,9 +133,9 @@ func TestHolderAfterWipe(t *testing.T) {
 // holder is not asked to start again.
 func TestLossInsideARebuild(t *testing.T) {
 	t.Parallel()
-	for name, bringBack := range map[string]func(*world, *gateway, *flows.Payment, dump){
-		"rebuilt by another gateway": func(w *world, other *gateway, _ *flows.Payment, _ dump) { w.rebuild(other) },
-		"a replica that is behind":   func(w *world, _ *gateway, p *flows.Payment, priced dump) { w.restore(p.Registration, priced) },
+	for name, bringBack := range map[string]func(*testWorld, *testGateway, *flows.Payment, dump){
+		"rebuilt by another gateway": func(w *testWorld, other *testGateway, _ *flows.Payment, _ dump) { w.rebuild(other) },
+		"a replica that is behind":   func(w *testWorld, _ *testGateway, p *flows.Payment, priced dump) { w.restore(p.Registration, priced) },
 	} {
 		for back, reached := 1, true; reached; back++ {
 			reached = false
@@ -150,7 +150,7 @@ func TestLossInsideARebuild(t *testing.T) {
 }
 
 // loseInside returns false if the rebuild ends before the last of the two messages.
-func (w *world) loseInside(back, wiped int, bringBack func(*world, *gateway, *flows.Payment, dump)) bool {
+func (w *testWorld) loseInside(back, wiped int, bringBack func(*testWorld, *testGateway, *flows.Payment, dump)) bool {
 	payment, dumps, _ := w.live(nil)
 	wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
 	slow, other := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire)}), w.Gateway()
@@ -326,15 +326,15 @@ func TestLookupFindsALatePayment(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
 	gateway := world.Gateway()
-	r, token := world.Visited(gateway)
-	get := func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), r.ID, token) }
+	registration, token := world.Visited(gateway)
+	get := func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), registration.ID, token) }
 	world.InjectFault(createCall, func() {
 		world.Wipe()
 		if _, err := get(); flows.CodeOf(err) != flows.RegistrationNotFound {
 			t.Errorf("before the creation: %v", err)
 		}
 	}, nil)
-	if _, err := gateway.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"}); err == nil {
+	if _, err := gateway.PayWith(t.Context(), registration.ID, token, flows.StartPayment{Method: "card"}); err == nil {
 		t.Error("the buyer was given a payment that Redis had lost")
 	}
 	world.Clock.Advance(time.Minute)

@@ -122,35 +122,35 @@ func TestLoserOfARebuild(t *testing.T) {
 // late. Whatever is rebuilt, and however often, the captured one counts.
 func TestOvertakenPaymentStaysADuplicate(t *testing.T) {
 	t.Parallel()
-	for name, lose := range map[string]func(*world, *flows.Payment){
-		"nothing": func(*world, *flows.Payment) {},
-		"the open payment": func(w *world, second *flows.Payment) {
+	for name, lose := range map[string]func(*testWorld, *flows.Payment){
+		"nothing": func(*testWorld, *flows.Payment) {},
+		"the open payment": func(w *testWorld, second *flows.Payment) {
 			w.Redis.Del(w.Context(), "fd:{"+second.Registration+"}:payment:2")
 		},
-		"everything": func(w *world, _ *flows.Payment) { w.Wipe() },
+		"everything": func(w *testWorld, _ *flows.Payment) { w.Wipe() },
 	} {
 		t.Run("Redis loses "+name, func(t *testing.T) {
-			w := newWorld(t)
-			gateway := w.Gateway()
-			first := w.Abandoned(gateway)
-			second := must(t, func() (*flows.Payment, error) { return gateway.Pay(w.Context(), first.Registration) })
-			twin := w.Duplicate(first)
-			w.Confirm(twin, goodCard)
-			w.captureAtProcessor(twin)
-			w.Wipe()
-			w.rebuild(gateway)
-			lose(w, second)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			first := world.Abandoned(gateway)
+			second := must(t, func() (*flows.Payment, error) { return gateway.Pay(world.Context(), first.Registration) })
+			twin := world.Duplicate(first)
+			world.Confirm(twin, goodCard)
+			world.captureAtProcessor(twin)
+			world.Wipe()
+			world.rebuild(gateway)
+			lose(world, second)
 			for range 2 {
-				w.rebuild(gateway)
-				r, latest, err := gateway.Store.Registration(w.Context(), first.Registration)
+				world.rebuild(gateway)
+				r, latest, err := gateway.Store.Registration(world.Context(), first.Registration)
 				if err != nil || latest == nil || latest.ProcessorID != twin.ProcessorID {
 					t.Fatalf("the registration has %+v, the latest payment is %+v, %v", r, latest, err)
 				}
-				w.settleAll(gateway)
+				world.settleAll(gateway)
 			}
-			p := w.Stored(gateway, first.ID)
-			if p.State != flows.Recorded || len(w.Lines(p)) != 1 || w.Held(second).State != cards.Cancelled {
-				t.Errorf("%s, %d lines, the other is %s", p.State, len(w.Lines(p)), w.Held(second).State)
+			p := world.Stored(gateway, first.ID)
+			if p.State != flows.Recorded || len(world.Lines(p)) != 1 || world.Held(second).State != cards.Cancelled {
+				t.Errorf("%s, %d lines, the other is %s", p.State, len(world.Lines(p)), world.Held(second).State)
 			}
 		})
 	}
@@ -160,14 +160,14 @@ func TestOvertakenPaymentStaysADuplicate(t *testing.T) {
 func TestTwoRebuildsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	gateways := []*gateway{w.Gateway(), w.Gateway(), w.Gateway()}
+	gateways := []*testGateway{w.Gateway(), w.Gateway(), w.Gateway()}
 	for range 20 {
 		w.rebuildAtOnce(gateways, false)
 	}
 	w.rebuildAtOnce(gateways, true)
 }
 
-func (w *world) rebuildAtOnce(gateways []*gateway, twins bool) {
+func (w *testWorld) rebuildAtOnce(gateways []*testGateway, twins bool) {
 	t := w.T
 	t.Helper()
 	posted := w.Posted()
@@ -237,7 +237,7 @@ func TestManyPayments(t *testing.T) {
 }
 
 // signed is a payment's metadata as a gateway of some version signs it.
-func (w *world) signed(version, registration string, sale int) map[string]string {
+func (w *testWorld) signed(version, registration string, sale int) map[string]string {
 	metadata := map[string]string{
 		"fd_version": version, "fd_environment": "test", "fd_registration": registration, "fd_sale": "/demo/sales/" + strconv.Itoa(sale+1000),
 		"fd_amount": "100", "fd_currency": "EUR", "fd_club": "/demo/clubs/11", "fd_generation": "1",

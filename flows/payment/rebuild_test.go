@@ -22,7 +22,7 @@ import (
 const wholeWindow = 8 * 24 * time.Hour
 
 // rebuild lets a gateway compare Redis with everything that the processor holds.
-func (w *world) rebuild(g *gateway) {
+func (w *testWorld) rebuild(g *testGateway) {
 	w.Helper()
 	if err := g.Rebuild(w.Context(), wholeWindow); err != nil {
 		w.Fatal(err)
@@ -30,7 +30,7 @@ func (w *world) rebuild(g *gateway) {
 }
 
 // records returns the keys in Redis, except the record of the latest comparison.
-func (w *world) records() []string {
+func (w *testWorld) records() []string {
 	w.Helper()
 	keys := must(w, w.Redis.Keys(w.Context(), "fd:*").Result)
 	return slices.DeleteFunc(keys, func(key string) bool { return key == "fd:comparison:stripe" || key == "fd:fingerprint" })
@@ -76,7 +76,7 @@ func TestOldToken(t *testing.T) {
 func TestRebuiltRegistration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		bring func(*world, *flows.Payment)
+		bring func(*testWorld, *flows.Payment)
 		phase flows.RegistrationState
 		state flows.PaymentState
 	}{
@@ -90,16 +90,16 @@ func TestRebuiltRegistration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			gateway := w.Gateway()
-			r, token := w.Visited(gateway)
+			world := newWorld(t)
+			gateway := world.Gateway()
+			registration, token := world.Visited(gateway)
 			payment := must(t, func() (*flows.Payment, error) {
-				return gateway.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+				return gateway.PayWith(t.Context(), registration.ID, token, flows.StartPayment{Method: "card"})
 			})
-			test.bring(w, payment)
-			w.Wipe()
-			w.rebuild(gateway)
-			view := must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), r.ID, token) })
+			test.bring(world, payment)
+			world.Wipe()
+			world.rebuild(gateway)
+			view := must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), registration.ID, token) })
 			if view.Phase != test.phase || view.Payment.State != test.state || view.Message == "" {
 				t.Errorf("%s with a payment that is %s: %q", view.Phase, view.Payment.State, view.Message)
 			}
@@ -107,28 +107,37 @@ func TestRebuiltRegistration(t *testing.T) {
 				t.Errorf("the visitor is asked to pay again, and cannot")
 			}
 			for what, ask := range map[string]func() error{
-				"person": func() error { _, err := gateway.Registrations.PutPerson(t.Context(), r.ID, token, visitor); return err },
-				"item":   func() error { _, err := gateway.Registrations.AddItem(t.Context(), r.ID, token, badge); return err },
-				"clear":  func() error { _, err := gateway.Registrations.ClearItems(t.Context(), r.ID, token); return err },
+				"person": func() error {
+					_, err := gateway.Registrations.PutPerson(t.Context(), registration.ID, token, visitor)
+					return err
+				},
+				"item": func() error {
+					_, err := gateway.Registrations.AddItem(t.Context(), registration.ID, token, badge)
+					return err
+				},
+				"clear": func() error {
+					_, err := gateway.Registrations.ClearItems(t.Context(), registration.ID, token)
+					return err
+				},
 			} {
 				if code := flows.CodeOf(ask()); code != flows.CartFrozen && code != flows.RegistrationClosed {
 					t.Errorf("%s: %s", what, code)
 				}
 			}
-			if _, err := gateway.Registrations.Check(t.Context(), r.ID, token); err != nil {
+			if _, err := gateway.Registrations.Check(t.Context(), registration.ID, token); err != nil {
 				t.Errorf("check: %v", err)
 			}
-			again, err := gateway.PayWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+			again, err := gateway.PayWith(t.Context(), registration.ID, token, flows.StartPayment{Method: "card"})
 			live := view.Payment.Live()
 			if live && (err != nil || again.ID != payment.ID) || !live && flows.CodeOf(err) != flows.RegistrationClosed {
 				t.Errorf("asking for the payment: %+v, %v", again, err)
 			}
-			gateway.Registrations.Abandon(t.Context(), r.ID, token)
-			if n := len(w.HeldAll()); n != 1 {
+			gateway.Registrations.Abandon(t.Context(), registration.ID, token)
+			if n := len(world.HeldAll()); n != 1 {
 				t.Errorf("the processor holds %d payments", n)
 			}
-			if end := w.Settle(gateway, payment); name != "captured, accepted" { // not captured by the gateway
-				w.ExpectSound(end)
+			if end := world.Settle(gateway, payment); name != "captured, accepted" { // not captured by the gateway
+				world.ExpectSound(end)
 			}
 		})
 	}
@@ -186,7 +195,7 @@ func TestRollback(t *testing.T) {
 }
 
 // open returns the list of open payments.
-func (w *world) open() []string {
+func (w *testWorld) open() []string {
 	return w.Redis.ZRange(context.Background(), "fd:payments:open", 0, -1).Val()
 }
 
@@ -359,7 +368,7 @@ func TestDuplicates(t *testing.T) {
 }
 
 // settleAll advances every open payment as far as possible.
-func (w *world) settleAll(g *gateway) {
+func (w *testWorld) settleAll(g *testGateway) {
 	w.Helper()
 	for range 8 {
 		for _, id := range w.open() {

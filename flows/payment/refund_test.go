@@ -12,7 +12,7 @@ import (
 )
 
 // refunded makes a payment that the club system rejected, so that the buyer got the money back.
-func (w *world) refunded(g *gateway) *flows.Payment {
+func (w *testWorld) refunded(g *testGateway) *flows.Payment {
 	w.Helper()
 	p := w.Authorised(g)
 	w.Fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: new(1)})
@@ -23,25 +23,25 @@ func (w *world) refunded(g *gateway) *flows.Payment {
 }
 
 // bankReturns has the bank return a refund, and returns the processor's event.
-func (w *world) bankReturns(p *flows.Payment) cards.Event {
+func (w *testWorld) bankReturns(p *flows.Payment) cards.Event {
 	w.Helper()
 	w.SettleRefund(p, false)
 	return w.EventOf(p, "refund.failed")
 }
 
 // expectRefundedAgain expects a payment that waits for an operator, who then has it refunded.
-func (w *world) expectRefundedAgain(g *gateway, id flows.PaymentID) {
+func (w *testWorld) expectRefundedAgain(gateway *testGateway, id flows.PaymentID) {
 	w.Helper()
-	paid, err := g.Advance(w.Context(), id)
+	paid, err := gateway.Advance(w.Context(), id)
 	if err != nil || paid.State != flows.Blocked || w.Held(paid).State != cards.Captured {
 		w.Fatalf("after the bank returned the money: %v, %+v", err, paid)
 	}
-	listed := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) })
+	listed := must(w, func() (payment.Page, error) { return gateway.List(w.Context(), payment.ListOptions{}) })
 	if len(listed.Items) != 1 || listed.Items[0].ID != id {
 		w.Errorf("operators are shown %+v", listed.Items)
 	}
-	w.mustDecide(g, paid, payment.Refund)
-	if paid = w.Advance(g, paid); paid.State != flows.Refunded || w.Held(paid).State != cards.Refunded {
+	w.mustDecide(gateway, paid, payment.Refund)
+	if paid = w.Advance(gateway, paid); paid.State != flows.Refunded || w.Held(paid).State != cards.Refunded {
 		w.Errorf("%s (%s), and %s at the processor", paid.State, paid.Reason, w.Held(paid).State)
 	}
 }
@@ -81,41 +81,41 @@ func TestRefundFailsWhileTheProcessorIsAway(t *testing.T) {
 // has its number.
 func TestRefundOfADuplicateFails(t *testing.T) {
 	t.Parallel()
-	for name, numbered := range map[string]func(*world, *gateway, *flows.Payment){
-		"the numbered payment is kept": func(*world, *gateway, *flows.Payment) {},
-		"the numbered payment is gone": func(w *world, _ *gateway, p *flows.Payment) { w.Redis.Del(w.Context(), redisKey(p)) },
-		"the numbered payment is created": func(w *world, g *gateway, p *flows.Payment) {
+	for name, numbered := range map[string]func(*testWorld, *testGateway, *flows.Payment){
+		"the numbered payment is kept": func(*testWorld, *testGateway, *flows.Payment) {},
+		"the numbered payment is gone": func(w *testWorld, _ *testGateway, p *flows.Payment) { w.Redis.Del(w.Context(), redisKey(p)) },
+		"the numbered payment is created": func(w *testWorld, g *testGateway, p *flows.Payment) {
 			w.Put(g, p.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID = "" })
 			w.Redis.Del(w.Context(), "fd:payments:open", "fd:{fd:payments:open}:states")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			payment := w.Authorised(g)
-			w.Clock.Advance(time.Second)
-			twin := w.Duplicate(payment)
-			w.Confirm(twin, goodCard)
-			w.captureAtProcessor(payment)
-			w.captureAtProcessor(twin)
-			w.Put(g, payment.ID, flows.Captured)
-			w.rebuild(g)
-			w.settleAll(g)
-			for _, key := range w.Redis.Keys(t.Context(), "fd:{"+payment.Registration+"}:payment:*").Val() {
+			world := newWorld(t)
+			gateway := world.Gateway()
+			payment := world.Authorised(gateway)
+			world.Clock.Advance(time.Second)
+			twin := world.Duplicate(payment)
+			world.Confirm(twin, goodCard)
+			world.captureAtProcessor(payment)
+			world.captureAtProcessor(twin)
+			world.Put(gateway, payment.ID, flows.Captured)
+			world.rebuild(gateway)
+			world.settleAll(gateway)
+			for _, key := range world.Redis.Keys(t.Context(), "fd:{"+payment.Registration+"}:payment:*").Val() {
 				if key != redisKey(payment) {
-					twin = w.Stored(g, flows.PaymentID(payment.Registration+"-"+key[strings.LastIndexByte(key, ':')+1:]))
+					twin = world.Stored(gateway, flows.PaymentID(payment.Registration+"-"+key[strings.LastIndexByte(key, ':')+1:]))
 				}
 			}
 			if twin.State != flows.Refunded || twin.ID == payment.ID {
 				t.Fatalf("%s is %s (%s)", twin.ID, twin.State, twin.Reason)
 			}
-			numbered(w, g, payment)
-			w.Handle(g, w.bankReturns(twin))
-			if now := w.Stored(g, twin.ID); now.State != flows.Blocked {
+			numbered(world, gateway, payment)
+			world.Handle(gateway, world.bankReturns(twin))
+			if now := world.Stored(gateway, twin.ID); now.State != flows.Blocked {
 				t.Errorf("after the event it is %s (%s)", now.State, now.Reason)
 			}
-			w.expectRefundedAgain(g, twin.ID)
+			world.expectRefundedAgain(gateway, twin.ID)
 		})
 	}
 }

@@ -19,7 +19,7 @@ import (
 // dump is what Redis held of a registration at some moment.
 type dump map[string]string
 
-func (w *world) dump(registration string) dump {
+func (w *testWorld) dump(registration string) dump {
 	ctx := context.Background() // handlers and loggers call this too, not only the test
 	held := dump{}
 	for _, key := range must(w, func() ([]string, error) { return w.Redis.Keys(ctx, "fd:{"+registration+"}:*").Result() }) {
@@ -29,7 +29,7 @@ func (w *world) dump(registration string) dump {
 }
 
 // restore makes Redis forget everything since the dump, as a failover or an old backup would.
-func (w *world) restore(registration string, old dump) {
+func (w *testWorld) restore(registration string, old dump) {
 	w.Helper()
 	ctx := w.Context()
 	for key := range w.dump(registration) {
@@ -70,7 +70,7 @@ func TestRedisForgets(t *testing.T) {
 }
 
 // live runs a payment to its end under faults, and returns what Redis held after each step.
-func (w *world) live(faults []clubsim.Fault) (payment *flows.Payment, dumps []dump, states []flows.PaymentState) {
+func (w *testWorld) live(faults []clubsim.Fault) (payment *flows.Payment, dumps []dump, states []flows.PaymentState) {
 	w.Helper()
 	gateway := w.Gateway()
 	keep := func(registration string, state flows.PaymentState) {
@@ -91,13 +91,13 @@ func (w *world) live(faults []clubsim.Fault) (payment *flows.Payment, dumps []du
 	return payment, dumps, states
 }
 
-func (w *world) statesOf(faults []clubsim.Fault) []flows.PaymentState {
+func (w *testWorld) statesOf(faults []clubsim.Fault) []flows.PaymentState {
 	_, _, states := w.live(faults)
 	return states
 }
 
 // forget runs a payment, restores Redis to its state after a step, and continues with another gateway.
-func (w *world) forget(faults []clubsim.Fault, step int, later time.Duration) {
+func (w *testWorld) forget(faults []clubsim.Fault, step int, later time.Duration) {
 	payment, dumps, _ := w.live(faults)
 	before := w.Held(payment)
 	w.Clock.Advance(later)
@@ -157,49 +157,49 @@ func TestTwoHistoriesClaim(t *testing.T) {
 	for name, test := range map[string]struct {
 		faults []clubsim.Fault
 		// meanwhile runs in Redis before the first gateway continues.
-		meanwhile func(w *world, second *gateway, p *flows.Payment, sending dump)
+		meanwhile func(w *testWorld, second *testGateway, p *flows.Payment, sending dump)
 		end       flows.PaymentState
 		posts     int
 	}{
-		"the second one tries again": {nil, func(w *world, second *gateway, p *flows.Payment, _ dump) {
+		"the second one tries again": {nil, func(w *testWorld, second *testGateway, p *flows.Payment, _ dump) {
 			w.Clock.Advance(8 * time.Second) // the first one may still send
 			w.Put(second, p.ID, flows.Captured, func(next *flows.Payment) { next.NotBefore = time.Time{} })
 			w.Advance(second, p)
 		}, flows.Recorded, 1},
 		"the first one is refused, and its history is back": {
 			[]clubsim.Fault{{Match: recording, Kind: "error_before", Status: 401, Times: new(2)}},
-			func(w *world, _ *gateway, p *flows.Payment, sending dump) { w.restore(p.Registration, sending) },
+			func(w *testWorld, _ *testGateway, p *flows.Payment, sending dump) { w.restore(p.Registration, sending) },
 			flows.InDoubt, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			first, second := w.Gateway(), w.Gateway()
+			world := newWorld(t)
+			first, second := world.Gateway(), world.Gateway()
 			var captured dump
-			w.Journal.Listen(func(id flows.PaymentID, m move) {
+			world.Journal.Listen(func(id flows.PaymentID, m move) {
 				if m.To == flows.Captured && captured == nil {
 					registration, _ := id.Split()
-					captured = w.dump(registration)
+					captured = world.dump(registration)
 				}
 			})
-			payment := w.Authorised(first)
-			w.Fault(test.faults...)
-			w.InjectFault(metadataCall, func() {
-				sending, claim := w.dump(payment.Registration), w.Stored(first, payment.ID)
-				w.restore(payment.Registration, captured)
-				arrives := func() { w.claim(claim) }
-				w.Inject(callFault{Call: metadataCall, Before: arrives, Fail: 3})
-				w.Advance(second, payment)
-				test.meanwhile(w, second, payment, sending)
+			payment := world.Authorised(first)
+			world.Fault(test.faults...)
+			world.InjectFault(metadataCall, func() {
+				sending, claim := world.dump(payment.Registration), world.Stored(first, payment.ID)
+				world.restore(payment.Registration, captured)
+				arrives := func() { world.claim(claim) }
+				world.Inject(callFault{Call: metadataCall, Before: arrives, Fail: 3})
+				world.Advance(second, payment)
+				test.meanwhile(world, second, payment, sending)
 			}, nil)
-			w.Advance(first, payment)
-			if journal := w.Held(payment).Metadata; journal["fd_release_1"] == "" || journal["fd_release_1"] == journal["fd_post_1"] {
+			world.Advance(first, payment)
+			if journal := world.Held(payment).Metadata; journal["fd_release_1"] == "" || journal["fd_release_1"] == journal["fd_post_1"] {
 				t.Fatalf("the second gateway did not release another's claim: %v", journal)
 			}
-			end := w.Settle(w.Gateway(), payment)
-			w.ExpectSound(end)
-			if end.State != test.end || w.Posted() != test.posts {
-				t.Errorf("%s (%s) after %d calls", end.State, end.Reason, w.Posted())
+			end := world.Settle(world.Gateway(), payment)
+			world.ExpectSound(end)
+			if end.State != test.end || world.Posted() != test.posts {
+				t.Errorf("%s (%s) after %d calls", end.State, end.Reason, world.Posted())
 			}
 		})
 	}
@@ -230,7 +230,7 @@ func TestCaptureOfADayAgo(t *testing.T) {
 }
 
 // claim makes a gateway's claim arrive at the processor.
-func (w *world) claim(p *flows.Payment) {
+func (w *testWorld) claim(p *flows.Payment) {
 	w.Helper()
 	key, entry := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim), map[string]string{fmt.Sprintf("fd_post_%d", p.Claim): p.AttemptID}
 	must(w, func() (cards.Payment, error) {
@@ -460,7 +460,7 @@ func TestGivenUpAndCaptured(t *testing.T) {
 }
 
 // paidWith finds the record of a registration that has the processor's payment of another.
-func (w *world) paidWith(g *gateway, payment *flows.Payment) *flows.Payment {
+func (w *testWorld) paidWith(gateway *testGateway, payment *flows.Payment) *flows.Payment {
 	w.Helper()
 	for key := range w.dump(payment.Registration) {
 		_, number, isPayment := strings.Cut(key, ":payment:")
@@ -468,7 +468,7 @@ func (w *world) paidWith(g *gateway, payment *flows.Payment) *flows.Payment {
 		if !isPayment || err != nil {
 			continue
 		}
-		if found := w.Stored(g, flows.NewPaymentID(payment.Registration, generation)); found.ProcessorID == payment.ProcessorID {
+		if found := w.Stored(gateway, flows.NewPaymentID(payment.Registration, generation)); found.ProcessorID == payment.ProcessorID {
 			return found
 		}
 	}

@@ -28,7 +28,7 @@ type settlementCase struct {
 	ledger int    // payments that the club system has booked afterwards
 }
 
-func (w *world) settlementCases() map[flows.Method]settlementCase {
+func (w *testWorld) settlementCases() map[flows.Method]settlementCase {
 	due := w.Clock.Now().AddDate(0, 1, 0).Format(time.DateOnly)
 	return map[flows.Method]settlementCase{
 		flows.Deferred: {
@@ -55,7 +55,7 @@ func (w *world) settlementCases() map[flows.Method]settlementCase {
 var withoutProcessor = []flows.Method{flows.Deferred, flows.Free, flows.InPerson}
 
 // settles requests a payment by a method, in a registration made for it.
-func (w *world) settles(g *gateway, method flows.Method) (*flows.Payment, error) {
+func (w *testWorld) settles(g *testGateway, method flows.Method) (*flows.Payment, error) {
 	w.Helper()
 	how := w.settlementCases()[method]
 	r := w.RegisteredFor(g, how.offer, how.price)
@@ -63,7 +63,7 @@ func (w *world) settles(g *gateway, method flows.Method) (*flows.Payment, error)
 }
 
 // sent counts the requests of a method that reached the club system.
-func (w *world) sent(how settlementCase) (n int) {
+func (w *testWorld) sent(how settlementCase) (n int) {
 	for _, request := range w.Sim.Requests() {
 		if match, _ := path.Match(how.path, request.Path); match && request.Method == "POST" {
 			n++
@@ -78,7 +78,7 @@ func (how settlementCase) request() clubsim.FaultMatch {
 }
 
 // expectSettled compares the club system's own view of the sale with the payment.
-func (w *world) expectSettled(payment *flows.Payment) {
+func (w *testWorld) expectSettled(payment *flows.Payment) {
 	w.Helper()
 	how := w.settlementCases()[payment.Method]
 	sale := must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), bastille, payment.Sale) })
@@ -106,7 +106,7 @@ func (w *world) expectSettled(payment *flows.Payment) {
 
 // settlement is a scenario without a processor.
 type settlement struct {
-	live    func(*world, *gateway, flows.Method) *flows.Payment
+	live    func(*testWorld, *testGateway, flows.Method) *flows.Payment
 	end     flows.PaymentState
 	applied bool
 	method  flows.Method // empty: each method
@@ -116,17 +116,17 @@ type settlement struct {
 var settlements = func() map[string]scenario {
 	all := map[string]scenario{}
 	for name, s := range map[string]settlement{
-		"at once": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+		"at once": {func(w *testWorld, g *testGateway, method flows.Method) *flows.Payment {
 			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 		}, flows.Recorded, true, ""},
-		"refused at first": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+		"refused at first": {func(w *testWorld, g *testGateway, method flows.Method) *flows.Payment {
 			w.Fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 401, Times: new(2)})
 			p := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 			w.expectView(p, "processing", "same_key")
 			w.Clock.Advance(time.Minute)
 			return w.Advance(g, p)
 		}, flows.Recorded, true, flows.InPerson},
-		"refused for good": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+		"refused for good": {func(w *testWorld, g *testGateway, method flows.Method) *flows.Payment {
 			w.Fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 401})
 			p := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 			for range 6 {
@@ -135,32 +135,32 @@ var settlements = func() map[string]scenario {
 			}
 			return p
 		}, flows.Cancelled, false, flows.Deferred},
-		"rejected": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+		"rejected": {func(w *testWorld, g *testGateway, method flows.Method) *flows.Payment {
 			w.Fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 422, Times: new(1)})
 			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 		}, flows.Cancelled, false, flows.Free},
-		"rejected, applied": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+		"rejected, applied": {func(w *testWorld, g *testGateway, method flows.Method) *flows.Payment {
 			w.Fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_after", Status: 400, Times: new(1)})
 			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 		}, flows.InDoubt, true, flows.InPerson},
-		"the answer is lost": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+		"the answer is lost": {func(w *testWorld, g *testGateway, method flows.Method) *flows.Payment {
 			w.Fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "drop_after", Times: new(1)})
 			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 		}, flows.InDoubt, true, ""},
-		"the sender dies": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+		"the sender dies": {func(w *testWorld, g *testGateway, method flows.Method) *flows.Payment {
 			p := w.priced(g, method)
 			w.Put(g, p.ID, flows.Sending)
 			w.ExpireLease(p)
 			return w.Advance(g, p)
 		}, flows.InDoubt, false, ""},
-		"the sale grew": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+		"the sale grew": {func(w *testWorld, g *testGateway, method flows.Method) *flows.Payment {
 			p := w.priced(g, method)
 			if err := w.Club.AddArticle(w.Context(), bastille, p.Sale, club.NewArticle{Offer: "/demo/offers/2501"}); err != nil {
 				w.Fatal(err)
 			}
 			return w.Advance(g, p)
 		}, flows.Cancelled, false, flows.Deferred},
-		"settled elsewhere": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+		"settled elsewhere": {func(w *testWorld, g *testGateway, method flows.Method) *flows.Payment {
 			p := w.priced(g, method)
 			w.settleElsewhere(p)
 			return w.Advance(g, p)
@@ -176,7 +176,7 @@ var settlements = func() map[string]scenario {
 				ledger = 1
 			}
 			all[string(method)+": "+name] = scenario{
-				live:   func(w *world, g *gateway) *flows.Payment { return s.live(w, g, method) },
+				live:   func(w *testWorld, g *testGateway) *flows.Payment { return s.live(w, g, method) },
 				end:    s.end,
 				ledger: ledger,
 			}
@@ -186,7 +186,7 @@ var settlements = func() map[string]scenario {
 }()
 
 // priced returns a payment whose call was refused at first and may be sent again.
-func (w *world) priced(g *gateway, method flows.Method) *flows.Payment {
+func (w *testWorld) priced(g *testGateway, method flows.Method) *flows.Payment {
 	w.Helper()
 	w.Fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 401, Times: new(2)})
 	payment := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
@@ -199,7 +199,7 @@ func (w *world) priced(g *gateway, method flows.Method) *flows.Payment {
 }
 
 // settleElsewhere settles a sale as staff do in the club system's own screens.
-func (w *world) settleElsewhere(payment *flows.Payment) {
+func (w *testWorld) settleElsewhere(payment *flows.Payment) {
 	w.Helper()
 	var err error
 	if payment.Method == flows.Free {
@@ -249,7 +249,7 @@ func TestSettlementBreaks(t *testing.T) {
 
 // settleAt starts a payment with a gateway whose connections break, and finishes it with one whose connections
 // work.
-func (w *world) settleAt(method flows.Method, plan frontdesktest.Fault) (flows.PaymentState, *frontdesktest.MessageProxy) {
+func (w *testWorld) settleAt(method flows.Method, plan frontdesktest.Fault) (flows.PaymentState, *frontdesktest.MessageProxy) {
 	wire := frontdesktest.NewMessageProxy(w, plan)
 	doomed := w.Gateway(gatewayOptions{Outside: wire.Forward(w.Address), RedisURL: w.RedisOver(wire)})
 	survivor := w.Gateway()
@@ -273,7 +273,7 @@ func (w *world) settleAt(method flows.Method, plan frontdesktest.Fault) (flows.P
 func TestConcurrentSettlement(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
-	gateways := []*gateway{world.Gateway(), world.Gateway()}
+	gateways := []*testGateway{world.Gateway(), world.Gateway()}
 	registration := world.Registered(gateways[0])
 	ways := []flows.StartPayment{world.settlementCases()[flows.Deferred].start, world.settlementCases()[flows.InPerson].start}
 	var group sync.WaitGroup

@@ -13,25 +13,29 @@ import (
 
 // twoDoubts makes two payments of one sale, both in doubt: Redis forgot the one by card, and the buyer then chose
 // to pay later. The club system holds neither.
-func (w *world) twoDoubts(g *gateway) (card, later *flows.Payment) {
+func (w *testWorld) twoDoubts(gateway *testGateway) (card, later *flows.Payment) {
 	w.Helper()
-	registration := w.Registered(g)
+	registration := w.Registered(gateway)
 	old := w.dump(registration.ID)
-	card = must(w, func() (*flows.Payment, error) { return g.Pay(w.Context(), registration.ID) })
+	card = must(w, func() (*flows.Payment, error) { return gateway.Pay(w.Context(), registration.ID) })
 	w.Confirm(card, goodCard)
-	w.DoubtAgain(g, card, "error_before")
+	w.DoubtAgain(gateway, card, "error_before")
 	w.restore(registration.ID, old)
 	how := w.settlementCases()[flows.Deferred]
 	w.Fault(clubsim.Fault{Match: how.request(), Kind: "error_before", Status: 503, Times: new(1)})
-	later = must(w, func() (*flows.Payment, error) { return g.PayWith(w.Context(), registration.ID, holderToken, how.start) })
-	w.rebuild(g)
-	doubts := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{State: flows.InDoubt}) })
+	later = must(w, func() (*flows.Payment, error) {
+		return gateway.PayWith(w.Context(), registration.ID, holderToken, how.start)
+	})
+	w.rebuild(gateway)
+	doubts := must(w, func() (payment.Page, error) {
+		return gateway.List(w.Context(), payment.ListOptions{State: flows.InDoubt})
+	})
 	if len(doubts.Items) != 2 {
 		w.Fatalf("in doubt: %+v", doubts.Items)
 	}
 	for _, each := range doubts.Items {
 		if each.ID != later.ID {
-			card = w.Stored(g, each.ID)
+			card = w.Stored(gateway, each.ID)
 		}
 	}
 	w.Clock.Advance(20 * time.Minute)

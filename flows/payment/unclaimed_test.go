@@ -11,16 +11,16 @@ import (
 )
 
 // unclaimed makes a card payment in doubt that was never sent: its sale could not be read for a day after the capture.
-func (w *world) unclaimed(g *gateway) *flows.Payment {
+func (w *testWorld) unclaimed(gateway *testGateway) *flows.Payment {
 	w.Helper()
-	payment := w.Authorised(g)
+	payment := w.Authorised(gateway)
 	w.InjectFault(captureCall, nil, func() {
 		w.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
 		w.Clock.Advance(time.Minute)
 	})
-	payment = w.Advance(g, payment)
+	payment = w.Advance(gateway, payment)
 	w.Clock.Advance(25 * time.Hour)
-	payment = w.Advance(g, payment)
+	payment = w.Advance(gateway, payment)
 	w.Fault()
 	if payment.State != flows.InDoubt || payment.Claim != 0 {
 		w.Fatalf("%s (%s) after claim %d", payment.State, payment.Reason, payment.Claim)

@@ -13,26 +13,26 @@ import (
 func TestEventAboutAnUnreadableRecord(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]struct {
-		with   func(w *world, g *gateway) *flows.Payment
-		event  func(*world, *flows.Payment) cards.Event
+		with   func(w *testWorld, g *testGateway) *flows.Payment
+		event  func(*testWorld, *flows.Payment) cards.Event
 		listed flows.PaymentState
 	}{
-		"a dispute": {func(w *world, g *gateway) *flows.Payment { return w.recordedBy(g, flows.ByCard) },
-			(*world).dispute, flows.Contradicted},
-		"a refund that fails": {(*world).refunded, (*world).bankReturns, flows.Blocked},
+		"a dispute": {func(w *testWorld, g *testGateway) *flows.Payment { return w.recordedBy(g, flows.ByCard) },
+			(*testWorld).dispute, flows.Contradicted},
+		"a refund that fails": {(*testWorld).refunded, (*testWorld).bankReturns, flows.Blocked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g, without := w.Gateway(), w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
-			payment := end.with(w, g)
-			w.Clock.Advance(time.Minute)
-			event := end.event(w, payment)
+			world := newWorld(t)
+			gateway, without := world.Gateway(), world.Gateway(gatewayOptions{Keys: newKeyring(t, "two")})
+			payment := end.with(world, gateway)
+			world.Clock.Advance(time.Minute)
+			event := end.event(world, payment)
 			if err := without.HandleEvent(t.Context(), event); flows.CodeOf(err) != flows.StorageUnavailable {
 				t.Errorf("the processor is answered with %v", err)
 			}
-			w.Handle(g, event)
-			if got := w.Stored(g, payment.ID); got.Listing() != end.listed {
+			world.Handle(gateway, event)
+			if got := world.Stored(gateway, payment.ID); got.Listing() != end.listed {
 				t.Errorf("%s (%s)", got.Listing(), got.Reason)
 			}
 		})

@@ -14,7 +14,7 @@ import (
 )
 
 // capturedAndLost makes a payment whose money is taken, and which Redis has lost.
-func (w *world) capturedAndLost(g *gateway) *flows.Payment {
+func (w *testWorld) capturedAndLost(g *testGateway) *flows.Payment {
 	w.Helper()
 	p := w.Authorised(g)
 	if _, err := w.Processor.Capture(w.Context(), "the test's", p.ProcessorID, p.Amount); err != nil {
@@ -24,9 +24,9 @@ func (w *world) capturedAndLost(g *gateway) *flows.Payment {
 	return p
 }
 
-func (w *world) expectListed(g *gateway, want ...string) []payment.Summary {
+func (w *testWorld) expectListed(gateway *testGateway, want ...string) []payment.Summary {
 	w.Helper()
-	page := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) })
+	page := must(w, func() (payment.Page, error) { return gateway.List(w.Context(), payment.ListOptions{}) })
 	var got []string
 	for _, item := range page.Items {
 		got = append(got, string(item.ID)+" "+string(item.State))
@@ -34,7 +34,7 @@ func (w *world) expectListed(g *gateway, want ...string) []payment.Summary {
 	if strings.Join(got, ", ") != strings.Join(want, ", ") {
 		w.Errorf("listed: %q, not %q", got, want)
 	}
-	counts := must(w, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(w.Context()) })
+	counts := must(w, func() (map[flows.PaymentState]store.StateCount, error) { return gateway.Counts(w.Context()) })
 	if n := counts[flows.Unverifiable].Payments; n != strings.Count(strings.Join(want, ", "), string(flows.Unverifiable)) {
 		w.Errorf("%d unverifiable payments are counted", n)
 	}
@@ -189,32 +189,32 @@ func TestMissingSealKey(t *testing.T) {
 func TestUnverifiableForLong(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		end   func(*world, *flows.Payment)
+		end   func(*testWorld, *flows.Payment)
 		keys  []string
 		state flows.PaymentState
 	}{
-		"refunded there": {func(w *world, p *flows.Payment) {
+		"refunded there": {func(w *testWorld, p *flows.Payment) {
 			must(w, func() (cards.Payment, error) {
 				return w.Processor.Refund(w.Context(), "the dashboard's", p.ProcessorID, p.Amount)
 			})
 		}, []string{"two"}, ""},
-		"the key is back": {func(*world, *flows.Payment) {}, []string{"two", "one"}, flows.Recorded},
+		"the key is back": {func(*testWorld, *flows.Payment) {}, []string{"two", "one"}, flows.Recorded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			payment := w.capturedAndLost(w.Gateway())
+			world := newWorld(t)
+			payment := world.capturedAndLost(world.Gateway())
 			for range 9 {
-				w.rebuild(w.Gateway(gatewayOptions{Keys: newKeyring(t, "two")}))
-				w.Clock.Advance(24 * time.Hour)
+				world.rebuild(world.Gateway(gatewayOptions{Keys: newKeyring(t, "two")}))
+				world.Clock.Advance(24 * time.Hour)
 			}
-			test.end(w, payment)
-			g := w.Gateway(gatewayOptions{Keys: newKeyring(t, test.keys...)})
-			w.rebuild(g)
-			w.expectListed(g)
+			test.end(world, payment)
+			g := world.Gateway(gatewayOptions{Keys: newKeyring(t, test.keys...)})
+			world.rebuild(g)
+			world.expectListed(g)
 			if test.state != "" {
-				if payment = w.Advance(g, payment); payment.State != test.state || w.Posted() != 1 {
-					t.Errorf("%s (%s) after %d requests", payment.State, payment.Reason, w.Posted())
+				if payment = world.Advance(g, payment); payment.State != test.state || world.Posted() != 1 {
+					t.Errorf("%s (%s) after %d requests", payment.State, payment.Reason, world.Posted())
 				}
 			}
 		})

@@ -10,7 +10,7 @@ import (
 )
 
 // advanceFor lets a gateway advance a payment each time it is due within a period, as its worker does.
-func (w *world) advanceFor(g *gateway, payment *flows.Payment, period time.Duration) *flows.Payment {
+func (w *testWorld) advanceFor(g *testGateway, payment *flows.Payment, period time.Duration) *flows.Payment {
 	w.Helper()
 	const sweep = 15 * time.Second
 	for range period / sweep {

@@ -21,18 +21,18 @@ import (
 const unverifiedKey = "fd:{fd:payments:open}:unverified"
 
 // verify lets a gateway verify what is due, and returns the payment as stored afterwards.
-func (w *world) verify(g *gateway, payment *flows.Payment) *flows.Payment {
+func (w *testWorld) verify(gateway *testGateway, payment *flows.Payment) *flows.Payment {
 	w.Helper()
-	for _, id := range w.due(g) {
-		if err := g.Verify(w.Context(), id); err != nil {
+	for _, id := range w.due(gateway) {
+		if err := gateway.Verify(w.Context(), id); err != nil {
 			w.Logf("verify: %v", err)
 		}
 	}
-	return w.Stored(g, payment.ID)
+	return w.Stored(gateway, payment.ID)
 }
 
 // due takes the payments that a gateway verifies now.
-func (w *world) due(g *gateway) []flows.PaymentID {
+func (w *testWorld) due(g *testGateway) []flows.PaymentID {
 	w.Helper()
 	return must(w, func() ([]flows.PaymentID, error) {
 		return g.Store.Due(w.Context(), flows.VerifyLane, w.Clock.Now(), 5*time.Minute, 100)
@@ -40,13 +40,13 @@ func (w *world) due(g *gateway) []flows.PaymentID {
 }
 
 // recordedBy makes a payment by a method that is recorded.
-func (w *world) recordedBy(g *gateway, method flows.Method) *flows.Payment {
+func (w *testWorld) recordedBy(gateway *testGateway, method flows.Method) *flows.Payment {
 	w.Helper()
 	var payment *flows.Payment
 	if method == flows.ByCard {
-		payment = w.Advance(g, w.Authorised(g))
+		payment = w.Advance(gateway, w.Authorised(gateway))
 	} else {
-		payment = must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
+		payment = must(w, func() (*flows.Payment, error) { return w.settles(gateway, method) })
 	}
 	if payment.State != flows.Recorded {
 		w.Fatalf("%s (%s)", payment.State, payment.Reason)
@@ -55,27 +55,27 @@ func (w *world) recordedBy(g *gateway, method flows.Method) *flows.Payment {
 }
 
 // unbooked makes a recorded payment of which the club system knows nothing: something in front of it answered.
-func (w *world) unbooked(g *gateway, method flows.Method) *flows.Payment {
+func (w *testWorld) unbooked(gateway *testGateway, method flows.Method) *flows.Payment {
 	w.Helper()
 	match := recording
 	if method != flows.ByCard {
 		match = w.settlementCases()[method].request()
 	}
 	w.Fault(clubsim.Fault{Match: match, Kind: "empty_success", Times: new(1)})
-	p := w.recordedBy(g, method)
+	p := w.recordedBy(gateway, method)
 	if sale := w.sale(p); sale.State != "building" || len(w.Lines(p)) != 0 {
 		w.Fatalf("the sale is %s, and the ledger holds %+v", sale.State, w.Lines(p))
 	}
 	return p
 }
 
-func (w *world) sale(p *flows.Payment) club.Sale {
+func (w *testWorld) sale(p *flows.Payment) club.Sale {
 	w.Helper()
 	return must(w, func() (club.Sale, error) { return w.Club.GetSale(w.Context(), bastille, p.Sale) })
 }
 
 // listedAs returns what the operators' list shows of a payment; empty if it is not there.
-func (w *world) listedAs(g *gateway, p *flows.Payment) flows.PaymentState {
+func (w *testWorld) listedAs(g *testGateway, p *flows.Payment) flows.PaymentState {
 	w.Helper()
 	page := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) })
 	i := slices.IndexFunc(page.Items, func(s payment.Summary) bool { return s.ID == p.ID })
@@ -86,7 +86,7 @@ func (w *world) listedAs(g *gateway, p *flows.Payment) flows.PaymentState {
 }
 
 // expectFindingAfter lets a gateway verify what is due after a time, and compares as expectFinding does.
-func (w *world) expectFindingAfter(pause time.Duration, g *gateway, p *flows.Payment, want flows.PaymentState) {
+func (w *testWorld) expectFindingAfter(pause time.Duration, g *testGateway, p *flows.Payment, want flows.PaymentState) {
 	w.Helper()
 	w.Clock.Advance(pause)
 	w.verify(g, p)
@@ -94,13 +94,13 @@ func (w *world) expectFindingAfter(pause time.Duration, g *gateway, p *flows.Pay
 }
 
 // expectFinding compares the record, the operators' list and the metric with what happened; empty: no finding.
-func (w *world) expectFinding(g *gateway, payment *flows.Payment, want flows.PaymentState) {
+func (w *testWorld) expectFinding(gateway *testGateway, payment *flows.Payment, want flows.PaymentState) {
 	w.Helper()
-	payment = w.Stored(g, payment.ID)
-	if listed := w.listedAs(g, payment); payment.State != flows.Recorded || payment.Finding() != want || listed != want {
+	payment = w.Stored(gateway, payment.ID)
+	if listed := w.listedAs(gateway, payment); payment.State != flows.Recorded || payment.Finding() != want || listed != want {
 		w.Errorf("%s with the finding %q (%s), listed as %q, want %q", payment.State, payment.Finding(), payment.Reason, listed, want)
 	}
-	counts := must(w, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(w.Context()) })
+	counts := must(w, func() (map[flows.PaymentState]store.StateCount, error) { return gateway.Counts(w.Context()) })
 	for _, finding := range flows.Findings {
 		if n := counts[finding].Payments; (n == 1) != (finding == want) {
 			w.Errorf("%d counted as %s, want the finding %q", n, finding, want)
@@ -156,7 +156,7 @@ func TestRecordedUnsettled(t *testing.T) {
 }
 
 // settleByStaff settles a sale in the club system's own screens.
-func (w *world) settleByStaff(payment *flows.Payment) {
+func (w *testWorld) settleByStaff(payment *flows.Payment) {
 	w.Helper()
 	if payment.Method == flows.Free {
 		if err := w.Club.ValidateSale(w.Context(), bastille, payment.Sale, nil); err != nil {
@@ -192,8 +192,8 @@ func TestUnsettledIsDecided(t *testing.T) {
 func TestVerificationContinues(t *testing.T) {
 	t.Parallel()
 	reads := clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}
-	for name, prevent := range map[string]func(*world, *gateway, *flows.Payment){
-		"the club system is down for hours": func(w *world, g *gateway, p *flows.Payment) {
+	for name, prevent := range map[string]func(*testWorld, *testGateway, *flows.Payment){
+		"the club system is down for hours": func(w *testWorld, g *testGateway, p *flows.Payment) {
 			w.Fault(clubsim.Fault{Match: reads, Kind: "error_before"})
 			for range 30 {
 				w.Clock.Advance(6 * time.Minute)
@@ -202,29 +202,29 @@ func TestVerificationContinues(t *testing.T) {
 				}
 			}
 		},
-		"a firewall answers the reading": func(w *world, g *gateway, p *flows.Payment) {
+		"a firewall answers the reading": func(w *testWorld, g *testGateway, p *flows.Payment) {
 			w.Fault(clubsim.Fault{Match: reads, Kind: "foreign_page"})
 			w.verify(g, p)
 			w.Fault(clubsim.Fault{Match: reads, Kind: "foreign_json"})
 			w.Clock.Advance(6 * time.Minute)
 			w.verify(g, p)
 		},
-		"the gateway dies with it in hand": func(w *world, g *gateway, _ *flows.Payment) { w.due(g) },
-		"the gateway dies before it lists it": func(w *world, g *gateway, p *flows.Payment) {
+		"the gateway dies with it in hand": func(w *testWorld, g *testGateway, _ *flows.Payment) { w.due(g) },
+		"the gateway dies before it lists it": func(w *testWorld, g *testGateway, p *flows.Payment) {
 			w.ForgetKeys(unverifiedKey)
 			open := redis.Z{Score: float64(w.Clock.Now().UnixMilli()), Member: string(p.ID)}
 			w.Redis.ZAdd(w.Context(), "fd:payments:open", open) // as before the commit
 			w.Advance(g, p)
 		},
-		"Redis loses the list": func(w *world, g *gateway, _ *flows.Payment) {
+		"Redis loses the list": func(w *testWorld, g *testGateway, _ *flows.Payment) {
 			w.ForgetKeys(unverifiedKey)
 			w.rebuild(g)
 		},
-		"Redis loses everything": func(w *world, g *gateway, _ *flows.Payment) {
+		"Redis loses everything": func(w *testWorld, g *testGateway, _ *flows.Payment) {
 			w.Wipe()
 			w.rebuild(g)
 		},
-		"an older gateway recorded it": func(w *world, g *gateway, p *flows.Payment) {
+		"an older gateway recorded it": func(w *testWorld, g *testGateway, p *flows.Payment) {
 			w.ForgetKeys(unverifiedKey)
 			w.Clock.Advance(2 * 24 * time.Hour)
 			w.rebuild(g)
@@ -232,15 +232,15 @@ func TestVerificationContinues(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g, other := w.Gateway(), w.Gateway()
-			payment := w.unbooked(g, flows.ByCard)
-			w.Clock.Advance(time.Minute)
-			prevent(w, g, payment)
-			w.Fault()
-			w.Clock.Advance(6 * time.Minute)
-			w.verify(other, payment)
-			w.expectFinding(other, payment, flows.RecordedUnsettled)
+			world := newWorld(t)
+			g, other := world.Gateway(), world.Gateway()
+			payment := world.unbooked(g, flows.ByCard)
+			world.Clock.Advance(time.Minute)
+			prevent(world, g, payment)
+			world.Fault()
+			world.Clock.Advance(6 * time.Minute)
+			world.verify(other, payment)
+			world.expectFinding(other, payment, flows.RecordedUnsettled)
 		})
 	}
 }
@@ -326,14 +326,14 @@ func TestVerificationsAreShared(t *testing.T) {
 }
 
 // byHand refunds part of a payment in the processor's pages, and returns the event.
-func (w *world) byHand(p *flows.Payment, amount int64) cards.Event {
+func (w *testWorld) byHand(p *flows.Payment, amount int64) cards.Event {
 	w.Helper()
 	w.refundAtProcessor(p, amount)
 	return w.EventOf(p, "charge.refunded")
 }
 
 // dispute has the buyer demand the money back, and returns the event.
-func (w *world) dispute(p *flows.Payment) cards.Event {
+func (w *testWorld) dispute(p *flows.Payment) cards.Event {
 	w.Helper()
 	w.disputeAtProcessor(p)
 	return w.EventOf(p, "charge.dispute.created")
@@ -343,27 +343,27 @@ func (w *world) dispute(p *flows.Payment) cards.Event {
 // lists it until an operator confirms that the club system has it; what happens later is listed again.
 func TestContradicted(t *testing.T) {
 	t.Parallel()
-	for name, happens := range map[string]func(*world, *flows.Payment) cards.Event{
-		"refunded":         func(w *world, p *flows.Payment) cards.Event { return w.byHand(p, p.Amount) },
-		"refunded in part": func(w *world, p *flows.Payment) cards.Event { return w.byHand(p, 100) },
-		"disputed":         (*world).dispute,
+	for name, happens := range map[string]func(*testWorld, *flows.Payment) cards.Event{
+		"refunded":         func(w *testWorld, p *flows.Payment) cards.Event { return w.byHand(p, p.Amount) },
+		"refunded in part": func(w *testWorld, p *flows.Payment) cards.Event { return w.byHand(p, 100) },
+		"disputed":         (*testWorld).dispute,
 	} {
-		for way, tell := range map[string]func(*world, *gateway, *flows.Payment, cards.Event){
-			"by event": func(w *world, g *gateway, _ *flows.Payment, about cards.Event) {
+		for way, tell := range map[string]func(*testWorld, *testGateway, *flows.Payment, cards.Event){
+			"by event": func(w *testWorld, g *testGateway, _ *flows.Payment, about cards.Event) {
 				w.Handle(g, about)
 			},
-			"by comparison": func(w *world, g *gateway, p *flows.Payment, _ cards.Event) {
+			"by comparison": func(w *testWorld, g *testGateway, p *flows.Payment, _ cards.Event) {
 				w.Clock.Advance(5 * 24 * time.Hour)
 				w.rebuild(g)
 				w.verify(g, p)
 			},
-			"after Redis lost it": func(w *world, g *gateway, p *flows.Payment, _ cards.Event) {
+			"after Redis lost it": func(w *testWorld, g *testGateway, p *flows.Payment, _ cards.Event) {
 				w.Wipe()
 				w.rebuild(g)
 				w.Clock.Advance(2 * time.Minute)
 				w.verify(g, p)
 			},
-			"after its record is gone": func(w *world, g *gateway, p *flows.Payment, about cards.Event) {
+			"after its record is gone": func(w *testWorld, g *testGateway, p *flows.Payment, about cards.Event) {
 				w.Clock.Advance(60 * 24 * time.Hour)
 				w.ForgetKeys("fd:{*}*", "fd:payments:*") // as when their time to live ends
 				w.Handle(g, about)
@@ -373,20 +373,20 @@ func TestContradicted(t *testing.T) {
 		} {
 			t.Run(name+" "+way, func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
-				g := w.Gateway()
-				payment := w.recordedBy(g, flows.ByCard)
-				w.expectFindingAfter(time.Minute, g, payment, "")
-				tell(w, g, payment, happens(w, payment))
-				w.expectFinding(g, payment, flows.Contradicted)
-				w.confirmRecorded(g, payment)
-				w.expectFinding(g, payment, "")
-				w.rebuild(g)
-				w.verify(g, payment)
-				w.expectFinding(g, payment, "")
-				if held := w.Held(payment); held.Refunded < payment.Amount && !held.Disputed { // the processor gives nothing back that is disputed
-					w.Handle(g, w.byHand(payment, 200))
-					w.expectFinding(g, payment, flows.Contradicted)
+				world := newWorld(t)
+				gateway := world.Gateway()
+				payment := world.recordedBy(gateway, flows.ByCard)
+				world.expectFindingAfter(time.Minute, gateway, payment, "")
+				tell(world, gateway, payment, happens(world, payment))
+				world.expectFinding(gateway, payment, flows.Contradicted)
+				world.confirmRecorded(gateway, payment)
+				world.expectFinding(gateway, payment, "")
+				world.rebuild(gateway)
+				world.verify(gateway, payment)
+				world.expectFinding(gateway, payment, "")
+				if held := world.Held(payment); held.Refunded < payment.Amount && !held.Disputed { // the processor gives nothing back that is disputed
+					world.Handle(gateway, world.byHand(payment, 200))
+					world.expectFinding(gateway, payment, flows.Contradicted)
 				}
 			})
 		}
@@ -399,49 +399,49 @@ func TestContradicted(t *testing.T) {
 func TestCancelledButCaptured(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		settle func(*world, *gateway, *flows.Payment)
+		settle func(*testWorld, *testGateway, *flows.Payment)
 		end    flows.PaymentState
 		held   cards.State
 	}{
-		"refund": {func(w *world, g *gateway, p *flows.Payment) {
+		"refund": {func(w *testWorld, g *testGateway, p *flows.Payment) {
 			w.mustDecide(g, p, payment.Refund)
 		}, flows.Refunded, cards.Refunded},
-		"recorded by hand": {func(w *world, g *gateway, p *flows.Payment) {
+		"recorded by hand": {func(w *testWorld, g *testGateway, p *flows.Payment) {
 			w.PayAtDesk(p)
 			w.confirmRecorded(g, p)
 		}, flows.Recorded, cards.Captured},
-		"refunded at the processor": {func(w *world, _ *gateway, p *flows.Payment) {
+		"refunded at the processor": {func(w *testWorld, _ *testGateway, p *flows.Payment) {
 			w.refundAtProcessor(p, p.Amount)
 		}, flows.Refunded, cards.Refunded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			paid := w.Authorised(g)
-			w.captureAtProcessor(paid)
-			w.Put(g, paid.ID, flows.Cancelled)
-			w.ForgetKeys("fd:payments:open", "fd:{fd:payments:open}:*")
-			w.compareAgain(g)
-			paid = w.Advance(g, paid)
-			listed := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) })
-			if paid.State != flows.Blocked || len(listed.Items) != 1 || w.Posted() != 0 {
+			world := newWorld(t)
+			gateway := world.Gateway()
+			paid := world.Authorised(gateway)
+			world.captureAtProcessor(paid)
+			world.Put(gateway, paid.ID, flows.Cancelled)
+			world.ForgetKeys("fd:payments:open", "fd:{fd:payments:open}:*")
+			world.compareAgain(gateway)
+			paid = world.Advance(gateway, paid)
+			listed := must(t, func() (payment.Page, error) { return gateway.List(t.Context(), payment.ListOptions{}) })
+			if paid.State != flows.Blocked || len(listed.Items) != 1 || world.Posted() != 0 {
 				t.Fatalf("%s (%s), listed are %+v", paid.State, paid.Reason, listed.Items)
 			}
-			commands := w.shown(g, paid).Commands
+			commands := world.shown(gateway, paid).Commands
 			if !slices.Contains(commands, "frontdesk payments confirm-recorded "+string(paid.ID)) ||
 				!slices.Contains(commands, "frontdesk payments confirm-not-recorded "+string(paid.ID)+" --refund") {
 				t.Errorf("offered are %q", commands)
 			}
-			test.settle(w, g, paid)
-			paid = w.Advance(g, paid)
-			if held := w.Held(paid).State; paid.State != test.end || held != test.held {
+			test.settle(world, gateway, paid)
+			paid = world.Advance(gateway, paid)
+			if held := world.Held(paid).State; paid.State != test.end || held != test.held {
 				t.Errorf("%s (%s), and %s at the processor", paid.State, paid.Reason, held)
 			}
-			w.Clock.Advance(2 * time.Minute)
-			w.rebuild(g)
-			w.verify(g, paid)
-			if listed := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) }); len(listed.Items) != 0 {
+			world.Clock.Advance(2 * time.Minute)
+			world.rebuild(gateway)
+			world.verify(gateway, paid)
+			if listed := must(t, func() (payment.Page, error) { return gateway.List(t.Context(), payment.ListOptions{}) }); len(listed.Items) != 0 {
 				t.Errorf("still listed: %+v", listed.Items)
 			}
 		})

@@ -48,21 +48,21 @@ func TestAddItemAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			world := newWorld(t)
 			wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{})
-			first := w.Gateway(gatewayOptions{RedisURL: w.RedisOver(wire)})
-			registration := w.Registered(w.Gateway())
-			lose(w, wire)
-			if _, err := w.AddItem(first, registration, badge); err == nil {
+			first := world.Gateway(gatewayOptions{RedisURL: world.RedisOver(wire)})
+			registration := world.Registered(world.Gateway())
+			lose(world, wire)
+			if _, err := world.AddItem(first, registration, badge); err == nil {
 				t.Fatal("nothing was lost")
 			}
-			w.Fault()
-			w.Clock.Advance(flows.ArriveWithin + time.Second)
-			view, err := w.AddItem(w.Gateway(), registration, badge)
+			world.Fault()
+			world.Clock.Advance(flows.ArriveWithin + time.Second)
+			view, err := world.AddItem(world.Gateway(), registration, badge)
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+			world.expectCart(view, "Quarter Pass, paid once", "Access Badge")
 		})
 	}
 }

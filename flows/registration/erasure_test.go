@@ -25,16 +25,18 @@ func TestErasureThatFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			world := newWorld(t)
-			g := world.Gateway()
-			must(t, func() (*flows.Transfer, error) { return g.Registrations.Transfers.Start(t.Context(), former, "13") })
-			payment := world.Authorised(g)
-			world.ExpectSound(world.Advance(g, payment))
-			record, _, err := g.Store.Registration(t.Context(), payment.Registration)
+			instance := world.Gateway()
+			must(t, func() (*flows.Transfer, error) {
+				return instance.Registrations.Transfers.Start(t.Context(), former, "13")
+			})
+			payment := world.Authorised(instance)
+			world.ExpectSound(world.Advance(instance, payment))
+			record, _, err := instance.Store.Registration(t.Context(), payment.Registration)
 			if err != nil {
 				t.Fatal(err)
 			}
 			record.Contact.IRI = "/demo/contacts/1004"
-			if err := g.Store.AmendRegistration(t.Context(), record); err != nil {
+			if err := instance.Store.AmendRegistration(t.Context(), record); err != nil {
 				t.Fatal(err)
 			}
 			refused := test.refused

@@ -46,10 +46,10 @@ func TestLostWebhook(t *testing.T) {
 func TestOpenPagesReadSeldom(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
-	g, other := world.Gateway(), world.Gateway()
-	payment := world.Started(g)
+	instance, other := world.Gateway(), world.Gateway()
+	payment := world.Started(instance)
 	look := func() {
-		for _, from := range []*gateway{g, other, g, other} {
+		for _, from := range []*gateway{instance, other, instance, other} {
 			must(t, func() (flows.View, error) {
 				return from.Registrations.Get(t.Context(), payment.Registration, holderToken)
 			})
@@ -72,11 +72,13 @@ func TestOpenPagesReadSeldom(t *testing.T) {
 		}
 	}
 	world.Confirm(payment, declinedCard)
-	if payment = world.Advance(g, payment); !payment.Declined() { // as after a webhook: a change
+	if payment = world.Advance(instance, payment); !payment.Declined() { // as after a webhook: a change
 		t.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
 	world.Confirm(payment, goodCard)
-	view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), payment.Registration, holderToken) })
+	view := must(t, func() (flows.View, error) {
+		return instance.Registrations.Get(t.Context(), payment.Registration, holderToken)
+	})
 	if view.Payment.State == flows.Intent {
 		t.Error("the payment of a buyer just back from their bank is not read at once")
 	}

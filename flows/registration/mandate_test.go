@@ -105,23 +105,23 @@ func TestPaysWhileTheSignatureIsConfirmed(t *testing.T) {
 	} {
 		t.Run(string(state), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			id, token := w.unconfirmed(g)
-			w.Fault()
+			world := newWorld(t)
+			gateway := world.Gateway()
+			id, token := world.unconfirmed(gateway)
+			world.Fault()
 			pay := func() (*flows.Payment, error) {
-				return g.PayWith(w.Context(), id, token, flows.StartPayment{Method: flows.ByCard})
+				return gateway.PayWith(world.Context(), id, token, flows.StartPayment{Method: flows.ByCard})
 			}
 			var paid *flows.Payment
-			w.InjectFault("GET /sim/demo/mandates/*", nil, func() {
-				paid = must(w, pay)
-				w.Confirm(paid, goodCard)
-				paid = advance(w, g, paid)
+			world.InjectFault("GET /sim/demo/mandates/*", nil, func() {
+				paid = must(world, pay)
+				world.Confirm(paid, goodCard)
+				paid = advance(world, gateway, paid)
 			})
-			if p := must(w, pay); p.ID != paid.ID || p.State != state {
+			if p := must(world, pay); p.ID != paid.ID || p.State != state {
 				t.Errorf("the slow request got %s, %s (%s); paid is %s", p.ID, p.State, p.Reason, paid.ID)
 			}
-			if held := w.Sandbox.Payments(); len(held) != 1 {
+			if held := world.Sandbox.Payments(); len(held) != 1 {
 				t.Errorf("the processor holds %d payments", len(held))
 			}
 		})
@@ -180,13 +180,13 @@ func TestSignedMandateFollowsLater(t *testing.T) {
 var otherAccount = flows.NewMandate{Holder: "Ada Martin", IBAN: "DE89370400440532013000"}
 
 // signAgain has the buyer enter another account and, if that is accepted, sign its mandate.
-func (w *world) signAgain(g *gateway, id, token string) error {
+func (w *world) signAgain(instance *gateway, id, token string) error {
 	w.Clock.Advance(2 * time.Minute) // a code a minute
-	if _, err := g.Registrations.CreateMandate(context.Background(), id, token, otherAccount); err != nil {
+	if _, err := instance.Registrations.CreateMandate(context.Background(), id, token, otherAccount); err != nil {
 		return err
 	}
 	messages := w.Sim.SMS()
-	return errorOf(g.Registrations.SignMandate(context.Background(), id, token, messages[len(messages)-1].Code))
+	return errorOf(instance.Registrations.SignMandate(context.Background(), id, token, messages[len(messages)-1].Code))
 }
 
 // expectOneSignature checks that the contact has signed one mandate, and that the registration knows it.
@@ -320,16 +320,16 @@ func TestPendingCodeAfterACrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			world := newWorld(t)
-			g := world.Gateway()
-			id, token := world.unsigned(g)
+			gateway := world.Gateway()
+			id, token := world.unsigned(gateway)
 			world.dieAfterTheCheck(id, token)
 			contacts, codes := len(world.Sim.Contacts()), len(world.Sim.SMS())
 			world.Clock.Advance(2 * time.Minute)
 			world.Fault(clubsim.Fault{Match: readingMandate, Kind: "error_before"})
-			if err := replace(g, id, token); flows.CodeOf(err) != flows.ClubSystemUnavailable {
+			if err := replace(gateway, id, token); flows.CodeOf(err) != flows.ClubSystemUnavailable {
 				t.Errorf("while the club system does not say it: %v", err)
 			}
-			r, _, err := g.Store.Registration(ctx, id)
+			r, _, err := gateway.Store.Registration(ctx, id)
 			if err != nil || r.Mandate == nil || !r.Mandate.MaySign() || r.State != flows.Open {
 				t.Fatalf("the registration is %s, the mandate %+v (%v)", r.State, r.Mandate, err)
 			}
@@ -338,7 +338,7 @@ func TestPendingCodeAfterACrash(t *testing.T) {
 					world.mandates())
 			}
 			world.Fault()
-			world.expectOneSignature(g, id, token)
+			world.expectOneSignature(gateway, id, token)
 		})
 	}
 }

@@ -263,17 +263,20 @@ func TestNotTwice(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway(gatewayOptions{AsksRepeats: !test.off})
-			first := must(t, func() (*flows.Payment, error) { return w.payAs(g, w.buys(g, visitor, "201"), byCard) })
+			world := newWorld(t)
+			gateway := world.Gateway(gatewayOptions{AsksRepeats: !test.off})
+			first := must(t, func() (*flows.Payment, error) {
+				return world.payAs(gateway, world.buys(gateway, visitor, "201"), byCard)
+			})
 			if test.before != nil {
-				test.before(w, g, first)
+				test.before(world, gateway, first)
 			}
 			if test.person == (flows.Person{}) {
 				test.person = visitor
 			}
-			if p, err := w.payAs(g, w.buys(g, test.person, cmp.Or(test.offer, "201")), byCard); err != nil || len(p.Repeats) != 0 {
-				t.Errorf("asked although the first payment is %s: %v", w.Stored(g, first.ID).State, err)
+			payment, err := world.payAs(gateway, world.buys(gateway, test.person, cmp.Or(test.offer, "201")), byCard)
+			if err != nil || len(payment.Repeats) != 0 {
+				t.Errorf("asked although the first payment is %s: %v", world.Stored(gateway, first.ID).State, err)
 			}
 		})
 	}

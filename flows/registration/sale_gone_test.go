@@ -46,26 +46,28 @@ func TestRemovedSale(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			g := w.Gateway()
-			registration := w.Registered(g)
-			w.RemoveSale(registration.Sale)
-			if _, err := g.Registrations.Check(t.Context(), registration.ID, holderToken); flows.CodeOf(err) != flows.ClubSystemFailed {
+			world := newWorld(t)
+			gateway := world.Gateway()
+			registration := world.Registered(gateway)
+			world.RemoveSale(registration.Sale)
+			if _, err := gateway.Registrations.Check(t.Context(), registration.ID, holderToken); flows.CodeOf(err) != flows.ClubSystemFailed {
 				t.Fatalf("at once: %v", err)
 			}
-			w.Clock.Advance(flows.GoneAfter)
-			if err := test.next(w, g, registration); err != nil {
+			world.Clock.Advance(flows.GoneAfter)
+			if err := test.next(world, gateway, registration); err != nil {
 				t.Fatal(err)
 			}
-			payment := must(t, func() (*flows.Payment, error) { return g.Pay(t.Context(), registration.ID) })
-			view := must(t, func() (flows.View, error) { return g.Registrations.Get(t.Context(), registration.ID, holderToken) })
-			if payment.Sale == registration.Sale || view.Sale != payment.Sale || w.sales() != 2 {
-				t.Errorf("%s is paid, the cart is %s, after %s; %d sales were created", payment.Sale, view.Sale, registration.Sale, w.sales())
+			payment := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
+			view := must(t, func() (flows.View, error) {
+				return gateway.Registrations.Get(t.Context(), registration.ID, holderToken)
+			})
+			if payment.Sale == registration.Sale || view.Sale != payment.Sale || world.sales() != 2 {
+				t.Errorf("%s is paid, the cart is %s, after %s; %d sales were created", payment.Sale, view.Sale, registration.Sale, world.sales())
 			}
-			w.expectCart(view, test.names...)
-			w.Confirm(payment, goodCard)
-			if payment = w.Advance(g, payment); payment.State != flows.Recorded || len(w.Lines(payment)) != 1 {
-				t.Errorf("%s (%s), the ledger holds %+v", payment.State, payment.Reason, w.Lines(payment))
+			world.expectCart(view, test.names...)
+			world.Confirm(payment, goodCard)
+			if payment = world.Advance(gateway, payment); payment.State != flows.Recorded || len(world.Lines(payment)) != 1 {
+				t.Errorf("%s (%s), the ledger holds %+v", payment.State, payment.Reason, world.Lines(payment))
 			}
 		})
 	}

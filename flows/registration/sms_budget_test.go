@@ -46,9 +46,9 @@ func TestSMSBudget(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
 	with := gatewayOptions{SMS: registration.SMSBudgetConfig{Hourly: 3, Daily: 5}}
-	g, other := world.Gateway(with), world.Gateway(with)
+	instance, other := world.Gateway(with), world.Gateway(with)
 	code := func(n int) error {
-		_, _, err := world.askForCode([]*gateway{g, other}[n%2], n)
+		_, _, err := world.askForCode([]*gateway{instance, other}[n%2], n)
 		return err
 	}
 	for n := range 3 {
@@ -69,7 +69,7 @@ func TestSMSBudget(t *testing.T) {
 	}
 	world.Clock.Advance(time.Hour)
 	paused(t, code(7), 24*time.Hour)
-	if counts := g.SMS.Counts(); counts.OverBudget+other.SMS.Counts().OverBudget != 3 || counts.Sent+other.SMS.Counts().Sent != 5 {
+	if counts := instance.SMS.Counts(); counts.OverBudget+other.SMS.Counts().OverBudget != 3 || counts.Sent+other.SMS.Counts().Sent != 5 {
 		t.Errorf("counted: %+v, %+v", counts, other.SMS.Counts())
 	}
 }

@@ -168,14 +168,14 @@ func (s *Store) Waiting(ctx context.Context, lane flows.Lane, now time.Time) (fl
 	if _, err := pipe.Exec(ctx); err != nil {
 		return flows.Waiting{}, err
 	}
-	w := flows.Waiting{Due: int(due.Val()), Later: int(all.Val() - due.Val())}
+	waiting := flows.Waiting{Due: int(due.Val()), Later: int(all.Val() - due.Val())}
 	for _, first := range woken.Val() {
-		w.Oldest = time.UnixMilli(int64(first.Score) + urgent)
+		waiting.Oldest = time.UnixMilli(int64(first.Score) + urgent)
 	}
 	for _, first := range overdue.Val() {
-		if at := time.UnixMilli(int64(first.Score)); w.Oldest.IsZero() || at.Before(w.Oldest) {
-			w.Oldest = at
+		if at := time.UnixMilli(int64(first.Score)); waiting.Oldest.IsZero() || at.Before(waiting.Oldest) {
+			waiting.Oldest = at
 		}
 	}
-	return w, nil
+	return waiting, nil
 }

@@ -166,19 +166,19 @@ func (b *fixture) started() (*flows.Registration, *flows.Payment) {
 }
 
 // next makes the next payment of a registration without storing it.
-func (b *fixture) next(r *flows.Registration) *flows.Payment {
-	r.Generation++
+func (b *fixture) next(registration *flows.Registration) *flows.Payment {
+	registration.Generation++
 	return &flows.Payment{
-		ID:           flows.NewPaymentID(r.ID, r.Generation),
+		ID:           flows.NewPaymentID(registration.ID, registration.Generation),
 		Schema:       flows.PaymentSchema,
 		State:        flows.Priced,
-		Registration: r.ID,
-		Generation:   r.Generation,
+		Registration: registration.ID,
+		Generation:   registration.Generation,
 		Sale:         "/demo/sales/5",
 		Amount:       4990,
 		Currency:     "EUR",
-		CreatedAt:    r.CreatedAt,
-		UpdatedAt:    r.CreatedAt,
+		CreatedAt:    registration.CreatedAt,
+		UpdatedAt:    registration.CreatedAt,
 		Payer:        &flows.Payer{FamilyName: "Martin", GivenName: "Ada"},
 	}
 }

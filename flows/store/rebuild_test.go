@@ -205,21 +205,22 @@ func TestHeartbeat(t *testing.T) {
 }
 
 func TestEnsureScheduled(t *testing.T) {
-	onEach(t, func(b *fixture) {
-		_, payment := b.started()
+	onEach(t, func(store *fixture) {
+		_, payment := store.started()
 		score := func() int64 {
-			return int64(b.redis.ZScore(b.Context(), "fd:payments:open", string(payment.ID)).Val())
+			return int64(store.redis.ZScore(store.Context(), "fd:payments:open", string(payment.ID)).Val())
 		}
 		planned, now := score(), time.Now()
 		tomorrow := redis.Z{Score: float64(now.Add(24 * time.Hour).UnixMilli()), Member: string(payment.ID)}
 		for _, step := range []struct {
 			do   func()
 			want int64
-		}{{func() {}, planned}, {func() { b.redis.Del(b.Context(), "fd:payments:open") }, now.UnixMilli()},
-			{func() { b.redis.ZAdd(b.Context(), "fd:payments:open", tomorrow) }, now.Add(10 * time.Minute).UnixMilli()}} { // a clock was ahead
+		}{{func() {}, planned}, {func() { store.redis.Del(store.Context(), "fd:payments:open") }, now.UnixMilli()},
+			// a clock was ahead
+			{func() { store.redis.ZAdd(store.Context(), "fd:payments:open", tomorrow) }, now.Add(10 * time.Minute).UnixMilli()}} {
 			step.do()
-			if err := b.EnsureScheduled(b.Context(), payment, now); err != nil || score() != step.want {
-				b.Errorf("the next look is at %d, want %d (%v)", score(), step.want, err)
+			if err := store.EnsureScheduled(store.Context(), payment, now); err != nil || score() != step.want {
+				store.Errorf("the next look is at %d, want %d (%v)", score(), step.want, err)
 			}
 		}
 	})

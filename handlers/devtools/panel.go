@@ -42,13 +42,13 @@ type Panel struct {
 // New returns a panel. Wrap puts it before the gateway.
 func New(cfg Config) *Panel {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &Panel{now: cfg.Now, mux: http.NewServeMux(), closed: ctx.Done(), close: cancel}
-	p.changes.change = make(chan struct{})
-	p.mux.HandleFunc("GET /panel/requests", p.listRequests)
-	p.mux.HandleFunc("DELETE /panel/requests", p.clearRequests)
-	p.mux.HandleFunc("GET /panel/changes", p.streamChanges)
-	p.mux.HandleFunc("GET /panel/{file}", serveFile)
-	return p
+	panel := &Panel{now: cfg.Now, mux: http.NewServeMux(), closed: ctx.Done(), close: cancel}
+	panel.changes.change = make(chan struct{})
+	panel.mux.HandleFunc("GET /panel/requests", panel.listRequests)
+	panel.mux.HandleFunc("DELETE /panel/requests", panel.clearRequests)
+	panel.mux.HandleFunc("GET /panel/changes", panel.streamChanges)
+	panel.mux.HandleFunc("GET /panel/{file}", serveFile)
+	return panel
 }
 
 // Record keeps a request, for handlers.Config.OnRequest.

@@ -20,14 +20,14 @@ import (
 // newPanel serves a panel in front of a site with empty responses.
 func newPanel(t *testing.T) (*devtools.Panel, string) {
 	t.Helper()
-	p := devtools.New(devtools.Config{Now: time.Now})
+	panel := devtools.New(devtools.Config{Now: time.Now})
 	mux := http.NewServeMux()
-	mux.Handle("/panel/", p)
+	mux.Handle("/panel/", panel)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	server := httptest.NewServer(p.Wrap(mux))
+	server := httptest.NewServer(panel.Wrap(mux))
 	t.Cleanup(server.Close)
-	t.Cleanup(p.Close)
-	return p, server.URL
+	t.Cleanup(panel.Close)
+	return panel, server.URL
 }
 
 func send(t *testing.T, method, address string, headers ...[2]string) (int, string) {
@@ -108,7 +108,7 @@ func TestBadRequests(t *testing.T) {
 	p, address := newPanel(t)
 	p.Record(handlers.RequestInfo{World: "demo"})
 	foreign := [2]string{"Sec-Fetch-Site", "cross-site"}
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		method, path string
 		header       [2]string
 		want         int
@@ -122,12 +122,12 @@ func TestBadRequests(t *testing.T) {
 		"not its sources":    {"GET", "/panel/jsconfig.json", [2]string{}, 404},
 		"not above":          {"GET", "/panel/..%2fpanel.go", [2]string{}, 400},
 	} {
-		headers := [][2]string{c.header}
-		if c.header[0] == "" {
+		headers := [][2]string{test.header}
+		if test.header[0] == "" {
 			headers = nil
 		}
-		if status, body := send(t, c.method, address+c.path, headers...); status != c.want {
-			t.Errorf("%s: status %d instead of %d: %s", name, status, c.want, body)
+		if status, body := send(t, test.method, address+test.path, headers...); status != test.want {
+			t.Errorf("%s: status %d instead of %d: %s", name, status, test.want, body)
 		}
 	}
 	if left := list(t, address, "demo"); len(left.Items) != 1 {
@@ -138,7 +138,7 @@ func TestBadRequests(t *testing.T) {
 // TestChangesAreAnnounced follows changes: one event for a request that may have changed something, and none for
 // the panel's own reads.
 func TestChangesAreAnnounced(t *testing.T) {
-	p, address := newPanel(t)
+	panel, address := newPanel(t)
 	request, err := http.NewRequestWithContext(t.Context(), "GET", address+"/panel/changes", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestChangesAreAnnounced(t *testing.T) {
 	}
 	send(t, "GET", address+"/sim/demo/_control/requests")
 	send(t, "GET", address+"/panel/requests?world=demo")
-	p.Close()
+	panel.Close()
 	if next() {
 		t.Error("what a panel reads makes it read again")
 	}

@@ -71,7 +71,7 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
-	m := &Metrics{
+	metrics := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: counter("frontdesk_http_requests_total",
 			"Requests with a response; code is that of the problem document, or none.", "method", "route", "status", "code"),
@@ -98,12 +98,13 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 	build := prometheus.GaugeOpts{Name: "frontdesk_build_info", Help: "What runs; always 1."}
 	info := prometheus.NewGaugeVec(build, []string{"version", "mode"})
 	info.WithLabelValues(cfg.Version, cfg.Mode).Set(1)
-	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, m.problems, m.redisCalls, m.redisTimes,
-		m.streams, m.admissions, m.places, m.placesTaken, info, collectors.NewGoCollector(),
+	metrics.registry.MustRegister(metrics.requests, metrics.durations, metrics.calls, metrics.waits, metrics.transitions, metrics.problems,
+		metrics.redisCalls, metrics.redisTimes,
+		metrics.streams, metrics.admissions, metrics.places, metrics.placesTaken, info, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.served = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
-	m.openSeries()
-	return m
+	metrics.served = promhttp.HandlerFor(metrics.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+	metrics.openSeries()
+	return metrics
 }
 
 // openSeries starts the series of alerts at zero: a series that begins at one has no rate.

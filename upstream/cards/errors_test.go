@@ -34,7 +34,7 @@ func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	pair := newPair(t)
 	made := pair.confirmed("c", goodCard)
-	for _, c := range []struct {
+	for _, test := range []struct {
 		status     int
 		kind, code string
 		want       error
@@ -62,17 +62,17 @@ func TestOutcomes(t *testing.T) {
 		{401, "invalid_request_error", "", cards.ErrRefused},
 		{403, "invalid_request_error", "", cards.ErrRefused},
 	} {
-		fault := pair.double.Inject(sandbox.Fault{Status: c.status, Type: c.kind, Code: c.code})
+		fault := pair.double.Inject(sandbox.Fault{Status: test.status, Type: test.kind, Code: test.code})
 		_, err := pair.Capture(t.Context(), "capture", made.ID, 4990)
 		if err == nil || fault.Hits() != 1 {
-			t.Fatalf("%d %s %s: %v, struck %d times", c.status, c.kind, c.code, err, fault.Hits())
+			t.Fatalf("%d %s %s: %v, struck %d times", test.status, test.kind, test.code, err, fault.Hits())
 		}
-		if c.want == nil && isOutcome(err) || c.want != nil && !errors.Is(err, c.want) {
-			t.Errorf("%d %s %s: %v, want %v", c.status, c.kind, c.code, err, c.want)
+		if test.want == nil && isOutcome(err) || test.want != nil && !errors.Is(err, test.want) {
+			t.Errorf("%d %s %s: %v, want %v", test.status, test.kind, test.code, err, test.want)
 		}
-		for _, part := range []string{"capture", fmt.Sprint(c.status), c.kind, c.code, "req_"} {
+		for _, part := range []string{"capture", fmt.Sprint(test.status), test.kind, test.code, "req_"} {
 			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%d %s %s: the text lacks %q: %v", c.status, c.kind, c.code, part, err)
+				t.Errorf("%d %s %s: the text lacks %q: %v", test.status, test.kind, test.code, part, err)
 			}
 		}
 	}
@@ -264,7 +264,7 @@ func TestKeyInUse(t *testing.T) {
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	pair := newPair(t)
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		fault    sandbox.Fault
 		repeated bool
 		usedUp   bool // should the processor store it under the key, repeating the call is useless for a day
@@ -282,11 +282,12 @@ func TestConflicts(t *testing.T) {
 		"unavailable":        {fault: sandbox.Fault{Status: 503, Type: "api_error"}},
 	} {
 		made := pair.created("create " + name)
-		c.fault.Method, c.fault.Path, c.fault.Times = http.MethodPost, "/v1/payment_intents/"+made.ID, 3
-		fault := pair.double.Inject(c.fault)
+		test.fault.Method, test.fault.Path, test.fault.Times = http.MethodPost, "/v1/payment_intents/"+made.ID, 3
+		fault := pair.double.Inject(test.fault)
 		held, err := pair.UpdateMetadata(t.Context(), "claim "+name, made.ID, map[string]string{"fd_post_1": "mine"})
 		done := err == nil && held.Metadata["fd_post_1"] == "mine" && !held.Replayed
-		if done != c.repeated || errors.Is(err, cards.ErrKeyUsedUp) != c.usedUp || fault.Hits() != map[bool]int{true: 3, false: 1}[c.repeated] {
+		if done != test.repeated || errors.Is(err, cards.ErrKeyUsedUp) != test.usedUp ||
+			fault.Hits() != map[bool]int{true: 3, false: 1}[test.repeated] {
 			t.Errorf("%s: %+v, %v after %d faults", name, held, err, fault.Hits())
 		}
 		pair.double.ClearFaults()

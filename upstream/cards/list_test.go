@@ -116,7 +116,7 @@ func TestListsThatAreNone(t *testing.T) {
 // TestLongLists: a list has no limit, and one that breaks off, or continues with itself, is an error.
 func TestLongLists(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		pages, fails, stuck int // how many there are; the page that fails; the page that comes again and again
 		want                int
 		fine                bool
@@ -133,22 +133,22 @@ func TestLongLists(t *testing.T) {
 				if err != nil {
 					n = 0
 				}
-				if n == c.fails {
+				if n == test.fails {
 					w.WriteHeader(http.StatusServiceUnavailable)
 					return
 				}
-				if c.stuck >= 0 {
-					n = min(n, c.stuck)
+				if test.stuck >= 0 {
+					n = min(n, test.stuck)
 				}
 				var page []string
 				for i := range 100 {
 					page = append(page, fmt.Sprintf(`{"id":"pi_%d","status":"canceled"}`, n*100+i))
 				}
-				fmt.Fprintf(w, `{"object":"list","has_more":%t,"data":[%s]}`, n+1 < c.pages, strings.Join(page, ","))
+				fmt.Fprintf(w, `{"object":"list","has_more":%t,"data":[%s]}`, n+1 < test.pages, strings.Join(page, ","))
 			}))
 			t.Cleanup(server.Close)
 			all, err := listed(t.Context(), newClient(t, cards.Config{URL: server.URL}), time.Time{})
-			if len(all) != c.want || (err == nil) != c.fine {
+			if len(all) != test.want || (err == nil) != test.fine {
 				t.Errorf("%d payments, %v", len(all), err)
 			}
 		})

@@ -36,7 +36,7 @@ func TestStates(t *testing.T) {
 		}
 	}
 	type steps []func(*pair, string)
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		do   steps
 		want cards.Payment
 	}{
@@ -65,13 +65,13 @@ func TestStates(t *testing.T) {
 			t.Parallel()
 			p := newPair(t)
 			made := p.created("create")
-			for _, step := range c.do {
+			for _, step := range test.do {
 				step(p, made.ID)
 			}
 			held := p.get(made.ID)
 			got := cards.Payment{State: held.State, DeclineCode: held.DeclineCode, Captured: held.Captured, Refunded: held.Refunded}
-			if fmt.Sprint(got) != fmt.Sprint(c.want) {
-				t.Errorf("got %+v, want %+v", got, c.want)
+			if fmt.Sprint(got) != fmt.Sprint(test.want) {
+				t.Errorf("got %+v, want %+v", got, test.want)
 			}
 			if held.Amount != 4990 || held.Currency != "EUR" || held.Metadata["fd_registration"] != "r1" || held.ID != made.ID {
 				t.Errorf("the payment changed: %+v", held)

@@ -421,15 +421,15 @@ func (e *networkEnv) settledLedger() map[int64]int {
 }
 
 // post sends one POST into a random fault, and reports whether the fault happened.
-func (e *networkEnv) post(t *testing.T, a *attempt) (struck bool) {
+func (e *networkEnv) post(t *testing.T, tried *attempt) (struck bool) {
 	kinds := networkFaultKinds()
 	n := e.random.IntN(len(kinds))
-	a.fault = kinds[n]
+	tried.fault = kinds[n]
 	switch n -= 1; {
 	case n < 0:
 		proxy := frontdesktest.NewTCPProxy(t, e.listener.Addr().String())
-		e.send(t, e.client(proxy.Address()), a, proxy.Cut)
-		return a.outcome == club.NotSent
+		e.send(t, e.client(proxy.Address()), tried, proxy.Cut)
+		return tried.outcome == club.NotSent
 	case n < len(connFaults):
 		conn := &faultyConn{connFault: connFaults[n]}
 		if conn.within > 0 {
@@ -438,15 +438,15 @@ func (e *networkEnv) post(t *testing.T, a *attempt) (struck bool) {
 		if e.secure && conn.within > 0 && e.random.IntN(4) > 0 { // longer than the handshake
 			conn.left += handshakeBytes
 		}
-		e.send(t, e.direct, a, func() { e.listener.planned.Store(conn) })
+		e.send(t, e.direct, tried, func() { e.listener.planned.Store(conn) })
 		if !e.secure {
-			a.received = conn.received.Load()
+			tried.received = conn.received.Load()
 		}
 		return conn.struck.Load()
 	case n < len(connFaults)+len(simulated):
 		once, fault := 1, simulated[n-len(connFaults)]
 		fault.Times, fault.Match = &once, clubsim.FaultMatch{Method: http.MethodPost, Path: "/sales/*/payments"}
-		e.send(t, e.direct, a, func() {
+		e.send(t, e.direct, tried, func() {
 			if err := e.sim.SetFaults([]clubsim.Fault{fault}); err != nil {
 				t.Error(err)
 			}
@@ -458,21 +458,21 @@ func (e *networkEnv) post(t *testing.T, a *attempt) (struck bool) {
 		both[n%2] = disturbances[n/2].choose(e.random)
 		proxy := frontdesktest.NewTCPProxy(t, e.listener.Addr().String())
 		defer proxy.Cut()
-		e.send(t, e.client(proxy.Address()), a, func() { proxy.Disturb(both[0], both[1]) })
-		return both[n%2].Break == nil || a.err != nil // a break beyond the last byte has no effect
+		e.send(t, e.client(proxy.Address()), tried, func() { proxy.Disturb(both[0], both[1]) })
+		return both[n%2].Break == nil || tried.err != nil // a break beyond the last byte has no effect
 	}
 }
 
 // send sends the POST after the fault has been prepared. The read just before it uses the token, so that the
 // POST opens the next connection.
-func (e *networkEnv) send(t *testing.T, client *club.Client, a *attempt, prepare func()) {
+func (e *networkEnv) send(t *testing.T, client *club.Client, tried *attempt, prepare func()) {
 	if _, err := client.GetSale(context.Background(), e.scope, e.sale); err != nil {
 		t.Error(err)
 	}
 	prepare()
 	payment := e.payment
-	payment.Amount = a.amount
-	_, a.err = client.CreatePayment(context.Background(), e.scope, e.sale, payment, nil)
-	a.outcome = club.OutcomeOf(a.err)
+	payment.Amount = tried.amount
+	_, tried.err = client.CreatePayment(context.Background(), e.scope, e.sale, payment, nil)
+	tried.outcome = club.OutcomeOf(tried.err)
 	e.listener.planned.Store(nil)
 }

@@ -119,7 +119,7 @@ var operations = []operation{
 	{"CheckSale", func(ctx context.Context, c *club.Client) error {
 		return result(c.CheckSale(ctx, demo, sale))
 	}, `GET /demo/sales/1/check `},
-	{"CreatePayment at the desk", func(ctx context.Context, c *club.Client) error {
+	{"CreatePayment at the desk", func(ctx context.Context, client *club.Client) error {
 		in := club.NewPayment{
 			Contact:    "/demo/contacts/7",
 			FamilyName: "Testeur",
@@ -133,7 +133,7 @@ var operations = []operation{
 			Cards:      []club.PaymentCard{{Amount: 100, Network: "External"}},
 			Cheques:    []club.Cheque{{Amount: 200, Bank: "B", Code: "1", DepositDesiredDate: "2026-03-05", Owner: "O"}},
 		}
-		return result(c.CreatePayment(ctx, demo, sale, in, nil))
+		return result(client.CreatePayment(ctx, demo, sale, in, nil))
 	}, `POST /demo/sales/1/payments {"contactId":"/demo/contacts/7",` +
 		`"contactFamilyName":"Testeur","contactGivenName":"Ada","contactNumber":"C7",` +
 		`"amount":300,"mean":"cheque","clubId":"/demo/clubs/11","clubCode":"PARIS11","checkout":"/demo/checkouts/1",` +

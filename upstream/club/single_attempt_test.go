@@ -431,14 +431,14 @@ func TestPaymentWithoutToken(t *testing.T) {
 // listen serves each connection to a port, then closes it.
 func listen(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
+	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
-			conn, err := l.Accept()
+			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
@@ -448,7 +448,7 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 			}()
 		}
 	}()
-	return l.Addr().String()
+	return listener.Addr().String()
 }
 
 // unused returns an address on which nothing listens.

@@ -46,17 +46,17 @@ type issuer struct {
 
 func newIssuer(t *testing.T, expiresIn any) *issuer {
 	t.Helper()
-	i := &issuer{recordingServer: &recordingServer{}, revoked: map[string]bool{}, expires: expiresIn}
-	business := i.with(i.business)
-	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	tokens := &issuer{recordingServer: &recordingServer{}, revoked: map[string]bool{}, expires: expiresIn}
+	business := tokens.with(tokens.business)
+	tokens.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
-			i.issue(w, r)
+			tokens.issue(w, r)
 			return
 		}
 		business.ServeHTTP(w, r)
 	}))
-	t.Cleanup(i.Close)
-	return i
+	t.Cleanup(tokens.Close)
+	return tokens
 }
 
 func (i *issuer) issue(w http.ResponseWriter, r *http.Request) {

@@ -320,25 +320,25 @@ func TestTokenOfSeveral(t *testing.T) {
 
 // TestSpellings: a catalogue, a chain and a sale are the same however the club system writes them.
 func TestSpellings(t *testing.T) {
-	w := newWorld(t, "spellings")
-	cfg := w.config()
+	world := newWorld(t, "spellings")
+	cfg := world.config()
 	zone := must[*time.Location](t)(time.LoadLocation("Europe/Paris"))
 	cfg.Zone = func(club.IRI) *time.Location { return zone }
-	client, cart := club.New(cfg), w.cart(w.visitor().IRI, "301", "901")
+	client, cart := club.New(cfg), world.cart(world.visitor().IRI, "301", "901")
 	read := func() []any {
 		ctx := t.Context()
 		return []any{
-			must[[]club.Product](t)(client.ListProducts(ctx, w.bastille, club.ProductQuery{Club: w.bastille.Club})),
-			must[[]club.Offer](t)(client.ListOffers(ctx, w.bastille, "")),
-			must[[]club.DebitDay](t)(client.ListAllowedDebitDays(ctx, w.bastille, "2027-06-01")),
-			shape(must[*club.Network](t)(client.NetworkNodes(ctx, club.Scope{ClientToken: w.ClientToken()}))),
-			must[club.Contact](t)(client.GetContact(ctx, w.bastille, w.iri("contacts", "1001"))),
-			must[club.Sale](t)(client.GetSale(ctx, w.bastille, cart.IRI)),
-			must[club.SaleCheck](t)(client.CheckSale(ctx, w.bastille, cart.IRI)),
+			must[[]club.Product](t)(client.ListProducts(ctx, world.bastille, club.ProductQuery{Club: world.bastille.Club})),
+			must[[]club.Offer](t)(client.ListOffers(ctx, world.bastille, "")),
+			must[[]club.DebitDay](t)(client.ListAllowedDebitDays(ctx, world.bastille, "2027-06-01")),
+			shape(must[*club.Network](t)(client.NetworkNodes(ctx, club.Scope{ClientToken: world.ClientToken()}))),
+			must[club.Contact](t)(client.GetContact(ctx, world.bastille, world.iri("contacts", "1001"))),
+			must[club.Sale](t)(client.GetSale(ctx, world.bastille, cart.IRI)),
+			must[club.SaleCheck](t)(client.CheckSale(ctx, world.bastille, cart.IRI)),
 		}
 	}
 	want := read()
-	must[any](t)(nil, w.Configure(func(s *clubsim.Settings) {
+	must[any](t)(nil, world.Configure(func(s *clubsim.Settings) {
 		s.PHPJSON, s.DateTimes, s.HydraPrefix, s.NetworkNodeShape, s.PageSize = true, true, false, "flat", 7
 	}))
 	for i, got := range read() {

@@ -71,7 +71,7 @@ func TestHeaderChecks(t *testing.T) {
 	client := newTestClient(t, "demo-headers")
 	contact := client.newContact(nil)
 	foreign := client.login("demo-elsewhere")
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		change func(*testClient)
 		status int
 		text   string
@@ -110,8 +110,8 @@ func TestHeaderChecks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			other := *client
 			other.t = t
-			c.change(&other)
-			other.get(client.relative(contact)).want(c.status).wantText(c.text)
+			test.change(&other)
+			other.get(client.relative(contact)).want(test.status).wantText(test.text)
 		})
 	}
 }
@@ -146,7 +146,7 @@ func TestPathsAndMethods(t *testing.T) {
 func TestNetworkNodesNeedNoScope(t *testing.T) {
 	client := newTestClient(t, "demo-first")
 	club, node := client.iri("clubs", 11), client.iri("network_nodes", 1)
-	for _, c := range []struct {
+	for _, test := range []struct {
 		club, node string
 		status     int
 	}{
@@ -155,10 +155,10 @@ func TestNetworkNodesNeedNoScope(t *testing.T) {
 		{client.iri("clubs", 99), "", 404}, {"", client.iri("network_nodes", 99), 404},
 		{"/demo/clubs/11", "", 404}, {club, client.iri("network_nodes", 6), 404},
 	} {
-		client.club, client.node = c.club, c.node
+		client.club, client.node = test.club, test.node
 		for _, path := range []string{"network_nodes", "network_nodes/3"} {
-			if got := client.get(path).status; got != c.status {
-				t.Errorf("%s with club %q and node %q: %d, want %d", path, c.club, c.node, got, c.status)
+			if got := client.get(path).status; got != test.status {
+				t.Errorf("%s with club %q and node %q: %d, want %d", path, test.club, test.node, got, test.status)
 			}
 		}
 	}
@@ -318,7 +318,7 @@ func TestStartAndResetAreFast(t *testing.T) {
 	defer sim.Close()
 	world := sim.World("demo-7")
 	made := 0
-	for _, c := range []struct {
+	for _, test := range []struct {
 		name     string
 		times    int
 		most     time.Duration
@@ -329,13 +329,13 @@ func TestStartAndResetAreFast(t *testing.T) {
 		{"a reset", 5, 10 * time.Millisecond, world.Reset},
 	} {
 		fastest := time.Hour
-		for range c.times { // the machine may be busy, so the fastest call counts
+		for range test.times { // the machine may be busy, so the fastest call counts
 			began := time.Now()
-			c.function()
+			test.function()
 			fastest = min(fastest, time.Since(began))
 		}
-		if fastest > c.most {
-			t.Errorf("%s took %s", c.name, fastest)
+		if fastest > test.most {
+			t.Errorf("%s took %s", test.name, fastest)
 		}
 	}
 }

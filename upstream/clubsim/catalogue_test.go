@@ -20,7 +20,7 @@ func (d *testClient) names(query string) []string {
 func TestCatalogueByContext(t *testing.T) {
 	client := newTestClient(t, "demo-catalogue")
 	club := func(id int) string { return "context[club]=" + client.iri("clubs", id) }
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		query, product string
 		shown          bool
 	}{
@@ -49,8 +49,8 @@ func TestCatalogueByContext(t *testing.T) {
 		"another type":             {"type=badge", "Year Pass", false},
 		"age is left to the check": {"context[contactId]=" + client.iri("contacts", 1006), "Night Owl Year", true},
 	} {
-		if shown := slices.Contains(client.names(c.query), c.product); shown != c.shown {
-			t.Errorf("%s: %s shown: %v, want %v", name, c.product, shown, c.shown)
+		if shown := slices.Contains(client.names(test.query), test.product); shown != test.shown {
+			t.Errorf("%s: %s shown: %v, want %v", name, test.product, shown, test.shown)
 		}
 	}
 	client.get("products?type=nonsense&context[channel]=phone&context[debt]=much&context[date]=soon").
@@ -153,14 +153,15 @@ func TestOffers(t *testing.T) {
 // A mandatory option is added automatically, whether it is a badge or an option of the subscription.
 func TestMandatoryOptions(t *testing.T) {
 	client := newTestClient(t, "demo-mandatory")
-	for offer, c := range map[int]struct{ option, total int }{301: {2501, 69900 + 500}, 1501: {2501, 8890 + 500}, 4901: {1901, 42900 + 9900}} {
+	for offer, test := range map[int]struct{ option, total int }{
+		301: {2501, 69900 + 500}, 1501: {2501, 8890 + 500}, 4901: {1901, 42900 + 9900}} {
 		sale := client.newSale(client.newContact(nil), "PARIS11")
 		client.post(sale+"/articles", body{"offerId": client.iri("offers", offer), "implementation": body{"startDate": "2026-12-01"}}).want(201)
 		read := client.get(sale).want(200)
 		lines := read.json["articles"].([]any)
-		if len(lines) != 2 || lines[1].(body)["offerId"] != client.iri("offers", c.option) ||
+		if len(lines) != 2 || lines[1].(body)["offerId"] != client.iri("offers", test.option) ||
 			lines[1].(body)["parent"] != lines[0].(body)["@id"] ||
-			read.number("totalTI") != c.total {
+			read.number("totalTI") != test.total {
 			t.Errorf("%d: %s", offer, read.raw)
 		}
 		client.get(sale + "/check").want(204)

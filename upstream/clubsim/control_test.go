@@ -67,7 +67,7 @@ func verifyIdentity(t *testing.T, client *testClient, person body) {
 
 func TestSettings(t *testing.T) {
 	client := newTestClient(t, "demo-settings")
-	for _, c := range []struct {
+	for _, test := range []struct {
 		change any
 		text   string
 	}{
@@ -83,9 +83,9 @@ func TestSettings(t *testing.T) {
 		{body{"createdStatus": 299}, "createdStatus"},
 		{"nonsense", ""},
 	} {
-		client.control("PUT", "settings", c.change).want(400).wantText(c.text)
+		client.control("PUT", "settings", test.change).want(400).wantText(test.text)
 		if now := client.control("GET", "settings", nil).want(200); now.number("pageSize") != 30 {
-			t.Errorf("%v changed the settings: %s", c.change, now.raw)
+			t.Errorf("%v changed the settings: %s", test.change, now.raw)
 		}
 	}
 	changed := client.control("PUT", "settings", body{"pageSize": 7, "errorShape": "plain", "formerStatus": "ex"}).want(200)

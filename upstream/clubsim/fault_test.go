@@ -15,7 +15,7 @@ import (
 var payments = body{"method": "POST", "path": "/sales/*/payments"}
 
 func TestFaultsOfAPayment(t *testing.T) {
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		fault   body
 		status  int // 0: the connection is cut
 		applied int
@@ -42,24 +42,24 @@ func TestFaultsOfAPayment(t *testing.T) {
 			client := newTestClient(t, "demo-fault")
 			contact := client.newContact(nil)
 			sale := client.filledSale(contact, 2801)
-			c.fault["match"] = payments
-			client.control("PUT", "faults", []body{c.fault}).want(200)
+			test.fault["match"] = payments
+			client.control("PUT", "faults", []body{test.fault}).want(200)
 			result := client.pay(sale, contact, 9900)
-			if c.status == 0 && result.err == nil || c.status != 0 && result.status != c.status {
+			if test.status == 0 && result.err == nil || test.status != 0 && result.status != test.status {
 				t.Errorf("status %d, error %v: %s", result.status, result.err, result.raw)
 			}
-			if n := len(client.world.Ledger()); n != c.applied {
-				t.Errorf("%d payments were booked, want %d", n, c.applied)
+			if n := len(client.world.Ledger()); n != test.applied {
+				t.Errorf("%d payments were booked, want %d", n, test.applied)
 			}
-			if c.status == 429 && result.header.Get("Retry-After") == "" {
+			if test.status == 429 && result.header.Get("Retry-After") == "" {
 				t.Error("no Retry-After")
 			}
-			if c.status == 200 && result.json["@id"] != nil {
+			if test.status == 200 && result.json["@id"] != nil {
 				t.Errorf("this can be read: %s", result.raw)
 			}
 			journal := client.world.Requests()
 			last := journal[len(journal)-1]
-			if last.Operation != "createPayment" || last.Status != c.status || last.ClubID != client.club || last.NetworkNodeID != client.node {
+			if last.Operation != "createPayment" || last.Status != test.status || last.ClubID != client.club || last.NetworkNodeID != client.node {
 				t.Errorf("journal: %+v", last)
 			}
 			if hit := last.Fault != ""; hit != (client.world.Faults()[0].Hits == 1) {
@@ -179,7 +179,7 @@ func TestCloseEndsDelays(t *testing.T) {
 
 func TestFaultsAreChecked(t *testing.T) {
 	client := newTestClient(t, "demo-faults")
-	for _, c := range []struct {
+	for _, test := range []struct {
 		fault any
 		text  string
 	}{
@@ -194,7 +194,7 @@ func TestFaultsAreChecked(t *testing.T) {
 		{[]body{{"kind": "error_before", "match": body{"path": "{client_token}/sales"}}}, "leave out the client token"},
 		{"nonsense", ""},
 	} {
-		client.control("PUT", "faults", c.fault).want(400).wantText(c.text)
+		client.control("PUT", "faults", test.fault).want(400).wantText(test.text)
 	}
 }
 

@@ -41,13 +41,13 @@ func TestPaymentBodies(t *testing.T) {
 	if n := len(client.world.Ledger()); n != 0 {
 		t.Fatalf("a refused payment was booked: %d", n)
 	}
-	for i, b := range []body{
+	for i, fields := range []body{
 		with(body{"mean": "cash"}),
 		with(body{"mean": "cheque", "cheques": []body{cheque}}),
 		with(body{"mean": "card", "paymentCards": []body{{"amount": 5000, "network": "CBGroup"}, {"amount": 4900, "network": "External"}}}),
 		with(nil),
 	} {
-		r := client.post(sale+"/payments", b).want(201)
+		r := client.post(sale+"/payments", fields).want(201)
 		if r.text("@type") != "Payment" || r.number("amount") != 9900 || len(client.world.Ledger()) != i+1 {
 			t.Errorf("payment %d: %s", i, r.raw)
 		}

@@ -160,16 +160,16 @@ func (s *saleModel) Check(t *rapid.T) {
 		t.Fatalf("the double entry does not add up: %v", audit.Unbalanced)
 	}
 	settled, onAccount, received := map[string]int{}, 0, 0
-	for _, p := range s.world.Ledger() {
-		received += p.Amount
-		onAccount += p.OnAccount
+	for _, entry := range s.world.Ledger() {
+		received += entry.Amount
+		onAccount += entry.OnAccount
 		spent := 0
-		for _, part := range p.Settled {
+		for _, part := range entry.Settled {
 			settled[strings.TrimPrefix(part.SaleID, "/demo/")] += part.Amount
 			spent += part.Amount
 		}
-		if spent+p.OnAccount != p.Amount || p.OnAccount < 0 {
-			t.Fatalf("a payment lost money: %+v", p)
+		if spent+entry.OnAccount != entry.Amount || entry.OnAccount < 0 {
+			t.Fatalf("a payment lost money: %+v", entry)
 		}
 	}
 	if received != s.paid {

@@ -310,14 +310,14 @@ func TestRecordsAreReadByTheirIdentifier(t *testing.T) {
 
 func TestAllowedDebitDays(t *testing.T) {
 	client := newTestClient(t, "demo-days")
-	r := client.get("allowed_debit_days?startDate=2026-11-21").want(200)
+	result := client.get("allowed_debit_days?startDate=2026-11-21").want(200)
 	want := `[{"debitDay":5,"date":"2026-12-05"},{"debitDay":10,"date":"2026-12-10"},{"debitDay":20,"date":"2026-12-20"}]`
-	if r.raw != want {
-		t.Errorf("got %s", r.raw)
+	if result.raw != want {
+		t.Errorf("got %s", result.raw)
 	}
-	r = client.get("allowed_debit_days?startDate=2026-12-10").want(200)
-	if !strings.HasPrefix(r.raw, `[{"debitDay":10,"date":"2026-12-10"}`) {
-		t.Errorf("got %s", r.raw)
+	result = client.get("allowed_debit_days?startDate=2026-12-10").want(200)
+	if !strings.HasPrefix(result.raw, `[{"debitDay":10,"date":"2026-12-10"}`) {
+		t.Errorf("got %s", result.raw)
 	}
 	client.get("allowed_debit_days").want(200)
 	client.get("allowed_debit_days?startDate=soon").want(400).wantField("startDate")

@@ -48,15 +48,15 @@ func TestArticles(t *testing.T) {
 		"implementation.startDate",
 		"repaymentSchedule.debitDay", "repaymentSchedule.specificDay", "repaymentSchedule.startDate",
 	)
-	a := client.post(sale+"/articles", body{
+	result := client.post(sale+"/articles", body{
 		"offerId":         client.iri("offers", 101),
 		"parent":          nil,
 		"implementation":  nil,
 		"implementations": nil,
 	}).
 		want(201)
-	if a.text("@type") != "Article" || a.number("priceTI") != 45900 || a.text("productId") != client.iri("products", 1) {
-		t.Errorf("article: %s", a.raw)
+	if result.text("@type") != "Article" || result.number("priceTI") != 45900 || result.text("productId") != client.iri("products", 1) {
+		t.Errorf("article: %s", result.raw)
 	}
 	client.get(sale + "/check").want(400).wantCode("api.error.sale.article.start-date-required")
 	if n := len(client.get(sale + "/articles").want(200).members()); n != 1 {
@@ -80,7 +80,7 @@ func TestMandatoryOptionIsAddedOnce(t *testing.T) {
 
 func TestProrata(t *testing.T) {
 	client := newTestClient(t, "demo-prorata")
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		offer int
 		start string
 		lines int
@@ -95,13 +95,13 @@ func TestProrata(t *testing.T) {
 		"nothing for an offer without prorata": {901, "2026-11-21", 1, 6890},
 	} {
 		sale := client.newSale(client.newContact(nil), "PARIS11")
-		article := body{"offerId": client.iri("offers", c.offer)}
-		if c.start != "" {
-			article["implementation"] = body{"startDate": c.start}
+		article := body{"offerId": client.iri("offers", test.offer)}
+		if test.start != "" {
+			article["implementation"] = body{"startDate": test.start}
 		}
 		client.post(sale+"/articles", article).want(201)
 		read := client.get(sale).want(200)
-		if lines := read.json["articles"].([]any); len(lines) != c.lines || read.number("totalTI") != c.total {
+		if lines := read.json["articles"].([]any); len(lines) != test.lines || read.number("totalTI") != test.total {
 			t.Errorf("%s: %d lines, total %d: %s", name, len(lines), read.number("totalTI"), read.raw)
 		}
 	}
@@ -130,7 +130,7 @@ func TestPackageTakesItsStartDateFromImplementations(t *testing.T) {
 func TestCheckFindsWhatIsWrong(t *testing.T) {
 	client := newTestClient(t, "demo-check")
 	client.control("PUT", "settings", body{"mandateRequired": true}).want(200)
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		contact string
 		article body
 		code    string
@@ -157,13 +157,13 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		},
 			"api.error.sale.article.debit-day-not-allowed"},
 	} {
-		sale := client.newSale(c.contact, "PARIS11")
-		c.article["implementation"] = body{"startDate": "2026-12-01"}
-		client.post(sale+"/articles", c.article).want(201)
+		sale := client.newSale(test.contact, "PARIS11")
+		test.article["implementation"] = body{"startDate": "2026-12-01"}
+		client.post(sale+"/articles", test.article).want(201)
 		if r := client.get(sale + "/check"); r.status != 400 {
 			t.Errorf("%s: the check answers %d", name, r.status)
 		} else {
-			r.wantCode(c.code)
+			r.wantCode(test.code)
 		}
 	}
 }
@@ -210,7 +210,7 @@ func TestFreeSale(t *testing.T) {
 // Each category creates its record and makes the buyer a customer.
 func TestBehaviors(t *testing.T) {
 	receiver := newReceiver(t)
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		offer  int
 		left   string // the kinds of records, in order
 		events []string
@@ -227,7 +227,7 @@ func TestBehaviors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client := newTestClient(t, "demo-behavior-"+name)
 			contact := client.newContact(body{"status": "prospect"})
-			sale := client.filledSale(contact, c.offer)
+			sale := client.filledSale(contact, test.offer)
 			client.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
 			client.pay(sale, contact, client.get(sale).number("totalTI")).want(201)
 			if status := client.get(client.relative(contact)).text("status"); status != "customer" {
@@ -238,7 +238,7 @@ func TestBehaviors(t *testing.T) {
 			for _, b := range kept.Benefits {
 				left = append(left, b.Kind)
 			}
-			if strings.Join(left, " ") != c.left || kept.Benefits[0].SaleID != client.iri("sales", 5003) {
+			if strings.Join(left, " ") != test.left || kept.Benefits[0].SaleID != client.iri("sales", 5003) {
 				t.Errorf("the sale left %+v", kept.Benefits)
 			}
 			var names []string
@@ -247,12 +247,12 @@ func TestBehaviors(t *testing.T) {
 					names = append(names, e.Event)
 				}
 			}
-			if len(names) != len(c.events) {
-				t.Fatalf("events %v, want %v", names, c.events)
+			if len(names) != len(test.events) {
+				t.Fatalf("events %v, want %v", names, test.events)
 			}
 			for i := range names {
-				if names[i] != c.events[i] {
-					t.Errorf("events %v, want %v", names, c.events)
+				if names[i] != test.events[i] {
+					t.Errorf("events %v, want %v", names, test.events)
 				}
 			}
 			receiver.wait(t, len(names))

@@ -56,16 +56,17 @@ func TestMandateBodies(t *testing.T) {
 	contact := client.newContact(nil)
 	client.post("mandates", body{}).want(400).wantField("clubId", "contactId", "contactFamilyName", "contactGivenName", "contactNumber",
 		"contactAddress", "holder", "iban", "bic", "bank", "validFrom")
-	b := client.mandateBody(contact)
-	b["iban"], b["bic"], b["validFrom"], b["contactAddress"] = "FR1420041010050500013M02607", "X", "soon", body{"postalCode": "75011"}
-	client.post("mandates", b).want(400).
+	fields := client.mandateBody(contact)
+	fields["iban"], fields["bic"] = "FR1420041010050500013M02607", "X"
+	fields["validFrom"], fields["contactAddress"] = "soon", body{"postalCode": "75011"}
+	client.post("mandates", fields).want(400).
 		wantField("iban", "bic", "validFrom", "contactAddress.streetAddress").
 		wantCode("api.error.mandate.iban-not-valid")
-	b = client.mandateBody(contact)
-	b["iban"] = clubsim.RefusedIBAN
-	client.post("mandates", b).want(400).wantCode("api.error.mandate.iban-refused")
-	b["contactId"] = "1001"
-	client.post("mandates", b).want(404)
+	fields = client.mandateBody(contact)
+	fields["iban"] = clubsim.RefusedIBAN
+	client.post("mandates", fields).want(400).wantCode("api.error.mandate.iban-refused")
+	fields["contactId"] = "1001"
+	client.post("mandates", fields).want(404)
 	made := client.post("mandates", client.mandateBody(contact)).want(201)
 	if made.text("@type") != "Mandate" || made.text("@context") == "" || strings.Contains(made.raw, "20041010") {
 		t.Errorf("mandate: %s", made.raw)

@@ -230,14 +230,14 @@ func (d *testClient) contact(iri string) clubsim.Contact {
 // newContact creates a temporary contact in the acting club and returns its IRI.
 func (d *testClient) newContact(change body) string {
 	d.t.Helper()
-	b := body{
+	fields := body{
 		"familyName": "Martin", "givenName": "Alex", "gender": "other", "clubId": d.club, "birthDate": "1990-01-31",
 		"email": "alex@example.com", "mobile": "+33600000000", "address": homeAddress, "status": "temp",
 	}
 	for name, value := range change {
-		b[name] = value
+		fields[name] = value
 	}
-	return d.post("contacts", b).want(201).text("@id")
+	return d.post("contacts", fields).want(201).text("@id")
 }
 
 var homeAddress = body{"addressCountry": "FR", "addressLocality": "Paris", "postalCode": "75011", "streetAddress": "1 rue Oberkampf"}

@@ -143,7 +143,7 @@ func TestSpansArrive(t *testing.T) {
 // TestRepeats: errors that the specification calls transient are retried a few times, others never.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		answers []func(http.ResponseWriter)
 		came    int
 		failure string
@@ -159,13 +159,13 @@ func TestRepeats(t *testing.T) {
 		"taken in part":       {[]func(http.ResponseWriter){partial}, 1, "rejected 3 spans"},
 		"an answer of no use": {[]func(http.ResponseWriter){status(200)}, 1, ""},
 	} {
-		r := newReceiver(t, c.answers...)
+		r := newReceiver(t, test.answers...)
 		err := export(t, collector.Config{URL: r.URL + "/v1/traces"})
-		if len(r.came) != c.came {
+		if len(r.came) != test.came {
 			t.Errorf("%s: %d requests came", name, len(r.came))
 		}
-		if (err == nil) != (c.failure == "") ||
-			err != nil && (!strings.Contains(err.Error(), c.failure) || strings.Contains(err.Error(), "secret")) {
+		if (err == nil) != (test.failure == "") ||
+			err != nil && (!strings.Contains(err.Error(), test.failure) || strings.Contains(err.Error(), "secret")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

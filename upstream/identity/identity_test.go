@@ -318,13 +318,13 @@ func TestUnreachableLogin(t *testing.T) {
 	login := newLogin(t)
 	for name, address := range map[string]string{"no listener": "http://127.0.0.1:1/jwks", "not found": login.url} {
 		login.set(func() { login.status = http.StatusNotFound })
-		v := login.verifier(func(cfg *identity.Config) { cfg.JWKSURL, cfg.Secret = address, secret })
+		verifier := login.verifier(func(cfg *identity.Config) { cfg.JWKSURL, cfg.Secret = address, secret })
 		for range 3 {
-			if _, err := v.Verify(t.Context(), login.good(nil), "demo"); !errors.Is(err, identity.ErrUnavailable) {
+			if _, err := verifier.Verify(t.Context(), login.good(nil), "demo"); !errors.Is(err, identity.ErrUnavailable) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if _, err := v.Verify(t.Context(), login.sign(jwt.SigningMethodHS256, []byte(secret), "", login.claims(nil)), "demo"); err != nil {
+		if _, err := verifier.Verify(t.Context(), login.sign(jwt.SigningMethodHS256, []byte(secret), "", login.claims(nil)), "demo"); err != nil {
 			t.Errorf("%s: what the secret signed needs no keys: %v", name, err)
 		}
 	}

@@ -23,7 +23,7 @@ func TestWrap(t *testing.T) {
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	var changed []string
 	handler := world.Wrap(next, func(clientToken string) { changed = append(changed, clientToken) })
-	for _, c := range []struct {
+	for _, test := range []struct {
 		method, path, body string
 		status             int
 	}{
@@ -36,9 +36,9 @@ func TestWrap(t *testing.T) {
 		{"GET", "//sim/demo", "", http.StatusTeapot},
 	} {
 		recorder := httptest.NewRecorder()
-		handler.ServeHTTP(recorder, httptest.NewRequest(c.method, c.path, strings.NewReader(c.body)))
-		if recorder.Code != c.status {
-			t.Errorf("%s %s: status %d, want %d", c.method, c.path, recorder.Code, c.status)
+		handler.ServeHTTP(recorder, httptest.NewRequest(test.method, test.path, strings.NewReader(test.body)))
+		if recorder.Code != test.status {
+			t.Errorf("%s %s: status %d, want %d", test.method, test.path, recorder.Code, test.status)
 		}
 	}
 	if got := strings.Join(changed, " "); got != "demo-a demo-b demo-c" {

@@ -13,19 +13,19 @@ func TestMain(m *testing.M) { frontdesktest.Main(m) }
 
 // runShort runs a campaign in its short form, and fails on what it finds or on faults that
 // did not happen.
-func runShort(t *testing.T, c campaign.Campaign, o campaign.Options) *campaign.Report {
+func runShort(t *testing.T, tried campaign.Campaign, options campaign.Options) *campaign.Report {
 	t.Helper()
-	o.Gateway, o.Log = frontdesktest.Binary(t), t.Logf
-	if o.Seed == 0 {
-		o.Seed = uint64(time.Now().UnixNano())
+	options.Gateway, options.Log = frontdesktest.Binary(t), t.Logf
+	if options.Seed == 0 {
+		options.Seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("seed %d", o.Seed)
-	report, err := c.Run(t.Context(), o)
+	t.Logf("seed %d", options.Seed)
+	report, err := tried.Run(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Log(report)
-	if err := report.Err(c, o); err != nil {
+	if err := report.Err(tried, options); err != nil {
 		t.Error(err)
 	}
 	return report
@@ -78,13 +78,14 @@ func TestMutationsAreKilled(t *testing.T) {
 // for the record would prove nothing.
 func TestCampaignsAreComplete(t *testing.T) {
 	t.Parallel()
-	for _, c := range chaos.All() {
-		if c.Description == "" || len(c.Faults) == 0 || len(c.Mutations) == 0 || c.Long.Count == 0 && len(c.Long.MinFaults) == 0 {
-			t.Errorf("%s is not whole: %+v", c.Name, c)
+	for _, tried := range chaos.All() {
+		if tried.Description == "" || len(tried.Faults) == 0 || len(tried.Mutations) == 0 ||
+			tried.Long.Count == 0 && len(tried.Long.MinFaults) == 0 {
+			t.Errorf("%s is not whole: %+v", tried.Name, tried)
 		}
-		for _, name := range c.Mutations {
+		for _, name := range tried.Mutations {
 			if _, err := campaign.MutationNamed(name); err != nil {
-				t.Errorf("%s: %v", c.Name, err)
+				t.Errorf("%s: %v", tried.Name, err)
 			}
 		}
 	}

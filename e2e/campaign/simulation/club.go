@@ -19,36 +19,36 @@ import (
 type clubTransport struct{ *env }
 
 func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	t := taskOf(r.Context())
+	task := taskOf(r.Context())
 	article, _ := path.Match("/sim/*/sales/*/articles", r.URL.Path)
 	token := strings.HasSuffix(r.URL.Path, "/oauth/v2/token")
 	switch {
-	case t != nil && t.dead.Load():
+	case task != nil && task.dead.Load():
 		return nil, errDead
-	case t != nil && !token && r.Method == http.MethodPost && t.journey.plan.odd > 0:
-		if fault := t.journey.odd(t.journey.rng, adding); fault != nil {
+	case task != nil && !token && r.Method == http.MethodPost && task.journey.plan.odd > 0:
+		if fault := task.journey.odd(task.journey.rng, adding); fault != nil {
 			return c.simulate(r, fault)
 		}
 	}
 	switch {
-	case t != nil && article && r.Method == http.MethodPost && t.journey.chance(0.7):
-		return c.hang(r, t)
-	case t != nil && t.journey.plan.mandate && checksCode(r):
-		return c.checkCode(r, t)
-	case t == nil || token || r.Method != http.MethodGet:
+	case task != nil && article && r.Method == http.MethodPost && task.journey.chance(0.7):
+		return c.hang(r, task)
+	case task != nil && task.journey.plan.mandate && checksCode(r):
+		return c.checkCode(r, task)
+	case task == nil || token || r.Method != http.MethodGet:
 		return c.simulate(r, nil)
 	case strings.Contains(r.URL.Path, "/contacts/"):
 		// Contacts are read concurrently, and dropped when something else fails: no seed could decide which comes first.
 		return c.simulate(r, nil)
 	}
-	journey := t.journey
+	journey := task.journey
 	rng, hit := journey.drawRead(strings.HasSuffix(r.URL.Path, "/check"))
 	if !hit {
 		return c.simulate(r, nil)
 	}
 	if journey.plan.crashes > 0 && rng.Float64() < journey.plan.crashes/2 {
 		journey.fault(crashed)
-		journey.crash(t.gateway)
+		journey.crash(task.gateway)
 		return nil, errDead
 	}
 	if fault := journey.odd(rng, reading); fault != nil {
@@ -179,15 +179,15 @@ func (s *env) serveConnection(w http.ResponseWriter, r *http.Request) {
 	if err != nil || journey == nil || journey.running.Load() == nil || journey.running.Load().dead.Load() {
 		panic(http.ErrAbortHandler)
 	}
-	t := journey.running.Load()
+	task := journey.running.Load()
 	journey.fence.Add(1)
 	defer journey.fence.Add(1)
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	journey.tracef("%s: POST %s", t.gateway.name, r.URL.Path)
+	journey.tracef("%s: POST %s", task.gateway.name, r.URL.Path)
 	if len(journey.desk) > 0 {
 		journey.sentLate = max(journey.sentLate, journey.Now().Sub(journey.deskAt))
 	}
-	if !s.post(w, r, body, t) {
+	if !s.post(w, r, body, task) {
 		panic(http.ErrAbortHandler)
 	}
 }

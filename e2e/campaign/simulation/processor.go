@@ -41,22 +41,22 @@ func (s *env) openProcessor(seed uint64) {
 type processorTransport struct{ *env }
 
 func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	t := taskOf(r.Context())
-	if t == nil {
+	task := taskOf(r.Context())
+	if task == nil {
 		return p.process(r)
 	}
-	t.journey.noteLateCapture(r, t)
+	task.journey.noteLateCapture(r, task)
 	if r.Method == http.MethodPost {
-		t.overtake()
+		task.overtake()
 	}
-	if !t.interleave() {
+	if !task.interleave() {
 		return nil, errDead
 	}
-	if t.dies(func() { _, _ = p.process(r) }) {
+	if task.dies(func() { _, _ = p.process(r) }) {
 		return nil, errDead
 	}
-	answer, err := p.withFaults(r, t)
-	if !t.interleave() { // anything may also happen between the response and its consequences
+	answer, err := p.withFaults(r, task)
+	if !task.interleave() { // anything may also happen between the response and its consequences
 		return nil, errDead
 	}
 	return answer, err

@@ -50,25 +50,25 @@ func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 
 // process makes one round trip to Redis, with the faults of the journey's plan.
 func (h redisHook) process(ctx context.Context, cmds []redis.Cmder, next func() error) error {
-	t := taskOf(ctx)
-	if t != nil && t.dead.Load() {
+	task := taskOf(ctx)
+	if task != nil && task.dead.Load() {
 		return errDead // sends nothing, so that nothing is new to Redis because of it
 	}
 	h.redis.SetTime(h.Now())
-	if once := h.onlyOnce(cmds); once || t == nil {
+	if once := h.onlyOnce(cmds); once || task == nil {
 		return next()
 	}
-	journey := t.journey
+	journey := task.journey
 	send := func() error {
 		err := next()
 		journey.watchVersions(cmds)
 		return err
 	}
-	if !t.interleave() {
+	if !task.interleave() {
 		return errDead
 	}
 	h.redis.SetTime(h.Now())
-	if t.dies(func() { _ = send() }) {
+	if task.dies(func() { _ = send() }) {
 		return errDead
 	}
 	if journey.chance(journey.plan.rollbacks) {
@@ -211,16 +211,16 @@ func (f *journey) rollBackTo(n int) {
 // overtake has Redis fall back as a gateway is about to write at the processor, and another gateway advance the payment while the
 // write takes its time: the way to two owners of one claim of which neither sees the other in the journal.
 func (t *task) overtake() {
-	f := t.journey
-	if t.dead.Load() || f.plan.mixed || !f.chance(f.plan.overtakes) { // mixed: see post
+	journey := t.journey
+	if t.dead.Load() || journey.plan.mixed || !journey.chance(journey.plan.overtakes) { // mixed: see post
 		return
 	}
-	f.fault(cardsOvertaken)
-	f.rollBackTo(f.rng.IntN(len(f.snapshots)))
-	if p := f.latestPayment(); p != nil {
-		f.advancePayment(0, p.ID)
+	journey.fault(cardsOvertaken)
+	journey.rollBackTo(journey.rng.IntN(len(journey.snapshots)))
+	if p := journey.latestPayment(); p != nil {
+		journey.advancePayment(0, p.ID)
 	}
-	t.yield(f.between(0, 4*time.Second)) // well within the life of a claim
+	t.yield(journey.between(0, 4*time.Second)) // well within the life of a claim
 }
 
 // openLease is how long a payment that a gateway took is not due for the others.

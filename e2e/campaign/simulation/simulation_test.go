@@ -12,17 +12,17 @@ import (
 // TestJourneys plays enough journeys for every kind of fault to happen, and for what goes wrong once in a hundred journeys.
 func TestJourneys(t *testing.T) {
 	t.Parallel()
-	c, o := simulation.Campaign(), campaign.Options{Seed: 1, Count: 300, MinFaults: map[string]int{}}
-	for _, kind := range c.Faults {
-		o.MinFaults[kind] = 1
+	tried, options := simulation.Campaign(), campaign.Options{Seed: 1, Count: 300, MinFaults: map[string]int{}}
+	for _, kind := range tried.Faults {
+		options.MinFaults[kind] = 1
 	}
-	o.MinFaults["club: odd answers in a journey"] = o.Count / 5
-	report, err := c.Run(t.Context(), o)
+	options.MinFaults["club: odd answers in a journey"] = options.Count / 5
+	report, err := tried.Run(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Log(report)
-	if err := report.Err(c, o); err != nil {
+	if err := report.Err(tried, options); err != nil {
 		t.Error(err)
 	}
 }

@@ -56,16 +56,16 @@ func record(state flows.PaymentState) flows.Payment {
 }
 
 // remote returns the processor's payment of a record, as it was read just now.
-func remote(p *flows.Payment, state cards.State) *protocol.Remote {
+func remote(payment *flows.Payment, state cards.State) *protocol.Remote {
 	r := &protocol.Remote{
 		At:      now,
-		Terms:   protocol.TermsOf(p),
+		Terms:   protocol.TermsOf(payment),
 		Ours:    true,
 		Signed:  true,
-		Payment: cards.Payment{ID: "pi_1", State: state, Amount: p.Amount, Currency: p.Currency, ClientSecret: "secret"},
+		Payment: cards.Payment{ID: "pi_1", State: state, Amount: payment.Amount, Currency: payment.Currency, ClientSecret: "secret"},
 	}
 	if state == cards.Captured || state == cards.Refunded {
-		r.Captured = p.Amount
+		r.Captured = payment.Amount
 	}
 	return r
 }

@@ -102,15 +102,15 @@ func TestDecisionsAreExplained(t *testing.T) {
 }
 
 // decisionsOf returns the decisions about a payment that are carried out, and where they lead, whatever the other systems show.
-func decisionsOf(s *start) iter.Seq2[protocol.Choice, flows.PaymentState] {
+func decisionsOf(began *start) iter.Seq2[protocol.Choice, flows.PaymentState] {
 	return func(yield func(protocol.Choice, flows.PaymentState) bool) {
 		for _, choice := range []protocol.Choice{protocol.ConfirmRecorded, protocol.SendAgain, protocol.GiveBack, protocol.CallOff} {
 			for _, override := range []bool{false, true} {
-				for _, r := range s.readings {
-					for _, sale := range s.sales {
-						f := protocol.Facts{Remote: r.Remote, Sale: sale.Sale, Latest: &protocol.Latest{Payment: s.p}}
+				for _, r := range began.readings {
+					for _, sale := range began.sales {
+						f := protocol.Facts{Remote: r.Remote, Sale: sale.Sale, Latest: &protocol.Latest{Payment: began.p}}
 						decides(choice, override)(&f)
-						_, change := protocol.Next(s.p, f, now)
+						_, change := protocol.Next(began.p, f, now)
 						if change != nil && !yield(choice, change.Record.State) {
 							return
 						}

@@ -53,18 +53,18 @@ func starts(state flows.PaymentState) (all []*start) {
 		}
 		for _, h := range histories(state) {
 			for _, asked := range asks(state, method) {
-				s := &start{name: string(state) + ", " + string(method) + ", " + h.name + asked.name, p: usual(state, method)}
-				h.with(s.p)
-				if s.p.AttemptID != "" {
-					s.p.AttemptID = attemptAt(s.p.UpdatedAt)
+				began := &start{name: string(state) + ", " + string(method) + ", " + h.name + asked.name, p: usual(state, method)}
+				h.with(began.p)
+				if began.p.AttemptID != "" {
+					began.p.AttemptID = attemptAt(began.p.UpdatedAt)
 				}
 				if state == flows.Refunding || state == flows.Refunded {
-					s.p.AttemptID = protocol.RefundPrefix + s.p.AttemptID
+					began.p.AttemptID = protocol.RefundPrefix + began.p.AttemptID
 				}
-				s.readings, s.sales = everyReading(s.p), everySale(s.p)
-				s.asked.ID = "id"
-				asked.of(&s.asked)
-				all = append(all, s)
+				began.readings, began.sales = everyReading(began.p), everySale(began.p)
+				began.asked.ID = "id"
+				asked.of(&began.asked)
+				all = append(all, began)
 			}
 		}
 	}

@@ -307,7 +307,7 @@ func TestBadCalls(t *testing.T) {
 	id := newPayment(t, server)
 	create, confirm := "POST /v1/payment_intents", "POST /v1/payment_intents/"+id+"/confirm"
 	amount := func(amount, currency string) []string { return []string{"amount", amount, "currency", currency} }
-	for _, c := range []struct {
+	for _, test := range []struct {
 		call   string
 		params []string
 		status int
@@ -341,7 +341,7 @@ func TestBadCalls(t *testing.T) {
 		{confirm, []string{"payment_method", "pm_klarna"}, 200, ""}, // no types are named: the dashboard's
 		{confirm, []string{"payment_method", "pm_card_visa", "amount", "1"}, 400, "parameter_unknown"},
 	} {
-		expect(t, fmt.Sprint(c.call, " ", c.params), do(t, server, server.SecretKey, "", c.call, c.params...), c.status, c.code)
+		expect(t, fmt.Sprint(test.call, " ", test.params), do(t, server, server.SecretKey, "", test.call, test.params...), test.status, test.code)
 	}
 	large := send(t, server, "POST /v1/refunds", "a="+strings.Repeat("x", 600<<10), "Content-Type", formType)
 	if large.status != 400 || large.header.Get("Request-Id") == "" {

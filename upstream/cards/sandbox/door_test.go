@@ -18,13 +18,13 @@ const (
 )
 
 // door is a double, and what scripts and browsers reach of it without credentials.
-type door struct {
+type testDoor struct {
 	*testing.T
 	*sandbox.Server
 }
 
 // newDoor returns a double below /sandbox of another server.
-func newDoor(t *testing.T, cfg sandbox.Config) door {
+func newDoor(t *testing.T, cfg sandbox.Config) testDoor {
 	t.Helper()
 	mux := http.NewServeMux()
 	listener := httptest.NewServer(mux)
@@ -32,30 +32,30 @@ func newDoor(t *testing.T, cfg sandbox.Config) door {
 	s := startServer(t, cfg)
 	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", s))
 	t.Cleanup(listener.Close)
-	return door{t, s}
+	return testDoor{t, s}
 }
 
 // eachMount runs a test with a double of its own address and with one below a path of another server.
-func eachMount(t *testing.T, test func(door)) {
+func eachMount(t *testing.T, test func(testDoor)) {
 	t.Parallel()
-	t.Run("alone", func(t *testing.T) { t.Parallel(); test(door{t, startServer(t, sandbox.Config{})}) })
+	t.Run("alone", func(t *testing.T) { t.Parallel(); test(testDoor{t, startServer(t, sandbox.Config{})}) })
 	t.Run("mounted", func(t *testing.T) { t.Parallel(); test(newDoor(t, sandbox.Config{})) })
 }
 
 // send sends JSON by default; pairs of headers replace that.
-func (d door) send(what, body string, headers ...string) response {
+func (d testDoor) send(what, body string, headers ...string) response {
 	d.Helper()
 	return send(d.T, d.Server, what, body, append([]string{"Content-Type", "application/json"}, headers...)...)
 }
 
 // act does an action on a payment.
-func (d door) act(id, action, body string) response {
+func (d testDoor) act(id, action, body string) response {
 	d.Helper()
 	return d.send("POST /payments/"+id+"/"+action, body)
 }
 
 // form posts a form, as a browser does.
-func (d door) form(path string, pairs ...string) response {
+func (d testDoor) form(path string, pairs ...string) response {
 	d.Helper()
 	return d.send("POST "+path, encoded(pairs), "Content-Type", formType, "Accept", "text/html")
 }
@@ -63,7 +63,7 @@ func (d door) form(path string, pairs ...string) response {
 func confirmation(card string) string { return fmt.Sprintf(`{"card":%q}`, card) }
 
 // merchant makes a call of the API, which must succeed.
-func (d door) merchant(key, what string, params ...string) response {
+func (d testDoor) merchant(key, what string, params ...string) response {
 	d.Helper()
 	r := do(d.T, d.Server, d.SecretKey, key, what, params...)
 	if r.status != http.StatusOK {
@@ -73,14 +73,14 @@ func (d door) merchant(key, what string, params ...string) response {
 }
 
 // create makes a payment of a sale.
-func (d door) create(sale string) (id string) {
+func (d testDoor) create(sale string) (id string) {
 	d.Helper()
 	return d.merchant("", "POST /v1/payment_intents", "amount", "4990", "currency", "eur", "capture_method", "manual",
 		"payment_method_types[]", "card", "description", "Club Riverside", "metadata[fd_sale]", sale).text("id")
 }
 
 // in brings a new payment of the default world into a state.
-func (d door) in(state string) (id string) {
+func (d testDoor) in(state string) (id string) {
 	d.Helper()
 	id = d.create("/demo/sales/1")
 	card := map[string]string{"requires_action": "", "challenge": challengeCard, "declined": declinedCard}
@@ -102,31 +102,31 @@ func (d door) in(state string) (id string) {
 }
 
 func TestPaymentOnTheWire(t *testing.T) {
-	eachMount(t, func(d door) {
-		if r := d.send("GET /payments", ""); r.raw != `{"items":[]}` {
+	eachMount(t, func(door testDoor) {
+		if r := door.send("GET /payments", ""); r.raw != `{"items":[]}` {
 			t.Errorf("empty: %s", r.raw)
 		}
-		id := d.in("captured")
-		d.merchant("", "POST /v1/refunds", "payment_intent", id, "amount", "1000")
-		p, _ := d.Payment(id)
+		id := door.in("captured")
+		door.merchant("", "POST /v1/refunds", "payment_intent", id, "amount", "1000")
+		payment, _ := door.Payment(id)
 		want := fmt.Sprintf(`{"id":%q,"amount":4990,"currency":"EUR","captured":4990,"refunded":1000,"state":"captured","challenge":false,`+
 			`"declineCode":"","declines":0,"metadata":{"fd_sale":"/demo/sales/1"},"createdAt":%q,"description":"Club Riverside"}`,
-			id, p.CreatedAt.Format(time.RFC3339Nano))
+			id, payment.CreatedAt.Format(time.RFC3339Nano))
 		for _, accept := range []string{"application/json", "text/html", ""} {
-			r := d.send("GET /payments/"+id, "", "Accept", accept)
+			r := door.send("GET /payments/"+id, "", "Accept", accept)
 			isJSON := r.header.Get("Content-Type") == "application/json" && r.header.Get("X-Content-Type-Options") == "nosniff"
 			if r.raw != want || !isJSON {
 				t.Errorf("Accept %q: %s\nwant %s", accept, r.raw, want)
 			}
 		}
-		if r := d.send("GET /payments", ""); r.raw != `{"items":[`+want+`]}` || p.CreatedAt.Location() != time.UTC {
+		if r := door.send("GET /payments", ""); r.raw != `{"items":[`+want+`]}` || payment.CreatedAt.Location() != time.UTC {
 			t.Errorf("list: %s", r.raw)
 		}
-		newer := d.in("declined")
-		if r := d.send("GET /payments", ""); strings.Index(r.raw, newer) > strings.Index(r.raw, id) || strings.Count(r.raw, `"id"`) != 2 {
+		newer := door.in("declined")
+		if r := door.send("GET /payments", ""); strings.Index(r.raw, newer) > strings.Index(r.raw, id) || strings.Count(r.raw, `"id"`) != 2 {
 			t.Errorf("the list is not newest first: %s", r.raw)
 		}
-		if r := d.send("GET /payments?state=captured", ""); r.status != http.StatusBadRequest || r.code() != "invalid_parameter" {
+		if r := door.send("GET /payments?state=captured", ""); r.status != http.StatusBadRequest || r.code() != "invalid_parameter" {
 			t.Errorf("an unknown parameter: %d %s", r.status, r.raw)
 		}
 	})
@@ -134,8 +134,8 @@ func TestPaymentOnTheWire(t *testing.T) {
 
 // TestActions checks what buyers, banks and the processor can do, and that the response is the payment afterwards.
 func TestActions(t *testing.T) {
-	eachMount(t, func(d door) {
-		for _, c := range []struct {
+	eachMount(t, func(door testDoor) {
+		for _, test := range []struct {
 			in, settings, action, body, want string
 		}{
 			{"requires_action", `{}`, "confirm", confirmation(goodCard), `"state":"authorised"`},
@@ -158,19 +158,19 @@ func TestActions(t *testing.T) {
 			{"captured", `{}`, "dispute", `{}`, `"disputed":true,"state":"captured"`},
 			{"authorised", `{}`, "expire", `{}`, `"state":"cancelled"`},
 		} {
-			d.send("PUT /settings", c.settings)
-			id := d.in(c.in)
-			r := d.act(id, c.action, c.body)
-			if r.status != http.StatusOK || !strings.Contains(r.raw, c.want) || r.raw != d.send("GET /payments/"+id, "").raw {
-				d.Errorf("%s %s of a payment that is %s, with %s: %d %s", c.action, c.body, c.in, c.settings, r.status, r.raw)
+			door.send("PUT /settings", test.settings)
+			id := door.in(test.in)
+			r := door.act(id, test.action, test.body)
+			if r.status != http.StatusOK || !strings.Contains(r.raw, test.want) || r.raw != door.send("GET /payments/"+id, "").raw {
+				door.Errorf("%s %s of a payment that is %s, with %s: %d %s", test.action, test.body, test.in, test.settings, r.status, r.raw)
 			}
 		}
 	})
 }
 
 func TestRefusedActionsChangeNothing(t *testing.T) {
-	eachMount(t, func(d door) {
-		for _, c := range []struct {
+	eachMount(t, func(door testDoor) {
+		for _, test := range []struct {
 			in, action, body string
 			status           int
 			code             string
@@ -202,15 +202,15 @@ func TestRefusedActionsChangeNothing(t *testing.T) {
 			{"cancelled", "expire", `{}`, 409, "unexpected_state"},
 			{"cancelled", "confirm", confirmation(goodCard), 409, "unexpected_state"},
 		} {
-			id := d.in(c.in)
-			before := d.send("GET /payments/"+id, "").raw
-			r := d.act(id, c.action, c.body)
-			if after := d.send("GET /payments/"+id, "").raw; r.status != c.status || r.code() != c.code || after != before {
-				d.Errorf("%s %s of a payment that is %s: %d %s", c.action, c.body, c.in, r.status, r.raw)
+			id := door.in(test.in)
+			before := door.send("GET /payments/"+id, "").raw
+			r := door.act(id, test.action, test.body)
+			if after := door.send("GET /payments/"+id, "").raw; r.status != test.status || r.code() != test.code || after != before {
+				door.Errorf("%s %s of a payment that is %s: %d %s", test.action, test.body, test.in, r.status, r.raw)
 			}
 		}
-		id := d.in("declined")
-		if r := d.act(id, "expire", `{}`); !strings.Contains(r.raw, `"declineCode":"generic_decline"`) {
+		id := door.in("declined")
+		if r := door.act(id, "expire", `{}`); !strings.Contains(r.raw, `"declineCode":"generic_decline"`) {
 			t.Errorf("the error does not say why the card was declined: %s", r.raw)
 		}
 	})
@@ -245,7 +245,7 @@ func TestMistakesAreExplained(t *testing.T) {
 	door := newDoor(t, sandbox.Config{})
 	id := door.in("requires_action")
 	key := []string{"Authorization", "Bearer " + door.SecretKey}
-	for _, c := range []struct {
+	for _, test := range []struct {
 		what, body string
 		headers    []string
 		want       string
@@ -260,8 +260,8 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"GET /v1/payment_intents/" + id + "/confirm", "", key, "(GET: /v1/payment_intents/" + id + "/confirm)"},
 		{"GET /v1/payment_intents/" + id, "", nil, "Authorization"},
 	} {
-		if r := door.send(c.what, c.body, c.headers...); r.status < 400 || !strings.Contains(r.raw, c.want) {
-			t.Errorf("%s %s: %d %s", c.what, c.body, r.status, r.raw)
+		if r := door.send(test.what, test.body, test.headers...); r.status < 400 || !strings.Contains(r.raw, test.want) {
+			t.Errorf("%s %s: %d %s", test.what, test.body, r.status, r.raw)
 		}
 	}
 	if p, _ := door.Payment(id); p.State != "requires_action" {
@@ -270,8 +270,8 @@ func TestMistakesAreExplained(t *testing.T) {
 }
 
 func TestMissingPaths(t *testing.T) {
-	eachMount(t, func(d door) {
-		id := d.in("requires_action")
+	eachMount(t, func(door testDoor) {
+		id := door.in("requires_action")
 		for what, want := range map[string]string{
 			"GET /payments/pi_none":             "404 payment_not_found",
 			"POST /payments/pi_none/confirm":    "404 payment_not_found",
@@ -283,16 +283,16 @@ func TestMissingPaths(t *testing.T) {
 			"GET /v1/nothing":                   "401 ", // of the API
 			"POST /v3/challenge/" + id:          "401 ",
 		} {
-			r := d.send(what, confirmation(goodCard))
+			r := door.send(what, confirmation(goodCard))
 			if got := fmt.Sprint(r.status, " ", r.code()); got != want {
-				d.Errorf("%s: %s, want %s: %s", what, got, want, r.raw)
+				door.Errorf("%s: %s, want %s: %s", what, got, want, r.raw)
 			}
 		}
-		if r := d.send("DELETE /payments/"+id, ""); r.header.Get("Allow") != "GET, HEAD" {
-			d.Errorf("Allow: %q", r.header.Get("Allow"))
+		if r := door.send("DELETE /payments/"+id, ""); r.header.Get("Allow") != "GET, HEAD" {
+			door.Errorf("Allow: %q", r.header.Get("Allow"))
 		}
-		if r := d.send("GET /", ""); r.status != http.StatusSeeOther || r.header.Get("Location") != "payments" {
-			d.Errorf("home: %d %v", r.status, r.header)
+		if r := door.send("GET /", ""); r.status != http.StatusSeeOther || r.header.Get("Location") != "payments" {
+			door.Errorf("home: %d %v", r.status, r.header)
 		}
 	})
 }
@@ -301,7 +301,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	t.Parallel()
 	door := newDoor(t, sandbox.Config{})
 	id, large := door.in("requires_action"), strings.Repeat("4", 600<<10)
-	for _, c := range []struct {
+	for _, test := range []struct {
 		what, body, kind string
 		status           int
 	}{
@@ -314,8 +314,8 @@ func TestBodiesAreBounded(t *testing.T) {
 		{"PUT /settings", `{"webhooks":"drop"}`, "text/plain", http.StatusUnsupportedMediaType},
 		{"POST /settings", `{"webhooks":"drop"}`, "application/json", http.StatusBadRequest},
 	} {
-		if r := door.send(c.what, c.body, "Content-Type", c.kind); r.status != c.status || c.status >= 400 && r.code() == "" {
-			t.Errorf("%s as %s: %d %s", c.what, c.kind, r.status, r.raw)
+		if r := door.send(test.what, test.body, "Content-Type", test.kind); r.status != test.status || test.status >= 400 && r.code() == "" {
+			t.Errorf("%s as %s: %d %s", test.what, test.kind, r.status, r.raw)
 		}
 	}
 	if p, _ := door.Payment(id); p.State != "requires_action" || door.Settings("demo") != (sandbox.Settings{Webhooks: sandbox.Normal}) {

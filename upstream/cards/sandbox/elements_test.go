@@ -13,7 +13,7 @@ import (
 // TestPagesLoadTheirOwnFiles checks both pages, the library and every file that they name, in both places of a double.
 func TestPagesLoadTheirOwnFiles(t *testing.T) {
 	reference := regexp.MustCompile(`(?:src|href)="([^"]+)"`)
-	eachMount(t, func(d door) {
+	eachMount(t, func(door testDoor) {
 		seen := map[string]bool{}
 		var visit func(path string)
 		visit = func(path string) {
@@ -21,9 +21,9 @@ func TestPagesLoadTheirOwnFiles(t *testing.T) {
 				return
 			}
 			seen[path] = true
-			r := d.send("GET "+path, "")
+			r := door.send("GET "+path, "")
 			if r.status != http.StatusOK || r.header.Get("X-Content-Type-Options") != "nosniff" || r.header.Get("Cache-Control") != "no-cache" {
-				d.Errorf("%s answers %d, %v", path, r.status, r.header)
+				door.Errorf("%s answers %d, %v", path, r.status, r.header)
 			}
 			base, _ := url.Parse(path)
 			for _, found := range reference.FindAllStringSubmatch(r.raw, -1) {
@@ -34,11 +34,11 @@ func TestPagesLoadTheirOwnFiles(t *testing.T) {
 			visit(path)
 		}
 		if len(seen) != 9 {
-			d.Errorf("the pages load %v", seen)
+			door.Errorf("the pages load %v", seen)
 		}
 		for _, path := range []string{"/v3/element.html", "/v3/web/element.js", "/v3/challenge/", "/v3/x.js"} {
-			if r := d.send("GET "+path, ""); r.status == http.StatusOK || r.code() == "" {
-				d.Errorf("%s answers %d, %s", path, r.status, r.raw)
+			if r := door.send("GET "+path, ""); r.status == http.StatusOK || r.code() == "" {
+				door.Errorf("%s answers %d, %s", path, r.status, r.raw)
 			}
 		}
 	})
@@ -79,7 +79,7 @@ func TestOtherOriginsReadOnlyBuyersCalls(t *testing.T) {
 	door := newDoor(t, sandbox.Config{})
 	id := newPayment(t, door.Server)
 	held, _ := door.Payment(id)
-	for key, c := range map[string]struct {
+	for key, test := range map[string]struct {
 		status  int
 		allowed string
 	}{
@@ -87,7 +87,7 @@ func TestOtherOriginsReadOnlyBuyersCalls(t *testing.T) {
 		door.SecretKey: {http.StatusOK, ""}, "": {http.StatusUnauthorized, ""},
 	} {
 		r := do(t, door.Server, "", "", "GET /v1/payment_intents/"+id, "key", key, "client_secret", held.ClientSecret)
-		if allowed := r.header.Get("Access-Control-Allow-Origin"); r.status != c.status || allowed != c.allowed {
+		if allowed := r.header.Get("Access-Control-Allow-Origin"); r.status != test.status || allowed != test.allowed {
 			t.Errorf("with the key %q: %d, origins %q", key, r.status, allowed)
 		}
 	}

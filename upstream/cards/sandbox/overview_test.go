@@ -10,7 +10,7 @@ import (
 )
 
 // page reads a page as a browser does, and returns its text with the entities decoded.
-func (d door) page(path string, headers ...string) string {
+func (d testDoor) page(path string, headers ...string) string {
 	d.Helper()
 	r := d.send("GET "+path, "", append(headers, "Accept", "text/html,application/xhtml+xml,*/*;q=0.8")...)
 	guarded := strings.HasPrefix(r.header.Get("Content-Security-Policy"), "default-src 'none'")
@@ -21,11 +21,11 @@ func (d door) page(path string, headers ...string) string {
 }
 
 func TestSettings(t *testing.T) {
-	eachMount(t, func(d door) {
+	eachMount(t, func(door testDoor) {
 		const standard = `{"webhooks":"normal","webhookUrl":""}`
-		read := func() string { return d.send("GET /settings", "").raw }
+		read := func() string { return door.send("GET /settings", "").raw }
 		if got := read(); got != standard {
-			d.Errorf("at first: %s", got)
+			door.Errorf("at first: %s", got)
 		}
 		last := ""
 		for _, body := range []string{
@@ -34,8 +34,8 @@ func TestSettings(t *testing.T) {
 			`{"webhooks":"late","webhookUrl":"","challenges":"modal","captureBefore":"none","rateLimit":25}`,
 			`{"webhooks":"reorder","webhookUrl":"https://elsewhere.example/hooks","captureBefore":"-1m","secrets":2}`,
 		} {
-			if r := d.send("PUT /settings", body); r.status != http.StatusOK || r.raw != body || read() != body {
-				d.Errorf("%s: %d %s, then %s", body, r.status, r.raw, read())
+			if r := door.send("PUT /settings", body); r.status != http.StatusOK || r.raw != body || read() != body {
+				door.Errorf("%s: %d %s, then %s", body, r.status, r.raw, read())
 			}
 			last = body
 		}
@@ -45,55 +45,55 @@ func TestSettings(t *testing.T) {
 			`{"errors":"x"}`, `{"confirmations":"x"}`, `{"captures":"x"}`, `{"challenges":"x"}`, `{"captureBefore":"soon"}`,
 			`{"rateLimit":-1}`, `{"rateLimit":1.5}`, `{"secrets":3}`, `{} {}`, `[]`, ``,
 		} {
-			if r := d.send("PUT /settings", body); r.status != http.StatusBadRequest || r.code() == "" || read() != last {
-				d.Errorf("%s: %d %s, then %s", body, r.status, r.raw, read())
+			if r := door.send("PUT /settings", body); r.status != http.StatusBadRequest || r.code() == "" || read() != last {
+				door.Errorf("%s: %d %s, then %s", body, r.status, r.raw, read())
 			}
 		}
-		if d.send("PUT /settings", `{}`); read() != standard {
-			d.Errorf("left out: %s", read())
+		if door.send("PUT /settings", `{}`); read() != standard {
+			door.Errorf("left out: %s", read())
 		}
 	})
 }
 
 // TestWorldsApart checks that a demo world has its own payments and settings, whichever way a request names it.
 func TestWorldsApart(t *testing.T) {
-	eachMount(t, func(d door) {
+	eachMount(t, func(door testDoor) {
 		for _, sale := range []string{"/demo-one/sales/1", "/demo-two/sales/1", "", "/acme/sales/1"} {
-			d.create(sale)
+			door.create(sale)
 		}
 		names := func(path, world string) []response {
-			return []response{d.send("GET "+path+"?world="+world, ""), d.send("GET "+path, "", "X-Frontdesk-World", world),
-				d.send("GET "+path, "", "Cookie", "frontdesk-world="+world)}
+			return []response{door.send("GET "+path+"?world="+world, ""), door.send("GET "+path, "", "X-Frontdesk-World", world),
+				door.send("GET "+path, "", "Cookie", "frontdesk-world="+world)}
 		}
 		for world, want := range map[string]int{"demo-one": 1, "demo-two": 1, "demo": 2, "demo-three": 0} {
 			for _, r := range names("/payments", world) {
 				if r.status != http.StatusOK || strings.Count(r.raw, `"id"`) != want || !strings.Contains(r.header.Get("Vary"), "X-Frontdesk-World") {
-					d.Errorf("%s: %d %s", world, r.status, r.raw)
+					door.Errorf("%s: %d %s", world, r.status, r.raw)
 				}
 			}
 		}
-		if r := d.send("GET /payments", ""); strings.Count(r.raw, `"id"`) != 4 {
-			d.Errorf("without a world: %s", r.raw)
+		if r := door.send("GET /payments", ""); strings.Count(r.raw, `"id"`) != 4 {
+			door.Errorf("without a world: %s", r.raw)
 		}
-		d.send("PUT /settings", `{"webhooks":"drop"}`, "X-Frontdesk-World", "demo-one")
-		d.send("PUT /settings", `{"webhooks":"late"}`)
+		door.send("PUT /settings", `{"webhooks":"drop"}`, "X-Frontdesk-World", "demo-one")
+		door.send("PUT /settings", `{"webhooks":"late"}`)
 		for world, want := range map[string]string{"demo-one": "drop", "demo-two": "late"} {
 			for _, r := range names("/settings", world) {
 				if !strings.Contains(r.raw, want) {
-					d.Errorf("settings of %s: %s", world, r.raw)
+					door.Errorf("settings of %s: %s", world, r.raw)
 				}
 			}
 		}
 		for _, path := range []string{"/payments", "/settings"} {
 			for _, r := range names(path, "acme") {
 				if r.status != http.StatusBadRequest || r.code() != "invalid_world" {
-					d.Errorf("%s of acme: %d %s", path, r.status, r.raw)
+					door.Errorf("%s of acme: %d %s", path, r.status, r.raw)
 				}
 			}
 		}
 		for _, what := range []string{"POST /reset?world=acme", "PUT /settings?world=acme"} {
-			if r := d.send(what, `{}`); r.status != http.StatusBadRequest || r.code() != "invalid_world" || len(d.Payments()) != 4 {
-				d.Errorf("%s: %d %s", what, r.status, r.raw)
+			if r := door.send(what, `{}`); r.status != http.StatusBadRequest || r.code() != "invalid_world" || len(door.Payments()) != 4 {
+				door.Errorf("%s: %d %s", what, r.status, r.raw)
 			}
 		}
 	})
@@ -102,76 +102,77 @@ func TestWorldsApart(t *testing.T) {
 // TestReset: a reset, of a world or of all, forgets payments, keys and settings. The seed determines the ids, and none is used again.
 func TestReset(t *testing.T) {
 	t.Parallel()
-	d, twin := newDoor(t, sandbox.Config{Seed: 1}), newDoor(t, sandbox.Config{Seed: 1})
-	create := func(d door, amount, sale string) string {
+	door, twin := newDoor(t, sandbox.Config{Seed: 1}), newDoor(t, sandbox.Config{Seed: 1})
+	create := func(d testDoor, amount, sale string) string {
 		return d.merchant(sale, "POST /v1/payment_intents", "amount", amount, "currency", "eur", "metadata[fd_sale]", sale).text("id")
 	}
-	one, two := create(d, "4990", "/demo-one/s/1"), create(d, "4990", "/demo-two/s/1")
+	one, two := create(door, "4990", "/demo-one/s/1"), create(door, "4990", "/demo-two/s/1")
 	if id := create(twin, "100", "/demo/s/1"); id != one {
 		t.Errorf("the ids do not repeat with the seed: %s, %s", one, id)
 	}
-	d.send("PUT /settings", `{"webhooks":"drop"}`, "X-Frontdesk-World", "demo-one")
-	d.send("PUT /settings", `{"webhooks":"late"}`, "X-Frontdesk-World", "demo-two")
-	if r := d.send("POST /reset?world=demo-one", ""); r.status != http.StatusNoContent {
+	door.send("PUT /settings", `{"webhooks":"drop"}`, "X-Frontdesk-World", "demo-one")
+	door.send("PUT /settings", `{"webhooks":"late"}`, "X-Frontdesk-World", "demo-two")
+	if r := door.send("POST /reset?world=demo-one", ""); r.status != http.StatusNoContent {
 		t.Fatalf("reset: %d %s", r.status, r.raw)
 	}
-	_, old := d.Payment(one)
-	if all := d.Payments(); old || len(all) != 1 || d.Settings("demo-one").Webhooks != sandbox.Normal ||
-		d.Settings("demo-two").Webhooks != sandbox.Late {
-		t.Errorf("the reset of demo-one: %t, %+v, %v", old, all, d.Settings("demo-two"))
+	_, old := door.Payment(one)
+	if all := door.Payments(); old || len(all) != 1 || door.Settings("demo-one").Webhooks != sandbox.Normal ||
+		door.Settings("demo-two").Webhooks != sandbox.Late {
+		t.Errorf("the reset of demo-one: %t, %+v, %v", old, all, door.Settings("demo-two"))
 	}
-	if again := create(d, "100", "/demo-one/s/1"); again == one || len(d.PaymentsIn("demo-one")) != 1 {
+	if again := create(door, "100", "/demo-one/s/1"); again == one || len(door.PaymentsIn("demo-one")) != 1 {
 		t.Error("the key of a payment that a reset removed is still in use, or its id")
 	}
-	if again := create(d, "4990", "/demo-two/s/1"); again != two {
+	if again := create(door, "4990", "/demo-two/s/1"); again != two {
 		t.Error("the key of another world's payment is lost")
 	}
-	d.send("POST /reset", "")
-	again := create(d, "100", "/demo-two/s/1")
-	if again == two || len(d.Payments()) != 1 || d.Settings("demo-two").Webhooks != sandbox.Normal {
-		t.Errorf("the reset of all left %+v", d.Payments())
+	door.send("POST /reset", "")
+	again := create(door, "100", "/demo-two/s/1")
+	if again == two || len(door.Payments()) != 1 || door.Settings("demo-two").Webhooks != sandbox.Normal {
+		t.Errorf("the reset of all left %+v", door.Payments())
 	}
 }
 
 // TestOverview checks that a browser gets a page of its world, with a form that changes that world's settings.
 func TestOverview(t *testing.T) {
-	eachMount(t, func(d door) {
-		d.merchant("", "POST /v1/payment_intents", "amount", "123456", "currency", "eur", "metadata[fd_sale]", "/demo-one/sales/4711",
+	eachMount(t, func(door testDoor) {
+		door.merchant("", "POST /v1/payment_intents", "amount", "123456", "currency", "eur", "metadata[fd_sale]", "/demo-one/sales/4711",
 			"metadata[note]", "<script>")
-		d.create("/demo-two/sales/4712")
-		if r := d.send("GET /payments?world=demo-one", "", "Accept", "text/html"); strings.Contains(r.raw, "<script>") {
-			d.Errorf("metadata is markup: %s", r.raw)
+		door.create("/demo-two/sales/4712")
+		if r := door.send("GET /payments?world=demo-one", "", "Accept", "text/html"); strings.Contains(r.raw, "<script>") {
+			door.Errorf("metadata is markup: %s", r.raw)
 		}
-		one := d.page("/payments?world=demo-one")
-		for _, want := range []string{"4711", "€1,234.56", "1, newest first", `href="payments?world=demo-two"`, d.PublishableKey} {
+		one := door.page("/payments?world=demo-one")
+		for _, want := range []string{"4711", "€1,234.56", "1, newest first", `href="payments?world=demo-two"`, door.PublishableKey} {
 			if !strings.Contains(one, want) {
-				d.Errorf("the page of demo-one lacks %s: %s", want, one)
+				door.Errorf("the page of demo-one lacks %s: %s", want, one)
 			}
 		}
-		if strings.Contains(one, "4712") || strings.Contains(one, d.SecretKey) || strings.Contains(one, d.WebhookSecret) {
-			d.Errorf("the page of demo-one says too much: %s", one)
+		if strings.Contains(one, "4712") || strings.Contains(one, door.SecretKey) || strings.Contains(one, door.WebhookSecret) {
+			door.Errorf("the page of demo-one says too much: %s", one)
 		}
-		if two := d.page("/payments", "Cookie", "frontdesk-world=demo-two"); !strings.Contains(two, "4712") {
-			d.Errorf("by cookie: %s", two)
+		if two := door.page("/payments", "Cookie", "frontdesk-world=demo-two"); !strings.Contains(two, "4712") {
+			door.Errorf("by cookie: %s", two)
 		}
-		if none := d.page("/payments"); !strings.Contains(none, "No payment yet.") {
-			d.Errorf("of demo: %s", none)
+		if none := door.page("/payments"); !strings.Contains(none, "No payment yet.") {
+			door.Errorf("of demo: %s", none)
 		}
 
-		r := d.form("/settings", "world", "demo-one", "webhooks", "drop", "refunds", "pending", "captures", "processing", "challenges", "modal",
+		r := door.form("/settings", "world", "demo-one", "webhooks", "drop", "refunds", "pending", "captures", "processing",
+			"challenges", "modal",
 			"errors", "", "confirmations", "", "captureBefore", "10m", "rateLimit", "25", "secrets", "2", "webhookUrl", "")
 		if r.status != http.StatusSeeOther || r.header.Get("Location") != "payments?world=demo-one" {
-			d.Errorf("saved: %d %v", r.status, r.header)
+			door.Errorf("saved: %d %v", r.status, r.header)
 		}
 		const saved = `{"webhooks":"drop","webhookUrl":"","refunds":"pending","captures":"processing","challenges":"modal",` +
 			`"captureBefore":"10m","rateLimit":25,"secrets":2}`
-		if r := d.send("GET /settings?world=demo-one", ""); r.raw != saved {
-			d.Errorf("then: %s", r.raw)
+		if r := door.send("GET /settings?world=demo-one", ""); r.raw != saved {
+			door.Errorf("then: %s", r.raw)
 		}
-		one = d.page("/payments?world=demo-one")
+		one = door.page("/payments?world=demo-one")
 		for _, shown := range []string{">drop<", ">modal<", ">2<"} {
 			if !strings.Contains(one, "<option selected"+shown) {
-				d.Errorf("the form does not show %s: %s", shown, one)
+				door.Errorf("the form does not show %s: %s", shown, one)
 			}
 		}
 		for wrong, problem := range map[[2]string]string{
@@ -179,12 +180,12 @@ func TestOverview(t *testing.T) {
 			{"world", "acme"}: "PUT with JSON",
 		} {
 			form := append([]string{"world", "demo-one"}, wrong[:]...)
-			if r := d.form("/settings", form...); r.status != http.StatusBadRequest || !strings.Contains(r.raw, problem) {
-				d.Errorf("%v: %d %s", wrong, r.status, r.raw)
+			if r := door.form("/settings", form...); r.status != http.StatusBadRequest || !strings.Contains(r.raw, problem) {
+				door.Errorf("%v: %d %s", wrong, r.status, r.raw)
 			}
 		}
-		if r := d.send("GET /settings?world=demo-one", ""); r.raw != saved {
-			d.Errorf("in the end: %s", r.raw)
+		if r := door.send("GET /settings?world=demo-one", ""); r.raw != saved {
+			door.Errorf("in the end: %s", r.raw)
 		}
 	})
 }
@@ -194,7 +195,7 @@ func TestOverviewActs(t *testing.T) {
 	t.Parallel()
 	door := newDoor(t, sandbox.Config{})
 	all := []string{"settle-confirmation", "settle-refund", "dispute", "expire"}
-	for _, c := range []struct {
+	for _, test := range []struct {
 		settings, in string
 		action       string // that the page offers; empty: none
 		choices      string // values of succeeded
@@ -209,35 +210,35 @@ func TestOverviewActs(t *testing.T) {
 		{`{}`, "refunded", "settle-refund", "false", "false", "captured"},
 	} {
 		door.Reset("")
-		door.send("PUT /settings", c.settings)
-		id := door.in(c.in)
+		door.send("PUT /settings", test.settings)
+		id := door.in(test.in)
 		page := door.page("/payments")
 		for _, action := range all {
-			if offered := strings.Contains(page, `action="payments/`+id+`/`+action+`"`); offered != (action == c.action) {
-				t.Errorf("%s with %s: %s is offered: %t", c.in, c.settings, action, offered)
+			if offered := strings.Contains(page, `action="payments/`+id+`/`+action+`"`); offered != (action == test.action) {
+				t.Errorf("%s with %s: %s is offered: %t", test.in, test.settings, action, offered)
 			}
 		}
 		for _, choice := range []string{"true", "false"} {
-			if offered := strings.Contains(page, `name="succeeded" value="`+choice+`"`); offered != strings.Contains(c.choices, choice) {
-				t.Errorf("%s with %s: succeeded=%s is offered: %t", c.in, c.settings, choice, offered)
+			if offered := strings.Contains(page, `name="succeeded" value="`+choice+`"`); offered != strings.Contains(test.choices, choice) {
+				t.Errorf("%s with %s: succeeded=%s is offered: %t", test.in, test.settings, choice, offered)
 			}
 		}
-		if c.action == "" {
+		if test.action == "" {
 			continue
 		}
 		var values []string
-		if c.choice != "" {
+		if test.choice != "" {
 			before, _ := door.Payment(id)
-			door.form("/payments/"+id+"/"+c.action, "succeeded", "perhaps")
+			door.form("/payments/"+id+"/"+test.action, "succeeded", "perhaps")
 			if after, _ := door.Payment(id); after.State != before.State || after.Refunding != before.Refunding {
-				t.Errorf("%s, perhaps: %+v", c.action, after)
+				t.Errorf("%s, perhaps: %+v", test.action, after)
 			}
-			values = []string{"succeeded", c.choice}
+			values = []string{"succeeded", test.choice}
 		}
-		r := door.form("/payments/"+id+"/"+c.action, values...)
+		r := door.form("/payments/"+id+"/"+test.action, values...)
 		next := r.header.Get("Location")
-		if p, _ := door.Payment(id); r.status != http.StatusSeeOther || next != "../../payments?world=demo" || string(p.State) != c.then {
-			t.Errorf("%s with %s: %d to %s, then %+v", c.action, c.settings, r.status, next, p)
+		if p, _ := door.Payment(id); r.status != http.StatusSeeOther || next != "../../payments?world=demo" || string(p.State) != test.then {
+			t.Errorf("%s with %s: %d to %s, then %+v", test.action, test.settings, r.status, next, p)
 		}
 	}
 }

@@ -126,7 +126,7 @@ func TestIdempotentReplays(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, sandbox.Config{})
 	id := newPayment(t, server)
-	for _, c := range []struct {
+	for _, test := range []struct {
 		name, call string
 		params     []string
 		status     int
@@ -141,17 +141,17 @@ func TestIdempotentReplays(t *testing.T) {
 		{"a wrong parameter", "POST /v1/payment_intents", []string{"currency", "eur", "amount", "-1"}, 400, "parameter_invalid_integer", false},
 		{"too much metadata", "POST /v1/payment_intents/" + id, []string{"metadata[" + strings.Repeat("k", 41) + "]", "d"}, 400, "", false},
 	} {
-		first := do(t, server, server.SecretKey, c.name, c.call, c.params...)
-		again := do(t, server, server.SecretKey, c.name, c.call, c.params...)
-		if first.status != c.status || first.text("error", "code") != c.code || first.replayed() {
-			t.Errorf("%s: %+v", c.name, first)
+		first := do(t, server, server.SecretKey, test.name, test.call, test.params...)
+		again := do(t, server, server.SecretKey, test.name, test.call, test.params...)
+		if first.status != test.status || first.text("error", "code") != test.code || first.replayed() {
+			t.Errorf("%s: %+v", test.name, first)
 		}
-		if again.status != c.status || again.replayed() != c.kept || fmt.Sprint(again.body) != fmt.Sprint(first.body) {
-			t.Errorf("%s, again: %+v", c.name, again)
+		if again.status != test.status || again.replayed() != test.kept || fmt.Sprint(again.body) != fmt.Sprint(first.body) {
+			t.Errorf("%s, again: %+v", test.name, again)
 		}
-		other := do(t, server, server.SecretKey, c.name, "POST /v1/payment_intents/"+id, "metadata[other]", "call")
-		if refused := other.text("error", "type") == "idempotency_error"; refused != c.kept {
-			t.Errorf("%s: another call under the key: %+v", c.name, other)
+		other := do(t, server, server.SecretKey, test.name, "POST /v1/payment_intents/"+id, "metadata[other]", "call")
+		if refused := other.text("error", "type") == "idempotency_error"; refused != test.kept {
+			t.Errorf("%s: another call under the key: %+v", test.name, other)
 		}
 	}
 	if do(t, server, "sk_test_wrong", "fresh", "POST /v1/payment_intents/"+id, "metadata[x]", "y").status != http.StatusUnauthorized {

@@ -29,7 +29,7 @@ const (
 )
 
 // bubble is a double and the receiver of its events, without sockets, in a synctest bubble: there, minutes pass at once.
-type bubble struct {
+type testBubble struct {
 	*testing.T
 	*sandbox.Server
 	start  time.Time
@@ -52,9 +52,9 @@ type arrival struct {
 }
 
 // inBubble runs a test with a double whose endpoint wants two types of events.
-func inBubble(t *testing.T, run func(*bubble)) {
+func inBubble(t *testing.T, run func(*testBubble)) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &bubble{T: t, start: time.Now(), answer: func(int) int { return 200 }}
+		b := &testBubble{T: t, start: time.Now(), answer: func(int) int { return 200 }}
 		b.Server = startServer(t, sandbox.Config{BaseURL: "http://double", HTTPClient: &http.Client{Transport: b}, Logger: slog.New(b)})
 		b.SetEndpoints(sandbox.Endpoint{URL: hooks, Events: []string{authorised, taken}})
 		run(b)
@@ -62,7 +62,7 @@ func inBubble(t *testing.T, run func(*bubble)) {
 }
 
 // RoundTrip receives a delivery.
-func (b *bubble) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b *testBubble) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	a := arrival{after: time.Since(b.start), url: r.URL.String(), header: r.Header, body: body}
 	if err != nil || json.Unmarshal(body, &a) != nil {
@@ -81,9 +81,9 @@ func (b *bubble) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Enabled, Handle, WithAttrs and WithGroup keep what is logged of each attempt.
-func (b *bubble) Enabled(context.Context, slog.Level) bool { return true }
+func (b *testBubble) Enabled(context.Context, slog.Level) bool { return true }
 
-func (b *bubble) Handle(_ context.Context, r slog.Record) error {
+func (b *testBubble) Handle(_ context.Context, r slog.Record) error {
 	values := map[string]any{}
 	r.Attrs(func(a slog.Attr) bool { values[a.Key] = a.Value.Any(); return true })
 	b.mu.Lock()
@@ -94,11 +94,11 @@ func (b *bubble) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-func (b *bubble) WithAttrs([]slog.Attr) slog.Handler { return b }
-func (b *bubble) WithGroup(string) slog.Handler      { return b }
+func (b *testBubble) WithAttrs([]slog.Attr) slog.Handler { return b }
+func (b *testBubble) WithGroup(string) slog.Handler      { return b }
 
 // pay makes a payment with an accepted card.
-func (b *bubble) pay(more ...string) (id string) {
+func (b *testBubble) pay(more ...string) (id string) {
 	b.Helper()
 	id = newPayment(b, b.Server, more...)
 	if _, err := b.Confirm(id, "4242424242424242"); err != nil {
@@ -107,14 +107,14 @@ func (b *bubble) pay(more ...string) (id string) {
 	return id
 }
 
-func (b *bubble) set(settings sandbox.Settings) {
+func (b *testBubble) set(settings sandbox.Settings) {
 	b.Helper()
 	if err := b.Configure("demo", settings); err != nil {
 		b.Fatal(err)
 	}
 }
 
-func (b *bubble) capture(id string) {
+func (b *testBubble) capture(id string) {
 	b.Helper()
 	if r := do(b, b.Server, b.SecretKey, "capture:"+id, "POST /v1/payment_intents/"+id+"/capture"); r.status != http.StatusOK {
 		b.Fatalf("%+v", r)
@@ -122,13 +122,13 @@ func (b *bubble) capture(id string) {
 }
 
 // pass lets time pass in the bubble.
-func (b *bubble) pass(d time.Duration) {
+func (b *testBubble) pass(d time.Duration) {
 	time.Sleep(d) //nolint:forbidigo // the bubble's own clock
 	synctest.Wait()
 }
 
 // arrivals waits until all is idle, and compares the seconds at which deliveries arrived.
-func (b *bubble) arrivals(want ...float64) []arrival {
+func (b *testBubble) arrivals(want ...float64) []arrival {
 	b.Helper()
 	synctest.Wait()
 	b.mu.Lock()
@@ -145,32 +145,33 @@ func (b *bubble) arrivals(want ...float64) []arrival {
 
 // TestDelivery checks an event and its signature, which is computed here independently.
 func TestDelivery(t *testing.T) {
-	inBubble(t, func(b *bubble) {
-		id := b.pay("metadata[fd_sale]", "/demo-one/sales/1")
-		b.capture(id)
-		all := b.arrivals(0, 0)
+	inBubble(t, func(bubble *testBubble) {
+		id := bubble.pay("metadata[fd_sale]", "/demo-one/sales/1")
+		bubble.capture(id)
+		all := bubble.arrivals(0, 0)
 		slices.SortFunc(all, func(a, b arrival) int { return strings.Compare(a.Type, b.Type) })
 		for i, want := range []string{authorised, taken} {
-			a := all[i]
-			at := fmt.Sprint(b.start.Unix())
-			mac := hmac.New(sha256.New, []byte(b.WebhookSecret))
-			mac.Write([]byte(at + "." + string(a.body)))
-			if signature := "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil)); !strings.HasPrefix(a.header.Get("Stripe-Signature"), signature) {
-				t.Errorf("signed %q, want %q", a.header.Get("Stripe-Signature"), signature)
+			arrival := all[i]
+			at := fmt.Sprint(bubble.start.Unix())
+			mac := hmac.New(sha256.New, []byte(bubble.WebhookSecret))
+			mac.Write([]byte(at + "." + string(arrival.body)))
+			signature := "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+			if !strings.HasPrefix(arrival.header.Get("Stripe-Signature"), signature) {
+				t.Errorf("signed %q, want %q", arrival.header.Get("Stripe-Signature"), signature)
 			}
-			if a.url != hooks || a.Type != want || a.API != sandbox.APIVersion || a.Data.Object["id"] != id ||
-				a.header.Get("X-Frontdesk-World") != "demo-one" {
-				t.Errorf("%s to %s: %s", a.Type, a.url, a.body)
+			if arrival.url != hooks || arrival.Type != want || arrival.API != sandbox.APIVersion || arrival.Data.Object["id"] != id ||
+				arrival.header.Get("X-Frontdesk-World") != "demo-one" {
+				t.Errorf("%s to %s: %s", arrival.Type, arrival.url, arrival.body)
 			}
-			if cause := strings.Contains(string(a.body), `"idempotency_key":"capture:`+id); cause != (want == taken) {
-				t.Errorf("the cause of %s: %s", a.Type, a.body)
+			if cause := strings.Contains(string(arrival.body), `"idempotency_key":"capture:`+id); cause != (want == taken) {
+				t.Errorf("the cause of %s: %s", arrival.Type, arrival.body)
 			}
 		}
 	})
 }
 
 func TestRefusedDeliveriesAreTriedAgain(t *testing.T) {
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		answers []int // the last one from then on; zero: the receiver hangs
 		at      []float64
 		log     []string
@@ -181,17 +182,17 @@ func TestRefusedDeliveriesAreTriedAgain(t *testing.T) {
 		"a hanging one":   {[]int{0, 200}, []float64{0, 6}, []string{"1 0 failed", "2 200 delivered"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(b *bubble) {
-				b.answer = func(n int) int { return c.answers[min(n, len(c.answers))-1] }
-				b.pay()
-				b.pass(time.Hour)
-				for _, a := range b.arrivals(c.at...) {
-					if !bytes.Equal(a.body, b.got[0].body) {
+			inBubble(t, func(bubble *testBubble) {
+				bubble.answer = func(n int) int { return test.answers[min(n, len(test.answers))-1] }
+				bubble.pay()
+				bubble.pass(time.Hour)
+				for _, a := range bubble.arrivals(test.at...) {
+					if !bytes.Equal(a.body, bubble.got[0].body) {
 						t.Errorf("another body in a later attempt: %s", a.body)
 					}
 				}
-				if !slices.Equal(b.logged, c.log) {
-					t.Errorf("logged %q, want %q", b.logged, c.log)
+				if !slices.Equal(bubble.logged, test.log) {
+					t.Errorf("logged %q, want %q", bubble.logged, test.log)
 				}
 			})
 		})
@@ -199,7 +200,7 @@ func TestRefusedDeliveriesAreTriedAgain(t *testing.T) {
 }
 
 func TestWebhookModes(t *testing.T) {
-	for name, c := range map[string]struct {
+	for name, test := range map[string]struct {
 		mode  sandbox.WebhookMode
 		twice bool // the payment is captured a second later
 		at    []float64
@@ -213,22 +214,22 @@ func TestWebhookModes(t *testing.T) {
 		"reorder without a next one": {sandbox.Reorder, false, []float64{10}, authorised},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(b *bubble) {
-				b.set(sandbox.Settings{Webhooks: c.mode})
-				id := b.pay()
-				if b.pass(time.Second); c.twice {
-					b.capture(id)
+			inBubble(t, func(bubble *testBubble) {
+				bubble.set(sandbox.Settings{Webhooks: test.mode})
+				id := bubble.pay()
+				if bubble.pass(time.Second); test.twice {
+					bubble.capture(id)
 				}
-				b.pass(time.Hour)
-				got := b.arrivals(c.at...)
-				if len(got) > 0 && got[0].Type != c.first {
+				bubble.pass(time.Hour)
+				got := bubble.arrivals(test.at...)
+				if len(got) > 0 && got[0].Type != test.first {
 					t.Errorf("%s came first", got[0].Type)
 				}
-				if c.mode == sandbox.Duplicate && !bytes.Equal(got[0].body, got[1].body) {
+				if test.mode == sandbox.Duplicate && !bytes.Equal(got[0].body, got[1].body) {
 					t.Error("a duplicate differs")
 				}
-				if c.mode == sandbox.Drop && !slices.Equal(b.logged, []string{"0 0 dropped", "0 0 dropped"}) {
-					t.Errorf("logged %q", b.logged)
+				if test.mode == sandbox.Drop && !slices.Equal(bubble.logged, []string{"0 0 dropped", "0 0 dropped"}) {
+					t.Errorf("logged %q", bubble.logged)
 				}
 			})
 		})
@@ -237,36 +238,36 @@ func TestWebhookModes(t *testing.T) {
 
 // TestWhereEventsGo: to the account's endpoints and to the address that the creation names, or else to the one that is set.
 func TestWhereEventsGo(t *testing.T) {
-	inBubble(t, func(b *bubble) {
+	inBubble(t, func(bubble *testBubble) {
 		went := func(to ...string) {
 			t.Helper()
 			synctest.Wait()
 			var got []string
-			for _, a := range b.got {
+			for _, a := range bubble.got {
 				got = append(got, a.url)
 			}
 			slices.Sort(got)
-			if b.got = nil; !slices.Equal(got, to) {
+			if bubble.got = nil; !slices.Equal(got, to) {
 				t.Errorf("went to %v, want %v", got, to)
 			}
 		}
-		b.SetEndpoints()
-		b.pay()
+		bubble.SetEndpoints()
+		bubble.pay()
 		went()
 		const own, set = "http://gateway.test/hooks", "http://set.test/hooks"
 		named := func(r *http.Request) (*http.Response, error) {
 			r = r.Clone(r.Context())
 			r.Header.Set("X-Frontdesk-Webhook-Url", own)
-			return b.Server.RoundTrip(r)
+			return bubble.Server.RoundTrip(r)
 		}
-		client := must(cards.New(cards.Config{SecretKey: b.SecretKey, URL: b.URL, Now: time.Now,
+		client := must(cards.New(cards.Config{SecretKey: bubble.SecretKey, URL: bubble.URL, Now: time.Now,
 			HTTPClient: &http.Client{Transport: roundTripper(named)}}))
-		made := must(client.Create(b.Context(), "create", cards.NewPayment{Amount: 4990, Currency: "EUR"}))
+		made := must(client.Create(bubble.Context(), "create", cards.NewPayment{Amount: 4990, Currency: "EUR"}))
 		went() // payment_intent.created is not for a gateway
-		b.SetEndpoints(sandbox.Endpoint{URL: hooks, Events: []string{authorised}}, sandbox.Endpoint{URL: "http://off.test", Disabled: true})
-		must(b.Confirm(made.ID, "pm_card_visa"))
+		bubble.SetEndpoints(sandbox.Endpoint{URL: hooks, Events: []string{authorised}}, sandbox.Endpoint{URL: "http://off.test", Disabled: true})
+		must(bubble.Confirm(made.ID, "pm_card_visa"))
 		went(hooks, own) // and charge.succeeded went to neither
-		listed := must(client.WebhookEndpoints(b.Context()))
+		listed := must(client.WebhookEndpoints(bubble.Context()))
 		if len(listed) != 3 || listed[0].URL != hooks || listed[0].Events[0] != authorised || listed[1].Enabled ||
 			listed[2].URL != own || !listed[2].Enabled {
 			t.Errorf("listed: %+v", listed)
@@ -274,8 +275,8 @@ func TestWhereEventsGo(t *testing.T) {
 		if missing := listed[2].Missing(); len(missing) > 0 || slices.Contains(listed[2].Events, "*") {
 			t.Errorf("a gateway gets %v, without %v", listed[2].Events, missing)
 		}
-		b.set(sandbox.Settings{WebhookURL: set})
-		must(client.Capture(b.Context(), "capture", made.ID, 4990))
+		bubble.set(sandbox.Settings{WebhookURL: set})
+		must(client.Capture(bubble.Context(), "capture", made.ID, 4990))
 		went(set, set)
 	})
 }
@@ -293,21 +294,21 @@ func must[T any](value T, err error) T {
 
 // TestEndpointsOfTwoReleases: each endpoint gets the events of its release and filter, with its own secrets.
 func TestEndpointsOfTwoReleases(t *testing.T) {
-	inBubble(t, func(b *bubble) {
-		b.SetEndpoints(sandbox.Endpoint{URL: "http://new.test", Events: []string{"refund.created", "refund.failed", "charge.refund.updated"},
+	inBubble(t, func(bubble *testBubble) {
+		bubble.SetEndpoints(sandbox.Endpoint{URL: "http://new.test", Events: []string{"refund.created", "refund.failed", "charge.refund.updated"},
 			Secrets: []string{"whsec_new"}},
 			sandbox.Endpoint{URL: "http://old.test", APIVersion: "2024-06-20"})
-		b.set(sandbox.Settings{Secrets: 2})
-		id := b.pay()
-		b.capture(id)
-		do(b, b.Server, b.SecretKey, "", "POST /v1/refunds", "payment_intent", id)
-		must(b.SettleRefund(id, "failed"))
+		bubble.set(sandbox.Settings{Secrets: 2})
+		id := bubble.pay()
+		bubble.capture(id)
+		do(bubble, bubble.Server, bubble.SecretKey, "", "POST /v1/refunds", "payment_intent", id)
+		must(bubble.SettleRefund(id, "failed"))
 		synctest.Wait()
 		got := map[string][]string{}
-		for _, a := range b.got {
+		for _, a := range bubble.got {
 			got[a.url] = append(got[a.url], a.Type)
-			first := map[string]string{"http://new.test": "whsec_new", "http://old.test": b.WebhookSecret}[a.url]
-			want := sandbox.Sign(b.start, a.body, first, first+"_next")
+			first := map[string]string{"http://new.test": "whsec_new", "http://old.test": bubble.WebhookSecret}[a.url]
+			want := sandbox.Sign(bubble.start, a.body, first, first+"_next")
 			if a.header.Get("Stripe-Signature") != want || strings.Count(want, "v1=") != 2 {
 				t.Errorf("%s is signed %s, want %s", a.url, a.header.Get("Stripe-Signature"), want)
 			}
@@ -324,22 +325,22 @@ func TestEndpointsOfTwoReleases(t *testing.T) {
 }
 
 func TestCloseAndResetStopDeliveries(t *testing.T) {
-	for name, stop := range map[string]func(*bubble){
-		"close": func(b *bubble) { b.Close() }, "reset": func(b *bubble) { b.Reset("") },
-		"reset of the world": func(b *bubble) { b.Reset("demo") },
+	for name, stop := range map[string]func(*testBubble){
+		"close": func(b *testBubble) { b.Close() }, "reset": func(b *testBubble) { b.Reset("") },
+		"reset of the world": func(b *testBubble) { b.Reset("demo") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(b *bubble) {
-				b.answer = func(int) int { return 503 }
-				b.pay()
-				b.set(sandbox.Settings{Webhooks: sandbox.Reorder})
-				b.pay()
-				b.set(sandbox.Settings{Webhooks: sandbox.Late})
-				b.pay()
-				b.pass(100 * time.Millisecond)
-				stop(b)
-				b.pass(time.Hour)
-				b.arrivals(0)
+			inBubble(t, func(bubble *testBubble) {
+				bubble.answer = func(int) int { return 503 }
+				bubble.pay()
+				bubble.set(sandbox.Settings{Webhooks: sandbox.Reorder})
+				bubble.pay()
+				bubble.set(sandbox.Settings{Webhooks: sandbox.Late})
+				bubble.pay()
+				bubble.pass(100 * time.Millisecond)
+				stop(bubble)
+				bubble.pass(time.Hour)
+				bubble.arrivals(0)
 			})
 		})
 	}
@@ -347,19 +348,19 @@ func TestCloseAndResetStopDeliveries(t *testing.T) {
 
 // TestPendingDeliveriesAreBounded: what a receiver that is down would have to catch up with is dropped beyond a bound.
 func TestPendingDeliveriesAreBounded(t *testing.T) {
-	inBubble(t, func(b *bubble) {
-		b.SetEndpoints(sandbox.Endpoint{URL: hooks, Events: []string{"payment_intent.created"}})
-		b.set(sandbox.Settings{Webhooks: sandbox.Late})
+	inBubble(t, func(bubble *testBubble) {
+		bubble.SetEndpoints(sandbox.Endpoint{URL: hooks, Events: []string{"payment_intent.created"}})
+		bubble.set(sandbox.Settings{Webhooks: sandbox.Late})
 		for range 10_003 {
-			newPayment(b, b.Server)
+			newPayment(bubble, bubble.Server)
 		}
-		b.pass(time.Minute)
-		if len(b.logged) != 10_003 || !slices.Equal(b.logged[:3], []string{"0 0 dropped", "0 0 dropped", "0 0 dropped"}) ||
-			b.logged[3] == b.logged[0] {
-			t.Errorf("%d logged, the first are %q", len(b.logged), b.logged[:min(4, len(b.logged))])
+		bubble.pass(time.Minute)
+		if len(bubble.logged) != 10_003 || !slices.Equal(bubble.logged[:3], []string{"0 0 dropped", "0 0 dropped", "0 0 dropped"}) ||
+			bubble.logged[3] == bubble.logged[0] {
+			t.Errorf("%d logged, the first are %q", len(bubble.logged), bubble.logged[:min(4, len(bubble.logged))])
 		}
-		if len(b.got) != 10_000 {
-			t.Errorf("%d arrived", len(b.got))
+		if len(bubble.got) != 10_000 {
+			t.Errorf("%d arrived", len(bubble.got))
 		}
 	})
 }
