@@ -14,11 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/mock"
 )
 
 type simConfig struct {
 	addr, publicURL, webhookURL string
+	settings                    *clubsim.Settings
 	account                     sandbox.Account
 	seed                        uint64
 }
@@ -52,6 +54,15 @@ func (cfg *simConfig) options() []option {
 			without: "None is sent, until the simulator's settings name an address.",
 		},
 		{
+			variable: "FRONTDESK_SIM_SETTINGS",
+			flag:     "settings",
+			value:    settingsFile(&cfg.settings),
+			help: "File with the settings of every new or reset world, as YAML or JSON: those of _control/settings. " +
+				"frontdesk probe writes one for your installation.",
+			setBy:   "Teams that play an installation which differs from the club system's description.",
+			without: "The club system's description.",
+		},
+		{
 			variable: "FRONTDESK_STRIPE_SECRET_KEY",
 			value:    text(&cfg.account.SecretKey),
 			help:     "Secret key that the sandbox card processor accepts, as the gateway's.",
@@ -83,6 +94,22 @@ func (cfg *simConfig) options() []option {
 	}
 }
 
+// settingsFile reads the named file.
+func settingsFile(field **clubsim.Settings) *value {
+	return &value{kind: "file", set: func(path string) error {
+		content, err := os.ReadFile(path) // #nosec G304 -- the operator, who starts the program, names it
+		if err != nil {
+			return err
+		}
+		settings, err := clubsim.ParseSettings(content)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		*field = &settings
+		return nil
+	}}
+}
+
 func newSimCommand() *cobra.Command {
 	var cfg simConfig
 	command := &cobra.Command{
@@ -112,6 +139,7 @@ func (cfg simConfig) run(ctx context.Context) error {
 		After:      time.After,
 		PublicURL:  base,
 		WebhookURL: cfg.webhookURL,
+		Settings:   cfg.settings,
 		Account:    cfg.account,
 		Seed:       cfg.seed,
 		Log:        slog.New(slog.NewTextHandler(os.Stderr, nil)),

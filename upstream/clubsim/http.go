@@ -40,7 +40,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	defer s.recoverPanic(rw, r)
 	req, err := readRequest(rw, r)
 	if err != nil {
-		writeResponse(rw, errorResponse(err, DefaultSettings()))
+		writeResponse(rw, errorResponse(err, *s.cfg.Settings))
 		return
 	}
 	switch path := req.path; {
@@ -63,7 +63,7 @@ func (s *Server) recoverPanic(rw http.ResponseWriter, r *http.Request) {
 		panic(cause)
 	}
 	s.cfg.Logger.ErrorContext(r.Context(), "clubsim: panic", "method", r.Method, "cause", cause, "stack", string(debug.Stack()))
-	writeResponse(rw, failure(http.StatusInternalServerError, "", "Internal Server Error").render(DefaultSettings()))
+	writeResponse(rw, failure(http.StatusInternalServerError, "", "Internal Server Error").render(*s.cfg.Settings))
 }
 
 // readRequest reads the whole request, so that no lock is held while a client is slow.
@@ -114,10 +114,10 @@ func (s *Server) serveOperation(rw http.ResponseWriter, req *httpRequest) {
 func (s *Server) runOperation(req *httpRequest, op *operation, ids []int) httpResponse {
 	caller, err := s.authenticate(req.Request)
 	if err != nil {
-		return errorResponse(err, DefaultSettings())
+		return errorResponse(err, *s.cfg.Settings)
 	}
 	if !caller.mayEnter(req.path[0]) {
-		return errorResponse(itemNotFound(), DefaultSettings())
+		return errorResponse(itemNotFound(), *s.cfg.Settings)
 	}
 	w := s.World(req.path[0])
 	return w.run(&request{

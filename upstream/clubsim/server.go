@@ -54,6 +54,7 @@ type Config struct {
 	// WebhookURL is where a new or reset world sends its events; empty: nowhere until the
 	// world's settings name an address.
 	WebhookURL string
+	Settings   *Settings                // of a new or reset world; nil: DefaultSettings. ParseSettings reads them
 	OnReset    func(clientToken string) // called after a world was reset; nil: not called
 }
 
@@ -78,6 +79,9 @@ func New(cfg Config) *Server {
 	}
 	if cfg.Seed == 0 {
 		cfg.Seed = 1
+	}
+	if cfg.Settings == nil {
+		cfg.Settings = new(DefaultSettings())
 	}
 	server := &Server{
 		cfg:    cfg,

@@ -2,6 +2,7 @@ package clubsim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // webhookModes are the values of Settings.Webhooks.
@@ -153,6 +156,20 @@ func (s Settings) verify() error {
 	return nil
 }
 
+// ParseSettings reads settings from YAML or JSON. What the file leaves out has its default.
+func ParseSettings(file []byte) (Settings, error) {
+	settings := DefaultSettings()
+	members := map[string]any{}
+	if err := yaml.Unmarshal(file, &members); err != nil {
+		return Settings{}, err
+	}
+	encoded, err := json.Marshal(members)
+	if err == nil {
+		err = decodeStrict(encoded, &settings)
+	}
+	return settings, cmp.Or(err, settings.verify())
+}
+
 // Settings returns the world's settings.
 func (w *World) Settings() Settings {
 	w.mu.Lock()
@@ -186,7 +203,11 @@ func (w *World) Configure(change func(*Settings)) error {
 func decodeStrict(body []byte, value any) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(value); err != nil {
+	err := decoder.Decode(value)
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mistyped.Field != "" {
+		return fmt.Errorf("%s: must not be a %s", mistyped.Field, mistyped.Value)
+	}
+	if err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if decoder.More() {

@@ -132,8 +132,8 @@ func (w *World) Reset() {
 }
 
 func (w *World) reset() {
-	w.settings = DefaultSettings()
-	w.settings.WebhookURL = w.server.cfg.WebhookURL
+	w.settings = w.server.cfg.Settings.clone()
+	w.settings.WebhookURL = cmp.Or(w.server.cfg.WebhookURL, w.settings.WebhookURL)
 	w.clockOffset, w.faults, w.faultDraws, w.journal, w.calls = 0, nil, 0, nil, callWindows{}
 	w.outbox.clear()
 	w.state = w.seed(w.now())

@@ -32,6 +32,7 @@ type Config struct {
 	After      func(d time.Duration) <-chan time.Time // required by StartRedis
 	PublicURL  string                                 // where browsers reach this process, such as http://localhost:8080
 	WebhookURL string                                 // where the club system sends its events; empty: nowhere
+	Settings   *clubsim.Settings                      // of the club system's worlds; nil: its defaults
 	Account    sandbox.Account                        // at the card processor; zero: its demo account
 	Seed       uint64                                 // of the card processor's ids; zero: a random one, which is logged
 	Log        *slog.Logger                           // nil: nothing is logged
@@ -53,7 +54,13 @@ func New(cfg Config) *World {
 		Seed:     cfg.Seed,
 		Logger:   cfg.Log,
 	})
-	club := clubsim.New(clubsim.Config{Now: cfg.Now, Logger: cfg.Log, WebhookURL: cfg.WebhookURL, OnReset: processor.Reset})
+	club := clubsim.New(clubsim.Config{
+		Now:        cfg.Now,
+		Logger:     cfg.Log,
+		WebhookURL: cfg.WebhookURL,
+		Settings:   cfg.Settings,
+		OnReset:    processor.Reset,
+	})
 	return &World{cfg: cfg, club: club, cards: processor}
 }
 
