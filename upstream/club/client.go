@@ -91,6 +91,8 @@ type Client struct {
 	quotas     *sync.Map // client token → *quota
 	unreadable *unreadables
 	money      bool
+	// pluralUpdates has the client tokens whose installation has sales/{id}/update_contact instead of sale/{id}/update_contact.
+	pluralUpdates *sync.Map
 }
 
 // New returns a client. It sends nothing before the first call; a wrong address or
@@ -114,7 +116,14 @@ func New(cfg Config) *Client {
 	if cfg.Transport == nil {
 		cfg.Transport = newTransport(cfg.TLS, cfg.Limits)
 	}
-	c := &Client{cfg: cfg, bulkheads: new(sync.Map), budgets: new(sync.Map), quotas: new(sync.Map), unreadable: new(unreadables)}
+	c := &Client{
+		cfg:           cfg,
+		bulkheads:     new(sync.Map),
+		budgets:       new(sync.Map),
+		quotas:        new(sync.Map),
+		unreadable:    new(unreadables),
+		pluralUpdates: new(sync.Map),
+	}
 	c.tokens = &tokens{fetch: c.fetchToken, now: cfg.Now, attempts: c.cfg.Limits.MaxAttempts}
 	return c
 }

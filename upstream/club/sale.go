@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -159,9 +160,33 @@ func (c *Client) GetCheckedSale(ctx context.Context, scope Scope, id IRI) (sale 
 }
 
 // UpdateSaleContact puts the name and number of the migrated contact into a sale; club
-// system API, section Contacts. It follows MigrateContact.
+// system API, section Contacts. It follows MigrateContact. The description has this operation below sale, some
+// installations below sales. Where one path is unknown, nothing was done, and the other is tried and remembered.
 func (c *Client) UpdateSaleContact(ctx context.Context, scope Scope, sale IRI) error {
-	return c.write(ctx, put("UpdateSaleContact", scope, "sale/{id}/update_contact", sale, nil))
+	path, other := "sale/{id}/update_contact", "sales/{id}/update_contact"
+	if _, plural := c.pluralUpdates.Load(scope.ClientToken); plural {
+		path, other = other, path
+	}
+	err := c.write(ctx, put("UpdateSaleContact", scope, path, sale, nil))
+	if !isUnknownPath(err) {
+		return err
+	}
+	again := c.write(ctx, put("UpdateSaleContact", scope, other, sale, nil))
+	switch {
+	case isUnknownPath(again): // so the sale does not exist, or neither path is granted
+		return err
+	case again == nil && strings.HasPrefix(other, "sales/"):
+		c.pluralUpdates.Store(scope.ClientToken, true)
+	case again == nil:
+		c.pluralUpdates.Delete(scope.ClientToken)
+	}
+	return again
+}
+
+// isUnknownPath reports whether the club system may not have the path of a call. In production it refuses such a path like
+// one that is not granted.
+func isUnknownPath(err error) bool {
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrEndpointNotGranted)
 }
 
 // PostponeDue settles a sale without money: the contact owes the amount, which is overdue

@@ -150,7 +150,7 @@ func (c *request) transferBalances(from, to int) {
 	}
 }
 
-// updateSaleContact: PUT sale/{saleId}/update_contact, after migrateContact.
+// updateSaleContact: PUT sale/{saleId}/update_contact, or sales/{saleId}/update_contact, after migrateContact.
 func updateSaleContact(c *request, sale *sale) (response, error) {
 	k := c.w.state.Contacts.get(sale.ContactID)
 	for k.MergedInto != 0 {

@@ -35,6 +35,9 @@ func (c *request) serve() (response, error) {
 	if err := c.readScope(); err != nil {
 		return response{}, err
 	}
+	if c.op.absent != nil && c.op.absent(c.w.settings) {
+		return response{}, itemNotFound()
+	}
 	return c.op.handle(c)
 }
 

@@ -13,7 +13,9 @@ type operation struct {
 	method   string
 	pattern  string // below the client token; {id} matches a number
 	unscoped bool   // can be called without the club and node headers
-	handle   func(*request) (response, error)
+	// absent reports whether an installation with these settings does not have the operation; nil: all have it.
+	absent func(Settings) bool
+	handle func(*request) (response, error)
 }
 
 // operations lists everything that the club system offers; it is never changed.
@@ -52,7 +54,20 @@ var operations = []*operation{
 	{name: "createSale", method: "POST", pattern: "sales", handle: createSale},
 	{name: "getSale", method: "GET", pattern: "sales/{id}", handle: getItem((*request).saleAt, (*World).saleRecord)},
 	{name: "updateSale", method: "PUT", pattern: "sales/{id}", handle: on((*request).openSaleAt, updateSale)},
-	{name: "updateSaleContact", method: "PUT", pattern: "sale/{id}/update_contact", handle: on((*request).openSaleAt, updateSaleContact)},
+	{
+		name:    "updateSaleContact",
+		method:  "PUT",
+		pattern: "sale/{id}/update_contact",
+		absent:  func(s Settings) bool { return s.UpdateContactPath != "sale" },
+		handle:  on((*request).openSaleAt, updateSaleContact),
+	},
+	{
+		name:    "updateSaleContact",
+		method:  "PUT",
+		pattern: "sales/{id}/update_contact",
+		absent:  func(s Settings) bool { return s.UpdateContactPath != "sales" },
+		handle:  on((*request).openSaleAt, updateSaleContact),
+	},
 	{name: "addArticle", method: "POST", pattern: "sales/{id}/articles", handle: on((*request).openSaleAt, addArticle)},
 	{name: "listArticles", method: "GET", pattern: "sales/{id}/articles", handle: on((*request).saleAt, listArticles)},
 	{name: "getArticle", method: "GET", pattern: "articles/{id}", handle: getItem((*request).articleAt, (*World).articleRecord)},

@@ -53,6 +53,8 @@ type Settings struct {
 	DebtCounts string `json:"debtCounts"`
 	// MigrationKeeps is which of the two contacts lives on after a migration: "source" or "target".
 	MigrationKeeps string `json:"migrationKeeps"`
+	// UpdateContactPath is where a sale takes over the migrated contact: "sale" (sale/{id}/update_contact) or "sales".
+	UpdateContactPath string `json:"updateContactPath"`
 	// MandateRequired makes the check of a sale with debits require a signed mandate; the
 	// description of the check has no such rule.
 	MandateRequired bool `json:"mandateRequired"`
@@ -101,10 +103,12 @@ func DefaultSettings() Settings {
 		WriteBodies:      true,
 		DebtCounts:       "owed",
 		MigrationKeeps:   "source",
-		FormerStatus:     "former_customer",
-		CardNetworks:     []string{},
-		WithdrawnOffers:  []int{},
-		CallLimits:       CallLimits{SliceMs: 100},
+
+		UpdateContactPath: "sale",
+		FormerStatus:      "former_customer",
+		CardNetworks:      []string{},
+		WithdrawnOffers:   []int{},
+		CallLimits:        CallLimits{SliceMs: 100},
 	}
 }
 
@@ -119,6 +123,7 @@ func (s Settings) verify() error {
 		{"errorShape", s.ErrorShape, []string{"hydra", "plain"}},
 		{"debtCounts", s.DebtCounts, []string{"owed", "overdue"}},
 		{"migrationKeeps", s.MigrationKeeps, []string{"source", "target"}},
+		{"updateContactPath", s.UpdateContactPath, []string{"sale", "sales"}},
 	}
 	for _, c := range choices {
 		if !slices.Contains(c.words, c.value) {
