@@ -396,7 +396,7 @@ func (d Details) withExtras(products []Product) []Product {
 }
 
 // readProducts reads a catalogue from the club system, without the products none of whose offers can be read. The offers of one
-// page are read concurrently with the next page, and so is the club, which every buyer needs next.
+// page, unless its products have them, are read concurrently with the next page, and so is the club, which every buyer needs next.
 func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuery) ([]Product, error) {
 	scope, sale, err := c.saleQuery(ctx, at, query)
 	if err != nil {
@@ -407,6 +407,9 @@ func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuer
 	ahead.Go(func() { _, _ = c.Club(ctx, query.ClientToken, query.ClubID) }) // callers that need it see its error
 	var begun sync.Map
 	offers := func(product club.Product) ([]club.Offer, error) {
+		if len(product.Offers) > 0 {
+			return product.Offers, nil
+		}
 		once, _ := begun.LoadOrStore(product.IRI, sync.OnceValues(func() ([]club.Offer, error) { return c.offersOf(ctx, at, product.IRI) }))
 		return once.(func() ([]club.Offer, error))()
 	}

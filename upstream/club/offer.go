@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Offer is a way to buy a product: a price, and for subscriptions a schedule.
@@ -101,6 +103,26 @@ func (b *behaviors) UnmarshalJSON(data []byte) error {
 }
 
 func (o *Offer) check() error { return requireIRI(o.IRI, "offers") }
+
+// embeddedOffer is an offer in the document of its product. It may be a summary, in which a missing member says nothing.
+type embeddedOffer struct{ Offer }
+
+// UnmarshalJSON fails unless all documented members are there.
+func (o *embeddedOffer) UnmarshalJSON(data []byte) error {
+	var given map[string]jsontext.Value
+	if err := unmarshal(data, &given); err != nil {
+		return err
+	}
+	var schedule map[string]jsontext.Value
+	err := unmarshal(given["repaymentSchedule"], &schedule)
+	for _, member := range []string{"registrationFeeTI", "totalPriceTI", "isFirstMonthPayed", "rhythmBilling", "articleBehaviors"} {
+		err = cmp.Or(err, require(member, given[member] != nil))
+	}
+	for _, member := range []string{"occurrences", "recurrences"} {
+		err = cmp.Or(err, require("repaymentSchedule."+member, schedule[member] != nil))
+	}
+	return cmp.Or(err, unmarshal(data, &o.Offer))
+}
 
 // ListOffers reads the offers of a product; club system API, section Catalogue. ErrUnreadable when it has some, and
 // none can be read.

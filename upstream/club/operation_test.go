@@ -79,7 +79,8 @@ var operations = []operation{
 			),
 		)
 	}, `GET /demo/products?context[channel]=web&context[club]=/demo/clubs/11&context[contactId]=/demo/contacts/7` +
-		`&context[contactTag][]=student&context[contactTag][]=/demo/contact_tags/2&context[date]=2026-03-01&context[debt]=0` +
+		`&context[contactTag][]=student&context[contactTag][]=/demo/contact_tags/2` +
+		`&context[contactTags][]=student&context[contactTags][]=/demo/contact_tags/2&context[date]=2026-03-01&context[debt]=0` +
 		`&type=subscription `},
 	{"ListOffers", func(ctx context.Context, c *club.Client) error {
 		return result(c.ListOffers(ctx, demo, "/demo/products/1"))

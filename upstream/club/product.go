@@ -36,8 +36,8 @@ func (q ProductQuery) values() url.Values {
 	if q.Debt != nil {
 		set("context[debt]", strconv.FormatInt(*q.Debt, 10))
 	}
-	if len(q.ContactTags) > 0 {
-		values["context[contactTag][]"] = q.ContactTags
+	if len(q.ContactTags) > 0 { // the description has the first name, and installations the second one; each ignores the other
+		values["context[contactTag][]"], values["context[contactTags][]"] = q.ContactTags, q.ContactTags
 	}
 	return values
 }
@@ -52,15 +52,46 @@ type Product struct {
 	// categories.
 	Type      string            `json:"type"`
 	Behaviors []ProductBehavior `json:"productBehaviors"`
+	// Offers are those in the product's own document, if it has them complete; else ListOffers reads them.
+	Offers []Offer `json:"-"`
 }
+
+// plainProduct is a Product without its methods.
+type plainProduct Product
 
 // UnmarshalJSON reads a product, or only its IRI where the API refers to one.
 func (p *Product) UnmarshalJSON(data []byte) error {
 	if data[0] == '"' {
 		return unmarshal(data, &p.IRI)
 	}
-	type plain Product
-	return unmarshal(data, (*plain)(p))
+	var wire struct {
+		plainProduct
+		Offers lenient[records[embeddedOffer]] `json:"offers"`
+	}
+	if err := unmarshal(data, &wire); err != nil {
+		return err
+	}
+	*p = Product(wire.plainProduct)
+	for i, behavior := range p.Behaviors {
+		if behavior.Type == "" {
+			p.Behaviors[i].Type = p.kindOf(behavior)
+		}
+	}
+	if offers := wire.Offers.value; len(offers.unreadable()) == 0 {
+		for _, embedded := range offers.readable() {
+			p.Offers = append(p.Offers, embedded.Offer)
+		}
+	}
+	return nil
+}
+
+// kindOf returns the type of a behavior that names only the IRI of its kind: that of its product. A package has behaviors of several
+// types; what is valid for a time counts as a subscription, so that its buyer is asked when it starts.
+func (p *Product) kindOf(behavior ProductBehavior) string {
+	if p.Type == "package" && behavior.Configuration.ValidityPeriod != "" {
+		return "subscription"
+	}
+	return p.Type
 }
 
 func (p *Product) check() error { return requireIRI(p.IRI, "products") }

@@ -1,6 +1,10 @@
 package clubsim
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // benefit is what a contact got from a sale: the record that a behaviour leaves.
 type benefit struct {
@@ -16,6 +20,9 @@ type benefit struct {
 	Quantity     int    `json:"quantity"`     // sessions or tokens credited
 	State        string `json:"state"`        // empty: in force; else "disabled" or "deleted"
 }
+
+// benefitKinds are the kinds of behaviors, by their number less one.
+var benefitKinds = slices.Sorted(maps.Keys(benefitCollections))
 
 // benefitCollections names the collection in which each behaviour, or kind of product, leaves its record.
 var benefitCollections = map[string]string{

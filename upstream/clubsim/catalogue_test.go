@@ -31,6 +31,7 @@ func TestCatalogueByContext(t *testing.T) {
 		"another club":             {club(12), "Pool", true},
 		"no tag":                   {"", "Student Year", false},
 		"tag":                      {"context[contactTag][]=student&context[contactTag][]=other", "Student Year", true},
+		"tag, plural":              {"context[contactTags][]=student", "Student Year", true},
 		"tag with an index":        {"context[contactTag][0]=student", "Student Year", true},
 		"tag by identifier":        {"context[contactTag][]=" + client.iri("contact_tags", 2), "Corporate Flex", true},
 		"contact's own tag":        {"context[contactId]=" + client.iri("contacts", 1001), "Corporate Flex", true},
@@ -137,6 +138,18 @@ func TestOffers(t *testing.T) {
 	}
 	if len(client.get("offers").want(200).members()) != 30 {
 		t.Error("without a filter every offer of the club is listed")
+	}
+	for query, listed := range map[string]int{ // of Student Year and of Summer Pass
+		"product=" + client.iri("products", 7):                                     1,
+		"product=" + client.iri("products", 7) + "&context[channel]=web":           0,
+		"product=" + client.iri("products", 7) + "&context[contactTags][]=student": 1,
+		"product=" + client.iri("products", 7) + "&context[contactTag][]=student":  1,
+		"product=" + client.iri("products", 8) + "&context[sellingDay]=2026-12-24": 0,
+		"product=" + client.iri("products", 8) + "&context[sellingDay]=2027-07-14": 1,
+	} {
+		if got := len(client.get("offers?" + query).want(200).members()); got != listed {
+			t.Errorf("%s lists %d offers, want %d", query, got, listed)
+		}
 	}
 	steps := client.get("offers/5001").want(200).json["repaymentSchedule"].(body)["occurrences"].([]any)
 	if len(steps) != 2 || steps[0].(body)["loop"] != 3.0 || steps[0].(body)["priceTI"] != 1990.0 || steps[1].(body)["loop"] != 9.0 ||

@@ -1,6 +1,11 @@
 package clubsim
 
-import "slices"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
 
 func instalmentRecords(entries []instalment, counted bool) []record {
 	return records(entries, func(instalment instalment) record {
@@ -37,20 +42,24 @@ func (w *World) offerRecord(offer *offer) record {
 	return w.record("Offer", "offers", offer.ID, members)
 }
 
-// listOffers: GET offers?product=<product IRI> (section Catalogue). Without the
-// filter it lists every offer of the acting club.
+// listOffers: GET offers?product=<product IRI> (section Catalogue). Without the filter it lists every offer of the
+// acting club. With context parameters it lists only what the catalogue shows in that context.
 func listOffers(call *request) (response, error) {
-	wanted, err := call.filterIRI("product", "products")
-	if err != nil {
+	wanted, noProduct := call.filterIRI("product", "products")
+	shopper, noContext := call.shopper()
+	if err := cmp.Or(noProduct, noContext); err != nil {
 		return response{}, err
 	}
+	narrowed := slices.ContainsFunc(slices.Collect(maps.Keys(call.req.query)), func(name string) bool {
+		return strings.HasPrefix(name, "context[")
+	})
 	if wanted != 0 && catalogue().byID[wanted] == nil {
 		return response{}, itemNotFound()
 	}
 	var found []*offer
 	for _, p := range catalogue().products {
 		for i := range p.Offers {
-			if (wanted == 0 || p.ID == wanted) && call.w.sells(&p.Offers[i], call.club) {
+			if (wanted == 0 || p.ID == wanted) && call.w.sells(&p.Offers[i], shopper.club) && (!narrowed || p.available(shopper)) {
 				found = append(found, &p.Offers[i])
 			}
 		}

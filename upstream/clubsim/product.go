@@ -10,11 +10,42 @@ import (
 
 func (w *World) productRecord(product *product) record {
 	behaviors := records(product.Behaviors, func(b behavior) record {
+		if w.settings.BehaviorIRIs {
+			kind := slices.Index(benefitKinds, b.Kind) + 1
+			return record{"@type": "ProductBehavior", "behavior": w.iri("behaviors", kind), "configuration": b.behaviorConfiguration}
+		}
 		return record{"@type": "ProductBehavior", "type": b.Kind, "configuration": b.behaviorConfiguration}
 	})
 	return w.record("Product", "products", product.ID, record{
 		"id": product.ID, "name": product.Name, "description": product.Description, "type": product.Kind, "productBehaviors": behaviors,
 	})
+}
+
+// catalogueRecord is a product with its offers, as far as the settings embed them.
+func (w *World) catalogueRecord(product *product, at *club) record {
+	shown := w.productRecord(product)
+	if w.settings.EmbeddedOffers == embedsNone {
+		return shown
+	}
+	offers := []record{}
+	for i := range product.Offers {
+		if offer := &product.Offers[i]; w.sells(offer, at) {
+			offers = append(offers, w.embeddedOffer(offer))
+		}
+	}
+	shown["offers"] = offers
+	return shown
+}
+
+func (w *World) embeddedOffer(offer *offer) record {
+	embedded := w.offerRecord(offer)
+	embedded["product"] = w.iri("products", offer.product.ID)
+	if w.settings.EmbeddedOffers == embedsSummary {
+		for _, detail := range []string{"isFirstMonthPayed", "rhythmBilling", "articleBehaviors", "repaymentSchedule"} {
+			delete(embedded, detail)
+		}
+	}
+	return embedded
 }
 
 // listProducts: GET products (section Catalogue).
@@ -27,7 +58,12 @@ func listProducts(call *request) (response, error) {
 	found := filter(catalogue().products, func(p *product) bool {
 		return (kind == "" || p.Kind == kind) && call.w.soldAt(p, shopper.club) && p.available(shopper)
 	})
-	return paginate(call, "Product", found, call.w.productRecord)
+	return paginate(call, "Product", found, func(p *product) record { return call.w.catalogueRecord(p, shopper.club) })
+}
+
+// getProduct: GET products/{id}.
+func getProduct(call *request, product *product) (response, error) {
+	return ok(call.w.catalogueRecord(product, call.club))
 }
 
 func (c *request) productAt(id int) (*product, error) {
@@ -50,7 +86,7 @@ func (c *request) shopper() (shopper, error) {
 	if text := c.req.query.Get("context[debt]"); text != "" {
 		shopper.debt, _ = strconv.Atoi(text)
 	}
-	if text := c.req.query.Get("context[date]"); text != "" {
+	if text := cmp.Or(c.req.query.Get("context[date]"), c.req.query.Get("context[sellingDay]")); text != "" { // the latter of offers
 		shopper.date, _ = time.Parse(time.DateOnly, text)
 	}
 	return shopper, nil
@@ -67,6 +103,7 @@ func (c *request) verifyContext() error {
 	verify("context[channel]", func(s string) bool { return slices.Contains([]string{"club", "web", "terminal"}, s) })
 	verify("context[debt]", func(s string) bool { _, err := strconv.Atoi(s); return err == nil })
 	verify("context[date]", isDate)
+	verify("context[sellingDay]", isDate)
 	verify("type", func(s string) bool { return benefitCollections[s] != "" })
 	if len(wrong) > 0 {
 		return invalid(wrong...)
@@ -74,12 +111,12 @@ func (c *request) verifyContext() error {
 	return nil
 }
 
-// contextTags reads context[contactTag][], tags by name or by identifier, with
-// or without an index between the last brackets.
+// contextTags reads context[contactTag][] and context[contactTags][], tags by name or by identifier, with or without
+// an index between the last brackets.
 func (c *request) contextTags() []string {
 	var tags []string
 	for name, values := range c.req.query {
-		if !strings.HasPrefix(name, "context[contactTag]") {
+		if !strings.HasPrefix(name, "context[contactTag]") && !strings.HasPrefix(name, "context[contactTags]") {
 			continue
 		}
 		for _, value := range values {

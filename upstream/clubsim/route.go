@@ -46,7 +46,7 @@ var operations = []*operation{
 	{name: "createContactMigrationRequest", method: "POST", pattern: "contact_migration_requests", handle: createContactMigrationRequest},
 
 	{name: "listProducts", method: "GET", pattern: "products", handle: listProducts},
-	{name: "getProduct", method: "GET", pattern: "products/{id}", handle: getItem((*request).productAt, (*World).productRecord)},
+	{name: "getProduct", method: "GET", pattern: "products/{id}", handle: on((*request).productAt, getProduct)},
 	{name: "listOffers", method: "GET", pattern: "offers", handle: listOffers},
 	{name: "getOffer", method: "GET", pattern: "offers/{id}", handle: getItem((*request).offerAt, (*World).offerRecord)},
 	{name: "listAllowedDebitDays", method: "GET", pattern: "allowed_debit_days", handle: listAllowedDebitDays},

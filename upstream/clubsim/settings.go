@@ -15,6 +15,12 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
+// Values of Settings.EmbeddedOffers; the third is complete.
+const (
+	embedsNone    = "none"
+	embedsSummary = "summary"
+)
+
 // webhookModes are the values of Settings.Webhooks.
 var webhookModes = []string{"normal", "drop", "duplicate", "late", "reorder"}
 
@@ -41,13 +47,17 @@ type Settings struct {
 	MaxPageSize int `json:"maxPageSize"` // caps itemsPerPage; "reasonable limits" is all that is documented
 
 	// HydraPrefix false sends collections with member and totalItems, without "hydra:".
-	HydraPrefix   bool   `json:"hydraPrefix"`
-	ErrorShape    string `json:"errorShape"`    // "hydra" or "plain" ({"status", "message", "code"})
-	DateTimeZone  bool   `json:"dateTimeZone"`  // writes date-times with their zone, "+00:00"
-	DateTimes     bool   `json:"dateTimes"`     // writes dates as date-times: midnight in Paris, in UTC
-	PHPJSON       bool   `json:"phpJson"`       // writes lists with gaps as objects, empty objects as lists, and numbers of offers as 1.0
-	CreatedStatus int    `json:"createdStatus"` // the status of writes whose status is not documented: 200 or 201
-	WriteBodies   bool   `json:"writeBodies"`   // false leaves out the body of writes whose body is not documented
+	HydraPrefix bool   `json:"hydraPrefix"`
+	ErrorShape  string `json:"errorShape"` // "hydra" or "plain" ({"status", "message", "code"})
+	// EmbeddedOffers is what a product has in offers: "none", "complete" (its offers) or "summary" (its offers without their schedules).
+	EmbeddedOffers string `json:"embeddedOffers"`
+	// BehaviorIRIs true sends a product's behaviors with a behavior, the IRI of their kind, in place of its name in type.
+	BehaviorIRIs  bool `json:"behaviorIris"`
+	DateTimeZone  bool `json:"dateTimeZone"`  // writes date-times with their zone, "+00:00"
+	DateTimes     bool `json:"dateTimes"`     // writes dates as date-times: midnight in Paris, in UTC
+	PHPJSON       bool `json:"phpJson"`       // writes lists with gaps as objects, empty objects as lists, and numbers of offers as 1.0
+	CreatedStatus int  `json:"createdStatus"` // the status of writes whose status is not documented: 200 or 201
+	WriteBodies   bool `json:"writeBodies"`   // false leaves out the body of writes whose body is not documented
 
 	// DebtCounts is what totalRealDebt adds up: "owed" (every due) or "overdue" (only those past their date).
 	DebtCounts string `json:"debtCounts"`
@@ -98,6 +108,7 @@ func DefaultSettings() Settings {
 		PageSize:         30,
 		MaxPageSize:      100,
 		HydraPrefix:      true,
+		EmbeddedOffers:   embedsNone,
 		ErrorShape:       "hydra",
 		CreatedStatus:    201,
 		WriteBodies:      true,
@@ -120,6 +131,7 @@ func (s Settings) verify() error {
 	}{
 		{"networkNodeShape", s.NetworkNodeShape, []string{"nested", "flat"}},
 		{"webhooks", s.Webhooks, webhookModes},
+		{"embeddedOffers", s.EmbeddedOffers, []string{embedsNone, embedsSummary, "complete"}},
 		{"errorShape", s.ErrorShape, []string{"hydra", "plain"}},
 		{"debtCounts", s.DebtCounts, []string{"owed", "overdue"}},
 		{"migrationKeeps", s.MigrationKeeps, []string{"source", "target"}},
