@@ -259,7 +259,8 @@ func (p *Payment) settlementView(closed bool) PaymentView {
 	case p.State == InDoubt:
 		view.Message = messages.inDoubt
 	case p.State == Cancelled:
-		if view = p.ended(view, closed); view.Retry == "new" {
+		view = p.ended(view, closed)
+		if view.Retry == "new" {
 			view.Message = MessageSettlementCancelledRetry
 		}
 	}

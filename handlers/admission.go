@@ -141,7 +141,8 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		wait := time.Duration(0)
 		if kind == newcomers && outcome == Admitted {
-			if wait = s.awaitTurn(c.Request()); wait > 0 {
+			wait = s.awaitTurn(c.Request())
+			if wait > 0 {
 				permit.Drop()
 				outcome = OverQuota
 			}

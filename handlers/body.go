@@ -68,7 +68,8 @@ func decodeJSON(body []byte) (any, error) {
 	reader := jsonReader{Decoder: jsontext.NewDecoder(bytes.NewBuffer(body))}
 	value, err := reader.value("")
 	if err == nil {
-		if _, err = reader.ReadToken(); errors.Is(err, io.EOF) {
+		_, err = reader.ReadToken()
+		if errors.Is(err, io.EOF) {
 			return value, cardsRefused(reader.cards)
 		}
 	}

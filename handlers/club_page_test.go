@@ -28,7 +28,8 @@ func TestPagesOfClubs(t *testing.T) {
 				t.Fatalf("a page of %d has %+v", limit, page)
 			}
 			found = append(found, page.Items...)
-			if cursor = frontdesktest.Value(page.Next); cursor == "" {
+			cursor = frontdesktest.Value(page.Next)
+			if cursor == "" {
 				break
 			}
 		}

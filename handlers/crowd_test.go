@@ -35,7 +35,8 @@ func TestCrowdReturnsAsFastAsItIsServed(t *testing.T) {
 			t.Errorf("%s: %d return in a second, after %s on average", name, returned, c.pause)
 		}
 		quiet := now.Add(time.Hour)
-		if c.turnAway(quiet); c.pause != minCrowdPause {
+		c.turnAway(quiet)
+		if c.pause != minCrowdPause {
 			t.Errorf("%s, an hour later: %s", name, c.pause)
 		}
 	}

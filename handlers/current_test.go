@@ -27,7 +27,8 @@ func TestCurrentRegistration(t *testing.T) {
 	expect := func(want string, cookies ...string) {
 		t.Helper()
 		var shown api.Registration
-		if read(cookies...).Into(http.StatusOK, &shown); shown.Id != want || shown.Step != api.StepPerson {
+		read(cookies...).Into(http.StatusOK, &shown)
+		if shown.Id != want || shown.Step != api.StepPerson {
 			t.Errorf("the session is %s of %s, want %s", shown.Step, shown.Id, want)
 		}
 	}

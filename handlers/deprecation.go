@@ -21,7 +21,8 @@ func deprecationsOf(op *openapi3.Operation) (found []deprecation, err error) {
 		for name, day := range map[string]*time.Time{"x-deprecated": &deprecated.since, "x-sunset": &deprecated.sunset} {
 			if text, ok := extensions[name]; ok || name == "x-deprecated" {
 				parsed, wrong := time.Parse(time.DateOnly, fmt.Sprint(text))
-				if *day = parsed; wrong != nil {
+				*day = parsed
+				if wrong != nil {
 					err = fmt.Errorf("%s is deprecated in openapi.yaml, but its %s is not a date: %w", op.OperationID, name, wrong)
 				}
 			}

@@ -99,7 +99,8 @@ func acceptsGzip(accepted []string) bool {
 func etagMatches(known []string, etag string) bool {
 	for _, line := range known {
 		for part := range strings.SplitSeq(line, ",") {
-			if part = strings.TrimSpace(part); strings.TrimPrefix(part, "W/") == etag || part == "*" {
+			part = strings.TrimSpace(part)
+			if strings.TrimPrefix(part, "W/") == etag || part == "*" {
 				return true
 			}
 		}

@@ -85,7 +85,8 @@ func (s *Server) sendChange(ctx context.Context, stream *eventStream, view flows
 	if !s.sendState(ctx, stream, view) {
 		return endLeft
 	}
-	if view = refreshed(); !s.sendState(ctx, stream, view) || stream.version == before && stream.write(comment) != nil {
+	view = refreshed()
+	if !s.sendState(ctx, stream, view) || stream.version == before && stream.write(comment) != nil {
 		return endLeft
 	}
 	if view.Step().Final() {
@@ -177,7 +178,8 @@ func (o *openStreams) leave(limits []streamLimit) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, l := range limits {
-		if o.count[l.key]--; o.count[l.key] == 0 {
+		o.count[l.key]--
+		if o.count[l.key] == 0 {
 			delete(o.count, l.key)
 		}
 	}

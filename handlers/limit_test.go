@@ -108,7 +108,8 @@ func TestWritesPerHolder(t *testing.T) {
 	}
 	var last *frontdesktest.Response
 	for range 14 {
-		if last = client.Do("POST", path+"/check", nil, frontdesktest.Key("")); last.Status == http.StatusTooManyRequests {
+		last = client.Do("POST", path+"/check", nil, frontdesktest.Key(""))
+		if last.Status == http.StatusTooManyRequests {
 			break
 		}
 	}

@@ -46,7 +46,8 @@ func checkDigit(digits string) string {
 	for i := range len(digits) {
 		d := int(digits[len(digits)-1-i] - '0')
 		if i%2 == 0 {
-			if d *= 2; d > 9 {
+			d *= 2
+			if d > 9 {
 				d -= 9
 			}
 		}

@@ -290,7 +290,8 @@ func TestCardPageUnavailable(t *testing.T) {
 	_, _, path := pages.pay()
 	var refused *frontdesktest.Response
 	for range 1000 { // the limit is 120 at once, and grows by one a second while a busy machine sends them
-		if refused = pages.c.Do("GET", path, nil, [2]string{"Accept", "text/html"}); refused.Status != http.StatusOK {
+		refused = pages.c.Do("GET", path, nil, [2]string{"Accept", "text/html"})
+		if refused.Status != http.StatusOK {
 			break
 		}
 	}

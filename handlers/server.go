@@ -180,7 +180,8 @@ func (s *Server) compareCodes() error {
 	listed := map[flows.Code]bool{flows.MethodNotAllowed: true} // answered where no operation exists
 	for name, op := range s.operations {
 		for _, code := range op.codes {
-			if listed[code] = true; problems[code].status == 0 {
+			listed[code] = true
+			if problems[code].status == 0 {
 				return fmt.Errorf("problem code %v of %s is unknown", code, name)
 			}
 		}

@@ -143,7 +143,8 @@ func TestStepWithoutMethod(t *testing.T) {
 	}
 	frontdesktest.Eventually(t, "the end of the payment",
 		func() bool { return client.Registration(registration.Id).Payment.State == api.Cancelled })
-	if registration = client.Registration(registration.Id); registration.Step != api.StepWithStaff {
+	registration = client.Registration(registration.Id)
+	if registration.Step != api.StepWithStaff {
 		t.Errorf("a visitor whose cards are no longer accepted is at %s with %v", registration.Step, registration.Next)
 	}
 }

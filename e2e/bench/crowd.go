@@ -135,7 +135,8 @@ func (v *visitors) leave() {
 func (v *visitors) block(perSecond float64, of plan) (block *block) {
 	for range 1 + repeats {
 		block = v.send(perSecond, of)
-		if v.Logf("  %s", block); block.counts() {
+		v.Logf("  %s", block)
+		if block.counts() {
 			break
 		}
 	}
@@ -241,7 +242,8 @@ func (v *visitors) journey(ctx context.Context, number int, sent *time.Time) err
 	for _, step := range []func() error{
 		func() error {
 			v.asked.Add(1)
-			if starts++; starts > 1 {
+			starts++
+			if starts > 1 {
 				*sent = time.Now()
 			}
 			return buyer.Do(ctx, http.MethodPost, v.gateway+"/v1/registrations", v.start, &registration)

@@ -49,7 +49,8 @@ func (v *visitors) capacity() (most float64) {
 			completed = append(completed, b.perSecond)
 		}
 		most = max(most, completed.median())
-		if missed++; completed.median() >= nearlyAll*rate {
+		missed++
+		if completed.median() >= nearlyAll*rate {
 			missed = 0
 		}
 	}

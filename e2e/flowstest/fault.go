@@ -61,7 +61,8 @@ func (w *World) take(r *http.Request) CallFault {
 		return CallFault{}
 	}
 	taken := *fault
-	if fault.Fail--; fault.Fail <= 0 {
+	fault.Fail--
+	if fault.Fail <= 0 {
 		w.callFault = nil
 	}
 	return taken

@@ -28,7 +28,8 @@ func (w *World) Abandoned(gateway *Gateway) *flows.Payment {
 	w.Helper()
 	p := w.Started(gateway)
 	w.Clock.Advance(31 * time.Minute)
-	if p = w.Advance(gateway, p); p.State != flows.Cancelled {
+	p = w.Advance(gateway, p)
+	if p.State != flows.Cancelled {
 		w.Fatalf("the payment is %s (%s)", p.State, p.Reason)
 	}
 	return p

@@ -139,7 +139,8 @@ func Start(t TB, environment ...string) *Process {
 		t.Fatalf("frontdesk did not start:\n%s", process.log)
 	}
 	go func() {
-		if <-process.ended; !process.stopping.Load() {
+		<-process.ended
+		if !process.stopping.Load() {
 			fmt.Fprintf(os.Stderr, "%s: a gateway has crashed:\n%s", t.Name(), process.Log())
 			crashes.Store(t.Name(), true)
 		}

@@ -301,7 +301,8 @@ func TestExtrasAreInThePrice(t *testing.T) {
 			t.Errorf("the schedule of %s is %+v", id, schedule)
 		}
 		cart := client.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: id, StartDate: &start}).Cart
-		if client.Token = ""; cart.DueNow.Amount != want {
+		client.Token = ""
+		if cart.DueNow.Amount != want {
 			t.Errorf("the cart of %s costs %d, its card says %d", id, cart.DueNow.Amount, want)
 		}
 		if id == "301" && (*one.Offers[0].Ages.Min != 16 || *one.Offers[0].Ages.Max != 99 || (*one.Offers[0].Facts)[0] != "Toute la journée") {
@@ -336,7 +337,8 @@ func TestDemoCatalogueInFrench(t *testing.T) {
 			var page api.ProductList
 			path := "/v1/clubs/" + club + "/products?channel=" + channel + cursor
 			c.Do("GET", path, nil, frontdesktest.StaffKey(), [2]string{"Accept-Language", language}).Into(http.StatusOK, &page)
-			if all = append(all, page.Items...); page.Next == nil {
+			all = append(all, page.Items...)
+			if page.Next == nil {
 				return all
 			}
 			cursor = "&cursor=" + *page.Next

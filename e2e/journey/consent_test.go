@@ -169,7 +169,8 @@ func TestConsentsAtSignup(t *testing.T) {
 
 	payment := client.Pay(registration.Id)
 	client.Confirm(payment, "4242424242424242")
-	if registration = client.Await(registration.Id, api.Completed); offersConsents(registration) {
+	registration = client.Await(registration.Id, api.Completed)
+	if offersConsents(registration) {
 		t.Error("a final registration has an action")
 	}
 	if done := change(false); done.Items[0].Code != api.ConsentChanged || newsGiven(read()) != 0 {

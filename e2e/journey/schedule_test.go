@@ -63,7 +63,8 @@ func catalogue(c *frontdesktest.Client, club string) (products []api.Product) {
 		var page api.ProductList
 		c.Do("GET", "/v1/clubs/"+club+"/products?cursor="+cursor, nil).Into(http.StatusOK, &page)
 		products = append(products, page.Items...)
-		if cursor = frontdesktest.Value(page.Next); cursor == "" {
+		cursor = frontdesktest.Value(page.Next)
+		if cursor == "" {
 			return products
 		}
 	}

@@ -225,7 +225,8 @@ func TestDeskWhileTheBrakeHolds(t *testing.T) {
 	env.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 502, Times: frontdesktest.Times(3)})
 	for range 3 {
 		var doubt api.Payment
-		if pay(client, client.Register()).Into(http.StatusAccepted, &doubt); doubt.State != api.InDoubt {
+		pay(client, client.Register()).Into(http.StatusAccepted, &doubt)
+		if doubt.State != api.InDoubt {
 			t.Fatalf("the payment is %+v", doubt)
 		}
 	}
@@ -238,7 +239,8 @@ func TestDeskWhileTheBrakeHolds(t *testing.T) {
 	group.Go(func() { pay(&probe, first) })
 	frontdesktest.Eventually(t, "the club system has booked the probe, and its response is on its way", func() bool { return booked() == 1 })
 	var held api.Payment
-	if pay(&waiting, second).Into(http.StatusCreated, &held); held.State != api.Processing || booked() != 1 {
+	pay(&waiting, second).Into(http.StatusCreated, &held)
+	if held.State != api.Processing || booked() != 1 {
 		t.Errorf("the payment is %+v, and %d are booked", held, booked())
 	}
 	group.Wait()

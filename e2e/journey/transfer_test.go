@@ -120,7 +120,8 @@ func TestTransfer(t *testing.T) {
 			visitor.expectClub(test.from)
 			done := visitor.sign(visitor.code(), "two")
 			visitor.expectTransfer(done, api.SignatureSigned, test.to)
-			if visitor.Do("GET", "/v1/me/transfer", nil).Into(http.StatusOK, &seen); seen.State != api.SignatureSigned {
+			visitor.Do("GET", "/v1/me/transfer", nil).Into(http.StatusOK, &seen)
+			if seen.State != api.SignatureSigned {
 				t.Errorf("in the end: %+v", seen)
 			}
 			if again := visitor.sign(visitor.code(), "two"); string(again.Body) != string(done.Body) {

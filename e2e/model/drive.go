@@ -38,7 +38,8 @@ func (m *machine) drive(world *world) {
 	case noPayment, cancelled, refunded:
 		return // whether the processor keeps money after all is not modelled
 	case recorded:
-		if move.f.verify = m.cfg.Foreign > 0; !move.f.verify {
+		move.f.verify = m.cfg.Foreign > 0
+		if !move.f.verify {
 			return
 		}
 	case sending:
@@ -48,7 +49,8 @@ func (m *machine) drive(world *world) {
 	case captured:
 		m.mislay(move)
 	case inDoubt:
-		if move.f.rule = m.cfg.Desk; m.cfg.Desk && !record.seen { // without staff, nothing calibrates a rule
+		move.f.rule = m.cfg.Desk
+		if m.cfg.Desk && !record.seen { // without staff, nothing calibrates a rule
 			move.f.aged = allAttempts
 		}
 	}
@@ -99,7 +101,8 @@ func (m *machine) proceed(world *world, i int) {
 	case toPrepare, toClaim:
 		move.f.remote = known
 	case toRefund, toSend, toInquire:
-		if move.f.remote = known; record.slot > 0 {
+		move.f.remote = known
+		if record.slot > 0 {
 			known.journal[record.claim-1].attempt = record.attempt
 			move.f.claim, move.f.response = protocol.Done, known
 		}
@@ -184,14 +187,16 @@ func (t turn) follow() {
 		t.refund()
 		return
 	case protocol.Read:
-		if t.f.remote = t.w.reading(t.r.slot); t.f.owner {
+		t.f.remote = t.w.reading(t.r.slot)
+		if t.f.owner {
 			t.pause(normal, "reads the journal")
 			t.f.remote = remote{slot: t.r.slot, absent: true}
 			t.pause(fault, "cannot reach the processor before the claim")
 			return
 		}
 	case protocol.Search:
-		if t.f.listed = t.w.created(t.r.generation); t.f.listed == 0 {
+		t.f.listed = t.w.created(t.r.generation)
+		if t.f.listed == 0 {
 			t.f.listed = unlisted
 		} else {
 			t.f.response = t.w.reading(t.f.listed)
@@ -199,7 +204,8 @@ func (t turn) follow() {
 	case protocol.ReadLatest:
 		t.f.latest = true // Redis has one payment
 	case protocol.AskBrake:
-		if t.f.brake = passes; t.w.braked {
+		t.f.brake = passes
+		if t.w.braked {
 			t.f.brake = holds
 		}
 	default:
@@ -308,7 +314,8 @@ func (t turn) called(call protocol.Kind, outcome protocol.Outcome, how kind, wha
 	q := question{rec: t.r, facts: t.f}
 	p := t.payment(q)
 	full := q.shown(p)
-	if t.f.remote = (remote{}); full.Wrote(call, p, full.Call).Remote != nil {
+	t.f.remote = (remote{})
+	if full.Wrote(call, p, full.Call).Remote != nil {
 		t.f.remote = t.f.response
 	}
 	t.follow()
@@ -320,10 +327,12 @@ func (t turn) readSale(again bool) {
 	if again {
 		there.f.remote = remote{}
 	}
-	if there.f.sale = saleAgreed; t.w.settled() {
+	there.f.sale = saleAgreed
+	if t.w.settled() {
 		there.f.sale = saleSettled
 	}
-	if t.f.sale = saleUnreadable; t.f.owner {
+	t.f.sale = saleUnreadable
+	if t.f.owner {
 		there.pause(normal, "reads the sale again")
 		t.w.caused = t.cfg.Causes
 		t.pause(fault, "cannot read the sale")
@@ -443,7 +452,8 @@ func (t turn) claim() {
 	entry.attempt, entry.keyed = t.r.attempt, true
 	ended(protocol.Done, normal, "writes the claim")
 	ended(protocol.Failed, fault, "writes the claim, and never learns of it")
-	if *entry = before; t.f.owner {
+	*entry = before
+	if t.f.owner {
 		ended(protocol.Failed, fault, "cannot reach the processor: no claim is written")
 	}
 	entry.late = t.r.attempt
@@ -492,7 +502,8 @@ func (t turn) post() {
 // release writes a release that is owed, unless another one stands there.
 func (t turn) release() {
 	entry := &t.w.slot[t.r.slot-1].journal[t.r.claim-1]
-	if t.f.release = protocol.Done; entry.release != 0 {
+	t.f.release = protocol.Done
+	if entry.release != 0 {
 		if entry.release != t.r.attempt && t.cfg.ReleaseInsists {
 			t.emit(t.w, "is refused the release that is owed, since another one stands there, and will try again", normal)
 			return

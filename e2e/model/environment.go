@@ -94,7 +94,8 @@ func (m *machine) brake(world *world) {
 		return
 	}
 	next := *world
-	if next.braked = !world.braked; next.braked {
+	next.braked = !world.braked
+	if next.braked {
 		m.fault(next, "The brake holds")
 	} else {
 		m.normal(next, "The brake is released")

@@ -123,7 +123,8 @@ func (m *machine) answer(question question) answer {
 	answer := m.next(question)
 	again := answer.rec.state == captured || answer.rec.state == priced
 	if again && answer.rec.state != question.rec.state && int(answer.rec.claim) == m.cfg.Claims {
-		if question.before = protocol.MaxClaims - m.cfg.Claims; question.rec.method != ByCard {
+		question.before = protocol.MaxClaims - m.cfg.Claims
+		if question.rec.method != ByCard {
 			question.before = protocol.MaxSettlements - m.cfg.Claims
 		}
 		answer = m.next(question)
@@ -348,7 +349,8 @@ func (q question) reading(payment *flows.Payment, remote remote) *protocol.Remot
 		Replayed:      remote.replayed,
 	}
 	if remote.before {
-		if shown.At, shown.By = instant.Add(-2*time.Second), protocol.Capture; q.slept {
+		shown.At, shown.By = instant.Add(-2*time.Second), protocol.Capture
+		if q.slept {
 			shown.At = instant.Add(-time.Hour)
 		}
 	}
@@ -403,7 +405,8 @@ var youngNames, oldNames = namesSince(2 * time.Second), namesSince(time.Hour)
 func namesSince(age time.Duration) []string {
 	names := make([]string, newPost)
 	for i := attemptID(1); i < newPost; i++ {
-		if names[i] = protocol.NewAttemptID(instant.Add(-age), fmt.Sprintf("00000000-0000-4000-8000-%012d", i)); i.refund() {
+		names[i] = protocol.NewAttemptID(instant.Add(-age), fmt.Sprintf("00000000-0000-4000-8000-%012d", i))
+		if i.refund() {
 			names[i] = protocol.RefundPrefix + names[i]
 		}
 	}

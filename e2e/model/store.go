@@ -6,7 +6,8 @@ package model
 // commit stores a payment in Redis, if Redis still holds what the caller read.
 func (m *machine) commit(world world, record record, how kind, what string) {
 	m.stateChanges[world.redis.state][record.state] = true
-	if record.version = world.redis.version + 1; record.version > maxVersion {
+	record.version = world.redis.version + 1
+	if record.version > maxVersion {
 		panic("model: a version is higher than a record has room for")
 	}
 	m.store(world, record, how, what)
@@ -22,7 +23,8 @@ func (r record) is(known record) bool {
 func (m *machine) finish(world *world, i int, from state) {
 	own := world.process[i]
 	done, read := world.idle(i), own.rec
-	if read.state = from; own.at == toAccept && own.rec.slot > 0 {
+	read.state = from
+	if own.at == toAccept && own.rec.slot > 0 {
 		done.process[i] = process{at: toJournal, rec: record{slot: own.rec.slot, claim: own.rec.claim}}
 	}
 	if !world.redis.is(read) {

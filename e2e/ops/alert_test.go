@@ -113,7 +113,8 @@ func TestAlertRulesMatchMetrics(t *testing.T) {
 		t.Run(a.Alert, func(t *testing.T) {
 			checkExpression(t, a.Expr, exposed)
 			_, section, found := strings.Cut(string(runbook), "\n## "+a.Alert+"\n")
-			if section, _, _ = strings.Cut(section, "\n## "); !found {
+			section, _, _ = strings.Cut(section, "\n## ")
+			if !found {
 				t.Errorf("the runbook has no section")
 			}
 			expectAll(t, section, "**Visitors:**", "**Look:**", "**Do:**", "**Never:**")

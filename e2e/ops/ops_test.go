@@ -179,7 +179,8 @@ func TestOperatorDecidesOnAnOutage(t *testing.T) {
 	expectAll(t, said, "Payment "+first+": nothing was decided", "refunded in full", "Payment "+second+" is recorded",
 		"nothing was decided on 1 of 2 payments")
 	expectAll(t, mustRunCLI(t, at, "show", second), "(demo: the provider found both)", "confirm-recorded by demo")
-	if list(); len(listed.Items) != 2 || string(listed.Items[0].ID) != before || string(listed.Items[1].ID) != first {
+	list()
+	if len(listed.Items) != 2 || string(listed.Items[0].ID) != before || string(listed.Items[1].ID) != first {
 		t.Errorf("afterwards: %+v", listed.Items)
 	}
 }

@@ -263,7 +263,8 @@ func readCommand(from *bufio.Reader) (text, name string, err error) {
 			break
 		}
 		word := make([]byte, size+len("\r\n"))
-		if _, err = io.ReadFull(from, word); i == 0 {
+		_, err = io.ReadFull(from, word)
+		if i == 0 {
 			name = strings.TrimSpace(string(word))
 		}
 		text += line + string(word)

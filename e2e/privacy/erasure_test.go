@@ -106,7 +106,8 @@ func TestStartAfterErasure(t *testing.T) {
 		other.Person = person(campaign.NewCanary(17320508))
 		client.Do("POST", "/v1/registrations", other, key).Problem(api.KeyReused)
 		var fresh api.Registration
-		if client.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &fresh); fresh.Id == first.Id {
+		client.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &fresh)
+		if fresh.Id == first.Id {
 			t.Errorf("%s: a new key starts the erased registration", name)
 		}
 	}

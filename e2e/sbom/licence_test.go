@@ -60,7 +60,8 @@ func checkLicence(t *testing.T, dir string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found = checkText(text); found != "" {
+		found = checkText(text)
+		if found != "" {
 			return entry.Name() + " " + found
 		}
 	}

@@ -245,7 +245,8 @@ func TestAPI2LoginClaims(t *testing.T) {
 			"exp":  now.Add(5 * time.Minute).Unix(),
 		}
 		for name, value := range change {
-			if claims[name] = value; value == nil {
+			claims[name] = value
+			if value == nil {
 				delete(claims, name)
 			}
 		}

@@ -122,7 +122,8 @@ func TestAPI10OversizedTexts(t *testing.T) {
 			t.Errorf("a description is %.60q…", text)
 		}
 		for _, offer := range product.Offers {
-			if oneLine("an offer", offer.Name); offer.ListPrice.Currency != "XXX" {
+			oneLine("an offer", offer.Name)
+			if offer.ListPrice.Currency != "XXX" {
 				t.Errorf("an invalid currency is shown as %q", offer.ListPrice.Currency)
 			}
 		}

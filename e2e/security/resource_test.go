@@ -48,7 +48,8 @@ func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 		"many items":     {`{"clubId":"11","items":[` + strings.Repeat(`{},`, 20000) + `{}]}`, api.InvalidRequest},
 	} {
 		answer := client.Do("POST", "/v1/registrations", attack.body, frontdesktest.Key(""), forwardedFor("192.0.2.1"))
-		if answer.Problem(attack.code); len(answer.Body) > 2*big {
+		answer.Problem(attack.code)
+		if len(answer.Body) > 2*big {
 			t.Errorf("%s of %d bytes is answered with %d", name, len(attack.body), len(answer.Body))
 		}
 	}
@@ -156,7 +157,8 @@ func TestAPI4EventStreams(t *testing.T) {
 	var last context.CancelFunc
 	for i := range most {
 		var answer *http.Response
-		if answer, last = open(registration, fmt.Sprintf("192.0.2.%d", 10+i)); answer.StatusCode != http.StatusOK {
+		answer, last = open(registration, fmt.Sprintf("192.0.2.%d", 10+i))
+		if answer.StatusCode != http.StatusOK {
 			t.Fatalf("stream %d is answered with %d", i+1, answer.StatusCode)
 		}
 	}

@@ -143,7 +143,8 @@ func TestCorrectOneField(t *testing.T) {
 	visitor.Click(`[data-correct]`)
 	visitor.Click(`form[data-form="person"] [data-continue]`) // nothing changes
 	visitor.WaitVisible(`main[data-step="cart"] [data-pay]`)
-	if visitor.c.Control("GET", "state", nil).Into(http.StatusOK, &snapshot); len(snapshot.State.Contacts.Rows) != len(contacts) {
+	visitor.c.Control("GET", "state", nil).Into(http.StatusOK, &snapshot)
+	if len(snapshot.State.Contacts.Rows) != len(contacts) {
 		t.Error("a correction of nothing made a contact")
 	}
 	visitor.payByCard()

@@ -138,7 +138,8 @@ func (i *Intake) ProcessPending(ctx context.Context) error {
 			return err
 		}
 		after = events[len(events)-1].Entry
-		if events = slices.DeleteFunc(events, i.leave); len(events) == 0 {
+		events = slices.DeleteFunc(events, i.leave)
+		if len(events) == 0 {
 			continue
 		}
 		if err := i.process(ctx, events); err != nil {

@@ -446,7 +446,8 @@ func TestEventsInADoubt(t *testing.T) {
 	}
 	world.PayAtDesk(payment) // staff settle the sale at the desk
 	world.Clock.Advance(time.Minute)
-	if payment = world.Advance(gateway, payment); len(payment.Readings) != 2 {
+	payment = world.Advance(gateway, payment)
+	if len(payment.Readings) != 2 {
 		t.Fatal("evidence is read before it is due")
 	}
 	harness.open()
@@ -458,7 +459,8 @@ func TestEventsInADoubt(t *testing.T) {
 	harness.idle()
 	harness.allowRefresh(3 * time.Second)
 	frontdesktest.Eventually(t, "the evidence is read", func() bool { return len(world.Stored(gateway, payment.ID).Readings) == 3 })
-	if payment = world.Stored(gateway, payment.ID); payment.State != flows.InDoubt || world.Held(payment).Metadata["fd_done_1"] != "" {
+	payment = world.Stored(gateway, payment.ID)
+	if payment.State != flows.InDoubt || world.Held(payment).Metadata["fd_done_1"] != "" {
 		t.Errorf("%s (%s)", payment.State, payment.Reason)
 	}
 }
@@ -503,12 +505,14 @@ func TestContactMergedElsewhere(t *testing.T) {
 	if len(found) != 1 || found[0] != registration.ID {
 		t.Errorf("events of the contact lead to %v", found)
 	}
-	if found = world.FoundByEmail(gateway, known); len(found) != 1 || found[0] != registration.ID {
+	found = world.FoundByEmail(gateway, known)
+	if len(found) != 1 || found[0] != registration.ID {
 		t.Errorf("their e-mail address leads to %v", found)
 	}
 	p := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
 	world.Confirm(p, goodCard)
-	if p = world.Advance(gateway, p); p.State != flows.Recorded {
+	p = world.Advance(gateway, p)
+	if p.State != flows.Recorded {
 		t.Fatalf("%s (%s)", p.State, p.Reason)
 	}
 	done := must(t, func() (flows.View, error) {

@@ -173,7 +173,8 @@ func deliveryOf(subscriber Subscriber, job *asynq.TaskInfo) Delivery {
 	case asynq.TaskStateRetry:
 		delivery.State, delivery.Next = DeliveryRetrying, &job.NextProcessAt
 	case asynq.TaskStateArchived:
-		if delivery.State = DeliveryDead; job.LastFailedAt.IsZero() {
+		delivery.State = DeliveryDead
+		if job.LastFailedAt.IsZero() {
 			delivery.LastError = "too many deliveries were waiting"
 		} else {
 			delivery.Failures++ // the last failure is not retried

@@ -29,7 +29,8 @@ func (k *Keyring) CurrentPersonPseudonyms(clientToken, email, mobile string) []s
 // number would find strangers.
 func (k *Keyring) PersonPseudonyms(clientToken, email, mobile string) (names []string) {
 	var texts []string
-	if email = sameEmail(email); email != "" {
+	email = sameEmail(email)
+	if email != "" {
 		texts = append(texts, "email "+clientToken+" "+email)
 	}
 	if mobile != "" {

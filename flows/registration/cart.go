@@ -47,7 +47,8 @@ func (s *Service) addToSale(ctx context.Context, registration *flows.Registratio
 		return s.rebuild(ctx, registration, at, append(registration.RequestedItems(), item))
 	}
 	if err == nil {
-		if registration.Cart = registration.Cart.MarkedIfSettled(sale.State, registration.SaleState); registration.Cart.Settled() {
+		registration.Cart = registration.Cart.MarkedIfSettled(sale.State, registration.SaleState)
+		if registration.Cart.Settled() {
 			return cmp.Or(s.save(ctx, registration), flows.SettledError())
 		}
 	} else if registration.Write != nil {
@@ -91,7 +92,8 @@ func (s *Service) replaceable(ctx context.Context, registration *flows.Registrat
 	case err != nil:
 		return flows.ClubFailed(err, flows.DetailCartUnread)
 	}
-	if registration.Cart = registration.Cart.MarkedIfSettled(sale.State, registration.SaleState); !registration.Cart.Settled() {
+	registration.Cart = registration.Cart.MarkedIfSettled(sale.State, registration.SaleState)
+	if !registration.Cart.Settled() {
 		return nil
 	}
 	return cmp.Or(s.save(ctx, registration), flows.SettledError())
@@ -288,7 +290,8 @@ func (s *Service) currentCart(ctx context.Context, registration *flows.Registrat
 	if !s.noteMissing(ctx, registration, registration.Sale, again) {
 		return err
 	}
-	if registration.Cart = registration.CartAfter(payment); registration.Closed(payment, s.cfg.Now()) {
+	registration.Cart = registration.CartAfter(payment)
+	if registration.Closed(payment, s.cfg.Now()) {
 		return err
 	}
 	return withoutFields(s.rebuild(ctx, registration, at, registration.RequestedItems()))

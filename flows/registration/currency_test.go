@@ -21,7 +21,8 @@ func (w *world) inCurrency(currency string, free bool) *gateway {
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.Address})
 	proxy.ModifyResponse = func(answer *http.Response) error {
 		body, err := io.ReadAll(answer.Body)
-		if body = currencies.ReplaceAll(body, []byte(strconv.Quote(currency))); free {
+		body = currencies.ReplaceAll(body, []byte(strconv.Quote(currency)))
+		if free {
 			body = amounts.ReplaceAll(body, []byte(`"totalTI":0`))
 		}
 		answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))

@@ -72,7 +72,8 @@ func TestOpenPagesReadSeldom(t *testing.T) {
 		}
 	}
 	world.Confirm(payment, declinedCard)
-	if payment = world.Advance(instance, payment); !payment.Declined() { // as after a webhook: a change
+	payment = world.Advance(instance, payment)
+	if !payment.Declined() { // as after a webhook: a change
 		t.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
 	world.Confirm(payment, goodCard)

@@ -140,7 +140,8 @@ func TestStartAgain(t *testing.T) {
 			if again != nil {
 				t.Fatalf("%+v: %v, then %v", plan, err, again)
 			}
-			if view, err = world.Gateway().Registrations.Get(t.Context(), view.ID, token); err != nil || len(view.Items) != 1 {
+			view, err = world.Gateway().Registrations.Get(t.Context(), view.ID, token)
+			if err != nil || len(view.Items) != 1 {
 				t.Errorf("%+v: the new token gets %v", plan, err)
 			}
 			if contacts, sales := count(); contacts != 1 || sales > 2 {

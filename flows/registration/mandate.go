@@ -56,7 +56,8 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 		}
 		return flows.View{}, flows.ClubFailed(err, flows.DetailMandateNotCreated)
 	}
-	if registration, err = s.endCode(ctx, registration, at); err != nil || registration.MandateCovers() {
+	registration, err = s.endCode(ctx, registration, at)
+	if err != nil || registration.MandateCovers() {
 		s.codes.Release(ctx, allowed)
 		return flows.View{}, cmp.Or(err, alreadySigned())
 	}

@@ -169,7 +169,8 @@ func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View,
 	if err != nil {
 		return flows.View{}, err
 	}
-	if registration, err = s.endCode(ctx, registration, at); err != nil || registration.Mandate.State == flows.SignatureSigned {
+	registration, err = s.endCode(ctx, registration, at)
+	if err != nil || registration.Mandate.State == flows.SignatureSigned {
 		s.codes.Release(ctx, allowed)
 		return s.view(registration, payment), err
 	}

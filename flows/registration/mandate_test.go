@@ -77,14 +77,16 @@ func TestUnconfirmedMandateStays(t *testing.T) {
 		if _, err := test.replace(); flows.CodeOf(err) != flows.ClubSystemUnavailable {
 			t.Errorf("%s, unconfirmed: %v", name, err)
 		}
-		if registration, _, err = gateway.Store.Registration(ctx, id); err != nil || registration.Mandate.State != flows.SignatureUnconfirmed {
+		registration, _, err = gateway.Store.Registration(ctx, id)
+		if err != nil || registration.Mandate.State != flows.SignatureUnconfirmed {
 			t.Errorf("%s: the mandate is %+v (%v)", name, registration.Mandate, err)
 		}
 		world.Fault()
 		if _, err := test.replace(); test.signed == "" && err != nil || test.signed != "" && flows.CodeOf(err) != test.signed {
 			t.Errorf("%s, signed: %v", name, err)
 		}
-		if registration, _, err = gateway.Store.Registration(ctx, id); err != nil || registration.Mandate.State != flows.SignatureSigned {
+		registration, _, err = gateway.Store.Registration(ctx, id)
+		if err != nil || registration.Mandate.State != flows.SignatureSigned {
 			t.Errorf("%s: in the end the mandate is %+v (%v)", name, registration.Mandate, err)
 		}
 	}
@@ -169,7 +171,8 @@ func TestSignedMandateFollowsLater(t *testing.T) {
 			if view.Mandate == nil || view.Mandate.State != state || string(view.Mandate.Contact) != known.ContactID {
 				t.Fatalf("the mandate is %+v", view.Mandate)
 			}
-			if view = must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), id, token) }); !view.MandateCovers() {
+			view = must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), id, token) })
+			if !view.MandateCovers() {
 				t.Errorf("in the end the mandate is %+v", view.Mandate)
 			}
 		})

@@ -55,7 +55,8 @@ func TestProspect(t *testing.T) {
 	}
 	p := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
 	world.Confirm(p, goodCard)
-	if p = world.Advance(gateway, p); p.State != flows.Recorded {
+	p = world.Advance(gateway, p)
+	if p.State != flows.Recorded {
 		t.Fatalf("%s (%s)", p.State, p.Reason)
 	}
 	done := must(t, func() (flows.View, error) {

@@ -49,7 +49,8 @@ func (w *world) recordedFor(g *gateway, b buyer) *flows.Payment {
 	w.Helper()
 	p := must(w, func() (*flows.Payment, error) { return w.payAs(g, b, byCard) })
 	w.Confirm(p, goodCard)
-	if p = w.Advance(g, p); p.State != flows.Recorded {
+	p = w.Advance(g, p)
+	if p.State != flows.Recorded {
 		w.Fatalf("%s (%s)", p.State, p.Reason)
 	}
 	return p
@@ -122,7 +123,8 @@ func TestTwiceTypedAnotherWay(t *testing.T) {
 			person.GivenName, person.FamilyName = "Ren\u00e9e Claire", "L\u00e9vy"
 			world.recordedFor(gateway, world.buys(gateway, person, "201"))
 			again := person
-			if change(&again); again == person {
+			change(&again)
+			if again == person {
 				t.Fatal("nothing is typed another way")
 			}
 			if _, err := world.payAs(gateway, world.buys(gateway, again, "201"), byCard); flows.CodeOf(err) != flows.DuplicatePurchase {

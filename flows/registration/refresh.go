@@ -46,7 +46,8 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 		return next, err
 	}
 	if registration.Mandate != nil && registration.Mandate.State == flows.SignatureUnconfirmed {
-		if registration, err = s.confirmed(ctx, registration, at); errors.Is(err, flows.ErrConflict) {
+		registration, err = s.confirmed(ctx, registration, at)
+		if errors.Is(err, flows.ErrConflict) {
 			return registration.NextPoll(s.cfg.Now()), err // a payment has begun
 		} // after another failure, it stays unconfirmed
 	}
@@ -106,7 +107,8 @@ func (s *Service) rereadContact(ctx context.Context, registration *flows.Registr
 	if !moved {
 		next.Masked = registration.Contact.Masked
 	}
-	if next.Merged = !registration.HasKnownBuyer() && (moved || registration.Contact.Merged); next.Merged {
+	next.Merged = !registration.HasKnownBuyer() && (moved || registration.Contact.Merged)
+	if next.Merged {
 		// The visitor may be anyone who entered a member's name, so that only the sale is shared.
 		contact := registration.Contact
 		next.Number, next.Status, next.GivenName, next.MobileEnding = contact.Number, contact.Status, contact.GivenName, ""

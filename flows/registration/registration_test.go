@@ -64,7 +64,8 @@ func TestContactIsReadSeldom(t *testing.T) {
 	world := newWorld(t)
 	gateway := world.Gateway()
 	payment := world.Authorised(gateway)
-	if payment = world.Advance(gateway, payment); payment.State != flows.Recorded {
+	payment = world.Advance(gateway, payment)
+	if payment.State != flows.Recorded {
 		t.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
 	if first := must(t, func() (bool, error) {

@@ -66,7 +66,8 @@ func TestRemovedSale(t *testing.T) {
 			}
 			world.expectCart(view, test.names...)
 			world.Confirm(payment, goodCard)
-			if payment = world.Advance(gateway, payment); payment.State != flows.Recorded || len(world.Lines(payment)) != 1 {
+			payment = world.Advance(gateway, payment)
+			if payment.State != flows.Recorded || len(world.Lines(payment)) != 1 {
 				t.Errorf("%s (%s), the ledger holds %+v", payment.State, payment.Reason, world.Lines(payment))
 			}
 		})
@@ -136,7 +137,8 @@ func TestFalselyRemovedSale(t *testing.T) {
 				}
 				p := must(t, func() (*flows.Payment, error) { return gateway.Pay(t.Context(), registration.ID) })
 				world.Confirm(p, goodCard)
-				if p = world.Advance(gateway, p); p.State != flows.Recorded || p.Sale != registration.Sale || len(world.Lines(p)) != 1 {
+				p = world.Advance(gateway, p)
+				if p.State != flows.Recorded || p.Sale != registration.Sale || len(world.Lines(p)) != 1 {
 					t.Errorf("%s (%s) of %s, the ledger holds %+v", p.State, p.Reason, p.Sale, world.Lines(p))
 				}
 			})

@@ -74,7 +74,8 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	search("with the queue full")
-	if payment = world.Advance(gateway, payment); payment.State != flows.Recorded {
+	payment = world.Advance(gateway, payment)
+	if payment.State != flows.Recorded {
 		t.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
 	if _, err := gateway.Registrations.Get(ctx, view.ID, token); err != nil {

@@ -156,7 +156,8 @@ func (t *Transfers) resolve(ctx context.Context, identity flows.ContactIdentity,
 // change requested another code.
 func (t *Transfers) keep(ctx context.Context, identity flows.ContactIdentity, move *flows.Transfer) (kept *flows.Transfer, err error) {
 	for range maxSaveAttempts {
-		if err = t.save(ctx, identity, move); flows.CodeOf(err) != flows.Conflict {
+		err = t.save(ctx, identity, move)
+		if flows.CodeOf(err) != flows.Conflict {
 			return move, err
 		}
 		stored, loadErr := t.load(ctx, identity)

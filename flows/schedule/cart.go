@@ -155,7 +155,8 @@ func (line CartLine) follows(paid int64, isCartListed bool) Schedule {
 // sum of each date is right. It is false if there are too many.
 func (s *CartSchedule) add(id string, line Schedule, last Date) bool {
 	for _, debit := range line.Debits {
-		if s.put(id, debit); len(s.Debits) > maxDebits {
+		s.put(id, debit)
+		if len(s.Debits) > maxDebits {
 			return false
 		}
 	}

@@ -140,7 +140,8 @@ func seriesOf(entry Entry, rhythm period) (series, Rule) {
 		if len(result.debits) == maxDebits {
 			return series{}, OutOfRange
 		}
-		if taken.Add(taken, count); taken.Cmp(loops) > 0 {
+		taken.Add(taken, count)
+		if taken.Cmp(loops) > 0 {
 			taken = loops
 			rules = append(rules, Remainder)
 		}
@@ -162,7 +163,8 @@ func (e Entry) loops(interval period) (n *big.Rat, rules []Rule, why Rule) {
 	case offset.isZero():
 		return nil, nil, CountUnknown
 	}
-	if n = offset.in(interval); !offset.sameUnit(interval) {
+	n = offset.in(interval)
+	if !offset.sameUnit(interval) {
 		rules = []Rule{MonthsAsWeeks}
 	}
 	if loop := big.NewRat(int64(e.Loop), 1); e.Loop > 0 {

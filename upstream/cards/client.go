@@ -342,7 +342,8 @@ func send[P stripe.ParamsContainer, T any](ctx context.Context, client *Client, 
 	defer cancel()
 	params.GetParams().SetIdempotencyKey(key)
 	for pause := conflictPause; ; pause = min(2*pause, maxConflictPause) {
-		if response, err = call(ctx, params); !isConflict(err) {
+		response, err = call(ctx, params)
+		if !isConflict(err) {
 			return response, toCardsError(verb, err)
 		}
 		select {

@@ -243,7 +243,8 @@ func TestKeyInUse(t *testing.T) {
 	second := pair.through(func(r *http.Request) (*http.Response, error) {
 		response, err := http.DefaultTransport.RoundTrip(r)
 		if err == nil && response.StatusCode == http.StatusConflict {
-			if conflicts++; conflicts == 2 {
+			conflicts++
+			if conflicts == 2 {
 				close(hold)
 			}
 		}
@@ -314,7 +315,8 @@ func TestConflictPauses(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	after := func(pause time.Duration) <-chan time.Time {
 		first = cmp.Or(first, pause)
-		if waited += pause; waited > cards.CaptureTimeout {
+		waited += pause
+		if waited > cards.CaptureTimeout {
 			cancel()
 		}
 		return time.After(0)

@@ -113,7 +113,8 @@ func (l *login) claims(changes jwt.MapClaims) jwt.MapClaims {
 	now := l.clock()
 	claims := jwt.MapClaims{"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix()}
 	for name, value := range changes {
-		if claims[name] = value; value == nil {
+		claims[name] = value
+		if value == nil {
 			delete(claims, name)
 		}
 	}

@@ -108,7 +108,8 @@ func (h *history) make(ctx context.Context, ofSale bool) {
 	keys := []string{uuid.NewString(), uuid.NewString()}
 	var journey *harness.Journey
 	if ofSale {
-		if journey = h.NewJourney(h.random.Uint64()); !journey.Register(ctx) {
+		journey = h.NewJourney(h.random.Uint64())
+		if !journey.Register(ctx) {
 			return
 		}
 	}

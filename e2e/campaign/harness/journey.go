@@ -146,7 +146,8 @@ func (j *Journey) submit(ctx context.Context, path string, body any) (*frontdesk
 		case response.Status < 300:
 			return response, true
 		case response.Code() == string(api.KeyInUse):
-			if inUse++; inUse == maxKeyInUse {
+			inUse++
+			if inUse == maxKeyInUse {
 				key, inUse, j.again = uuid.NewString(), 0, j.again || j.buyer.ID == ""
 			}
 		case response.Status < 500 && response.Code() != string(api.Conflict):

@@ -199,7 +199,8 @@ func (f *journey) failStart(request *registration.StartRequest) error {
 	defer f.sim.SetFaults(nil)
 	for range 1 + f.rng.IntN(3) {
 		_, _, err := oneOf(f, f.gateways...).registrations.Start(context.Background(), *request)
-		if request.Again = true; err != nil {
+		request.Again = true
+		if err != nil {
 			f.fault(startRepeated)
 		}
 		f.tracef("start while %s at %s: %v", kind, creation, err)

@@ -191,7 +191,8 @@ func (f *journey) takeSnapshot() {
 			})
 		}
 	}
-	if f.snapshots = append(f.snapshots, snapshot); len(f.snapshots) > maxSnapshots {
+	f.snapshots = append(f.snapshots, snapshot)
+	if len(f.snapshots) > maxSnapshots {
 		f.snapshots = f.snapshots[1:]
 	}
 }

@@ -32,7 +32,8 @@ func (f *journey) play(until time.Time) {
 		f.pending = f.pending[1:]
 		f.advanceTo(e.at)
 		e.do()
-		if f.events++; f.events == maxEvents { // an endless journey
+		f.events++
+		if f.events == maxEvents { // an endless journey
 			for _, g := range f.gateways {
 				f.crash(g)
 			}

@@ -369,7 +369,8 @@ func (w *walk) with(settings sandbox.Settings) { must(0, w.Configure("demo", set
 
 // fresh makes the next payment, confirmed with a card if one is named.
 func (w *walk) fresh(card string) {
-	if w.id = newPayment(w, w.Server); card != "" {
+	w.id = newPayment(w, w.Server)
+	if card != "" {
 		must(w.Confirm(w.id, card))
 	}
 }

@@ -83,7 +83,8 @@ func (s *Server) matchFault(rq *request) *Injected {
 		return nil
 	}
 	found := s.faults[at]
-	if found.left--; found.left == 0 {
+	found.left--
+	if found.left == 0 {
 		s.faults = slices.Delete(s.faults, at, at+1)
 	}
 	return found

@@ -49,7 +49,8 @@ func TestSettings(t *testing.T) {
 				door.Errorf("%s: %d %s, then %s", body, r.status, r.raw, read())
 			}
 		}
-		if door.send("PUT /settings", `{}`); read() != standard {
+		door.send("PUT /settings", `{}`)
+		if read() != standard {
 			door.Errorf("left out: %s", read())
 		}
 	})

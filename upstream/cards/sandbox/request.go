@@ -95,7 +95,8 @@ func (s *Server) call(r *http.Request, path string) *http.Response {
 	} else {
 		out, replayed = s.respond(rq)
 	}
-	if s.record(rq); rq.broken {
+	s.record(rq)
+	if rq.broken {
 		return nil
 	}
 	header := http.Header{
@@ -306,11 +307,13 @@ func (s *Server) authenticate(rq *request) error {
 	}
 	for _, account := range s.accounts {
 		lacks, secret := account.lacks[key]
-		if rq.publishable = key == account.PublishableKey; !secret && !rq.publishable {
+		rq.publishable = key == account.PublishableKey
+		if !secret && !rq.publishable {
 			continue
 		}
 		rq.account, rq.lacks = account, lacks
-		if rq.intent = s.store.byID[cmp.Or(rq.id, rq.form.Get("payment_intent"))]; rq.intent != nil && rq.intent.account != account {
+		rq.intent = s.store.byID[cmp.Or(rq.id, rq.form.Get("payment_intent"))]
+		if rq.intent != nil && rq.intent.account != account {
 			rq.intent = nil
 		}
 		forBuyers := rq.intent != nil && rq.endpoint.knows("client_secret") && rq.intent.clientSecret() == rq.form.Get("client_secret")
@@ -333,7 +336,8 @@ func (s *Server) limit(rq *request) error {
 		s.callsAt, s.calls = now, map[string]int{}
 	}
 	pattern := name + " " + rq.method + " " + strings.Replace(rq.path, rq.id, "{id}", min(len(rq.id), 1))
-	if s.calls[pattern]++; s.calls[pattern] > most {
+	s.calls[pattern]++
+	if s.calls[pattern] > most {
 		return &apiError{
 			Type:      typeInvalid,
 			Code:      "rate_limit",

@@ -129,7 +129,8 @@ func (c *shapeCheck) compare(path string, value any, as reflect.Type) {
 	switch value := value.(type) {
 	case map[string]any:
 		if kind, ok := value["object"].(string); ok {
-			if as, c.objects[kind] = shapes[kind], true; as == nil {
+			as, c.objects[kind] = shapes[kind], true
+			if as == nil {
 				c.Fatalf("%s is a %s, which no test knows", path, kind)
 			}
 			if status, ok := value["status"].(string); ok && kind == "payment_intent" {

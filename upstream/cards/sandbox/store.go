@@ -67,7 +67,8 @@ func (st *store) write(in *intent, next metadata) error {
 	}
 	for grown := bytes - in.bytes; grown > 0 && st.bytes+grown > st.max*bytesPerPayment; {
 		before := len(st.all)
-		if st.makeRoom(in); len(st.all) == before {
+		st.makeRoom(in)
+		if len(st.all) == before {
 			return errFull("bytes of payments that are not final")
 		}
 	}
@@ -94,7 +95,8 @@ func (st *store) makeRoom(needy *intent) {
 // remove removes payments.
 func (st *store) remove(which func(*intent) bool) {
 	st.all = slices.DeleteFunc(st.all, func(in *intent) bool {
-		if in.gone = which(in); in.gone {
+		in.gone = which(in)
+		if in.gone {
 			delete(st.byID, in.id)
 			st.bytes -= in.bytes
 		}

@@ -217,7 +217,8 @@ func TestWebhookModes(t *testing.T) {
 			inBubble(t, func(bubble *testBubble) {
 				bubble.set(sandbox.Settings{Webhooks: test.mode})
 				id := bubble.pay()
-				if bubble.pass(time.Second); test.twice {
+				bubble.pass(time.Second)
+				if test.twice {
 					bubble.capture(id)
 				}
 				bubble.pass(time.Hour)
@@ -247,7 +248,8 @@ func TestWhereEventsGo(t *testing.T) {
 				got = append(got, a.url)
 			}
 			slices.Sort(got)
-			if bubble.got = nil; !slices.Equal(got, to) {
+			bubble.got = nil
+			if !slices.Equal(got, to) {
 				t.Errorf("went to %v, want %v", got, to)
 			}
 		}
