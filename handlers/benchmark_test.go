@@ -141,10 +141,10 @@ func benchmarkRequest(b *testing.B, server http.Handler, request *http.Request) 
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		request.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1234", n>>16&255, n>>8&255, n&255)
-		answer := httptest.NewRecorder()
-		server.ServeHTTP(answer, request)
-		if answer.Code != http.StatusOK {
-			b.Fatal(answer.Code, answer.Body)
+		response := httptest.NewRecorder()
+		server.ServeHTTP(response, request)
+		if response.Code != http.StatusOK {
+			b.Fatal(response.Code, response.Body)
 		}
 	}
 }

@@ -52,8 +52,8 @@ func TestUnexpectedBodies(t *testing.T) {
 				continue // an endless stream; TestEvents follows one
 			}
 			for _, body := range []string{"", "{}", " {}\n"} {
-				if answer := send(body); answer.Status == http.StatusBadRequest {
-					t.Errorf("%s %s with the body %q is answered with %d %s", method, route, body, answer.Status, answer.Body)
+				if response := send(body); response.Status == http.StatusBadRequest {
+					t.Errorf("%s %s with the body %q is answered with %d %s", method, route, body, response.Status, response.Body)
 				}
 			}
 		}

@@ -118,10 +118,10 @@ func TestNothingIsKeptPastMidnight(t *testing.T) {
 		edge := newEdge(t, now, now)
 		for _, path := range []string{"/v1/clubs/11/products", "/v1/clubs/11/offers/2501/schedule"} {
 			for range 2 {
-				answer := httptest.NewRecorder()
-				edge.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
-				if got := answer.Header().Get("Cache-Control"); answer.Code != http.StatusOK || got != want {
-					t.Errorf("%s %s before midnight: %d, kept by %q, want %q", path, before, answer.Code, got, want)
+				response := httptest.NewRecorder()
+				edge.ServeHTTP(response, httptest.NewRequest(http.MethodGet, path, nil))
+				if got := response.Header().Get("Cache-Control"); response.Code != http.StatusOK || got != want {
+					t.Errorf("%s %s before midnight: %d, kept by %q, want %q", path, before, response.Code, got, want)
 				}
 			}
 		}
@@ -158,10 +158,10 @@ func TestStaleIsNotKeptPastMidnight(t *testing.T) {
 	} {
 		now := midnight.Add(-before)
 		edge := newEdge(t, func() time.Time { return now }, func() time.Time { return now.Add(-3 * time.Minute) })
-		answer := httptest.NewRecorder()
-		edge.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/v1/clubs/11/products", nil))
-		if got := answer.Header().Get("Cache-Control"); answer.Code != http.StatusOK || got != want {
-			t.Errorf("%s before midnight: %d, kept by %q, want %q", before, answer.Code, got, want)
+		response := httptest.NewRecorder()
+		edge.ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/v1/clubs/11/products", nil))
+		if got := response.Header().Get("Cache-Control"); response.Code != http.StatusOK || got != want {
+			t.Errorf("%s before midnight: %d, kept by %q, want %q", before, response.Code, got, want)
 		}
 	}
 }

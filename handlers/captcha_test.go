@@ -25,19 +25,19 @@ func newCaptchaService(t *testing.T) *captchaService {
 	service := &captchaService{used: map[string]bool{}}
 	service.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		service.asked.Add(1)
-		answer := r.PostFormValue("response")
+		response := r.PostFormValue("response")
 		service.mu.Lock()
 		defer service.mu.Unlock()
-		right := r.PostFormValue("secret") == "the secret" && r.PostFormValue("remoteip") == "127.0.0.1" && len(answer) > 5 &&
-			answer[:5] == "right" && !service.used[answer]
-		service.used[answer] = true
+		right := r.PostFormValue("secret") == "the secret" && r.PostFormValue("remoteip") == "127.0.0.1" && len(response) > 5 &&
+			response[:5] == "right" && !service.used[response]
+		service.used[response] = true
 		fmt.Fprintf(w, `{"success": %t}`, right)
 	}))
 	t.Cleanup(service.Close)
 	return service
 }
 
-func answered(answer string) [2]string { return [2]string{"X-Frontdesk-Challenge", answer} }
+func answered(response string) [2]string { return [2]string{"X-Frontdesk-Challenge", response} }
 
 // TestChallenge: anonymous visitors answer a challenge before a registration starts and before an SMS is sent.
 // Each response counts once, and a repeated request needs none.

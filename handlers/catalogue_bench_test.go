@@ -108,10 +108,10 @@ func BenchmarkCatalogueWarm(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				answer := discard{header: http.Header{}}
-				edge.ServeHTTP(&answer, requests[i%len(requests)])
-				if answer.status != test.status && answer.status != http.StatusTooManyRequests {
-					b.Fatalf("status %d", answer.status)
+				response := discard{header: http.Header{}}
+				edge.ServeHTTP(&response, requests[i%len(requests)])
+				if response.status != test.status && response.status != http.StatusTooManyRequests {
+					b.Fatalf("status %d", response.status)
 				}
 			}
 		})

@@ -439,16 +439,16 @@ func TestBrokenBodies(t *testing.T) {
 			if name == "breaks off" {
 				connection.(*net.TCPConn).CloseWrite()
 			}
-			answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
+			response, err := http.ReadResponse(bufio.NewReader(connection), nil)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				return
 			}
-			defer answer.Body.Close()
+			defer response.Body.Close()
 			var problem api.Problem
-			err = json.NewDecoder(answer.Body).Decode(&problem)
-			if err != nil || answer.StatusCode != http.StatusBadRequest || problem.Code != api.MalformedRequest {
-				t.Errorf("%s: status %d, %+v, %v", name, answer.StatusCode, problem, err)
+			err = json.NewDecoder(response.Body).Decode(&problem)
+			if err != nil || response.StatusCode != http.StatusBadRequest || problem.Code != api.MalformedRequest {
+				t.Errorf("%s: status %d, %+v, %v", name, response.StatusCode, problem, err)
 			}
 		})
 	}
@@ -515,9 +515,9 @@ func TestPatternMessages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	wrong := strings.NewReplacer("+33612345678", "06 12 34 56 78", "75011", "75_11", `"FR"`, `"fr"`, "Ada", `A\tda`).Replace(person)
-	answer := c.Do("PUT", unknownRegistration+"/person", wrong)
+	response := c.Do("PUT", unknownRegistration+"/person", wrong)
 	messages := map[string]string{}
-	for _, e := range value(answer.Problem(api.InvalidRequest).Errors) {
+	for _, e := range value(response.Problem(api.InvalidRequest).Errors) {
 		messages[frontdesktest.Place(e)] = e.Text
 	}
 	for pointer, words := range map[string]string{

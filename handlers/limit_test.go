@@ -277,10 +277,10 @@ func TestManyAddresses(t *testing.T) {
 	now := func() time.Time { return at }
 	edge := newEdge(t, now, now)
 	ask := func(i int) string {
-		answer, request := httptest.NewRecorder(), catalogueRequest(i)
+		response, request := httptest.NewRecorder(), catalogueRequest(i)
 		request.Header.Set("X-Frontdesk-Staff-Key", "none") // so that no cache may share the response, which then shows what is left
-		edge.ServeHTTP(answer, request)
-		return answer.Header().Get("RateLimit")
+		edge.ServeHTTP(response, request)
+		return response.Header().Get("RateLimit")
 	}
 	const many = 70_000 // the gateway counts 65,536
 	for i := range many {
@@ -303,9 +303,9 @@ func TestNetworksOfIPv6(t *testing.T) {
 	ask := func(address string) int {
 		request := httptest.NewRequest(http.MethodGet, "/v1/clubs", nil)
 		request.Header.Set("X-Forwarded-For", address)
-		answer := httptest.NewRecorder()
-		edge.ServeHTTP(answer, request)
-		return answer.Code
+		response := httptest.NewRecorder()
+		edge.ServeHTTP(response, request)
+		return response.Code
 	}
 	for _, network := range []struct {
 		addresses string // with a placeholder for the number of a /64

@@ -224,15 +224,15 @@ func walkMatrix(t *testing.T, client *frontdesktest.Client, callers map[string]f
 					continue // an endless stream; TestEvents follows one
 				}
 				own, what := take(t, client), fmt.Sprintf("%s %s as %s", method, path, name)
-				answer := asked(client, method, path, op.OperationID, own.id, callers[name](own))
+				response := asked(client, method, path, op.OperationID, own.id, callers[name](own))
 				if code, _ := verdictOn(kind, method, op.OperationID, name); code != admitted {
-					trace := expectRefusal(t, answer, what, code)
+					trace := expectRefusal(t, response, what, code)
 					if code == api.ContactBanned && len(callsOf(client, map[string]bool{trace: true})) == 0 {
 						t.Errorf("%s: the club system was not asked about the contact, or the calls have another trace id", what)
 					}
 					continue
 				}
-				expectLetIn(t, answer, what)
+				expectLetIn(t, response, what)
 			}
 		}
 	}

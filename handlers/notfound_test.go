@@ -12,14 +12,14 @@ func TestUnknownPage(t *testing.T) {
 	t.Parallel()
 	client := newVisitor(t)
 	for path, page := range map[string]bool{"/membership": true, "/views/none": true, "/docs/none": true, "/v1/nothing": false} {
-		answer := client.Do("GET", path, nil, [2]string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"})
-		isPage := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html")
-		if answer.Status != http.StatusNotFound || isPage != page {
-			t.Errorf("%s: %d %s", path, answer.Status, answer.Header.Get("Content-Type"))
+		response := client.Do("GET", path, nil, [2]string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"})
+		isPage := strings.HasPrefix(response.Header.Get("Content-Type"), "text/html")
+		if response.Status != http.StatusNotFound || isPage != page {
+			t.Errorf("%s: %d %s", path, response.Status, response.Header.Get("Content-Type"))
 		}
-		policy := answer.Header.Get("Content-Security-Policy")
-		if page && (!strings.Contains(string(answer.Body), `lang="fr"`) || !strings.HasPrefix(policy, "default-src 'self'")) {
-			t.Errorf("%s: policy %q, page:\n%s", path, policy, answer.Body)
+		policy := response.Header.Get("Content-Security-Policy")
+		if page && (!strings.Contains(string(response.Body), `lang="fr"`) || !strings.HasPrefix(policy, "default-src 'self'")) {
+			t.Errorf("%s: policy %q, page:\n%s", path, policy, response.Body)
 		}
 	}
 	for path, page := range map[string]string{
@@ -27,9 +27,9 @@ func TestUnknownPage(t *testing.T) {
 		"/sim":                         "/sim/demo/_control/",
 		"/sandbox":                     "/sandbox/payments",
 	} {
-		answer := client.Do("GET", path, nil, [2]string{"Accept", "text/html"})
-		if answer.Status != http.StatusFound || answer.Header.Get("Location") != page {
-			t.Errorf("%s: %d to %q", path, answer.Status, answer.Header.Get("Location"))
+		response := client.Do("GET", path, nil, [2]string{"Accept", "text/html"})
+		if response.Status != http.StatusFound || response.Header.Get("Location") != page {
+			t.Errorf("%s: %d to %q", path, response.Status, response.Header.Get("Location"))
 		}
 		client.Do("GET", page, nil, [2]string{"Accept", "text/html"}).Into(http.StatusOK, nil)
 	}

@@ -41,19 +41,19 @@ func TestPanic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := httptest.NewRecorder()
-	edge.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+	response := httptest.NewRecorder()
+	edge.ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/readyz", nil))
 	var problem api.Problem
-	err = json.Unmarshal(answer.Body.Bytes(), &problem)
-	if err != nil || answer.Code != http.StatusInternalServerError || problem.Code != api.Internal || problem.TraceId == nil {
-		t.Errorf("answered with %d %s", answer.Code, answer.Body)
+	err = json.Unmarshal(response.Body.Bytes(), &problem)
+	if err != nil || response.Code != http.StatusInternalServerError || problem.Code != api.Internal || problem.TraceId == nil {
+		t.Errorf("answered with %d %s", response.Code, response.Body)
 	}
 	if said := log.String(); !strings.Contains(said, "handler panicked") || !strings.Contains(said, "panic_test.go") ||
 		!strings.Contains(said, "/readyz") {
 		t.Errorf("the log has %s", said)
 	}
-	if strings.Contains(log.String()+answer.Body.String(), "zqada") {
-		t.Errorf("the panic's value leaked: %s %s", log.String(), answer.Body)
+	if strings.Contains(log.String()+response.Body.String(), "zqada") {
+		t.Errorf("the panic's value leaked: %s %s", log.String(), response.Body)
 	}
 }
 
@@ -92,12 +92,12 @@ func expectPanicAnswered(t *testing.T, edge *handlers.Server) {
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set("Idempotency-Key", "5f0c8f5e-6a0b-4f0e-9b43-1c5d7e2a9f10")
 		request.Header.Set("X-Frontdesk-Challenge", "solved")
-		answer := httptest.NewRecorder()
-		edge.ServeHTTP(answer, request)
+		response := httptest.NewRecorder()
+		edge.ServeHTTP(response, request)
 		var problem api.Problem
-		err := json.Unmarshal(answer.Body.Bytes(), &problem)
-		if err != nil || answer.Code != http.StatusInternalServerError || problem.Code != api.Internal {
-			t.Errorf("answered with %d %q", answer.Code, answer.Body)
+		err := json.Unmarshal(response.Body.Bytes(), &problem)
+		if err != nil || response.Code != http.StatusInternalServerError || problem.Code != api.Internal {
+			t.Errorf("answered with %d %q", response.Code, response.Body)
 		}
 	}
 }

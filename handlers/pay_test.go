@@ -68,26 +68,26 @@ func (p *cardPages) confirm(payment api.Payment, card string) {
 // open reads a page as a browser does, and its text without the escapes of HTML.
 func (p *cardPages) open(path string, status int, headers ...[2]string) (*frontdesktest.Response, string) {
 	p.t.Helper()
-	answer := p.c.Do("GET", path, nil, append([][2]string{{"Accept", "text/html,*/*;q=0.8"}}, headers...)...)
-	if answer.Status != status || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
-		p.t.Fatalf("%s: status %d instead of %d, %s:\n%s", path, answer.Status, status, answer.Header.Get("Content-Type"), answer.Body)
+	response := p.c.Do("GET", path, nil, append([][2]string{{"Accept", "text/html,*/*;q=0.8"}}, headers...)...)
+	if response.Status != status || !strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") {
+		p.t.Fatalf("%s: status %d instead of %d, %s:\n%s", path, response.Status, status, response.Header.Get("Content-Type"), response.Body)
 	}
-	p.shown.Write(answer.Body)
-	return answer, html.UnescapeString(string(answer.Body))
+	p.shown.Write(response.Body)
+	return response, html.UnescapeString(string(response.Body))
 }
 
 // expect opens a page in both languages, and looks for texts of each. A page with a form has the payment's secret, and no other has.
 func (p *cardPages) expect(path, secret, state, english, french string, form bool) {
 	p.t.Helper()
 	for lang, words := range map[string]string{"en-GB, fr;q=0.5": english, "fr-FR, en;q=0.5": french} {
-		answer, text := p.open(path, http.StatusOK, [2]string{"Accept-Language", lang})
+		response, text := p.open(path, http.StatusOK, [2]string{"Accept-Language", lang})
 		if !strings.Contains(text, `data-pay="`+state+`"`) || !strings.Contains(text, ">"+words+"</h1>") {
 			p.t.Errorf("%s in %s is not %s, %q:\n%s", path, lang, state, words, text)
 		}
 		if has := strings.Contains(text, "<form"); has != form || strings.Contains(text, secret) != form {
 			p.t.Errorf("%s: a form is on the page: %t, and should be: %t; or the secret is not where it belongs", state, has, form)
 		}
-		if tag := answer.Header.Get("Content-Language"); !strings.HasPrefix(lang, tag) || !strings.Contains(text, `<html lang="`+tag+`">`) {
+		if tag := response.Header.Get("Content-Language"); !strings.HasPrefix(lang, tag) || !strings.Contains(text, `<html lang="`+tag+`">`) {
 			p.t.Errorf("%s in %s comes in %q", state, lang, tag)
 		}
 		if !strings.Contains(text, "data-return") {
@@ -192,7 +192,7 @@ func TestCardPageHeaders(t *testing.T) {
 			t.Errorf("the configuration has %+v", config.Card)
 		}
 		_, _, path := pages.pay()
-		answer, _ := pages.open(path, http.StatusOK)
+		response, _ := pages.open(path, http.StatusOK)
 		for name, want := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'; script-src 'self' " + origins[0] + "; " +
 				"frame-src " + origins[1] + "; connect-src 'self' " + origins[2] + "; style-src 'self'; img-src 'self'; " +
@@ -205,15 +205,16 @@ func TestCardPageHeaders(t *testing.T) {
 			"Set-Cookie":             "",
 			"Content-Language":       "en",
 		} {
-			if got := answer.Header.Get(name); got != want {
+			if got := response.Header.Get(name); got != want {
 				t.Errorf("%s is %q instead of %q", name, got, want)
 			}
 		}
-		if vary := answer.Header.Values("Vary"); !slices.Contains(vary, "Accept-Language") {
+		if vary := response.Header.Values("Vary"); !slices.Contains(vary, "Accept-Language") {
 			t.Errorf("Vary is %q", vary)
 		}
-		if found := inline.FindString(string(answer.Body)); found != "" || !strings.Contains(string(answer.Body), `data-script="`+script+`"`) {
-			t.Errorf("the page has %q, or another script than %s:\n%s", found, script, answer.Body)
+		page := string(response.Body)
+		if found := inline.FindString(page); found != "" || !strings.Contains(page, `data-script="`+script+`"`) {
+			t.Errorf("the page has %q, or another script than %s:\n%s", found, script, response.Body)
 		}
 		site := pages.c.Do("GET", "/", nil).Header.Get("Content-Security-Policy")
 		for directive, origin := range map[string]string{"script-src": origins[0], "frame-src": origins[1], "connect-src": origins[2]} {
@@ -305,12 +306,12 @@ func TestCardPageUnavailable(t *testing.T) {
 	away.c.Do("GET", path, nil).Problem(api.StorageUnavailable)
 }
 
-func (p *cardPages) expectUnavailable(answer *frontdesktest.Response, status int) {
+func (p *cardPages) expectUnavailable(response *frontdesktest.Response, status int) {
 	p.t.Helper()
-	text := string(answer.Body)
+	text := string(response.Body)
 	shows := strings.Contains(text, `data-pay="unavailable"`) && !strings.Contains(text, "<form")
-	if answer.Status != status || answer.Header.Get("Retry-After") == "" || !shows {
-		p.t.Errorf("status %d, Retry-After %q:\n%s", answer.Status, answer.Header.Get("Retry-After"), text)
+	if response.Status != status || response.Header.Get("Retry-After") == "" || !shows {
+		p.t.Errorf("status %d, Retry-After %q:\n%s", response.Status, response.Header.Get("Retry-After"), text)
 	}
 }
 
@@ -344,16 +345,16 @@ func TestReturnURL(t *testing.T) {
 		for pages, want := range map[*cardPages]api.FieldCode{listed: verdict.listed, usual: verdict.usual} {
 			registration := pages.c.Register()
 			body, _ := json.Marshal(map[string]string{"method": "card", "returnUrl": address})
-			answer := pages.c.RequestPayment(registration.Id, string(body))
+			response := pages.c.RequestPayment(registration.Id, string(body))
 			if want != "" {
-				found := value(answer.Problem(api.InvalidRequest).Errors)
+				found := value(response.Problem(api.InvalidRequest).Errors)
 				if len(found) != 1 || frontdesktest.Place(found[0]) != "/returnUrl" || found[0].Code != want {
 					t.Errorf("%.80s: %+v, not %s", address, found, want)
 				}
 				continue
 			}
 			var payment api.Payment
-			answer.Into(http.StatusCreated, &payment)
+			response.Into(http.StatusCreated, &payment)
 			if _, text := pages.open(pages.pathOf(payment), http.StatusOK); !strings.Contains(text, `href="`+address+`"`) {
 				t.Errorf("the page does not lead to %s:\n%s", address, text)
 			}

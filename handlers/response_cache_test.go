@@ -65,22 +65,22 @@ func TestRemembered(t *testing.T) {
 }
 
 // expectWhole checks the headers that every response of these routes has.
-func expectWhole(t *testing.T, path string, answer *frontdesktest.Response) {
+func expectWhole(t *testing.T, path string, response *frontdesktest.Response) {
 	t.Helper()
 	for name, want := range map[string]string{
-		"Content-Type": "application/json", "Content-Length": strconv.Itoa(len(answer.Body)), "X-Content-Type-Options": "nosniff",
+		"Content-Type": "application/json", "Content-Length": strconv.Itoa(len(response.Body)), "X-Content-Type-Options": "nosniff",
 		"Cross-Origin-Resource-Policy": "same-origin",
 	} {
-		if got := answer.Header.Get(name); got != want {
+		if got := response.Header.Get(name); got != want {
 			t.Errorf("%s has %s: %q, want %q", path, name, got, want)
 		}
 	}
-	if tag := answer.Header.Get("ETag"); len(tag) < 20 || tag[0] != '"' {
+	if tag := response.Header.Get("ETag"); len(tag) < 20 || tag[0] != '"' {
 		t.Errorf("%s has the tag %s", path, tag)
 	}
 	for _, header := range []string{"Origin", "Accept-Encoding", "Authorization"} {
-		if !strings.Contains(answer.Header.Get("Vary"), header) {
-			t.Errorf("%s has Vary: %s", path, answer.Header.Get("Vary"))
+		if !strings.Contains(response.Header.Get("Vary"), header) {
+			t.Errorf("%s has Vary: %s", path, response.Header.Get("Vary"))
 		}
 	}
 }

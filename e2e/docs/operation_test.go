@@ -85,7 +85,7 @@ func TestEveryOperationHasExamples(t *testing.T) {
 		if op.RequestBody != nil && !hasExample(op.RequestBody.Value.Content) {
 			t.Errorf("%s: the body has no example", op.OperationID)
 		}
-		if answer := op.Responses.Status(op.Status); answer == nil || len(answer.Value.Content) > 0 && !hasExample(answer.Value.Content) {
+		if response := op.Responses.Status(op.Status); response == nil || len(response.Value.Content) > 0 && !hasExample(response.Value.Content) {
 			t.Errorf("%s: the answer %d has no example", op.OperationID, op.Status)
 		}
 		if len(op.samples(t)) != 1 {

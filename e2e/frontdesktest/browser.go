@@ -141,11 +141,11 @@ func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {
 // Command sends a command of the DevTools protocol to the page.
 func Command[Params, Answer any](browser *Browser, what cdp.Command[Params, Answer], params Params) Answer {
 	browser.t.Helper()
-	answer, err := act(browser, func(ctx context.Context) (Answer, error) { return chromedp.Call(ctx, what, params) })
+	response, err := act(browser, func(ctx context.Context) (Answer, error) { return chromedp.Call(ctx, what, params) })
 	if err != nil {
 		browser.t.Fatalf("%s: %v", what.Method, err)
 	}
-	return answer
+	return response
 }
 
 // Eval evaluates an expression in the page, and waits for the promise if it is one.

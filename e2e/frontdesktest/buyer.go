@@ -100,13 +100,13 @@ func (b *Buyer) Send(ctx context.Context, method, url, key string, body any) (*R
 }
 
 func roundTrip(client *http.Client, request *http.Request) (*Response, error) {
-	answer, err := client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, err
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return &Response{Status: response.StatusCode, Header: response.Header, Body: body}, err
 }
 
 // newRequest makes a request with the token of a registration, unless that is empty. The body is sent

@@ -132,18 +132,18 @@ func (l *Live) clubSystem(w http.ResponseWriter, r *http.Request) {
 		request.Header.Set(name, in.Replace(values[0]))
 	}
 	request.Header.Del("Accept-Encoding")
-	answer, err := http.DefaultTransport.RoundTrip(request)
+	response, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
 		panic(http.ErrAbortHandler) // as the simulator did
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	maps.Copy(w.Header(), answer.Header)
+	maps.Copy(w.Header(), response.Header)
 	w.Header().Del("Content-Length")
-	w.WriteHeader(answer.StatusCode)
+	w.WriteHeader(response.StatusCode)
 	io.Copy(w, bytes.NewReader([]byte(out.Replace(string(text)))))
 }
 

@@ -136,18 +136,18 @@ func checkRuns(t *testing.T, image image) {
 
 func (g *gateway) get(t *testing.T, path string, into any) {
 	t.Helper()
-	answer, err := http.Get("http://127.0.0.1:" + g.port + path)
+	response, err := http.Get("http://127.0.0.1:" + g.port + path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s", path, answer.Status)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", path, response.Status)
 	}
 	if into == nil {
 		return
 	}
-	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
+	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 }

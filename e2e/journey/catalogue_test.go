@@ -58,12 +58,12 @@ func concurrently(visitors int, clients ...*frontdesktest.Client) []int {
 	for i := range visitors {
 		all.Go(func() {
 			shown[i] = -1
-			answer, err := clients[i%len(clients)].Try("GET", "/v1/clubs/11/products?cursor=60", nil)
-			if err != nil || answer.Status != http.StatusOK {
+			response, err := clients[i%len(clients)].Try("GET", "/v1/clubs/11/products?cursor=60", nil)
+			if err != nil || response.Status != http.StatusOK {
 				return
 			}
 			var page api.ProductList
-			answer.Into(http.StatusOK, &page)
+			response.Into(http.StatusOK, &page)
 			shown[i] = len(page.Items)
 		})
 	}
@@ -175,8 +175,8 @@ func TestCatalogueCacheHeaders(t *testing.T) {
 		"/v1/clubs/999/products":    http.StatusNotFound,
 		"/v1/clubs/11/products?x=1": http.StatusUnprocessableEntity,
 	} {
-		if answer := client.Do("GET", path, nil); answer.Status != status || answer.Header.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s: status %d, kept by %q", path, answer.Status, answer.Header.Get("Cache-Control"))
+		if response := client.Do("GET", path, nil); response.Status != status || response.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: status %d, kept by %q", path, response.Status, response.Header.Get("Cache-Control"))
 		}
 	}
 }

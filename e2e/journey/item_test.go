@@ -148,8 +148,8 @@ func TestStoppedWhileReplacing(t *testing.T) {
 					OnHit:     func() { stop(gateway, env) },
 				},
 			)
-			if answer, err := client.Try("DELETE", path+"/items/"+registration.Cart.Items[1].Id, nil); err == nil {
-				answer.Problem(api.StorageUnavailable)
+			if response, err := client.Try("DELETE", path+"/items/"+registration.Cart.Items[1].Id, nil); err == nil {
+				response.Problem(api.StorageUnavailable)
 			}
 			_, survivor := env.Gateway(t)
 			survivor.Token = client.Token

@@ -202,13 +202,13 @@ func TestDirectDebit(t *testing.T) {
 }
 
 // expectNoSecrets looks for secrets in all of Redis, in the log, and in responses.
-func (d *debtor) expectNoSecrets(secrets []string, answers ...[]byte) {
+func (d *debtor) expectNoSecrets(secrets []string, responses ...[]byte) {
 	d.t.Helper()
 	client := d.redisClient()
 	defer client.Close()
 	text := d.gateway.Log()
-	for _, answer := range answers {
-		text += string(answer)
+	for _, response := range responses {
+		text += string(response)
 	}
 	keys := client.Keys(context.Background(), "*").Val()
 	if len(keys) < 3 {

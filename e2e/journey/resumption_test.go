@@ -154,10 +154,10 @@ func TestConcurrentResumption(t *testing.T) {
 	for i := range 10 {
 		racers.Go(func() {
 			device := frontdesktest.NewClient(t, []string{client.URL, elsewhere.URL}[i%2])
-			if answer := exchange(device, code); answer.Status == http.StatusCreated {
+			if response := exchange(device, code); response.Status == http.StatusCreated {
 				won.Add(1)
-			} else if !strings.Contains(string(answer.Body), `"resumption_invalid"`) {
-				t.Errorf("status %d: %s", answer.Status, answer.Body)
+			} else if !strings.Contains(string(response.Body), `"resumption_invalid"`) {
+				t.Errorf("status %d: %s", response.Status, response.Body)
 			}
 		})
 	}

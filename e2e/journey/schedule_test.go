@@ -307,9 +307,9 @@ func TestScheduleMatchesClubSystem(t *testing.T) {
 func saleOf(t *testing.T, c *frontdesktest.Client) string {
 	t.Helper()
 	var calls struct{ Items []clubsim.Request }
-	answer := c.Do("GET", "/sim/demo/_control/requests", nil)
-	if err := json.Unmarshal(answer.Body, &calls); err != nil {
-		t.Fatalf("%v in %s", err, answer.Body)
+	response := c.Do("GET", "/sim/demo/_control/requests", nil)
+	if err := json.Unmarshal(response.Body, &calls); err != nil {
+		t.Fatalf("%v in %s", err, response.Body)
 	}
 	for _, call := range calls.Items {
 		if path, found := strings.CutSuffix(call.Path, "/articles"); found && call.Method == "POST" {

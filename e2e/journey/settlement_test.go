@@ -108,8 +108,9 @@ func TestPaymentExamples(t *testing.T) {
 			ClubId: client.Club(), Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer, StartDate: &tomorrow}},
 		}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 		client.Token = *registration.Token
-		if answer := client.RequestPayment(registration.Id, example.Value.Value, frontdesktest.StaffKey()); answer.Status != http.StatusCreated {
-			t.Errorf("%s: status %d: %s", name, answer.Status, answer.Body)
+		response := client.RequestPayment(registration.Id, example.Value.Value, frontdesktest.StaffKey())
+		if response.Status != http.StatusCreated {
+			t.Errorf("%s: status %d: %s", name, response.Status, response.Body)
 		}
 	}
 }

@@ -59,8 +59,8 @@ func TestClubWebhookIntake(t *testing.T) {
 		"deep":            strings.Repeat("[", 500) + strings.Repeat("]", 500),
 		"many":            `{"event":"contact.updated","data":{"object":{` + members(200) + `}}}`,
 	} {
-		if answer := client.Do("POST", path("the-new-secret-0001"), good, plain); answer.Status != http.StatusOK {
-			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
+		if response := client.Do("POST", path("the-new-secret-0001"), good, plain); response.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, response.Status, response.Body)
 		}
 	}
 	for name, bad := range map[string]struct {

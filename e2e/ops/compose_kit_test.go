@@ -127,8 +127,8 @@ func newReplicas(t *testing.T) *replicas {
 	r.Client = frontdesktest.NewClient(t, "http://"+proxy)
 	r.UpstreamsURL = r.URL // the proxy forwards to it
 	frontdesktest.Eventually(t, "the proxy leads to a gateway", func() bool {
-		answer, err := r.Try("GET", "/healthz", nil)
-		return err == nil && answer.Status == http.StatusOK
+		response, err := r.Try("GET", "/healthz", nil)
+		return err == nil && response.Status == http.StatusOK
 	})
 	return r
 }
@@ -223,8 +223,8 @@ func (r *replicas) runHealthCheck(address string) {
 			case <-every.C:
 			}
 			for range strings.Fields(loop[1]) {
-				if answer, err := http.Get(address); err == nil {
-					answer.Body.Close()
+				if response, err := http.Get(address); err == nil {
+					response.Body.Close()
 				}
 			}
 		}

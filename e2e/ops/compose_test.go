@@ -175,15 +175,15 @@ func (r *replicas) follow(registration string) <-chan string {
 		r.t.Fatal(err)
 	}
 	request.Header.Set("Authorization", "Bearer "+r.Token)
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		r.t.Fatalf("%v %+v", err, answer)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil || response.StatusCode != http.StatusOK {
+		r.t.Fatalf("%v %+v", err, response)
 	}
 	events := make(chan string, 100)
 	go func() {
 		defer close(events)
-		defer answer.Body.Close()
-		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		defer response.Body.Close()
+		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 			if strings.HasPrefix(lines.Text(), "data:") {
 				events <- lines.Text()
 			}

@@ -36,11 +36,11 @@ func TestOperatorsAreIdentified(t *testing.T) {
 	} {
 		for _, route := range append(operatorRoutes, "POST payments/"+id+"/confirm-recorded") {
 			method, path, _ := strings.Cut(route, " ")
-			answer := client.Do(method, base+path, map[string]string{"by": "grace"}, [2]string{"Authorization", credential})
+			response := client.Do(method, base+path, map[string]string{"by": "grace"}, [2]string{"Authorization", credential})
 			var problem api.Problem
-			answer.Into(http.StatusUnauthorized, &problem)
-			if problem.Code != api.NotIdentified || answer.Header.Get("WWW-Authenticate") != `Bearer realm="operators"` {
-				t.Errorf("%s with %q: %s, %v", route, credential, answer.Body, answer.Header)
+			response.Into(http.StatusUnauthorized, &problem)
+			if problem.Code != api.NotIdentified || response.Header.Get("WWW-Authenticate") != `Bearer realm="operators"` {
+				t.Errorf("%s with %q: %s, %v", route, credential, response.Body, response.Header)
 			}
 		}
 	}

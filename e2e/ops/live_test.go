@@ -122,8 +122,8 @@ func TestMetricsListener(t *testing.T) {
 		operators + "/metrics", metrics + "/ops/payments", metrics + "/ops/queue", metrics + "/debug/pprof/",
 		metrics + "/healthz",
 	} {
-		if answer := client.Do("GET", elsewhere, nil); answer.Status != http.StatusNotFound {
-			t.Errorf("%s: %d %s", elsewhere, answer.Status, answer.Body)
+		if response := client.Do("GET", elsewhere, nil); response.Status != http.StatusNotFound {
+			t.Errorf("%s: %d %s", elsewhere, response.Status, response.Body)
 		}
 	}
 	page := client.Do("GET", metrics+"/metrics", nil, [2]string{"Origin", "https://elsewhere.example"})
@@ -183,9 +183,9 @@ func TestReadinessWatchesRedis(t *testing.T) {
 		t.Helper()
 		var health api.Health
 		frontdesktest.Eventually(t, "readiness changes", func() bool {
-			answer := c.Do("GET", "/readyz", nil)
-			answer.Into(answer.Status, &health)
-			return answer.Status == status
+			response := c.Do("GET", "/readyz", nil)
+			response.Into(response.Status, &health)
+			return response.Status == status
 		})
 		for part, want := range checks {
 			if got := frontdesktest.Value(health.Checks)[part]; got != want {
@@ -264,12 +264,12 @@ func TestAPI8LiveMode(t *testing.T) {
 		if len(secret) < 8 || strings.HasPrefix(secret, "http") {
 			continue
 		}
-		for what, answer := range map[string]*frontdesktest.Response{
+		for what, response := range map[string]*frontdesktest.Response{
 			"the site":          site,
 			"the documentation": docs,
 			"readiness":         client.Do("GET", "/readyz", nil),
 		} {
-			if strings.Contains(string(answer.Body), secret) {
+			if strings.Contains(string(response.Body), secret) {
 				t.Errorf("%s holds a secret", what)
 			}
 		}
@@ -291,7 +291,7 @@ func TestAPI8LiveMode(t *testing.T) {
 		"http://localhost:5173", "null", "https://evil.example", "https://www.gym-4711.fr.evil.example",
 		"http://www.gym-4711.fr",
 	} {
-		if answer := client.Do("GET", "/v1/clubs", nil, [2]string{"Origin", origin}); answer.Header.Get("Access-Control-Allow-Origin") != "" {
+		if response := client.Do("GET", "/v1/clubs", nil, [2]string{"Origin", origin}); response.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("a page at %s may read", origin)
 		}
 	}

@@ -217,7 +217,7 @@ func (m *metricEnv) payByCard() {
 }
 
 // mandate requests a code for a new person, from an address of their own.
-func (m *metricEnv) mandate(n int) (registration string, answer *frontdesktest.Response) {
+func (m *metricEnv) mandate(n int) (registration string, response *frontdesktest.Response) {
 	person, from := frontdesktest.Person(), [2]string{"X-Forwarded-For", fmt.Sprintf("203.0.113.%d", n)}
 	person.Mobile = fmt.Sprintf("+3361111111%d", n)
 	start, day := time.Now().AddDate(0, 2, 0).Format(time.DateOnly), 10
@@ -235,8 +235,8 @@ func (m *metricEnv) mandate(n int) (registration string, answer *frontdesktest.R
 }
 
 func (m *metricEnv) sign() {
-	registration, answer := m.mandate(0)
-	answer.Into(http.StatusCreated, nil)
+	registration, response := m.mandate(0)
+	response.Into(http.StatusCreated, nil)
 	sent := m.Upstreams.Sim.SMS()
 	m.c.Do("POST", "/v1/registrations/"+registration+"/mandate/signature", api.Signature{Code: sent[len(sent)-1].Code}, frontdesktest.Key("")).
 		Into(http.StatusCreated, nil)
@@ -244,8 +244,8 @@ func (m *metricEnv) sign() {
 
 func (m *metricEnv) spendCodes() {
 	for n := range 3 {
-		_, answer := m.mandate(n + 1)
-		if answer.Status != http.StatusCreated {
+		_, response := m.mandate(n + 1)
+		if response.Status != http.StatusCreated {
 			return
 		}
 	}
@@ -337,9 +337,9 @@ func (m *metricEnv) pauseRedis() {
 			)
 			request.Header.Set("Authorization", "Bearer unknown")
 			request.Header.Set("X-Forwarded-For", fmt.Sprintf("198.51.%d.%d", n/100, n%100)) // not counted yet
-			if answer, err := http.DefaultClient.Do(request); err == nil {
-				io.Copy(io.Discard, answer.Body)
-				answer.Body.Close()
+			if response, err := http.DefaultClient.Do(request); err == nil {
+				io.Copy(io.Discard, response.Body)
+				response.Body.Close()
 			}
 		})
 	}

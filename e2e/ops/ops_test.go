@@ -308,9 +308,9 @@ func TestOperatorsListenerRefusesHostnames(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(connection, "GET /ops/payments HTTP/1.0\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", host, frontdesktest.OperatorToken)
-		answer := make([]byte, 12)
-		if _, err := connection.Read(answer); err != nil || !strings.HasSuffix(string(answer), fmt.Sprint(want)) {
-			t.Errorf("Host %q: %q, %v", host, answer, err)
+		response := make([]byte, 12)
+		if _, err := connection.Read(response); err != nil || !strings.HasSuffix(string(response), fmt.Sprint(want)) {
+			t.Errorf("Host %q: %q, %v", host, response, err)
 		}
 		connection.Close()
 	}

@@ -178,16 +178,16 @@ func TestFailedRequestsAreSummed(t *testing.T) {
 }
 
 // expectHelpfulProblem checks that the response to a visitor is helpful, and reveals nothing else.
-func expectHelpfulProblem(t *testing.T, answer *frontdesktest.Response, code api.ProblemCode) {
+func expectHelpfulProblem(t *testing.T, response *frontdesktest.Response, code api.ProblemCode) {
 	t.Helper()
-	problem := answer.Problem(code)
+	problem := response.Problem(code)
 	if problem.Status != http.StatusServiceUnavailable && problem.Status != http.StatusBadGateway || problem.Retry == api.ProblemRetryNever ||
-		problem.Retry == api.ProblemRetryAfter && answer.Header.Get("Retry-After") == "" || problem.TraceId == nil || problem.Title == "" {
-		t.Errorf("the visitor reads %v %s", answer.Header, answer.Body)
+		problem.Retry == api.ProblemRetryAfter && response.Header.Get("Retry-After") == "" || problem.TraceId == nil || problem.Title == "" {
+		t.Errorf("the visitor reads %v %s", response.Header, response.Body)
 	}
 	for _, inside := range []string{"127.0.0.1", "edis", "MISCONF", "dial", "EOF", "timeout", "deadline", "secret"} {
-		if strings.Contains(string(answer.Body), inside) {
-			t.Errorf("the visitor sees %q: %s", inside, answer.Body)
+		if strings.Contains(string(response.Body), inside) {
+			t.Errorf("the visitor sees %q: %s", inside, response.Body)
 		}
 	}
 }
@@ -302,8 +302,8 @@ func (b *buyer) payUntil(ends ...api.PaymentState) {
 	b.URL = b.s.gateway.URL
 	frontdesktest.Eventually(b.s.t, "the payment comes to its end", func() bool {
 		var registration api.Registration
-		answer := b.ask("")
-		if answer.Status >= http.StatusBadRequest || json.Unmarshal(answer.Body, &registration) != nil || registration.Payment == nil {
+		response := b.ask("")
+		if response.Status >= http.StatusBadRequest || json.Unmarshal(response.Body, &registration) != nil || registration.Payment == nil {
 			return false
 		}
 		seen := *registration.Payment

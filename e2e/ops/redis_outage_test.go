@@ -174,10 +174,10 @@ func (f *redisFront) vanish() {
 }
 
 // refuse answers scripts, and other commands if there are any, with an error from now on.
-func (f *redisFront) refuse(answer string, others ...string) {
+func (f *redisFront) refuse(response string, others ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.refusing, f.answer, f.refused, f.calls, f.connections = true, answer, append(others, "EVALSHA", "EVAL"), 0, 0
+	f.refusing, f.answer, f.refused, f.calls, f.connections = true, response, append(others, "EVALSHA", "EVAL"), 0, 0
 }
 
 func (f *redisFront) refusedCalls() float64 {
@@ -199,7 +199,7 @@ func (f *redisFront) accepted() int {
 }
 
 // refusal returns the answer to a command that is refused.
-func (f *redisFront) refusal(command string) (answer string, refused bool) {
+func (f *redisFront) refusal(command string) (response string, refused bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.refusing || !slices.Contains(f.refused, strings.ToUpper(command)) {
@@ -230,13 +230,13 @@ func (f *redisFront) serve(client net.Conn) {
 		if err != nil {
 			return
 		}
-		answer, refused := f.refusal(name)
+		response, refused := f.refusal(name)
 		switch {
 		case f.vanished():
-		case refused && answer == "":
+		case refused && response == "":
 			return
 		case refused:
-			_, err = fmt.Fprintf(client, "-%s\r\n", answer)
+			_, err = fmt.Fprintf(client, "-%s\r\n", response)
 		default:
 			_, err = io.WriteString(server, text)
 		}

@@ -21,7 +21,7 @@ import (
 func TestSubscriberRetryAfter(t *testing.T) {
 	t.Parallel()
 	env := frontdesktest.NewEnv(t)
-	answers := map[string]struct {
+	responses := map[string]struct {
 		status      int
 		after       string
 		least, most time.Duration
@@ -34,10 +34,10 @@ func TestSubscriberRetryAfter(t *testing.T) {
 		"unclear":  {503, "soon", 4 * time.Second, 6 * time.Second},
 	}
 	var to []background.Subscriber
-	for name, answer := range answers {
+	for name, response := range responses {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Retry-After", answer.after)
-			w.WriteHeader(answer.status)
+			w.Header().Set("Retry-After", response.after)
+			w.WriteHeader(response.status)
 		}))
 		t.Cleanup(server.Close)
 		to = append(to, background.Subscriber{Name: name, URL: server.URL, Secret: subscriberSecret})
@@ -56,13 +56,13 @@ func TestSubscriberRetryAfter(t *testing.T) {
 				failed[d.Subscriber] = d
 			}
 		}
-		return len(failed) == len(answers)
+		return len(failed) == len(responses)
 	})
-	for name, answer := range answers {
+	for name, response := range responses {
 		d := failed[name]
 		const blur, late = 2 * time.Second, time.Minute // the queue counts in whole seconds, and a busy machine is late
-		if wait := d.Next.Sub(*d.LastFailed); d.Failures == 1 && (wait < answer.least-blur || wait > answer.most+late) {
-			t.Errorf("%s said %q with %d, and is tried again after %s", name, answer.after, answer.status, wait)
+		if wait := d.Next.Sub(*d.LastFailed); d.Failures == 1 && (wait < response.least-blur || wait > response.most+late) {
+			t.Errorf("%s said %q with %d, and is tried again after %s", name, response.after, response.status, wait)
 		}
 		if !strings.HasPrefix(d.LastError, "status ") {
 			t.Errorf("%s: the error is %q", name, d.LastError)

@@ -90,9 +90,9 @@ func (o *noRetryTransport) RoundTrip(request *http.Request) (*http.Response, err
 	request = request.Clone(request.Context())
 	request.GetBody = nil
 	o.sent.Add(1)
-	answer, err := o.Transport.RoundTrip(request)
-	if err != nil || answer.StatusCode >= http.StatusInternalServerError {
+	response, err := o.Transport.RoundTrip(request)
+	if err != nil || response.StatusCode >= http.StatusInternalServerError {
 		o.failed.Add(1)
 	}
-	return answer, err
+	return response, err
 }

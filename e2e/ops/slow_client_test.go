@@ -121,18 +121,18 @@ func (l slowClient) run(connection net.Conn, name string) (wrong string) {
 	}
 	turns := time.NewTicker(pace)
 	defer turns.Stop()
-	answers := make(chan string, 1)
+	responses := make(chan string, 1)
 	if l.reads {
 		go func() {
-			answer, _ := io.ReadAll(connection) // a reset connection has sent all that it will
-			answers <- string(answer)
+			response, _ := io.ReadAll(connection) // a reset connection has sent all that it will
+			responses <- string(response)
 		}()
 	}
 	for {
 		select {
-		case answer := <-answers:
-			if !strings.HasPrefix(answer, l.answer) || l.answer == "" && strings.Contains(answer, " 200 ") {
-				return fmt.Sprintf("%s: answered with %.200q", name, answer)
+		case response := <-responses:
+			if !strings.HasPrefix(response, l.answer) || l.answer == "" && strings.Contains(response, " 200 ") {
+				return fmt.Sprintf("%s: answered with %.200q", name, response)
 			}
 			return ""
 		case <-turns.C:

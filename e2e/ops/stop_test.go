@@ -34,9 +34,9 @@ func TestStopDuringPayment(t *testing.T) {
 	stopping.Terminate()
 	var health api.Health
 	frontdesktest.Eventually(t, "it leaves service", func() bool {
-		answer := client.Do("GET", "/readyz", nil)
-		answer.Into(answer.Status, &health)
-		return answer.Status == http.StatusServiceUnavailable
+		response := client.Do("GET", "/readyz", nil)
+		response.Into(response.Status, &health)
+		return response.Status == http.StatusServiceUnavailable
 	})
 	if frontdesktest.Value(health.Checks)["process"] != "stopping" {
 		t.Errorf("%+v", health)

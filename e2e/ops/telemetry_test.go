@@ -19,14 +19,14 @@ import (
 // opsGet reads a page of the operators' listener.
 func opsGet(t *testing.T, process *frontdesktest.Process, path string) string {
 	t.Helper()
-	answer, err := http.Get("http://" + process.OpsAddress() + path)
+	response, err := http.Get("http://" + process.OpsAddress() + path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s answers %d, %v: %s", path, answer.StatusCode, err, text)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s answers %d, %v: %s", path, response.StatusCode, err, text)
 	}
 	return string(text)
 }
@@ -110,11 +110,11 @@ func TestJourneyCounters(t *testing.T) {
 		t.Errorf("no profiles: %s", index)
 	}
 	for _, path := range []string{"/metrics", "/debug/pprof/"} { // the public listener has none of these
-		answer, err := http.Get(mock.URL + path)
-		if err != nil || answer.StatusCode != http.StatusNotFound {
-			t.Errorf("%s is served to everybody: %v, %v", path, answer, err)
+		response, err := http.Get(mock.URL + path)
+		if err != nil || response.StatusCode != http.StatusNotFound {
+			t.Errorf("%s is served to everybody: %v, %v", path, response, err)
 		}
-		answer.Body.Close()
+		response.Body.Close()
 	}
 }
 

@@ -37,8 +37,8 @@ func payThrough(t *testing.T, client *frontdesktest.Client, trouble func(registr
 	trouble(registration.Id)
 	client.Confirm(payment, "4242424242424242")
 	frontdesktest.Eventually(t, "the payment is recorded", func() bool {
-		answer, err := client.Try("GET", "/v1/registrations/"+registration.Id, nil)
-		return err == nil && answer.Status == http.StatusOK && strings.Contains(string(answer.Body), `"state":"`+string(api.Recorded)+`"`)
+		response, err := client.Try("GET", "/v1/registrations/"+registration.Id, nil)
+		return err == nil && response.Status == http.StatusOK && strings.Contains(string(response.Body), `"state":"`+string(api.Recorded)+`"`)
 	})
 	return payment.Total.Amount
 }

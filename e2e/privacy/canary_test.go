@@ -422,13 +422,13 @@ func (w *canaryRun) fillLogs() {
 					return
 				}
 				request.Header.Set("Authorization", "Bearer "+who.Address.Street)
-				answer, err := client.Do(request)
+				response, err := client.Do(request)
 				if err != nil {
 					w.t.Errorf("asker %d: %v", i, err)
 					return
 				}
-				io.Copy(io.Discard, answer.Body) //nolint:errcheck // it is the log that counts
-				answer.Body.Close()
+				io.Copy(io.Discard, response.Body) //nolint:errcheck // it is the log that counts
+				response.Body.Close()
 			}
 		})
 	}
@@ -437,11 +437,11 @@ func (w *canaryRun) fillLogs() {
 
 // metrics returns the metrics that a gateway exposes, if it does.
 func metrics(gateway *frontdesktest.Process) string {
-	answer, err := http.Get("http://" + gateway.OpsAddress() + "/metrics")
+	response, err := http.Get("http://" + gateway.OpsAddress() + "/metrics")
 	if err != nil {
 		return ""
 	}
-	defer answer.Body.Close()
-	text, _ := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	text, _ := io.ReadAll(response.Body)
 	return string(text)
 }

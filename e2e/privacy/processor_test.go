@@ -93,13 +93,13 @@ func (b *webhookProxy) post(body []byte, secret string) int {
 	fmt.Fprintf(mac, "%d.%s", at, body)
 	request.Header.Set(cards.SignatureHeader, fmt.Sprintf("t=%d,v1=%s", at, hex.EncodeToString(mac.Sum(nil))))
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return http.StatusBadGateway // the gateway has stopped
 	}
-	defer answer.Body.Close()
-	io.Copy(io.Discard, answer.Body)
-	return answer.StatusCode
+	defer response.Body.Close()
+	io.Copy(io.Discard, response.Body)
+	return response.StatusCode
 }
 
 // throughSandbox makes the sandbox processor's webhooks say everything about a buyer.

@@ -47,13 +47,13 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 			continue
 		}
 		for name, proof := range proofs {
-			answer := attacker(victim).Do(route.method, route.pathFor(registration.Id), route.body(), append(proof, frontdesktest.Key(""))...)
+			response := attacker(victim).Do(route.method, route.pathFor(registration.Id), route.body(), append(proof, frontdesktest.Key(""))...)
 			// The cookie's name has the id.
 			elsewhere := [2]string{proof[0][0], strings.ReplaceAll(proof[0][1], registration.Id, unknownID)}
 			of := attacker(victim).Do(route.method, route.pathFor(unknownID), route.body(), elsewhere, frontdesktest.Key("")).Problem(refused[name])
-			problem := answer.Problem(refused[name])
-			if frontdesktest.Value(problem.Detail) != frontdesktest.Value(of.Detail) || strings.Contains(string(answer.Body), payment.Id) {
-				t.Errorf("%s %s with %s tells %s", route.method, route.path, name, answer.Body)
+			problem := response.Problem(refused[name])
+			if frontdesktest.Value(problem.Detail) != frontdesktest.Value(of.Detail) || strings.Contains(string(response.Body), payment.Id) {
+				t.Errorf("%s %s with %s tells %s", route.method, route.path, name, response.Body)
 			}
 		}
 		// The reverse: the attacker's own token with the victim's ids.
@@ -89,9 +89,9 @@ func TestAPI1ForeignCode(t *testing.T) {
 	client.World = "demo-move-owasp"
 	victim, thief := client.As("prospect"), client.As("former")
 	victim.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	answer := thief.Do("POST", "/v1/me/transfer/signature", api.Signature{Code: victim.LatestCode()}, frontdesktest.Key(""))
-	if answer.Status < 400 || answer.Status > 499 {
-		t.Errorf("another contact's code is answered with %s", answer.Body)
+	response := thief.Do("POST", "/v1/me/transfer/signature", api.Signature{Code: victim.LatestCode()}, frontdesktest.Key(""))
+	if response.Status < 400 || response.Status > 499 {
+		t.Errorf("another contact's code is answered with %s", response.Body)
 	}
 	for persona, club := range map[string]string{"prospect": "13", "former": "12"} {
 		if got := client.Persona(persona).ClubID; !strings.HasSuffix(got, "/clubs/"+club) {
@@ -205,11 +205,11 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 			if r.method == "POST" {
 				body = `{"clubId":"11"}`
 			}
-			answer := attacker(client).Do(r.method, r.path, body, bearerHeader(token), frontdesktest.Key(""))
-			if answer.Status == http.StatusRequestHeaderFieldsTooLarge {
+			response := attacker(client).Do(r.method, r.path, body, bearerHeader(token), frontdesktest.Key(""))
+			if response.Status == http.StatusRequestHeaderFieldsTooLarge {
 				continue // refused before it was checked
 			}
-			if problem := answer.Problem(api.NotIdentified); strings.Contains(string(answer.Body), "signature") {
+			if problem := response.Problem(api.NotIdentified); strings.Contains(string(response.Body), "signature") {
 				t.Errorf("%s: the response reveals what is wrong: %+v", name, problem)
 			}
 		}
@@ -278,9 +278,10 @@ func TestAPI2LoginClaims(t *testing.T) {
 		"of another login":      {"iss": "shop"},
 		"no issuer":             {"iss": nil},
 	} {
-		answer := me(change)
-		if scheme := answer.Header.Get("WWW-Authenticate"); answer.Status != http.StatusUnauthorized || !strings.HasPrefix(scheme, "Bearer ") {
-			t.Errorf("%s: %d %s, to be answered by %q", name, answer.Status, answer.Body, scheme)
+		response := me(change)
+		scheme := response.Header.Get("WWW-Authenticate")
+		if response.Status != http.StatusUnauthorized || !strings.HasPrefix(scheme, "Bearer ") {
+			t.Errorf("%s: %d %s, to be answered by %q", name, response.Status, response.Body, scheme)
 		}
 	}
 	quiet("a token that does not count")
@@ -406,9 +407,9 @@ func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
 	}
 	for _, origin := range []string{"http://evil.example", "null"} { // a page in an operator's browser
 		request := [2]string{"Origin", origin}
-		answer := attacker(client).Do("POST", "http://"+mock.OpsAddress()+"/ops/payments/calibrate", `{}`, request)
-		if answer.Status != http.StatusForbidden {
-			t.Errorf("a page at %s reaches the operators' edge: %s", origin, answer.Body)
+		response := attacker(client).Do("POST", "http://"+mock.OpsAddress()+"/ops/payments/calibrate", `{}`, request)
+		if response.Status != http.StatusForbidden {
+			t.Errorf("a page at %s reaches the operators' edge: %s", origin, response.Body)
 		}
 	}
 }

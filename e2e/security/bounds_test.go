@@ -68,11 +68,11 @@ func newRewrittenClub(t *testing.T, club string, rewrite func(any) any) string {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(at)
-	proxy.ModifyResponse = func(answer *http.Response) error {
-		if !strings.Contains(answer.Header.Get("Content-Type"), "json") {
+	proxy.ModifyResponse = func(response *http.Response) error {
+		if !strings.Contains(response.Header.Get("Content-Type"), "json") {
 			return nil
 		}
-		text, err := io.ReadAll(answer.Body)
+		text, err := io.ReadAll(response.Body)
 		if err != nil {
 			return err
 		}
@@ -84,8 +84,8 @@ func newRewrittenClub(t *testing.T, club string, rewrite func(any) any) string {
 				return err
 			}
 		}
-		answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-		answer.Header.Set("Content-Length", strconv.Itoa(len(text)))
+		response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		response.Header.Set("Content-Length", strconv.Itoa(len(text)))
 		return nil
 	}
 	server := httptest.NewServer(proxy)

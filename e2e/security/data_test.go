@@ -67,10 +67,10 @@ func TestAPI3MassAssignment(t *testing.T) {
 		}
 		for name, value := range internal {
 			for at, body := range assigned(t, text, name, value) {
-				answer := attacker(client).Do(route.method, route.pathFor(registration.Id), body, proof, frontdesktest.Key(""))
-				problem := answer.Problem(api.InvalidRequest)
+				response := attacker(client).Do(route.method, route.pathFor(registration.Id), body, proof, frontdesktest.Key(""))
+				problem := response.Problem(api.InvalidRequest)
 				if !slices.ContainsFunc(*problem.Errors, func(e api.FieldProblem) bool { return strings.HasPrefix(frontdesktest.Place(e), at) }) {
-					t.Errorf("%s %s with %s: %s", route.method, route.path, at, answer.Body)
+					t.Errorf("%s %s with %s: %s", route.method, route.path, at, response.Body)
 				}
 				tried++
 			}

@@ -38,9 +38,9 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 		"com.example.evil://paid", "com.example.club.evil://paid", "com.example.club://evil@paid",
 		"com.example.club:alert(1)", "intent://paid#Intent;scheme=com.example.club;end",
 	} {
-		answer := client.Do("POST", path, map[string]string{"method": "card", "returnUrl": address}, frontdesktest.Key(""))
-		if answer.Status != http.StatusUnprocessableEntity {
-			t.Errorf("returnUrl %q is answered with %d %s", address, answer.Status, answer.Body)
+		response := client.Do("POST", path, map[string]string{"method": "card", "returnUrl": address}, frontdesktest.Key(""))
+		if response.Status != http.StatusUnprocessableEntity {
+			t.Errorf("returnUrl %q is answered with %d %s", address, response.Status, response.Body)
 		}
 	}
 	client.As("customer").Do("GET", "/v1/me", nil).Problem(api.IdentityUnavailable)
@@ -58,7 +58,7 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 func TestAPI8SecurityMisconfiguration(t *testing.T) {
 	t.Parallel()
 	client, _ := frontdesktest.NewWorld(t)
-	for what, answer := range map[string]*frontdesktest.Response{
+	for what, response := range map[string]*frontdesktest.Response{
 		"a page":                client.Do("GET", "/", nil),
 		"the documentation":     client.Do("GET", "/docs/api?url=https://evil.example/openapi.yaml&configUrl=https://evil.example/c.json", nil),
 		"a document":            client.Do("GET", "/v1/clubs", nil),
@@ -73,7 +73,7 @@ func TestAPI8SecurityMisconfiguration(t *testing.T) {
 			"POST", "/v1/registrations", `{"clubId":"<script>alert(1)</script>","<img src=x>":1}`, frontdesktest.Key(""),
 		),
 	} {
-		header := answer.Header
+		header := response.Header
 		for name, want := range map[string]string{
 			"X-Content-Type-Options":      "nosniff",
 			"X-Frame-Options":             "DENY",
@@ -91,15 +91,15 @@ func TestAPI8SecurityMisconfiguration(t *testing.T) {
 		if !strings.Contains(policy, "frame-ancestors 'none'") || !strings.Contains(policy, "default-src '") || strings.Contains(policy, "evil") {
 			t.Errorf("%s has the policy %q", what, policy)
 		}
-		if answer.Status >= 400 && header.Get("Content-Type") != "application/problem+json" {
+		if response.Status >= 400 && header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s is answered with %q", what, header.Get("Content-Type"))
 		}
 		for _, leak := range []string{
 			"goroutine", ".go:", "panic", "redis", "echo", "openapi3", "/sim/", "<script>alert", "secret=1", "127.0.0.1",
 			"unexpected end of JSON",
 		} {
-			if answer.Status >= 400 && strings.Contains(string(answer.Body), leak) {
-				t.Errorf("%s holds %q: %s", what, leak, answer.Body)
+			if response.Status >= 400 && strings.Contains(string(response.Body), leak) {
+				t.Errorf("%s holds %q: %s", what, leak, response.Body)
 			}
 		}
 	}
@@ -109,10 +109,10 @@ func TestAPI8SecurityMisconfiguration(t *testing.T) {
 		"no HTTP":         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 		"another version": "GET /healthz HTTP/3.7\r\nHost: x\r\n\r\n",
 	} { // net/http answers these itself, in plain text
-		answer := dial(t, client, text)
-		status := strings.TrimPrefix(answer, "HTTP/1.1 ")
-		if answer != "" && (!strings.HasPrefix(status, "4") && !strings.HasPrefix(status, "505") || len(answer) > 200) {
-			t.Errorf("%s: %q", what, answer)
+		response := dial(t, client, text)
+		status := strings.TrimPrefix(response, "HTTP/1.1 ")
+		if response != "" && (!strings.HasPrefix(status, "4") && !strings.HasPrefix(status, "505") || len(response) > 200) {
+			t.Errorf("%s: %q", what, response)
 		}
 	}
 }
@@ -136,10 +136,10 @@ func TestAPI9ImproperInventoryManagement(t *testing.T) {
 		"/v1/webhooks/club/demo-webhook-secre", "/V1/clubs", "/v1/CLUBS", "/v1/clubs;x=1", "/v1/clubs.json",
 		"/v1/clubs%20", "/v1/clubs%00", "/v1/clubs/11/products/", "/v1/clubs/11/../11/products",
 	} {
-		answer := client.Do("GET", path, nil)
-		if answer.Status != http.StatusNotFound && answer.Status != http.StatusMethodNotAllowed ||
-			answer.Header.Get("Content-Type") != "application/problem+json" {
-			t.Errorf("%s is answered with %d %s", path, answer.Status, answer.Header.Get("Content-Type"))
+		response := client.Do("GET", path, nil)
+		if response.Status != http.StatusNotFound && response.Status != http.StatusMethodNotAllowed ||
+			response.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s is answered with %d %s", path, response.Status, response.Header.Get("Content-Type"))
 		}
 	}
 	for _, route := range routes(t) {
@@ -148,9 +148,9 @@ func TestAPI9ImproperInventoryManagement(t *testing.T) {
 		}
 		for _, path := range []string{route.pathFor("x") + "/", "/" + route.pathFor("x"), strings.ToUpper(route.pathFor("x")),
 			"/v2" + route.pathFor("x")} {
-			answer := client.Do(route.method, path, route.body(), frontdesktest.Key(""))
-			if answer.Status != http.StatusNotFound && (path != "/docs/" || answer.Status != http.StatusOK) {
-				t.Errorf("%s %s is answered with %d", route.method, path, answer.Status)
+			response := client.Do(route.method, path, route.body(), frontdesktest.Key(""))
+			if response.Status != http.StatusNotFound && (path != "/docs/" || response.Status != http.StatusOK) {
+				t.Errorf("%s %s is answered with %d", route.method, path, response.Status)
 			}
 		}
 	}

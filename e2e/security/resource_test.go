@@ -47,10 +47,10 @@ func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 		"many members":   {`{"clubId":"11"` + many(6000) + `}`, api.InvalidRequest},
 		"many items":     {`{"clubId":"11","items":[` + strings.Repeat(`{},`, 20000) + `{}]}`, api.InvalidRequest},
 	} {
-		answer := client.Do("POST", "/v1/registrations", attack.body, frontdesktest.Key(""), forwardedFor("192.0.2.1"))
-		answer.Problem(attack.code)
-		if len(answer.Body) > 2*big {
-			t.Errorf("%s of %d bytes is answered with %d", name, len(attack.body), len(answer.Body))
+		response := client.Do("POST", "/v1/registrations", attack.body, frontdesktest.Key(""), forwardedFor("192.0.2.1"))
+		response.Problem(attack.code)
+		if len(response.Body) > 2*big {
+			t.Errorf("%s of %d bytes is answered with %d", name, len(attack.body), len(response.Body))
 		}
 	}
 	for _, query := range []string{
@@ -76,7 +76,7 @@ func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 	}
 	refused := 0
 	for range 130 {
-		if answer := client.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.3")); answer.Status == http.StatusTooManyRequests {
+		if response := client.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.3")); response.Status == http.StatusTooManyRequests {
 			refused++
 		}
 	}
@@ -116,8 +116,8 @@ func TestAPI4Slowloris(t *testing.T) {
 			if _, err := io.WriteString(connection, "GET /v1/clubs HTTP/1.1\r\nHost: x\r\nX-Slow: "); err != nil {
 				return
 			}
-			if answer, _ := io.ReadAll(connection); strings.Contains(string(answer), " 200 ") {
-				t.Errorf("a request that never ended is answered with %.60q", answer)
+			if response, _ := io.ReadAll(connection); strings.Contains(string(response), " 200 ") {
+				t.Errorf("a request that never ended is answered with %.60q", response)
 			}
 		})
 	}
@@ -146,20 +146,20 @@ func TestAPI4EventStreams(t *testing.T) {
 		}
 		request.Header.Set("Authorization", "Bearer "+*registration.Token)
 		request.Header.Set("X-Forwarded-For", address)
-		answer, err := http.DefaultClient.Do(request)
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { end(); answer.Body.Close() })
-		return answer, end
+		t.Cleanup(func() { end(); response.Body.Close() })
+		return response, end
 	}
 	registration, other := startIn(t, client, forwardedFor("192.0.2.1")), startIn(t, client, forwardedFor("192.0.2.1"))
 	var last context.CancelFunc
 	for i := range most {
-		var answer *http.Response
-		answer, last = open(registration, fmt.Sprintf("192.0.2.%d", 10+i))
-		if answer.StatusCode != http.StatusOK {
-			t.Fatalf("stream %d is answered with %d", i+1, answer.StatusCode)
+		var response *http.Response
+		response, last = open(registration, fmt.Sprintf("192.0.2.%d", 10+i))
+		if response.StatusCode != http.StatusOK {
+			t.Fatalf("stream %d is answered with %d", i+1, response.StatusCode)
 		}
 	}
 	events := "/v1/registrations/" + registration.Id + "/events"
@@ -167,8 +167,8 @@ func TestAPI4EventStreams(t *testing.T) {
 	if problem := refused.Problem(api.RateLimited); refused.Header.Get("Retry-After") != "15" || problem.Status != http.StatusTooManyRequests {
 		t.Errorf("one stream too many is answered with %v %s", refused.Header, refused.Body)
 	}
-	if answer, _ := open(other, "192.0.2.1"); answer.StatusCode != http.StatusOK {
-		t.Errorf("another registration has no stream: %d", answer.StatusCode)
+	if response, _ := open(other, "192.0.2.1"); response.StatusCode != http.StatusOK {
+		t.Errorf("another registration has no stream: %d", response.StatusCode)
 	}
 	shop := "198.51.100.7"
 	var crowd api.Registration
@@ -176,8 +176,8 @@ func TestAPI4EventStreams(t *testing.T) {
 		if i%most == 0 {
 			crowd = startIn(t, client, forwardedFor(fmt.Sprintf("198.51.100.%d", 100+i)))
 		}
-		if answer, _ := open(crowd, shop); answer.StatusCode != http.StatusOK {
-			t.Fatalf("stream %d of an address is answered with %d", i+1, answer.StatusCode)
+		if response, _ := open(crowd, shop); response.StatusCode != http.StatusOK {
+			t.Fatalf("stream %d of an address is answered with %d", i+1, response.StatusCode)
 		}
 	}
 	events = "/v1/registrations/" + crowd.Id + "/events"
@@ -185,15 +185,15 @@ func TestAPI4EventStreams(t *testing.T) {
 	if refused.Problem(api.RateLimited).Status != http.StatusTooManyRequests || refused.Header.Get("Retry-After") != "15" {
 		t.Errorf("one stream too many of an address is answered with %v %s", refused.Header, refused.Body)
 	}
-	if answer, _ := open(crowd, "198.51.100.8"); answer.StatusCode != http.StatusOK {
-		t.Errorf("another address has no stream: %d", answer.StatusCode)
+	if response, _ := open(crowd, "198.51.100.8"); response.StatusCode != http.StatusOK {
+		t.Errorf("another address has no stream: %d", response.StatusCode)
 	}
 	last()
 	address := 100
 	frontdesktest.Eventually(t, "a stream that was closed makes room", func() bool {
 		address++
-		answer, _ := open(registration, fmt.Sprintf("192.0.2.%d", address))
-		return answer.StatusCode == http.StatusOK
+		response, _ := open(registration, fmt.Sprintf("192.0.2.%d", address))
+		return response.StatusCode == http.StatusOK
 	})
 }
 
@@ -223,17 +223,17 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 		started := 0
 		for i := range 30 {
 			person := strings.Replace(requestBodies["startRegistration"], "eve@", fmt.Sprintf("eve+%d@", i), 1)
-			answer := client.WithT(t).
+			response := client.WithT(t).
 				Do("POST", "/v1/registrations", person, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("198.51.100.%d, 192.0.2.1", i)),
 					[2]string{
 						"User-Agent",
 						fmt.Sprint("farm ", i),
 					}, [2]string{"X-Real-IP", fmt.Sprintf("198.51.100.%d", i)}, [2]string{"Forwarded", fmt.Sprintf("for=198.51.100.%d", i)})
-			if answer.Status == http.StatusCreated {
+			if response.Status == http.StatusCreated {
 				started++
 				continue
 			}
-			answer.Problem(api.RateLimited)
+			response.Problem(api.RateLimited)
 		}
 		made := strings.Count(strings.Join(client.Operations(0), " "), "createContact")
 		if started != 20 || made != 20 {
@@ -245,12 +245,12 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 		details, refused := map[string]bool{}, 0
 		for i := range 25 {
 			body := fmt.Sprintf(`{"clubId":"11","invitation":"guess-%d"}`, i)
-			answer := client.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), forwardedFor("192.0.2.2"))
-			if answer.Status == http.StatusTooManyRequests {
+			response := client.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), forwardedFor("192.0.2.2"))
+			if response.Status == http.StatusTooManyRequests {
 				refused++
 				continue
 			}
-			details[frontdesktest.Value(answer.Problem(api.InvitationInvalid).Detail)] = true
+			details[frontdesktest.Value(response.Problem(api.InvitationInvalid).Detail)] = true
 		}
 		if refused != 5 || len(details) != 1 {
 			t.Errorf("%d guesses were refused, and the others got %v", refused, details)
@@ -273,9 +273,9 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 			from := forwardedFor(fmt.Sprintf("203.0.113.%d", i))
 			client.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), from).Into(http.StatusCreated, &registration)
 			mandate, token := "/v1/registrations/"+registration.Id+"/mandate", bearerHeader(*registration.Token)
-			answer := client.WithT(t).Do("POST", mandate, requestBodies["createMandate"], frontdesktest.Key(""), token, from)
+			response := client.WithT(t).Do("POST", mandate, requestBodies["createMandate"], frontdesktest.Key(""), token, from)
 			if i > 0 {
-				answer.Problem(api.SmsLimited)
+				response.Problem(api.SmsLimited)
 			}
 			client.WithT(t).Do("POST", mandate+"/signature/resend", nil, frontdesktest.Key(""), token, from)
 		}

@@ -139,8 +139,8 @@ func dial(t *testing.T, c *frontdesktest.Client, text string) string {
 	if !strings.Contains(text, "Connection: close\r\n") { // otherwise the gateway closes it, and half-closed means that the caller has left
 		connection.(*net.TCPConn).CloseWrite()
 	}
-	answer, _ := io.ReadAll(bufio.NewReader(connection)) // a reset connection has sent all that it will
-	return string(answer)
+	response, _ := io.ReadAll(bufio.NewReader(connection)) // a reset connection has sent all that it will
+	return string(response)
 }
 
 // startIn starts an empty registration.

@@ -34,9 +34,9 @@ func TestCrossSiteRequestForgery(t *testing.T) {
 			}
 		}
 		for _, method := range []string{"DELETE", "PUT"} {
-			answer := page.Do(method, path, `{}`, session, [2]string{"Origin", origin})
-			if answer.Status != http.StatusForbidden && answer.Status != http.StatusMethodNotAllowed {
-				t.Errorf("%s from %s is answered with %d", method, origin, answer.Status)
+			response := page.Do(method, path, `{}`, session, [2]string{"Origin", origin})
+			if response.Status != http.StatusForbidden && response.Status != http.StatusMethodNotAllowed {
+				t.Errorf("%s from %s is answered with %d", method, origin, response.Status)
 			}
 		}
 		read := page.Do("GET", path, nil, session, [2]string{"Origin", origin}, [2]string{"Sec-Fetch-Site", "cross-site"})
@@ -63,19 +63,19 @@ func TestHostHeader(t *testing.T) {
 			"GET /v1/clubs", "GET /", "GET /docs", "GET /openapi.yaml", "GET " + path, "POST " + path + "/resume-link",
 			"POST " + path + "/check",
 		} {
-			answer := dial(t, client, target+" HTTP/1.1\r\nHost: "+host+"\r\nX-Forwarded-Host: evil.example\r\n"+
+			response := dial(t, client, target+" HTTP/1.1\r\nHost: "+host+"\r\nX-Forwarded-Host: evil.example\r\n"+
 				"X-Forwarded-Proto: https\r\nForwarded: host=evil.example\r\nX-Original-Host: evil.example\r\n"+
 				"X-Frontdesk-World: "+client.World+"\r\nAuthorization: Bearer "+client.Token+"\r\n"+
 				"Idempotency-Key: host-"+host[:4]+"-0123456789abcdef\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-			if strings.Contains(answer, "evil.example") || strings.Contains(answer, "<script>\"") {
-				t.Errorf("%s for %s is answered with %.400s", target, host, answer)
+			if strings.Contains(response, "evil.example") || strings.Contains(response, "<script>\"") {
+				t.Errorf("%s for %s is answered with %.400s", target, host, response)
 			}
 		}
 		// The page's origin and the host match, as after DNS rebinding; the session is still the visitor's.
-		answer := dial(t, client, "DELETE "+path+" HTTP/1.1\r\nHost: "+host+"\r\nOrigin: http://"+host+"\r\n"+
+		response := dial(t, client, "DELETE "+path+" HTTP/1.1\r\nHost: "+host+"\r\nOrigin: http://"+host+"\r\n"+
 			"Cookie: frontdesk-"+registration.Id+"="+client.Token+"\r\nConnection: close\r\n\r\n")
-		if !strings.HasPrefix(answer, "HTTP/1.1 403 ") && !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
-			t.Errorf("a page that was rebound from %s is answered with %.200s", host, answer)
+		if !strings.HasPrefix(response, "HTTP/1.1 403 ") && !strings.HasPrefix(response, "HTTP/1.1 400 ") {
+			t.Errorf("a page that was rebound from %s is answered with %.200s", host, response)
 		}
 	}
 	if state := client.Registration(registration.Id).State; state != api.Open {
@@ -136,10 +136,10 @@ func TestRequestSmuggling(t *testing.T) {
 		"two hosts":                "GET /v1/clubs HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
 		"a path with a return":     "GET /v1/clubs\rHost: x HTTP/1.1\r\nHost: x\r\n\r\n",
 	} {
-		answer := dial(t, client, text+hidden)
-		if strings.Count(answer, "HTTP/1.1 ") > 1 ||
-			answer != "" && !strings.HasPrefix(answer, "HTTP/1.1 4") && !strings.HasPrefix(answer, "HTTP/1.1 501") {
-			t.Errorf("%s: %.400q", name, answer)
+		response := dial(t, client, text+hidden)
+		if strings.Count(response, "HTTP/1.1 ") > 1 ||
+			response != "" && !strings.HasPrefix(response, "HTTP/1.1 4") && !strings.HasPrefix(response, "HTTP/1.1 501") {
+			t.Errorf("%s: %.400q", name, response)
 		}
 	}
 	if state := client.Registration(registration.Id).State; state != api.Open {
@@ -159,17 +159,17 @@ func TestHeaderInjection(t *testing.T) {
 		"/v1/clubs/11/products?cursor=1%0d%0aX-Eve:" + mark, "/docs?x=%0d%0aX-Eve:" + mark, "/%0d%0aX-Eve:" + mark,
 		"//evil.example/%2f..", "/\\evil.example",
 	} {
-		answer := client.Do("GET", path, nil, [2]string{"traceparent", mark}, [2]string{"Last-Event-ID", mark},
+		response := client.Do("GET", path, nil, [2]string{"traceparent", mark}, [2]string{"Last-Event-ID", mark},
 			[2]string{"Idempotency-Key", mark})
-		for name, values := range answer.Header {
+		for name, values := range response.Header {
 			if strings.Contains(strings.Join(values, " "), mark) || name == "X-Eve" || name == "Location" {
 				t.Errorf("%s is answered with %s: %v", path, name, values)
 			}
 		}
 	}
-	answer := client.Do("POST", "/v1/registrations/"+registration.Id+"/prospect", `{"accessToken":"x\r\nX-Eve: `+mark+`"}`,
+	response := client.Do("POST", "/v1/registrations/"+registration.Id+"/prospect", `{"accessToken":"x\r\nX-Eve: `+mark+`"}`,
 		frontdesktest.Key(""))
-	if answer.Status < 400 || answer.Status >= 500 || strings.Contains(string(answer.Body), mark) {
-		t.Errorf("an access token with a header in it is answered with %d %s", answer.Status, answer.Body)
+	if response.Status < 400 || response.Status >= 500 || strings.Contains(string(response.Body), mark) {
+		t.Errorf("an access token with a header in it is answered with %d %s", response.Status, response.Body)
 	}
 }

@@ -58,11 +58,11 @@ func newMaliciousClub(t *testing.T, club string) *maliciousClub {
 	tr := &maliciousClub{}
 	tr.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		tr.mu.Lock()
-		on, answer := tr.suffix, tr.handler
+		on, response := tr.suffix, tr.handler
 		tr.mu.Unlock()
 		if on != "" && strings.HasSuffix(r.URL.Path, on) {
 			tr.calls.Add(1)
-			answer(w, r)
+			response(w, r)
 			return
 		}
 		honest.ServeHTTP(w, r)
@@ -72,10 +72,10 @@ func newMaliciousClub(t *testing.T, club string) *maliciousClub {
 }
 
 // respond sets the response to paths with a given end.
-func (tr *maliciousClub) respond(on string, answer http.HandlerFunc) {
+func (tr *maliciousClub) respond(on string, response http.HandlerFunc) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	tr.suffix, tr.handler = on, answer
+	tr.suffix, tr.handler = on, response
 	tr.calls.Store(0)
 }
 
@@ -98,7 +98,7 @@ func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 	customer := c.As("customer")
 	customer.Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
 	const ld, marker = "application/ld+json", "internal-detail-4711"
-	for name, answer := range map[string]http.HandlerFunc{
+	for name, response := range map[string]http.HandlerFunc{
 		"a page":             says(200, "text/html", "<html><script>alert('"+marker+"')</script></html>"),
 		"an error with text": says(500, "text/plain", marker+" at Sale.php:4711 SELECT * FROM contacts"),
 		"a refusal in HTML":  says(400, "text/html", "<h1>"+marker+"</h1>"),
@@ -127,7 +127,7 @@ func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 			}
 		},
 	} {
-		tr.respond("/contacts/1001", answer)
+		tr.respond("/contacts/1001", response)
 		got := customer.Do("GET", "/v1/me", nil)
 		if got.Status < 400 || got.Header.Get("Content-Type") != "application/problem+json" || strings.Contains(string(got.Body), marker) ||
 			strings.Contains(string(got.Body), "alert") {
@@ -197,10 +197,10 @@ func TestAPI10EndlessPages(t *testing.T) {
 			`{"@id":"/demo/contacts/1001","@type":"Person","number":"`+script+`","status":"customer","clubId":"/demo/clubs/11","tags":[]}`,
 		),
 	)
-	answer := customer.Do("GET", "/v1/me", nil)
-	if strings.Contains(string(answer.Body), "<script>") || !strings.HasPrefix(answer.Header.Get("Content-Type"), "application/") ||
-		answer.Header.Get("X-Content-Type-Options") != "nosniff" {
-		t.Errorf("a script for a number is passed on as %s %s", answer.Header.Get("Content-Type"), answer.Body)
+	response := customer.Do("GET", "/v1/me", nil)
+	if strings.Contains(string(response.Body), "<script>") || !strings.HasPrefix(response.Header.Get("Content-Type"), "application/") ||
+		response.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("a script for a number is passed on as %s %s", response.Header.Get("Content-Type"), response.Body)
 	}
 }
 

@@ -219,11 +219,11 @@ func (b browser) fulfill(e *fetch.EventRequestPaused, doubles map[string]http.Ha
 	}
 	w := httptest.NewRecorder()
 	doubles[r.URL.Hostname()].ServeHTTP(w, r)
-	answer := fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: int64(w.Code), Body: w.Body.Bytes()}
+	response := fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: int64(w.Code), Body: w.Body.Bytes()}
 	for name := range w.Header() {
-		answer.ResponseHeaders = append(answer.ResponseHeaders, &fetch.HeaderEntry{Name: name, Value: w.Header().Get(name)})
+		response.ResponseHeaders = append(response.ResponseHeaders, &fetch.HeaderEntry{Name: name, Value: w.Header().Get(name)})
 	}
-	if _, err := chromedp.Call(b.Context(), fetch.FulfillRequest, answer); err != nil && b.Context().Err() == nil {
+	if _, err := chromedp.Call(b.Context(), fetch.FulfillRequest, response); err != nil && b.Context().Err() == nil {
 		b.t.Errorf("%s: %v", e.Request.URL, err)
 	}
 }

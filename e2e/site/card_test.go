@@ -13,12 +13,12 @@ import (
 // contentPolicy returns the content security policy of the site's first page.
 func contentPolicy(t *testing.T, c *frontdesktest.Client) string {
 	t.Helper()
-	answer, err := http.Get(c.URL + "/")
+	response, err := http.Get(c.URL + "/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	return answer.Header.Get("Content-Security-Policy")
+	defer response.Body.Close()
+	return response.Header.Get("Content-Security-Policy")
 }
 
 // awayOnce makes the first request fail, as a network does.

@@ -55,14 +55,14 @@ func newShop(t *testing.T, with device, path string) *shop {
 	t.Cleanup(server.Close)
 	s := &shop{browser: newBrowser(t, with, &frontdesktest.Client{}), t: t, double: double}
 	s.url = strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
-	answer, err := http.PostForm(double.URL+"/v1/payment_intents", url.Values{
+	response, err := http.PostForm(double.URL+"/v1/payment_intents", url.Values{
 		"key": {double.SecretKey}, "amount": {"123450"}, "currency": {"eur"}, "capture_method": {"manual"}, "payment_method_types[0]": {"card"},
 		"description": {"Club Lumière"},
 	})
 	frontdesktest.Must(t, err)
-	defer answer.Body.Close()
+	defer response.Body.Close()
 	var made struct{ ID string }
-	frontdesktest.Must(t, json.NewDecoder(answer.Body).Decode(&made))
+	frontdesktest.Must(t, json.NewDecoder(response.Body).Decode(&made))
 	s.payment, _ = double.Payment(made.ID)
 	return s
 }

@@ -138,8 +138,8 @@ func TestConsentsOnTheLastPage(t *testing.T) {
 	}
 	visitor.Screenshot("saved")
 	var allowed struct{ Items []api.Consent }
-	answer := visitor.Eval(`fetch("/v1/registrations/` + registration + `/consents").then((response) => response.text())`)
-	if err := json.Unmarshal([]byte(answer), &allowed); err != nil {
+	response := visitor.Eval(`fetch("/v1/registrations/` + registration + `/consents").then((response) => response.text())`)
+	if err := json.Unmarshal([]byte(response), &allowed); err != nil {
 		t.Fatal(err)
 	}
 	for _, consent := range allowed.Items {

@@ -30,7 +30,7 @@ func newCrossOriginVisitor(t *testing.T, host string) *crossOriginVisitor {
 }
 
 // ask sends a request as the front end does. A nil token makes the session a cookie.
-func (f *crossOriginVisitor) ask(token *string, method, path string, body any) (answer struct {
+func (f *crossOriginVisitor) ask(token *string, method, path string, body any) (response struct {
 	api.Registration
 	Status int
 	Valid  bool
@@ -46,10 +46,10 @@ func (f *crossOriginVisitor) ask(token *string, method, path string, body any) (
 			arguments,
 		) + `)`,
 	)
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+	if err := json.Unmarshal([]byte(text), &response); err != nil {
 		f.t.Fatalf("%v in %s", err, text)
 	}
-	return answer
+	return response
 }
 
 // TestCrossOriginJourney signs a visitor up on a front end of another origin, with a cookie and with a
@@ -108,8 +108,8 @@ func TestForbiddenOrigin(t *testing.T) {
 		`frontEnd("` + visitor.home + `", "` + visitor.c.World + `")("GET", "/v1/clubs")`,
 		`frontEnd("` + visitor.home + `", "` + visitor.c.World + `")("POST", "/v1/registrations", {clubId: "11"})`,
 	} {
-		if answer := visitor.Eval(request + `.then(JSON.stringify, (refused) => refused.name)`); answer != "TypeError" {
-			t.Errorf("%s is answered by %s", request, answer)
+		if response := visitor.Eval(request + `.then(JSON.stringify, (refused) => refused.name)`); response != "TypeError" {
+			t.Errorf("%s is answered by %s", request, response)
 		}
 	}
 	visitor.Eval(

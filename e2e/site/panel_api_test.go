@@ -84,8 +84,8 @@ func TestWorldCookie(t *testing.T) {
 	for _, world := range []string{"demo-mine", "demo-theirs"} {
 		of := *client
 		of.World = world
-		if calls, answers := of.Calls(), answersOf(client, world); len(calls) == 0 || len(answers) != 1 {
-			t.Errorf("%s: %+v for %+v", world, calls, answers)
+		if calls, responses := of.Calls(), answersOf(client, world); len(calls) == 0 || len(responses) != 1 {
+			t.Errorf("%s: %+v for %+v", world, calls, responses)
 		}
 	}
 	if calls := client.Calls(); len(calls) != 0 {

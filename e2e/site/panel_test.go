@@ -94,9 +94,9 @@ func TestPanelShowsRequests(t *testing.T) {
 	visitor.giveDetails()
 	visitor.WaitVisible(`[data-pay]`)
 	start := ""
-	for _, answer := range answersOf(visitor.c, "demo") {
-		if answer.Path == "/v1/registrations" {
-			start = answer.TraceID
+	for _, response := range answersOf(visitor.c, "demo") {
+		if response.Path == "/v1/registrations" {
+			start = response.TraceID
 		}
 	}
 	row := `details[data-trace="` + start + `"]`

@@ -50,9 +50,9 @@ func TestEgressPolicyAppliesWhenDialling(t *testing.T) {
 	_, port, _ := strings.Cut(strings.TrimPrefix(inside.URL, "http://"), ":")
 	for _, host := range []string{"localhost", "127.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "0x7f.1"} {
 		address := "http://" + host + ":" + port
-		answer, err := background.EgressPolicy{}.NewClient().Post(address, "application/json", strings.NewReader("{}"))
+		response, err := background.EgressPolicy{}.NewClient().Post(address, "application/json", strings.NewReader("{}"))
 		if err == nil {
-			answer.Body.Close()
+			response.Body.Close()
 		}
 		if !errors.Is(err, background.ErrDestination) && !strings.Contains(address, "0x") || err == nil || called {
 			t.Errorf("%s: %v, called: %t", address, err, called)
@@ -60,8 +60,8 @@ func TestEgressPolicyAppliesWhenDialling(t *testing.T) {
 	}
 	outside := httptest.NewServer(http.RedirectHandler(inside.URL, http.StatusTemporaryRedirect))
 	t.Cleanup(outside.Close)
-	answer, err := background.EgressPolicy{Loopback: true}.NewClient().Post(outside.URL, "application/json", strings.NewReader("{}"))
-	if err != nil || answer.StatusCode != http.StatusTemporaryRedirect || called {
+	response, err := background.EgressPolicy{Loopback: true}.NewClient().Post(outside.URL, "application/json", strings.NewReader("{}"))
+	if err != nil || response.StatusCode != http.StatusTemporaryRedirect || called {
 		t.Errorf("a redirect ends with %v, followed: %t", err, called)
 	}
 }

@@ -19,14 +19,14 @@ func (w *world) inCurrency(currency string, free bool) *gateway {
 	w.Helper()
 	amounts, currencies := regexp.MustCompile(`"totalTI": ?\d+`), regexp.MustCompile(`"EUR"`)
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.Address})
-	proxy.ModifyResponse = func(answer *http.Response) error {
-		body, err := io.ReadAll(answer.Body)
+	proxy.ModifyResponse = func(response *http.Response) error {
+		body, err := io.ReadAll(response.Body)
 		body = currencies.ReplaceAll(body, []byte(strconv.Quote(currency)))
 		if free {
 			body = amounts.ReplaceAll(body, []byte(`"totalTI":0`))
 		}
-		answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		answer.Header.Set("Content-Length", strconv.Itoa(len(body)))
+		response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		response.Header.Set("Content-Length", strconv.Itoa(len(body)))
 		return err
 	}
 	server := httptest.NewServer(proxy)

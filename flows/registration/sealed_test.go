@@ -52,7 +52,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := store.Response{
+	response := store.Response{
 		Status: 201,
 		Header: map[string]string{"Location": "/v1/registrations/" + view.ID},
 		Body:   []byte(`{"token":"` + token + `"}`),
@@ -60,7 +60,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 	if _, _, err := gateway.Store.BeginRequest(ctx, token, "key", "print", "owner"); err != nil {
 		t.Fatal(err)
 	}
-	if err := gateway.Store.SaveResponse(ctx, token, "key", "owner", answer, store.KeepResponse); err != nil {
+	if err := gateway.Store.SaveResponse(ctx, token, "key", "owner", response, store.KeepResponse); err != nil {
 		t.Fatal(err)
 	}
 	search("after the start")

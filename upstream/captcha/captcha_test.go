@@ -19,14 +19,14 @@ type service struct {
 	asked url.Values
 }
 
-func newService(t *testing.T, status int, answer string) *service {
+func newService(t *testing.T, status int, response string) *service {
 	s := &service{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && r.ParseForm() == nil {
 			s.asked = r.PostForm
 		}
 		w.WriteHeader(status)
-		io.WriteString(w, answer)
+		io.WriteString(w, response)
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -35,9 +35,9 @@ func newService(t *testing.T, status int, answer string) *service {
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		status int
-		answer string
-		want   error
+		status   int
+		response string
+		want     error
 	}{
 		"right":               {200, `{"success": true, "hostname": "club.example", "error-codes": []}`, nil},
 		"wrong":               {200, `{"success": false, "error-codes": ["invalid-input-response"]}`, captcha.ErrRefused},
@@ -51,7 +51,7 @@ func TestVerdicts(t *testing.T) {
 		"endless":             {200, `{"success"` + strings.Repeat(" ", 70<<10) + `: true}`, captcha.ErrUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			service := newService(t, test.status, test.answer)
+			service := newService(t, test.status, test.response)
 			err := captcha.New(captcha.Config{URL: service.URL, Secret: "the secret"}).Verify(t.Context(), "the answer", "203.0.113.7")
 			if !errors.Is(err, test.want) || err != nil && strings.Contains(err.Error(), "secret\"") {
 				t.Errorf("%v", err)

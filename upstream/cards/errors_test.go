@@ -86,7 +86,7 @@ func TestErrorTextsRevealNoSecrets(t *testing.T) {
 	t.Parallel()
 	secrets := []string{"4242424242424242", "pi_1_secret_x", "sk_test_x", "Ada"}
 	said := strings.Join(secrets, " ")
-	for name, answer := range map[string]struct {
+	for name, response := range map[string]struct {
 		status int
 		body   string
 	}{
@@ -100,7 +100,7 @@ func TestErrorTextsRevealNoSecrets(t *testing.T) {
 		"another status":  {200, `{"id":"pi_1","status":"` + "odd" + `","client_secret":"` + said + `"}`},
 		"empty":           {200, ``},
 	} {
-		client := canned(t, answer.status, answer.body)
+		client := canned(t, response.status, response.body)
 		_, err := client.Capture(t.Context(), "k", "pi_1", 1)
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -111,7 +111,7 @@ func TestErrorTextsRevealNoSecrets(t *testing.T) {
 				t.Errorf("%s: the text shows %q: %v", name, secret, err)
 			}
 		}
-		if answer.status != 400 && answer.status != 402 && isOutcome(err) {
+		if response.status != 400 && response.status != 402 && isOutcome(err) {
 			t.Errorf("%s: claims to know what happened: %v", name, err)
 		}
 	}

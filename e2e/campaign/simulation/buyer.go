@@ -120,7 +120,7 @@ func (f *journey) addItem(d time.Duration) {
 
 func (f *journey) recordResponse(t *task, what string, payment flows.ShownPayment, err error, before held) {
 	now := f.held()
-	answer := campaign.Response{Charged: overlap(before.charged, now.charged), Authorised: overlap(before.authorised, now.authorised)}
+	response := campaign.Response{Charged: overlap(before.charged, now.charged), Authorised: overlap(before.authorised, now.authorised)}
 	if err != nil {
 		// The edge decides which advice comes with which error. The only one about the payment itself says
 		// "again" with the same key.
@@ -128,23 +128,23 @@ func (f *journey) recordResponse(t *task, what string, payment flows.ShownPaymen
 		if f.epochs > 0 || flows.CodeOf(err) != flows.ProcessorUnavailable && flows.CodeOf(err) != flows.ClubSystemFailed {
 			return
 		}
-		answer.State, answer.Retry = string(flows.CodeOf(err)), "same_key"
+		response.State, response.Retry = string(flows.CodeOf(err)), "same_key"
 	} else {
 		view := payment.View
 		switch {
 		case f.epochs > 0 && (what == "look" || !payment.HasProcessor()): // as old as what Redis remembers
-			answer.Charged, answer.Authorised = false, false
+			response.Charged, response.Authorised = false, false
 		case f.epochs > 0: // a request to pay by card asks the processor, about this payment; paying again leads to a later one by its key
 			before, now = before.of(payment.ProcessorID, f.registration), now.of(payment.ProcessorID, f.registration)
-			answer.Charged, answer.Authorised = overlap(before.charged, now.charged), overlap(before.authorised, now.authorised)
+			response.Charged, response.Authorised = overlap(before.charged, now.charged), overlap(before.authorised, now.authorised)
 		}
-		answer.State, answer.Retry = view.State, view.Retry
+		response.State, response.Retry = view.State, view.Retry
 		f.tracef("%s: %s: the buyer sees %s, retry %s (%s)", t.gateway.name, what, view.State, view.Retry, payment.State)
 	}
-	if f.plan.desk && answer.State == string(flows.InDoubt) && f.chance(0.7) {
+	if f.plan.desk && response.State == string(flows.InDoubt) && f.chance(0.7) {
 		f.after(f.between(0, 20*time.Second), f.settleAtDesk) // the buyer shows it to staff
 	}
-	f.responses = append(f.responses, answer)
+	f.responses = append(f.responses, response)
 }
 
 func (f *journey) payOnPage(payment string) {

@@ -55,11 +55,11 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if task.dies(func() { _, _ = p.process(r) }) {
 		return nil, errDead
 	}
-	answer, err := p.withFaults(r, task)
+	response, err := p.withFaults(r, task)
 	if !task.interleave() { // anything may also happen between the response and its consequences
 		return nil, errDead
 	}
-	return answer, err
+	return response, err
 }
 
 func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response, error) {
@@ -79,11 +79,11 @@ func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response
 		return release()
 	}
 	if !journey.chance(journey.plan.cards) {
-		answer, err := p.process(r)
-		if kind := conflicts[answer.StatusCode]; kind != "" {
+		response, err := p.process(r)
+		if kind := conflicts[response.StatusCode]; kind != "" {
 			journey.fault(kind)
 		}
-		return answer, err
+		return response, err
 	}
 	kind := oneOf(journey, cardsError, cardsLost, cardsSlow, cardsLate, cardsStored, cardsMissing, cardsTooMany)
 	if kind == cardsMissing && !namesPayment(r) {
@@ -156,11 +156,11 @@ func (s *env) refuse(r *http.Request, fault sandbox.Fault) (*http.Response, erro
 func (s *env) hold(r *http.Request) (release func() (*http.Response, error)) {
 	held, done := make(chan struct{}), make(chan struct{})
 	fault := s.sandbox.Inject(sandbox.Fault{Stage: sandbox.During, Hold: held})
-	var answer *http.Response
+	var response *http.Response
 	var err error
 	go func() {
 		defer close(done)
-		answer, err = s.process(r)
+		response, err = s.process(r)
 	}()
 	select {
 	case <-fault.Reached():
@@ -169,18 +169,18 @@ func (s *env) hold(r *http.Request) (release func() (*http.Response, error)) {
 	return func() (*http.Response, error) {
 		close(held)
 		<-done
-		return answer, err
+		return response, err
 	}
 }
 
 // process returns the processor's response, once the processor has handed over the events of the call. The time of the call does not
 // end: only the machine can be slow here.
 func (s *env) process(r *http.Request) (*http.Response, error) {
-	answer, err := s.sandbox.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+	response, err := s.sandbox.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
 	if r.Method != http.MethodGet {
 		s.current.Load().afterChange()
 	}
-	return answer, err
+	return response, err
 }
 
 // configureProcessor replaces the processor's settings.
@@ -349,13 +349,13 @@ func (f *journey) refundByHand() {
 		}
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Authorization", "Bearer "+f.sandbox.SecretKey)
-		answer, err := f.process(r)
-		if err != nil || answer.StatusCode == http.StatusTooManyRequests { // a gateway's write locks the payment
+		response, err := f.process(r)
+		if err != nil || response.StatusCode == http.StatusTooManyRequests { // a gateway's write locks the payment
 			f.after(time.Second, f.refundByHand)
 			return
 		}
-		if answer.StatusCode != http.StatusOK {
-			panic(answer.Status) // a bug in the simulation: nothing else fails for staff
+		if response.StatusCode != http.StatusOK {
+			panic(response.Status) // a bug in the simulation: nothing else fails for staff
 		}
 		f.fault(refundedByHand)
 		f.byHand = append(f.byHand, payment.ProcessorID)

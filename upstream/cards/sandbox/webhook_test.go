@@ -172,9 +172,9 @@ func TestDelivery(t *testing.T) {
 
 func TestRefusedDeliveriesAreTriedAgain(t *testing.T) {
 	for name, test := range map[string]struct {
-		answers []int // the last one from then on; zero: the receiver hangs
-		at      []float64
-		log     []string
+		responses []int // the last one from then on; zero: the receiver hangs
+		at        []float64
+		log       []string
 	}{
 		"taken at once":   {[]int{204}, []float64{0}, []string{"1 204 delivered"}},
 		"taken the third": {[]int{500, 302, 200}, []float64{0, 1, 5}, []string{"1 500 failed", "2 302 failed", "3 200 delivered"}},
@@ -183,7 +183,7 @@ func TestRefusedDeliveriesAreTriedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(bubble *testBubble) {
-				bubble.answer = func(n int) int { return test.answers[min(n, len(test.answers))-1] }
+				bubble.answer = func(n int) int { return test.responses[min(n, len(test.responses))-1] }
 				bubble.pay()
 				bubble.pass(time.Hour)
 				for _, a := range bubble.arrivals(test.at...) {
