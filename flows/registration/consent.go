@@ -94,7 +94,7 @@ func checkDistinct(requests []ConsentRequest) error {
 	return flows.Invalid(fields...)
 }
 
-// readConsents reads the contact's consents, without any that name another contact or none.
+// readConsents reads the contact's consents.
 func (c *Contacts) readConsents(ctx context.Context, at catalogue.Club, identity flows.ContactIdentity) ([]flows.Consent, error) {
 	optins, err := c.cfg.Club.ListOptins(ctx, at.Scope, identity.IRI())
 	if err != nil {
@@ -102,9 +102,7 @@ func (c *Contacts) readConsents(ctx context.Context, at catalogue.Club, identity
 	}
 	consents := []flows.Consent{}
 	for _, optin := range optins {
-		if optin.Contact == identity.IRI() {
-			consents = append(consents, flows.Consent{ID: optin.IRI.ID(), Channel: optin.Channel, Type: optin.Type, Authorized: optin.Authorized})
-		}
+		consents = append(consents, flows.Consent{ID: optin.IRI.ID(), Channel: optin.Channel, Type: optin.Type, Authorized: optin.Authorized})
 	}
 	return consents, nil
 }

@@ -3,6 +3,7 @@ package club
 import (
 	"context"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -25,8 +26,14 @@ func (d *DebitDay) readDates(zoneOf func(IRI) *time.Location) (err error) {
 }
 
 // ListAllowedDebitDays reads the next days from startDate (YYYY-MM-DD) on which the scope's
-// club collects; club system API, section Catalogue.
+// club collects; club system API, section Catalogue. Earlier days are left out, in case the parameter is ignored; ErrUnreadable
+// when all are.
 func (c *Client) ListAllowedDebitDays(ctx context.Context, scope Scope, startDate string) ([]DebitDay, error) {
 	query := url.Values{"startDate": {startDate}}
-	return list[DebitDay](ctx, c, get("ListAllowedDebitDays", scope, "allowed_debit_days", "").withQuery(query))
+	listed, err := list[DebitDay](ctx, c, get("ListAllowedDebitDays", scope, "allowed_debit_days", "").withQuery(query))
+	days := slices.DeleteFunc(slices.Clone(listed), func(d DebitDay) bool { return d.Date < startDate })
+	if len(listed) > 0 && len(days) == 0 {
+		return nil, unreadable("ListAllowedDebitDays", &DecodeError{Field: "date", Want: "a day from the start date on"})
+	}
+	return days, err
 }

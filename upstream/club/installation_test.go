@@ -2,6 +2,11 @@ package club_test
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
 	"testing"
 
 	"frontdesk/upstream/club"
@@ -37,4 +42,71 @@ func TestUpdateContactPath(t *testing.T) {
 	world.configure(func(s *clubsim.Settings) { s.UpdateContactPath = "sale" })
 	update("after an upgrade, in production", 2, "PUT sale/{id}/update_contact")
 	update("remembered in production", 1, "PUT sale/{id}/update_contact")
+}
+
+// throughProxy returns a client whose requests to a world pass through a proxy, which changes them first.
+func (w *world) throughProxy(change func(*http.Request)) *club.Client {
+	target := must[*url.URL](w.t)(url.Parse(w.url))
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: target.Scheme, Host: target.Host})
+		change(r.Out)
+	}}
+	server := httptest.NewServer(proxy)
+	w.t.Cleanup(server.Close)
+	config := w.config()
+	config.BaseURL = server.URL + target.Path
+	return club.New(config)
+}
+
+// TestFiltersAreNotReliedOn: an installation that ignores every filter returns too much, and the client leaves that out.
+func TestFiltersAreNotReliedOn(t *testing.T) {
+	world := newWorld(t, "filters")
+	world.configure(func(s *clubsim.Settings) { s.RefuseFilters = true }) // so that each filter of the client is one the simulator knows
+	visitor := world.visitor()
+	without := world.throughProxy(func(r *http.Request) {
+		query := r.URL.Query()
+		for name := range query {
+			if name != "page" {
+				query.Del(name)
+			}
+		}
+		r.URL.RawQuery = query.Encode()
+	})
+	wanted := club.NewContact{
+		FamilyName: visitor.FamilyName,
+		GivenName:  visitor.GivenName,
+		Gender:     visitor.Gender,
+		Club:       visitor.Club,
+		BirthDate:  visitor.BirthDate,
+		Email:      visitor.Email,
+		Mobile:     visitor.Mobile,
+		Address:    visitor.Address,
+		Status:     club.StatusTemp,
+	}
+	later := world.day(20)
+	read := func(client *club.Client) []any {
+		ctx, scope := t.Context(), world.bastille
+		return []any{
+			must[[]club.Offer](t)(client.ListOffers(ctx, scope, world.iri("products", "1"))),
+			must[[]club.Optin](t)(client.ListOptins(ctx, scope, visitor.IRI)),
+			must[[]club.Contact](t)(client.FindContacts(ctx, scope, wanted)),
+		}
+	}
+	honoured := read(world.client)
+	equal(t, read(without), honoured)
+	if offers, consents := honoured[0].([]club.Offer), honoured[1].([]club.Optin); len(offers) == 0 || len(consents) != 12 {
+		t.Errorf("%d offers, %d consents", len(offers), len(consents))
+	}
+	if found := honoured[2].([]club.Contact); len(found) != 1 || found[0].IRI != visitor.IRI {
+		t.Errorf("found %+v", found)
+	}
+	for _, client := range []*club.Client{world.client, without} {
+		days := must[[]club.DebitDay](t)(client.ListAllowedDebitDays(t.Context(), world.bastille, later))
+		if len(days) == 0 || slices.ContainsFunc(days, func(d club.DebitDay) bool { return d.Date < later }) {
+			t.Errorf("from %s: %+v", later, days)
+		}
+	}
+	if _, err := without.ListAllowedDebitDays(t.Context(), world.bastille, world.day(100)); !errors.Is(err, club.ErrUnreadable) {
+		t.Errorf("no day from the start date on: %v", err)
+	}
 }

@@ -125,8 +125,9 @@ func (o *embeddedOffer) UnmarshalJSON(data []byte) error {
 }
 
 // ListOffers reads the offers of a product; club system API, section Catalogue. ErrUnreadable when it has some, and
-// none can be read.
+// none can be read. An offer that names another product is left out, in case the filter is ignored.
 func (c *Client) ListOffers(ctx context.Context, scope Scope, product IRI) ([]Offer, error) {
 	query := url.Values{"product": {string(product)}}
-	return list[Offer](ctx, c, get("ListOffers", scope, "offers", "").withQuery(query))
+	listed, err := list[Offer](ctx, c, get("ListOffers", scope, "offers", "").withQuery(query))
+	return slices.DeleteFunc(listed, func(o Offer) bool { return o.Product.IRI != "" && o.Product.IRI != product }), err
 }

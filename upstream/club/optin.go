@@ -3,6 +3,7 @@ package club
 import (
 	"context"
 	"net/url"
+	"slices"
 )
 
 // OptinLegal is the type of mandatory messages, which a contact cannot switch off.
@@ -20,13 +21,14 @@ type Optin struct {
 
 // ListOptins reads the opt-ins of a contact, or of every contact in the scope if contact is
 // empty; club system API, section Opt-ins. Their field names beyond isAuthorized are an
-// assumption.
+// assumption. Those of another contact, or of none, are left out, in case the filter is ignored.
 func (c *Client) ListOptins(ctx context.Context, scope Scope, contact IRI) ([]Optin, error) {
-	query := url.Values{}
-	if contact != "" {
-		query.Set("contactId", string(contact))
+	all := get("ListOptins", scope, "optins", "")
+	if contact == "" {
+		return list[Optin](ctx, c, all)
 	}
-	return list[Optin](ctx, c, get("ListOptins", scope, "optins", "").withQuery(query))
+	listed, err := list[Optin](ctx, c, all.withQuery(url.Values{"contactId": {string(contact)}}))
+	return slices.DeleteFunc(listed, func(o Optin) bool { return o.Contact != contact }), err
 }
 
 // UpdateOptin gives or withdraws one consent; club system API, section Opt-ins. Data

@@ -2,6 +2,7 @@ package clubsim
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -39,9 +40,23 @@ func (c *request) classEventRecord(event *classEvent) record {
 	return r
 }
 
-// listClassEvents: GET class_events, the timetable of the acting club.
+// listClassEvents: GET class_events, the timetable of the acting club, or of those that the filter club names.
 func listClassEvents(c *request) (response, error) {
-	found := filter(c.w.state.ClassEvents.Rows, func(e *classEvent) bool { return e.ClubID == c.club.id })
+	clubIDs, noClub := c.filterIRIs("club", "clubs")
+	activities, noActivity := c.filterIRIs("activity", "activities")
+	coaches, noCoach := c.filterIRIs("coach", "coaches")
+	studios, noStudio := c.filterIRIs("studio", "studios")
+	err := cmp.Or(noClub, noActivity, noCoach, noStudio)
+	found := filter(c.w.state.ClassEvents.Rows, func(e *classEvent) bool {
+		at := e.ClubID == c.club.id || slices.Contains(clubIDs, e.ClubID) && c.sees(e.ClubID)
+		started, unreadable := c.within("startedAt", e.StartsAt)
+		err = cmp.Or(err, unreadable)
+		return at && started && wanted(clubIDs, e.ClubID) && wanted(activities, e.Activity) && wanted(coaches, e.Activity) &&
+			wanted(studios, clubByID(e.ClubID).studio())
+	})
+	if err != nil {
+		return response{}, err
+	}
 	return paginate(c, "ClassEvent", found, c.classEventRecord)
 }
 
@@ -62,13 +77,17 @@ type attendee struct {
 	CanceledAt time.Time `json:"canceledAt"` // zero: the place is taken
 }
 
-func (w *World) bookingRecord(attendee *attendee) record {
-	contact, state := w.state.Contacts.get(attendee.ContactID), "booked"
-	if !attendee.CanceledAt.IsZero() {
-		state = "canceled"
+func (a *attendee) state() string {
+	if a.CanceledAt.IsZero() {
+		return "booked"
 	}
+	return "canceled"
+}
+
+func (w *World) bookingRecord(attendee *attendee) record {
+	contact := w.state.Contacts.get(attendee.ContactID)
 	return w.record("Attendee", "attendees", attendee.ID, record{
-		"state": state, "contactId": w.iri("contacts", contact.ID), "contactGivenName": contact.GivenName,
+		"state": attendee.state(), "contactId": w.iri("contacts", contact.ID), "contactGivenName": contact.GivenName,
 		"contactFamilyName": contact.FamilyName, "contactNumber": contact.Number, "contactClubId": w.iri("clubs", contact.ClubID),
 		"createdAt": w.timestamp(attendee.CreatedAt), "canceledAt": w.timestampOrNil(attendee.CanceledAt),
 	})
@@ -92,20 +111,26 @@ func (c *request) attendeeAt(id int) (*attendee, error) {
 // events. The optional filters are contactId and classEventId; existing clients send the
 // latter as class_id with the bare number.
 func listAttendees(call *request) (response, error) {
-	contactID, noContact := call.filterIRI("contactId", "contacts")
-	eventID, noEvent := call.filterIRI("classEventId", "class_events")
-	if err := cmp.Or(noContact, noEvent); err != nil {
-		return response{}, err
-	}
+	contactIDs, noContact := call.filterIRIs("contactId", "contacts")
+	eventIDs, noEvent := call.filterIRIs("classEventId", "class_events")
+	others, noOther := call.filterIRIs("classEvent", "class_events") // the member's own name
+	err := cmp.Or(noContact, noEvent, noOther)
+	eventIDs = append(eventIDs, others...)
 	if bare := call.req.query.Get("class_id"); bare != "" {
-		if eventID = parseID(bare); eventID == 0 {
-			return response{}, itemNotFound()
+		if eventIDs = []int{parseID(bare)}; eventIDs[0] == 0 {
+			err = cmp.Or(err, itemNotFound())
 		}
 	}
+	states := call.req.query.all("state")
 	found := filter(call.w.state.Attendees.Rows, func(a *attendee) bool {
-		return a.ClubID == call.club.id && call.caller.maySee(a.ContactID) &&
-			(contactID == 0 || a.ContactID == contactID) && (eventID == 0 || a.EventID == eventID)
+		created, unreadable := call.within("createdAt", a.CreatedAt)
+		err = cmp.Or(err, unreadable)
+		return a.ClubID == call.club.id && call.caller.maySee(a.ContactID) && created &&
+			wanted(contactIDs, a.ContactID) && wanted(eventIDs, a.EventID) && wanted(states, a.state())
 	})
+	if err != nil {
+		return response{}, err
+	}
 	return paginate(call, "Attendee", found, call.w.attendeeRecord)
 }
 

@@ -23,7 +23,7 @@ const (
 type httpRequest struct {
 	*http.Request
 	path  []string // segments below the mount point
-	query url.Values
+	query parameters
 	body  []byte
 }
 
@@ -86,7 +86,7 @@ func readRequest(rw http.ResponseWriter, r *http.Request) (*httpRequest, error) 
 	} else if err != nil {
 		return nil, badRequest("", "The request body cannot be read.")
 	}
-	return &httpRequest{Request: r, path: path, query: query, body: body}, nil
+	return &httpRequest{Request: r, path: path, query: parameters{query, map[string]bool{}}, body: body}, nil
 }
 
 // serveOperation handles a business request: faults that come before the operation, the

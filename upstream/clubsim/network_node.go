@@ -71,17 +71,17 @@ func (w *World) networkNodeRecord(node *networkNode) record {
 }
 
 // listNetworkNodes: GET network_nodes, every node of the organisation, whatever the
-// acting node. The optional filter clubId finds the node of a club.
+// acting node. The optional filters find the nodes of clubs, or those of a name, an alias or a type.
 func listNetworkNodes(call *request) (response, error) {
-	clubID, err := call.filterIRI("clubId", "clubs")
+	query := call.req.query
+	names, aliases, kinds := query.all("name"), query.all("alias"), query.all("type")
+	clubIDs, err := call.filterIRIs("clubId", "clubs")
 	if err != nil {
 		return response{}, err
 	}
+	all := call.w.settings.NetworkNodeShape == "flat" || len(names)+len(aliases)+len(kinds)+len(clubIDs) > 0
 	found := filter(networkNodes, func(n *networkNode) bool {
-		if clubID != 0 {
-			return n.club == clubID
-		}
-		return call.w.settings.NetworkNodeShape == "flat" || n.parent == 0
+		return (all || n.parent == 0) && wanted(clubIDs, n.club) && wanted(names, n.name) && wanted(aliases, n.alias) && wanted(kinds, n.kind)
 	})
 	return paginate(call, "NetworkNode", found, call.w.networkNodeRecord)
 }

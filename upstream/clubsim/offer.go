@@ -45,21 +45,21 @@ func (w *World) offerRecord(offer *offer) record {
 // listOffers: GET offers?product=<product IRI> (section Catalogue). Without the filter it lists every offer of the
 // acting club. With context parameters it lists only what the catalogue shows in that context.
 func listOffers(call *request) (response, error) {
-	wanted, noProduct := call.filterIRI("product", "products")
+	products, noProduct := call.filterIRIs("product", "products")
 	shopper, noContext := call.shopper()
 	if err := cmp.Or(noProduct, noContext); err != nil {
 		return response{}, err
 	}
-	narrowed := slices.ContainsFunc(slices.Collect(maps.Keys(call.req.query)), func(name string) bool {
+	narrowed := slices.ContainsFunc(slices.Collect(maps.Keys(call.req.query.Values)), func(name string) bool {
 		return strings.HasPrefix(name, "context[")
 	})
-	if wanted != 0 && catalogue().byID[wanted] == nil {
+	if slices.ContainsFunc(products, func(id int) bool { return catalogue().byID[id] == nil }) {
 		return response{}, itemNotFound()
 	}
 	var found []*offer
 	for _, p := range catalogue().products {
 		for i := range p.Offers {
-			if (wanted == 0 || p.ID == wanted) && call.w.sells(&p.Offers[i], shopper.club) && (!narrowed || p.available(shopper)) {
+			if wanted(products, p.ID) && call.w.sells(&p.Offers[i], shopper.club) && (!narrowed || p.available(shopper)) {
 				found = append(found, &p.Offers[i])
 			}
 		}

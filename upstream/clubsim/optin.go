@@ -37,20 +37,27 @@ func (w *World) optinRecord(optin optin) record {
 
 // listOptins: GET optins (section Opt-ins), of one contact or of the contacts of the acting club.
 func listOptins(call *request) (response, error) {
-	wanted, err := named(call, "contactId", "contacts", call.contactAt)
+	ids, err := call.filterIRIs("contactId", "contacts")
 	if err != nil {
 		return response{}, err
 	}
-	contacts := []*contact{wanted}
-	if wanted == nil {
-		contacts = filter(call.w.state.Contacts.Rows, func(k *contact) bool {
-			return !k.Deleted && call.caller.maySee(k.ID) && k.ClubID == call.club.id
-		})
+	contacts := filter(call.w.state.Contacts.Rows, func(k *contact) bool {
+		return len(ids) == 0 && !k.Deleted && call.caller.maySee(k.ID) && k.ClubID == call.club.id
+	})
+	for _, id := range ids {
+		contact, err := call.contactAt(id)
+		if err != nil {
+			return response{}, err
+		}
+		contacts = append(contacts, contact)
 	}
+	kinds, channels := call.req.query.all("type"), call.req.query.all("channel")
 	var found []optin
 	for _, k := range contacts {
 		for i := range optinCount {
-			found = append(found, optin{k, i})
+			if consent := (optin{k, i}); wanted(kinds, consent.kind()) && wanted(channels, consent.channel()) {
+				found = append(found, consent)
+			}
 		}
 	}
 	return paginate(call, "Optin", found, call.w.optinRecord)

@@ -54,9 +54,10 @@ func listProducts(call *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	kind := call.req.query.Get("type")
+	kinds, text := call.req.query.all("type"), strings.ToLower(call.req.query.Get("q"))
 	found := filter(catalogue().products, func(p *product) bool {
-		return (kind == "" || p.Kind == kind) && call.w.soldAt(p, shopper.club) && p.available(shopper)
+		return wanted(kinds, p.Kind) && strings.Contains(strings.ToLower(p.Name), text) &&
+			call.w.soldAt(p, shopper.club) && p.available(shopper)
 	})
 	return paginate(call, "Product", found, func(p *product) record { return call.w.catalogueRecord(p, shopper.club) })
 }
@@ -104,7 +105,14 @@ func (c *request) verifyContext() error {
 	verify("context[debt]", func(s string) bool { _, err := strconv.Atoi(s); return err == nil })
 	verify("context[date]", isDate)
 	verify("context[sellingDay]", isDate)
-	verify("type", func(s string) bool { return benefitCollections[s] != "" })
+	for _, kind := range c.req.query.all("type") {
+		if benefitCollections[kind] == "" {
+			wrong = append(wrong, violation{PropertyPath: "type", Message: messageType})
+		}
+	}
+	for _, name := range []string{"role", "contactState", "contactAge", "productSubscription"} { // which no offer here depends on
+		c.req.query.asked["context["+name+"]"] = true
+	}
 	if len(wrong) > 0 {
 		return invalid(wrong...)
 	}
@@ -115,10 +123,11 @@ func (c *request) verifyContext() error {
 // an index between the last brackets.
 func (c *request) contextTags() []string {
 	var tags []string
-	for name, values := range c.req.query {
+	for name, values := range c.req.query.Values {
 		if !strings.HasPrefix(name, "context[contactTag]") && !strings.HasPrefix(name, "context[contactTags]") {
 			continue
 		}
+		c.req.query.asked[name] = true
 		for _, value := range values {
 			if t := c.w.state.Tags.get(c.w.parseIRI("contact_tags", value)); t != nil && !t.Deleted {
 				value = t.Name

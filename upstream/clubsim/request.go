@@ -38,7 +38,11 @@ func (c *request) serve() (response, error) {
 	if c.op.absent != nil && c.op.absent(c.w.settings) {
 		return response{}, itemNotFound()
 	}
-	return c.op.handle(c)
+	answer, err := c.op.handle(c)
+	if unknown := c.req.query.unknown(); err == nil && c.op.method == http.MethodGet && len(unknown) > 0 && c.w.settings.RefuseFilters {
+		return response{}, invalid(unknown...)
+	}
+	return answer, err
 }
 
 // readScope reads the club and the network node that the caller acts for. A header that

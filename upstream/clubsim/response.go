@@ -161,7 +161,7 @@ func (c *request) page() (page, perPage int, err error) {
 
 // view links a page to its neighbours.
 func (c *request) view(prefix string, page, pages int) map[string]string {
-	query := maps.Clone(c.req.query)
+	query := maps.Clone(c.req.query.Values)
 	link := func(n int) string {
 		query["page"] = []string{strconv.Itoa(n)}
 		return c.path() + "?" + query.Encode()

@@ -47,8 +47,10 @@ type Settings struct {
 	MaxPageSize int `json:"maxPageSize"` // caps itemsPerPage; "reasonable limits" is all that is documented
 
 	// HydraPrefix false sends collections with member and totalItems, without "hydra:".
-	HydraPrefix bool   `json:"hydraPrefix"`
-	ErrorShape  string `json:"errorShape"` // "hydra" or "plain" ({"status", "message", "code"})
+	HydraPrefix bool `json:"hydraPrefix"`
+	// RefuseFilters answers 400 to a read with a parameter that it does not know, instead of ignoring it.
+	RefuseFilters bool   `json:"refuseFilters"`
+	ErrorShape    string `json:"errorShape"` // "hydra" or "plain" ({"status", "message", "code"})
 	// EmbeddedOffers is what a product has in offers: "none", "complete" (its offers) or "summary" (its offers without their schedules).
 	EmbeddedOffers string `json:"embeddedOffers"`
 	// BehaviorIRIs true sends a product's behaviors with a behavior, the IRI of their kind, in place of its name in type.
