@@ -135,14 +135,7 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 		ids[article.IRI] = line.ID
 		cart.Lines = append(cart.Lines, line)
 	}
-	for _, violation := range check.Violations {
-		problem := ProblemOf(violation)
-		var i int
-		if n, _ := fmt.Sscanf(violation.Field, "articles[%d]", &i); n == 1 && i >= 0 && i < len(cart.Lines) {
-			problem.Line = cart.Lines[i].ID
-		}
-		cart.Problems = append(cart.Problems, problem)
-	}
+	cart.Problems = cart.problems(check.Violations)
 	if !check.Valid && len(cart.Problems) == 0 {
 		cart.Problems = append(cart.Problems, ProblemOf(club.Violation{}))
 	}
@@ -152,6 +145,19 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 		cart.Valid, cart.Problems = false, append(cart.Problems, missing)
 	}
 	return cart
+}
+
+// problems translates violations, and finds the lines that they are about.
+func (c Cart) problems(violations []club.Violation) (problems []CartProblem) {
+	for _, violation := range violations {
+		problem := ProblemOf(violation)
+		var i int
+		if n, _ := fmt.Sscanf(violation.Field, "articles[%d]", &i); n == 1 && i >= 0 && i < len(c.Lines) {
+			problem.Line = c.Lines[i].ID
+		}
+		problems = append(problems, problem)
+	}
+	return problems
 }
 
 // taxesOf returns the taxes of a sale by rate; none unless the club system gives those of all articles, which add up to the total.
@@ -286,11 +292,16 @@ func (c Cart) MarkedIfSettled(state, untouched string) Cart {
 	return c
 }
 
-// CartAfter returns the cart, marked as settled if the payment (nil: none) ended without effect and had found the sale
-// settled, so that the cart need not be read again.
+// CartAfter returns the cart with what its latest payment (nil: none) found out, if that ended without effect: the sale may be settled, so
+// that the cart need not be read again, or the club system does not sell it to the buyer. The check knows nothing of that, so the cart has
+// to change first.
 func (r *Registration) CartAfter(p *Payment) Cart {
-	if p != nil && (p.State == Cancelled || p.State == Refunded) && p.Sale == r.Sale {
-		return r.Cart.MarkedIfSettled(p.seenSaleState(), p.SaleState)
+	if p == nil || p.State != Cancelled && p.State != Refunded || p.Sale != r.Sale {
+		return r.Cart
 	}
-	return r.Cart
+	cart := r.Cart
+	if p.IsRestricted() && p.CartRevision == cart.Revision() {
+		cart.Valid, cart.Problems = false, cart.problems(p.Restrictions)
+	}
+	return cart.MarkedIfSettled(p.seenSaleState(), p.SaleState)
 }

@@ -20,6 +20,9 @@ const (
 	MessagePaymentDeclinedFinally MessageCode = "payment_declined_finally"
 	MessagePaymentRefunded        MessageCode = "payment_refunded"
 	MessagePaymentCardRefused     MessageCode = "payment_card_refused"
+	// The buyer may not buy what is in the cart.
+	MessagePaymentRestrictedRefunding MessageCode = "payment_restricted_refunding"
+	MessagePaymentRestrictedRefunded  MessageCode = "payment_restricted_refunded"
 	// Of a rebuilt registration, which is never paid again.
 	MessagePaymentCancelledRestart       MessageCode = "payment_cancelled_restart"
 	MessagePaymentDeclinedFinallyRestart MessageCode = "payment_declined_finally_restart"
@@ -32,6 +35,7 @@ const (
 	MessageSettlementProcessing     MessageCode = "settlement_processing"
 	MessageSettlementCancelled      MessageCode = "settlement_cancelled"
 	MessageSettlementCancelledRetry MessageCode = "settlement_cancelled_retry"
+	MessageSettlementRestricted     MessageCode = "settlement_restricted" // as payment_restricted_refunded
 	MessageSettlementWithStaff      MessageCode = "settlement_with_staff"
 	MessageLaterRecorded            MessageCode = "later_recorded" // dueDate
 	MessageLaterInDoubt             MessageCode = "later_in_doubt"
@@ -39,6 +43,7 @@ const (
 	MessageFreeInDoubt              MessageCode = "free_in_doubt"
 	MessageDeskRecorded             MessageCode = "desk_recorded"
 	MessageDeskInDoubt              MessageCode = "desk_in_doubt"
+	MessageDeskRestricted           MessageCode = "desk_restricted"
 )
 
 // The messages about registrations, and about signatures by SMS code.

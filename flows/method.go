@@ -258,6 +258,9 @@ func (p *Payment) settlementView(closed bool) PaymentView {
 		view.Message = messages.recorded
 	case p.State == InDoubt:
 		view.Message = messages.inDoubt
+	case p.State == Cancelled && p.IsRestricted():
+		view.Message = messages.restricted
+		return p.ended(view, closed)
 	case p.State == Cancelled:
 		view = p.ended(view, closed)
 		if view.Retry == "new" {
@@ -268,8 +271,8 @@ func (p *Payment) settlementView(closed bool) PaymentView {
 }
 
 // settlementMessages are the messages of each method for the buyer.
-var settlementMessages = map[Method]struct{ recorded, inDoubt MessageCode }{
-	Deferred: {MessageLaterRecorded, MessageLaterInDoubt},
-	Free:     {MessageFreeRecorded, MessageFreeInDoubt},
-	InPerson: {MessageDeskRecorded, MessageDeskInDoubt},
+var settlementMessages = map[Method]struct{ recorded, inDoubt, restricted MessageCode }{
+	Deferred: {MessageLaterRecorded, MessageLaterInDoubt, MessageSettlementRestricted},
+	Free:     {MessageFreeRecorded, MessageFreeInDoubt, MessageSettlementRestricted},
+	InPerson: {MessageDeskRecorded, MessageDeskInDoubt, MessageDeskRestricted},
 }

@@ -145,6 +145,9 @@ type Payment struct {
 	SaleMissingSince time.Time `json:"saleMissingSince,omitzero"`
 	UsedKeys         int       `json:"usedKeys,omitempty"` // how many keys the processor only replays an error for; the next one is in use
 
+	// Restrictions are why the club system refused it for good: what the buyer may not buy.
+	Restrictions []club.Violation `json:"restrictions,omitempty"`
+
 	// For operators who examine a doubt.
 	Contact    club.IRI  `json:"contact,omitempty"`  // of the sale; empty in a final record
 	Snapshot   *Evidence `json:"snapshot,omitempty"` // before the capture
@@ -287,8 +290,14 @@ func (p *Payment) view(closed bool) PaymentView {
 	case p.State == Cancelled && p.DeclinedTooOften():
 		view.DeclineCode, view.Message = p.DeclineCode, MessagePaymentDeclinedFinally
 		return p.ended(view, closed)
+	case p.State == Refunded && p.IsRestricted():
+		view.Message = MessagePaymentRestrictedRefunded
+		return p.ended(view, closed)
 	case p.State == Cancelled || p.State == Refunded:
 		return p.ended(view, closed)
+	case view.Refunding && p.IsRestricted():
+		view.Message = MessagePaymentRestrictedRefunding
+		return view
 	case p.State != Intent:
 		return view
 	}
@@ -302,6 +311,9 @@ func (p *Payment) view(closed bool) PaymentView {
 	}
 	return view
 }
+
+// IsRestricted reports whether the club system refused the payment because the buyer may not buy what the sale has.
+func (p *Payment) IsRestricted() bool { return len(p.Restrictions) > 0 }
 
 // Declined reports whether the processor declined the buyer's latest attempt, as far as it was read. While the processor does
 // not have the payment, that is not known: the buyer may have paid since.
@@ -366,6 +378,8 @@ var restartMessages = map[MessageCode]MessageCode{
 	MessagePaymentNotConfirmed:    MessagePaymentCancelledRestart,
 	MessagePaymentDeclinedFinally: MessagePaymentDeclinedFinallyRestart,
 	MessagePaymentRefunded:        MessagePaymentRefundedRestart,
+
+	MessagePaymentRestrictedRefunded: MessagePaymentRefundedRestart,
 }
 
 // Jitter changes a duration by up to 20%, so that payments that start together do not stay synchronous.

@@ -28,7 +28,7 @@ func (m *Machine) post(ctx context.Context, payment *flows.Payment, gate club.Ga
 	if err != nil {
 		m.cfg.Log.WarnContext(ctx, "payment not recorded", "payment", payment.ID, "outcome", club.OutcomeOf(err), "error", err)
 	}
-	posted := protocol.Posted{Outcome: club.OutcomeOf(err)}
+	posted := protocol.Posted{Outcome: club.OutcomeOf(err), Restrictions: club.Restrictions(err)}
 	if failed, ok := errors.AsType[*club.Error](err); ok {
 		posted.Seen, posted.Limited = failed.Seen(), failed.Status == http.StatusTooManyRequests || errors.Is(err, club.ErrBusy)
 		if posted.Limited {

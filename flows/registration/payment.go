@@ -190,10 +190,11 @@ func (s *Service) advance(ctx context.Context, p *flows.Payment, created bool) (
 // changed is stored, and returned as CartChanged.
 func (s *Service) reprice(ctx context.Context, registration *flows.Registration, last *flows.Payment, at catalogue.Club,
 	in flows.StartPayment) error {
-	shown := registration.Cart
+	shown := registration.CartAfter(last)
 	if err := s.currentCart(ctx, registration, last, at); err != nil {
 		return err
 	}
+	registration.Cart = registration.CartAfter(last)
 	if registration.Cart.Settled() && !shown.Settled() {
 		return flows.SettledError()
 	}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -210,6 +212,31 @@ func documentedError(response response, code string) error {
 		return ErrOutOfReach
 	}
 	return nil
+}
+
+// restrictionPattern matches the codes of restrictions. They are not documented: these are those of the assumptions, and what others
+// would contain.
+var restrictionPattern = regexp.MustCompile(`^api\.error\.(sale\.)?(article|offer|debt|contact-banned)\b|restrict`)
+
+// Restrictions returns why the club system does not sell to the buyer what a sale has or would have, if that is why the call failed. It
+// checks restrictions when an article is added and at the first payment of a sale, before it does anything. So such a refusal is
+// documented: the call did nothing, and the sale had no payment before.
+func Restrictions(err error) []Violation {
+	refusal, ok := errors.AsType[*Error](err)
+	if !ok || !refusal.own || refusal.Status != http.StatusBadRequest && refusal.Status != http.StatusUnprocessableEntity {
+		return nil
+	}
+	found := refusal.Violations
+	if len(found) == 0 {
+		found = []Violation{{Code: refusal.Code}}
+	}
+	restricts := func(v Violation) bool {
+		return strings.HasPrefix(v.Field, "articles") || restrictionPattern.MatchString(v.Code)
+	}
+	if !slices.ContainsFunc(found, restricts) {
+		return nil
+	}
+	return found
 }
 
 // reason describes a cause in words that are safe to log. No decision depends on it.

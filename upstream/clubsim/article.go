@@ -66,7 +66,7 @@ func listArticles(c *request, sale *sale) (response, error) {
 }
 
 // addArticle: POST sales/{saleId}/articles. An article that does not suit the buyer is
-// accepted; the check finds it. A mandatory option and a prorata line are added
+// accepted, unless the settings refuse it; the check finds it. A mandatory option and a prorata line are added
 // automatically.
 func addArticle(call *request, sale *sale) (response, error) {
 	form := call.form()
@@ -83,6 +83,9 @@ func addArticle(call *request, sale *sale) (response, error) {
 	offer := catalogue().offers[article.OfferID]
 	if offer == nil || article.Parent != 0 && !slices.Contains(sale.Articles, article.Parent) {
 		return response{}, itemNotFound()
+	}
+	if refused := call.w.restrictions(sale, &article, "offerId", call.now); call.w.settings.RefuseAtAdd && len(refused) > 0 {
+		return response{}, invalid(refused...)
 	}
 	article.Name, article.Price = offer.Name, offer.Total
 	added := call.w.append(sale, article)

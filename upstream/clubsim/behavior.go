@@ -79,7 +79,7 @@ func (c *request) grant(sale *sale, article *article, behavior behavior) {
 		if through == "" {
 			through = noEndDate
 		}
-		c.addTag(sale.ContactID, "member", made.ValidFrom, through)
+		c.addTag(sale.ContactID, tagMember, made.ValidFrom, through)
 	case kindBadge:
 		c.emit("identificator.created", c.w.identificatorObject(made.ID, sale.ContactID))
 	case kindTrial:

@@ -59,18 +59,11 @@ func (w *World) checkArticle(sale *sale, contact *contact, article *article, pat
 	if offer == nil {
 		return nil
 	}
-	var found []violation
-	at, product := clubByID(sale.ClubID), offer.product
-	if !w.sells(offer, at) {
-		found = append(found, violation{path, "The club does not sell this.", "api.error.sale.article.not-available"})
+	found := article.checkDates(offer, clubByID(sale.ClubID), path)
+	if !w.settings.RestrictionsAtPayment {
+		found = append(w.checkedRestrictions(sale, contact, article, path, now), found...)
 	}
-	if product.has(kindSubscription) && at.debtLimit > 0 && w.debt(contact.ID, now) > at.debtLimit {
-		found = append(found, violation{path, "The contact's debt is too high for a subscription.", "api.error.sale.debt"})
-	}
-	if !product.Rule.allowsAge(contact, startDateOr(article, now)) {
-		found = append(found, violation{path, "The contact's age does not fit the offer.", "api.error.sale.article.age-restricted"})
-	}
-	return append(found, article.checkDates(offer, at, path)...)
+	return found
 }
 
 // allowsAge reports whether a contact has the age that an offer requires on the day it

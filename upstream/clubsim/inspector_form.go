@@ -35,7 +35,7 @@ func faultsSection(faults []Fault) g.Node {
 			html.Select(html.Name("kind"), html.Aria("label", "Kind"), inspector.Options("", FaultKinds()...)),
 			html.Select(
 				html.Name("method"), html.Aria("label", "Method"), html.Option(html.Value(""), g.Text("any")),
-				inspector.Options("", "GET", "POST", "PUT"),
+				inspector.Options("", "GET", "POST", "PUT", "DELETE"),
 			),
 			html.Input(
 				html.Type("text"), html.Name("path"), html.Placeholder("/sales/*/payments"), html.Aria("label", "Path"),

@@ -71,6 +71,7 @@ var operations = []*operation{
 	{name: "addArticle", method: "POST", pattern: "sales/{id}/articles", handle: on((*request).openSaleAt, addArticle)},
 	{name: "listArticles", method: "GET", pattern: "sales/{id}/articles", handle: on((*request).saleAt, listArticles)},
 	{name: "getArticle", method: "GET", pattern: "articles/{id}", handle: getItem((*request).articleAt, (*World).articleRecord)},
+	{name: "removeArticle", method: "DELETE", pattern: "articles/{id}", handle: on((*request).articleAt, removeArticle)},
 	{name: "checkSale", method: "GET", pattern: "sales/{id}/check", handle: on((*request).saleAt, checkSale)},
 	{name: "createPayment", method: "POST", pattern: "sales/{id}/payments", handle: on((*request).saleAt, createPayment)},
 	{name: "postponeDue", method: "POST", pattern: "sales/{id}/postpone_due", handle: on((*request).openSaleAt, postponeDue)},

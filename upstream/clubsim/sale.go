@@ -111,7 +111,7 @@ func (c *request) openSaleAt(id int) (*sale, error) {
 func postponeDue(call *request, sale *sale) (response, error) {
 	f := call.form()
 	date := f.date("date", true)
-	if err := cmp.Or(f.err(), call.validForRecording(sale)); err != nil {
+	if err := cmp.Or(f.err(), call.validForRecording(sale), call.firstPayment(sale)); err != nil {
 		return response{}, err
 	}
 	if call.w.state.total(sale) == 0 {
@@ -133,7 +133,7 @@ func transitionSale(call *request, sale *sale) (response, error) {
 	if call.w.state.total(sale) != 0 {
 		return response{}, badRequest("api.error.sale.transition-not-allowed", "Only a sale of zero amount can be validated without a payment.")
 	}
-	if err := call.validForRecording(sale); err != nil {
+	if err := cmp.Or(call.validForRecording(sale), call.firstPayment(sale)); err != nil {
 		return response{}, err
 	}
 	call.recordSale(sale, saleSettled)

@@ -70,6 +70,14 @@ type Settings struct {
 	// MandateRequired makes the check of a sale with debits require a signed mandate; the
 	// description of the check has no such rule.
 	MandateRequired bool `json:"mandateRequired"`
+	// RefuseAtAdd refuses an article that the buyer may not buy when it is added, counting the tags that the other articles would give.
+	// The description of the API leaves that to the check.
+	RefuseAtAdd bool `json:"refuseAtAdd"`
+	// RemoveDependents removes with an article those that need a tag which it would have given.
+	RemoveDependents bool `json:"removeDependents"`
+	// RestrictionsAtPayment leaves restrictions of offers, such as ages, out of the check: the first payment of a sale is refused for
+	// them, and so are its deferral and its validation.
+	RestrictionsAtPayment bool `json:"restrictionsAtPayment"`
 	// FillSaleFromContact copies missing names, number and address from the contact into a new sale.
 	FillSaleFromContact bool   `json:"fillSaleFromContact"`
 	FormerStatus        string `json:"formerStatus"` // the literal for a former customer

@@ -65,7 +65,8 @@ type BrakeCount struct {
 }
 
 // CountPost says what the end of a POST means for the brake; nothing, if it records no money. A rejection counts as unknown: a
-// firewall's can look like the application's. After a limit that outlasts the pause before the next claim, another payment finds out
+// firewall's can look like the application's. A refusal for a restriction is the application's, and says nothing about other sales: it is
+// not counted, and the next payment may probe. After a limit that outlasts the pause before the next claim, another payment finds out
 // whether it has been raised.
 func CountPost(payment *flows.Payment, post Posted, now time.Time) BrakeCount {
 	count := BrakeCount{Result: flows.BrakeUnknown, Began: payment.UpdatedAt}
@@ -74,6 +75,8 @@ func CountPost(payment *flows.Payment, post Posted, now time.Time) BrakeCount {
 		return BrakeCount{}
 	case post.Outcome == club.Accepted:
 		count.Result = flows.BrakeAccepted
+	case len(post.Restrictions) > 0:
+		count.Result, count.ProbesUntil = flows.ProbeContinues, now
 	case post.Outcome == club.NotSent:
 		count.Result, count.ProbesUntil = flows.ProbeContinues, now.Add(ClaimPause(payment.Claim)+ProbeLease)
 	case post.Outcome == club.Refused && post.Limit <= MaxClaimPause:

@@ -22,6 +22,7 @@ func TestBrakeCountsPost(t *testing.T) {
 		"accepted":                {flows.ByCard, 1, protocol.Posted{Outcome: club.Accepted}, flows.BrakeAccepted, 0},
 		"unknown":                 {flows.ByCard, 1, protocol.Posted{Outcome: club.Unknown}, flows.BrakeUnknown, 0},
 		"rejected":                {flows.ByCard, 1, protocol.Posted{Outcome: club.Rejected}, flows.BrakeUnknown, 0},
+		"restricted":              {flows.ByCard, 1, restricted(club.Rejected), flows.ProbeContinues, 0},
 		"not sent":                {flows.ByCard, 1, protocol.Posted{Outcome: club.NotSent}, flows.ProbeContinues, 135 * time.Second},
 		"not sent, third claim":   {flows.ByCard, 3, protocol.Posted{Outcome: club.NotSent}, flows.ProbeContinues, 3 * time.Minute},
 		"refused":                 {flows.ByCard, 1, protocol.Posted{Outcome: club.Refused}, flows.BrakeRefused, 135 * time.Second},
@@ -40,7 +41,7 @@ func TestBrakeCountsPost(t *testing.T) {
 			if row.want != "" {
 				want.Began = payment.UpdatedAt
 			}
-			if row.until > 0 {
+			if row.until > 0 || len(row.post.Restrictions) > 0 { // the probe ends
 				want.ProbesUntil = now.Add(row.until)
 			}
 			if got := protocol.CountPost(&payment, row.post, now); got != want {
@@ -48,6 +49,10 @@ func TestBrakeCountsPost(t *testing.T) {
 			}
 		})
 	}
+}
+
+func restricted(outcome club.Outcome) protocol.Posted {
+	return protocol.Posted{Outcome: outcome, Restrictions: []club.Violation{{Field: "articles[0]"}}}
 }
 
 func limited(last time.Duration) protocol.Posted {

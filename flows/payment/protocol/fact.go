@@ -172,6 +172,9 @@ type Posted struct {
 	Seen      string        // what the call saw, for operators who compare it with the club system's log
 	Tries     int           // POSTs of this claim up to this one
 	Corrected bool          // an earlier one was refused
+
+	// Restrictions are why the club system does not sell to the buyer what the sale has; nil: that is not why it rejected it.
+	Restrictions []club.Violation
 }
 
 // Sent returns the facts after a POST that ended so.

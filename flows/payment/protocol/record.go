@@ -190,14 +190,30 @@ func (d turn) outcome() (Action, *Change) {
 // for a sale that fails its check.
 func (d turn) rejected() (Action, *Change) {
 	payment, s := d.p, d.f.Sale
-	if s == nil {
+	switch {
+	case s == nil:
 		return act(Recheck)
+	case len(d.f.Post.Restrictions) > 0:
+		return d.restricted()
 	}
 	conclusive := payment.SaleState != "" && (s.Check.Valid || !payment.Method.BooksMoney())
 	if s.Err == nil && conclusive && s.Sale.State == payment.SaleState && payment.MatchesSale(s.Sale) {
 		return d.release(d.endUnrecorded(*payment, "the club system rejected it, and the sale is untouched"))
 	}
 	return d.to(flows.InDoubt, "the club system rejected it, but the sale does not look untouched")
+}
+
+// restricted follows a refusal because of what the buyer may not buy. It is documented that the sale had no payment then, so the money
+// goes back, whatever else can be read. But a sale that is settled now was settled by the club's staff, or by this request: something in
+// front of the club system may have sent it twice. Where sales show no state, only a failed check can mean that.
+func (d turn) restricted() (Action, *Change) {
+	payment, s := d.p, d.f.Sale
+	if s.Err == nil && (s.Sale.State != payment.SaleState || payment.SaleState == "" && !s.Check.Valid) {
+		return d.to(flows.InDoubt, "the club system refused it for a restriction, but the sale does not look untouched")
+	}
+	next := *payment
+	next.Restrictions = d.f.Post.Restrictions
+	return d.release(d.endUnrecorded(next, "the club system refused it for a restriction"+d.f.Post.Seen))
 }
 
 // notSent releases the claim after an attempt that certainly had no effect. limit is how long the limit lasts that was reached;

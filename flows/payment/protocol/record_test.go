@@ -404,6 +404,32 @@ func TestPosted(t *testing.T) {
 	})
 }
 
+// TestRestricted: a refusal for a restriction is certain to have changed nothing, unless the sale is settled now.
+func TestRestricted(t *testing.T) {
+	t.Parallel()
+	const forbidden = "the club system refused it for a restriction"
+	refused := func(f *protocol.Facts) {
+		owns(time.Second)(f)
+		f.Post = new(restricted(club.Rejected))
+	}
+	stateless := func(p *flows.Payment) { p.SaleState = "" }
+	check(t, sending(1), []row{
+		{name: "unread", facts: refused, want: "recheck_sale"},
+		{name: "untouched", facts: and(refused, sale()), want: "release → refund_due: " + forbidden},
+		{name: "failing its check", facts: and(refused,
+			sale(func(s *protocol.Sale) { s.Check.Valid = false })), want: "release → refund_due: " + forbidden},
+		{name: "unreadable", facts: and(refused, sale(func(s *protocol.Sale) { s.Err = errDown })),
+			want: "release → refund_due: " + forbidden},
+		{name: "without states", with: stateless, facts: and(refused, sale(func(s *protocol.Sale) { s.Sale.State = "" })),
+			want: "release → refund_due: " + forbidden},
+		{name: "without states, failing its check", with: stateless, facts: and(refused,
+			sale(func(s *protocol.Sale) { s.Sale.State, s.Check.Valid = "", false })),
+			want: "→ in_doubt: " + forbidden + ", but the sale does not look untouched"},
+		{name: "settled", facts: and(refused, sale(func(s *protocol.Sale) { s.Sale.State = "validated" })),
+			want: "→ in_doubt: " + forbidden + ", but the sale does not look untouched"},
+	})
+}
+
 // TestPostedWithoutProcessor: without a claim nothing is released, and giving up loses nothing, except of money at the desk.
 func TestPostedWithoutProcessor(t *testing.T) {
 	t.Parallel()

@@ -129,7 +129,7 @@ func agreed(p *flows.Payment) flows.Payment {
 	q.DeclineCode, q.Decline, q.Declines, q.Processing, q.OnHold, q.MissingSince = "", "", 0, false, false, n.MissingSince
 	q.Payer, q.Desk, q.Contact, q.Snapshot, q.SaleMissingSince, q.NotBefore = nil, nil, "", nil, n.SaleMissingSince, n.NotBefore
 	q.Claim, q.AttemptID, q.ReleasePending, q.RefundRetry, q.FailedRefunds, q.Readings = 0, "", false, "", 0, nil
-	q.SaleVerdict, q.Difference, q.Acknowledged, q.DebtAfter, q.PaidTwice = "", "", "", nil, false
+	q.SaleVerdict, q.Difference, q.Acknowledged, q.DebtAfter, q.PaidTwice, q.Restrictions = "", "", "", nil, false, nil
 	return q
 }
 
@@ -149,6 +149,7 @@ func (j *journey) moved(change *protocol.Change) string {
 	if n := len(j.posts); n > 0 {
 		posted = j.posts[n-1]
 	}
+	restricted := j.f.Post != nil && len(j.f.Post.Restrictions) > 0
 	missing := !payment.MissingSince.IsZero() && j.now.Sub(payment.MissingSince) >= 30*time.Minute
 	switch {
 	case there != nil && there.wrong && to != flows.Blocked && change.First == "":
@@ -161,8 +162,10 @@ func (j *journey) moved(change *protocol.Change) string {
 		return "a doubt ends without acceptance, rule or decision"
 	case posted == club.Unknown && to != flows.InDoubt, (posted == club.Accepted) != (from == flows.Sending && to == flows.Recorded):
 		return "a POST leads to what it does not say"
-	case posted == club.Rejected && to != flows.InDoubt && (sale == nil || sale.Err != nil || sale.settled):
+	case posted == club.Rejected && to != flows.InDoubt && (sale == nil || sale.Err != nil && !restricted || sale.settled):
 		return "a rejection counts although the sale does not say so"
+	case restricted && to == flows.InDoubt && payment.HasProcessor() && (sale == nil || !sale.settled && payment.SaleState != ""):
+		return "a refusal for a restriction is in doubt although the sale does not say so"
 	case (posted == club.NotSent || posted == club.Refused) && to == flows.InDoubt && payment.HasProcessor():
 		return "a POST without an effect becomes a doubt"
 	case to == flows.Intent && from == flows.Priced && !j.created:

@@ -185,6 +185,7 @@ var posted = []struct {
 	{"429, for a second", protocol.Posted{Outcome: club.Refused, Limited: true, Limit: time.Second}},
 	{"429, for an hour", protocol.Posted{Outcome: club.Refused, Limited: true, Limit: time.Hour}},
 	{"rejected", protocol.Posted{Outcome: club.Rejected}},
+	{"refused for a restriction", protocol.Posted{Outcome: club.Rejected, Restrictions: []club.Violation{{Field: "articles[0]"}}}},
 	{"a page", protocol.Posted{Outcome: club.Unknown, Seen: ": 200"}},
 	{"429, without proof", protocol.Posted{Outcome: club.Unknown, Limited: true, Limit: time.Second}},
 }
