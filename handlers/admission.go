@@ -98,8 +98,11 @@ type Admission struct {
 
 // Admissions are the outcomes that are possible for each class.
 var Admissions = map[string][]string{
-	string(recording): {Admitted}, string(paying): {Admitted}, string(open): {Admitted, Queued, OverLimit, CallerLeft},
-	string(newcomers): {Admitted, OverShare, OverLimit, OverQuota, CallerLeft}, string(browsing): {Admitted, OverShare, OverLimit, CallerLeft},
+	string(recording): {Admitted},
+	string(paying):    {Admitted},
+	string(open):      {Admitted, Queued, OverLimit, CallerLeft},
+	string(newcomers): {Admitted, OverShare, OverLimit, OverQuota, CallerLeft},
+	string(browsing):  {Admitted, OverShare, OverLimit, CallerLeft},
 }
 
 const (

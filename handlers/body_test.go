@@ -53,8 +53,12 @@ func TestGuessableKeys(t *testing.T) {
 	registration := client.Register()
 	const nobody, holder = false, true
 	for key, takenOf := range map[string]map[bool]bool{
-		"1": {}, "123456789012345": {}, "0000000000000001": {holder: true}, "1212121212121212": {holder: true},
-		"6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11": {nobody: true, holder: true}, "fedcba9876543210": {nobody: true, holder: true},
+		"1":                                    {},
+		"123456789012345":                      {},
+		"0000000000000001":                     {holder: true},
+		"1212121212121212":                     {holder: true},
+		"6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11": {nobody: true, holder: true},
+		"fedcba9876543210":                     {nobody: true, holder: true},
 	} {
 		for path, body := range map[string]string{
 			"/v1/registrations": `{"clubId":"11"}`, "/v1/resumptions": `{"resume":"no such code"}`,

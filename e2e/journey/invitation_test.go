@@ -143,9 +143,12 @@ func TestInvitationRefused(t *testing.T) {
 	t.Parallel()
 	env := newInvitationEnv(t)
 	for name, args := range map[string][]string{
-		"no such contact": {"--contact", "99999", "--club", "11"}, "of another club": {"--contact", "1001", "--club", "12"},
-		"no such club": {"--contact", "1001", "--club", "999"}, "banned": {"--contact", "1005", "--club", "11"},
-		"for ever": {"--contact", "1001", "--club", "11", "--ttl", "9999h"}, "for no time": {"--contact", "1001", "--club", "11", "--ttl", "0s"},
+		"no such contact": {"--contact", "99999", "--club", "11"},
+		"of another club": {"--contact", "1001", "--club", "12"},
+		"no such club":    {"--contact", "1001", "--club", "999"},
+		"banned":          {"--contact", "1005", "--club", "11"},
+		"for ever":        {"--contact", "1001", "--club", "11", "--ttl", "9999h"},
+		"for no time":     {"--contact", "1001", "--club", "11", "--ttl", "0s"},
 	} {
 		if out, err := env.invite(args...); err == nil || strings.Contains(out, "invitation=") {
 			t.Errorf("%s: %s", name, out)

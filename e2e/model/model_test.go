@@ -220,10 +220,21 @@ func TestBudgetsBound(t *testing.T) {
 	t.Parallel()
 	none := model.Check(model.Config{}).States
 	for name, config := range map[string]model.Config{
-		"crashes": {Crashes: 1}, "sleeps": {Sleeps: 1}, "rollbacks": {Rollbacks: 1}, "wipes": {Wipes: 1}, "days": {Days: 1},
-		"operator": {Operator: 1}, "desk": {Desk: true}, "mislaid": {Mislaid: 1}, "failing refunds": {RefundsFail: 1},
-		"declines": {Declines: true}, "used-up keys": {UsedKeys: 1},
-		"foreign answers": {Foreign: 1}, "the brake": {Brake: true}, "payments": {Payments: 2}, "replicas": {Replicas: 3, Sleeps: 2},
+		"crashes":         {Crashes: 1},
+		"sleeps":          {Sleeps: 1},
+		"rollbacks":       {Rollbacks: 1},
+		"wipes":           {Wipes: 1},
+		"days":            {Days: 1},
+		"operator":        {Operator: 1},
+		"desk":            {Desk: true},
+		"mislaid":         {Mislaid: 1},
+		"failing refunds": {RefundsFail: 1},
+		"declines":        {Declines: true},
+		"used-up keys":    {UsedKeys: 1},
+		"foreign answers": {Foreign: 1},
+		"the brake":       {Brake: true},
+		"payments":        {Payments: 2},
+		"replicas":        {Replicas: 3, Sleeps: 2},
 	} {
 		if with := model.Check(config).States; with <= none {
 			t.Errorf("%s add nothing to %d states: %d", name, none, with)

@@ -66,9 +66,14 @@ func TestClubWebhookIntake(t *testing.T) {
 	for name, bad := range map[string]struct {
 		body string
 		code api.ProblemCode
-	}{"empty": {"", api.MalformedRequest}, "half": {body[:30], api.MalformedRequest}, "form": {"event=contact.updated", api.MalformedRequest},
-		"two": {body + body, api.MalformedRequest}, "larger than any event": {`{"x":"` + strings.Repeat("x", 17<<10) + `"}`, api.TooLarge},
-		"larger than anything": {`{"x":"` + strings.Repeat("x", 70<<10) + `"}`, api.TooLarge}} {
+	}{
+		"empty":                 {"", api.MalformedRequest},
+		"half":                  {body[:30], api.MalformedRequest},
+		"form":                  {"event=contact.updated", api.MalformedRequest},
+		"two":                   {body + body, api.MalformedRequest},
+		"larger than any event": {`{"x":"` + strings.Repeat("x", 17<<10) + `"}`, api.TooLarge},
+		"larger than anything":  {`{"x":"` + strings.Repeat("x", 70<<10) + `"}`, api.TooLarge},
+	} {
 		t.Run(name, func(t *testing.T) {
 			client.WithT(t).Do("POST", path("the-new-secret-0001"), bad.body).Problem(bad.code)
 		})

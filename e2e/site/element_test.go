@@ -56,8 +56,12 @@ func newShop(t *testing.T, with device, path string) *shop {
 	s := &shop{browser: newBrowser(t, with, &frontdesktest.Client{}), t: t, double: double}
 	s.url = strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 	response, err := http.PostForm(double.URL+"/v1/payment_intents", url.Values{
-		"key": {double.SecretKey}, "amount": {"123450"}, "currency": {"eur"}, "capture_method": {"manual"}, "payment_method_types[0]": {"card"},
-		"description": {"Club Lumière"},
+		"key":                     {double.SecretKey},
+		"amount":                  {"123450"},
+		"currency":                {"eur"},
+		"capture_method":          {"manual"},
+		"payment_method_types[0]": {"card"},
+		"description":             {"Club Lumière"},
 	})
 	frontdesktest.Must(t, err)
 	defer response.Body.Close()

@@ -39,8 +39,11 @@ func TestNewKeyring(t *testing.T) {
 		secrets [][]byte
 		ok      bool
 	}{
-		"none": {nil, false}, "short": {[][]byte{short}, false}, "one short among them": {[][]byte{good, short}, false},
-		"good": {[][]byte{good}, true}, "twice the same": {[][]byte{good, good}, true},
+		"none":                 {nil, false},
+		"short":                {[][]byte{short}, false},
+		"one short among them": {[][]byte{good, short}, false},
+		"good":                 {[][]byte{good}, true},
+		"twice the same":       {[][]byte{good, good}, true},
 	} {
 		if _, err := keyring.New(test.secrets...); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)
@@ -65,8 +68,12 @@ func TestSeal(t *testing.T) {
 		name   string
 		sealed []byte
 	}{
-		"another key": {other, "name", sealed}, "another name": {ring, "another name", sealed}, "altered": {ring, "name", altered},
-		"cut off": {ring, "name", sealed[:8]}, "shorter than a key's id": {ring, "name", sealed[:3]}, "empty": {ring, "name", nil},
+		"another key":             {other, "name", sealed},
+		"another name":            {ring, "another name", sealed},
+		"altered":                 {ring, "name", altered},
+		"cut off":                 {ring, "name", sealed[:8]},
+		"shorter than a key's id": {ring, "name", sealed[:3]},
+		"empty":                   {ring, "name", nil},
 	} {
 		if text, err := test.ring.Open(test.name, test.sealed); !errors.Is(err, keyring.ErrSealed) || text != nil {
 			t.Errorf("%s: %q, %v", name, text, err)

@@ -248,7 +248,8 @@ func TestCodeIsCheckedWhileTheAccountChanges(t *testing.T) {
 func TestTwoCodesAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, refusal := range map[string]clubsim.Fault{
-		"an error": {Kind: "error_before"}, "a page with 404": {Kind: "foreign_page", Status: http.StatusNotFound},
+		"an error":         {Kind: "error_before"},
+		"a page with 404":  {Kind: "foreign_page", Status: http.StatusNotFound},
 		"an empty success": {Kind: "empty_success"},
 	} {
 		t.Run(name, func(t *testing.T) {

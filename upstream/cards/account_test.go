@@ -28,8 +28,9 @@ func TestAccount(t *testing.T) {
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	double := sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{RestrictedKeys: map[string][]string{
-		"rk_test_all":     {"rak_webhook_read", "rak_accounts_kyc_basic_read"},
-		"rk_test_charges": {"rak_charge_read"}, "rk_test_payments": {"rak_payment_intent_read"},
+		"rk_test_all":      {"rak_webhook_read", "rak_accounts_kyc_basic_read"},
+		"rk_test_charges":  {"rak_charge_read"},
+		"rk_test_payments": {"rak_payment_intent_read"},
 	}}}})
 	t.Cleanup(double.Close)
 	for key, says := range map[string]string{

@@ -22,8 +22,16 @@ import (
 func TestKeysTellTheMode(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]struct{ live, ok bool }{
-		"sk_test_a": {false, true}, "rk_test_a": {false, true}, "sk_live_a": {true, true}, "rk_live_a": {true, true},
-		"": {}, "pk_test_a": {}, "pk_live_a": {}, "sk_a": {}, "whsec_a": {}, "sk_org_live_a": {},
+		"sk_test_a":     {false, true},
+		"rk_test_a":     {false, true},
+		"sk_live_a":     {true, true},
+		"rk_live_a":     {true, true},
+		"":              {},
+		"pk_test_a":     {},
+		"pk_live_a":     {},
+		"sk_a":          {},
+		"whsec_a":       {},
+		"sk_org_live_a": {},
 	} {
 		client, err := cards.New(cards.Config{SecretKey: key, Now: time.Now})
 		switch {
@@ -110,9 +118,14 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantForm := url.Values{
-		"amount": {"4990"}, "currency": {"eur"}, "capture_method": {"manual"}, "payment_method_types[0]": {"card"},
-		"description": {"Club Riverside"}, "metadata[fd_registration]": {"r1"}, "metadata[fd_generation]": {"1"},
-		"expand[0]": {"latest_charge.refunds"},
+		"amount":                    {"4990"},
+		"currency":                  {"eur"},
+		"capture_method":            {"manual"},
+		"payment_method_types[0]":   {"card"},
+		"description":               {"Club Riverside"},
+		"metadata[fd_registration]": {"r1"},
+		"metadata[fd_generation]":   {"1"},
+		"expand[0]":                 {"latest_charge.refunds"},
 	}
 	if form.Encode() != wantForm.Encode() {
 		t.Errorf("sent %s, want %s", form.Encode(), wantForm.Encode())

@@ -83,8 +83,10 @@ func TestOtherOriginsReadOnlyBuyersCalls(t *testing.T) {
 		status  int
 		allowed string
 	}{
-		door.PublishableKey: {http.StatusOK, "*"}, "pk_test_other": {http.StatusUnauthorized, "*"},
-		door.SecretKey: {http.StatusOK, ""}, "": {http.StatusUnauthorized, ""},
+		door.PublishableKey: {http.StatusOK, "*"},
+		"pk_test_other":     {http.StatusUnauthorized, "*"},
+		door.SecretKey:      {http.StatusOK, ""},
+		"":                  {http.StatusUnauthorized, ""},
 	} {
 		r := do(t, door.Server, "", "", "GET /v1/payment_intents/"+id, "key", key, "client_secret", held.ClientSecret)
 		if allowed := r.header.Get("Access-Control-Allow-Origin"); r.status != test.status || allowed != test.allowed {

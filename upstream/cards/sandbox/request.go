@@ -100,7 +100,10 @@ func (s *Server) call(r *http.Request, path string) *http.Response {
 		return nil
 	}
 	header := http.Header{
-		"Content-Type": {"application/json"}, "Request-Id": {rq.requestID}, "Stripe-Version": {APIVersion}, "Cache-Control": {"no-store"},
+		"Content-Type":   {"application/json"},
+		"Request-Id":     {rq.requestID},
+		"Stripe-Version": {APIVersion},
+		"Cache-Control":  {"no-store"},
 	}
 	if rq.key != "" {
 		header.Set("Idempotency-Key", rq.key)
