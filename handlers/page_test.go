@@ -39,7 +39,11 @@ func TestSiteFiles(t *testing.T) {
 		}
 		for _, known := range []*frontdesktest.Response{plain, packed} {
 			again := client.Do("GET", path, nil, [2]string{"Accept-Encoding", "gzip"}, [2]string{"If-None-Match", known.Header.Get("ETag")})
-			if want := map[bool]int{true: http.StatusNotModified, false: http.StatusOK}[known == packed]; again.Status != want {
+			want := http.StatusOK
+			if known == packed {
+				want = http.StatusNotModified
+			}
+			if again.Status != want {
 				t.Errorf("%s is requested again with %s: status %d instead of %d", path, known.Header.Get("ETag"), again.Status, want)
 			}
 			if again.Header.Get("Cache-Control") != "no-cache" || again.Header.Get("Content-Security-Policy") == "" {

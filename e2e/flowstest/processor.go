@@ -19,18 +19,21 @@ const (
 	RefundCall  Call = "POST /sandbox/v1/refunds" // the payment is in its body
 )
 
-// openProcessor mounts the processor, which the gateways reach at one address and the test itself at another. It has an
-// account of its own, which reports its events to the world.
-func (w *World) openProcessor(mux *http.ServeMux, theirs, own string) {
+// openProcessor mounts the processor. The gateways reach it at gatewaysURL, and the test itself at testURL. It has an account of
+// its own, which reports its events to the world.
+func (w *World) openProcessor(mux *http.ServeMux, gatewaysURL, testURL string) {
 	w.Helper()
 	w.Sandbox = sandbox.New(sandbox.Config{
-		Now: w.Clock.Now, BaseURL: theirs + "/sandbox", Deliver: w.receive,
+		Now:     w.Clock.Now,
+		BaseURL: gatewaysURL + "/sandbox",
+		Deliver: w.receive,
 		Accounts: []sandbox.Account{{
-			ID: "acct_" + uuid.NewString(), Endpoints: []sandbox.Endpoint{{URL: "https://club.example/v1/webhooks/card"}},
+			ID:        "acct_" + uuid.NewString(),
+			Endpoints: []sandbox.Endpoint{{URL: "https://club.example/v1/webhooks/card"}},
 		}},
 	})
 	mux.Handle("/sandbox/", w.Sandbox)
-	w.Processor = w.processorAt(own, cards.Config{})
+	w.Processor = w.processorAt(testURL, cards.Config{})
 	w.Cleanup(w.Sandbox.Close)
 }
 
@@ -85,6 +88,9 @@ func (w *World) Confirm(payment *flows.Payment, card string) {
 // SettleRefund ends a refund that is pending, or makes one fail that had succeeded, as the bank does.
 func (w *World) SettleRefund(payment *flows.Payment, succeeded bool) {
 	w.Helper()
-	status := map[bool]string{true: "succeeded", false: "failed"}[succeeded]
+	status := "failed"
+	if succeeded {
+		status = "succeeded"
+	}
 	Must(w, func() (sandbox.Payment, error) { return w.Sandbox.SettleRefund(payment.ProcessorID, status) })
 }

@@ -211,7 +211,10 @@ func TestTransferCallsFail(t *testing.T) {
 	transition := `"match":{"method":"POST","path":"/signature_requests/*/transitions"}`
 	look := `{"match":{"method":"GET","path":"/contacts/*"},"kind":"error_before"}`
 	for _, kind := range []string{"error_before", "error_after", "drop_after"} {
-		done := kind != "error_before"
+		done, sent, shown := true, 1, "13" // what the failed call has done
+		if kind == "error_before" {
+			done, sent, shown = false, 0, "12"
+		}
 		once := func(match string) string { return fmt.Sprintf(`{%s,"kind":%q,"times":1}`, match, kind) }
 		t.Run("contact "+kind, func(t *testing.T) {
 			visitor := newTransferVisitor(t, mock, "contact-"+kind, "former")
@@ -229,7 +232,7 @@ func TestTransferCallsFail(t *testing.T) {
 			visitor.start("13", "same").Into(http.StatusCreated, nil) // a repeated request does nothing
 			visitor.expectSMSLimited(visitor.start("13"))
 			visitor.sign("123456").Problem(api.NoCode)
-			visitor.expectCodesSent(map[bool]int{true: 1}[done])
+			visitor.expectCodesSent(sent)
 		})
 		t.Run("signature "+kind, func(t *testing.T) {
 			visitor := newTransferVisitor(t, mock, "signature-"+kind, "former")
@@ -258,7 +261,7 @@ func TestTransferCallsFail(t *testing.T) {
 			visitor := newTransferVisitor(t, mock, "look-"+kind, "former")
 			visitor.expectTransfer(visitor.start("13"), api.SignatureAwaitingCode, "12")
 			visitor.fault(once(transition), look)
-			visitor.expectTransfer(visitor.sign(visitor.code()), api.SignatureUnconfirmed, map[bool]string{true: "13", false: "12"}[done])
+			visitor.expectTransfer(visitor.sign(visitor.code()), api.SignatureUnconfirmed, shown)
 			visitor.fault()
 			visitor.expectTransfer(visitor.sign(visitor.code()), api.SignatureSigned, "13")
 			visitor.expectCodesSent(1)

@@ -51,7 +51,11 @@ func (s *Server) SettleRefund(id, status string) (Payment, error) {
 		ended.status = status
 		next.refunds = slices.Clone(next.refunds)
 		next.refunds[last] = &ended
-		s.emit(nil, in, map[bool]string{true: "refund.failed", false: "refund.updated"}[status == "failed"], in.renderedRefund(&ended))
+		kind := "refund.updated"
+		if status == "failed" {
+			kind = "refund.failed"
+		}
+		s.emit(nil, in, kind, in.renderedRefund(&ended))
 		return nil
 	})
 }

@@ -28,7 +28,10 @@ func (s *Server) addDoor() {
 		{"challenge", `{"approve": true}`, ifTrue(s.answer)},
 		{"settle-confirmation", `{"succeeded": true}`, ifTrue(s.settle)},
 		{"settle-refund", `{"succeeded": true}`, ifTrue(func(id string, arrived bool) (Payment, error) {
-			return s.SettleRefund(id, map[bool]string{true: succeeded, false: "failed"}[arrived])
+			if arrived {
+				return s.SettleRefund(id, succeeded)
+			}
+			return s.SettleRefund(id, "failed")
 		})},
 		{"dispute", `{}`, func(id, _ string) (Payment, error) { return s.Dispute(id) }},
 		{"expire", `{}`, func(id, _ string) (Payment, error) { return s.Expire(id) }},

@@ -17,7 +17,7 @@ const (
 	challengeCard = "4000002500003155"
 )
 
-// door is a double, and what scripts and browsers reach of it without credentials.
+// testDoor is a double, and what scripts and browsers reach of it without credentials.
 type testDoor struct {
 	*testing.T
 	*sandbox.Server

@@ -12,17 +12,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
-const (
-	// maxBody is far above what any call of the API needs.
-	maxBody = 512 << 10
-	// maxRequests is how many calls Requests keeps.
-	maxRequests = 10_000
-	// maxRecorded bounds the texts of a kept call, in bytes.
-	maxRecorded = 4 << 10
-)
+// maxBody is far above what any call of the API needs.
+const maxBody = 512 << 10
 
 // request is a call as an endpoint sees it.
 type request struct {
@@ -85,8 +78,28 @@ func (e endpoint) knows(param string) bool {
 		(top == "metadata" || top == "payment_method_data") && slices.Contains(known, top)
 }
 
-// call carries out a call of the API, and leaves r as it is; path is the escaped one without that of the double's mount point. The
-// response is nil if the connection breaks instead.
+// RoundTrip carries out a call of the API as the server at the double's address does, but in this process and without a
+// connection. When the call's context ends, RoundTrip stops waiting, and the call continues.
+func (s *Server) RoundTrip(r *http.Request) (out *http.Response, err error) {
+	if r.Body != nil {
+		defer r.Body.Close()
+	}
+	path := strings.TrimPrefix(r.URL.EscapedPath(), s.mount)
+	done := make(chan *http.Response, 1)
+	go func() { done <- s.call(r, path) }() // a fault may hold it
+	select {
+	case out = <-done:
+	case <-r.Context().Done():
+		return nil, context.Cause(r.Context())
+	}
+	if out == nil {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return out, nil
+}
+
+// call carries out a call of the API. path is r's escaped path without the mount point of the double; r itself is not changed.
+// The response is nil if a fault breaks the connection.
 func (s *Server) call(r *http.Request, path string) *http.Response {
 	rq := &request{method: r.Method, header: r.Header, key: r.Header.Get("Idempotency-Key"), requestID: s.newID("req")}
 	out, replayed := response{}, false
@@ -156,26 +169,6 @@ func (rq *request) read(r *http.Request, path string) error {
 	return nil
 }
 
-// RoundTrip carries out a call of the API in this process: as a server at the address of the double does, without its connections. Its
-// context ends the wait for the response, and the call continues.
-func (s *Server) RoundTrip(r *http.Request) (out *http.Response, err error) {
-	if r.Body != nil {
-		defer r.Body.Close()
-	}
-	path := strings.TrimPrefix(r.URL.EscapedPath(), s.mount)
-	done := make(chan *http.Response, 1)
-	go func() { done <- s.call(r, path) }() // a fault may hold it
-	select {
-	case out = <-done:
-	case <-r.Context().Done():
-		return nil, context.Cause(r.Context())
-	}
-	if out == nil {
-		return nil, io.ErrUnexpectedEOF
-	}
-	return out, nil
-}
-
 // respond carries out a call in the order of the real API: credentials first, then the
 // idempotency key, then the call itself. The fault that matches the call strikes at its
 // stage.
@@ -209,11 +202,6 @@ func (s *Server) admit(rq *request) error {
 		return forbidden(rq.endpoint.right)
 	}
 	return s.limit(rq)
-}
-
-func forbidden(right string) *apiError {
-	return &apiError{Type: typeInvalid, status: http.StatusForbidden, Message: "The provided key does not have the required permissions. " +
-		"Having the '" + right + "' permission would allow this request to continue."}
 }
 
 // carryOut runs the endpoint, and reports whether its response is stored under the key. A write that a fault holds locks its payment.
@@ -283,49 +271,6 @@ func (rq *request) world() string {
 		return rq.intent.world
 	}
 	return worldOf(rq.form.Get("metadata[fd_sale]"))
-}
-
-// ForbidCharges takes the permission to read charges and refunds from the secret key, as from a restricted one, or
-// returns it.
-func (s *Server) ForbidCharges(forbidden bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.accounts[0].lacks[s.SecretKey] = map[bool][]string{true: {readCharges}}[forbidden]
-}
-
-// authenticate accepts a secret key. It accepts the publishable key for what a buyer's
-// browser may do: read and confirm a payment whose client secret it knows.
-func (s *Server) authenticate(rq *request) error {
-	key, ok := strings.CutPrefix(rq.header.Get("Authorization"), "Bearer ")
-	if !ok {
-		key, _, _ = (&http.Request{Header: rq.header}).BasicAuth()
-	}
-	if key == "" && rq.form.Has("key") {
-		key = rq.form.Get("key")
-		rq.form.Del("key")
-		rq.canonical = rq.form.Encode()
-	}
-	if key == "" {
-		return refused(http.StatusUnauthorized, "", "You did not provide an API key. Send it as Authorization: Bearer YOUR_SECRET_KEY.")
-	}
-	for _, account := range s.accounts {
-		lacks, secret := account.lacks[key]
-		rq.publishable = key == account.PublishableKey
-		if !secret && !rq.publishable {
-			continue
-		}
-		rq.account, rq.lacks = account, lacks
-		rq.intent = s.store.byID[cmp.Or(rq.id, rq.form.Get("payment_intent"))]
-		if rq.intent != nil && rq.intent.account != account {
-			rq.intent = nil
-		}
-		forBuyers := rq.intent != nil && rq.endpoint.knows("client_secret") && rq.intent.clientSecret() == rq.form.Get("client_secret")
-		if rq.publishable && !forBuyers {
-			return refused(http.StatusForbidden, "secret_key_required", "This API call cannot be made with a publishable API key.")
-		}
-		return nil
-	}
-	return refused(http.StatusUnauthorized, "", "Invalid API Key provided.")
 }
 
 // limit counts the calls of an endpoint in a second. Stripe limits live accounts to 100 in all and 25 of an endpoint.
@@ -405,74 +350,6 @@ func (rq *request) pageSize() (int, error) {
 	return int(cmp.Or(n, standard)), err
 }
 
-// Request is one call that reached the double.
-type Request struct {
-	Method, Path string
-	Key          string // Idempotency-Key
-	Form         string // the parameters, encoded and sorted by name; "hidden" if there is a card's number. As the other texts, cut at 4 KiB
-	At           time.Time
-}
-
-// Requests returns the last 10,000 calls that got a response or were broken, in that order.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.journal[max(0, len(s.journal)-maxRequests):])
-}
-
-// record keeps a call for Requests.
-func (s *Server) record(rq *request) {
-	form := rq.canonical
-	if strings.Contains(form, "card%5D") {
-		form = "hidden"
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.journal) >= 2*maxRequests {
-		s.journal = slices.Clone(s.journal[maxRequests:])
-	}
-	s.journal = append(s.journal, Request{
-		Method: rq.method,
-		Path:   clip(rq.path),
-		Key:    clip(rq.key),
-		Form:   clip(form),
-		At:     s.cfg.Now(),
-	})
-}
-
-// clip cuts a text at maxRecorded.
-func clip(text string) string {
-	if len(text) > maxRecorded {
-		return strings.Clone(text[:maxRecorded])
-	}
-	return text
-}
-
 func (s *Server) noSuchPath(rq *request) (any, error) {
 	return nil, refused(http.StatusNotFound, "", "Unrecognized request URL ("+rq.method+": "+rq.path+").")
-}
-
-// getAccount is GET /v1/account.
-func (s *Server) getAccount(rq *request) (any, error) {
-	return object{
-		"object": "account", "id": rq.account.ID, "country": "FR", "default_currency": "eur", "type": "standard",
-		"charges_enabled": true, "details_submitted": true, "payouts_enabled": true,
-	}, nil
-}
-
-// listEndpoints is GET /v1/webhook_endpoints: those of the account, with the address that is set or that the caller names. There are
-// never more than a page.
-func (s *Server) listEndpoints(rq *request) (any, error) {
-	_, err := rq.pageSize()
-	var page []rendering
-	for _, e := range s.endpoints(rq.account, s.store.of(defaultWorld), rq.header.Get(webhookURLHeader)) {
-		page = append(page, func() object {
-			return object{
-				"object": "webhook_endpoint", "id": e.ID, "api_version": e.APIVersion, "created": s.cfg.Now().Unix(), "enabled_events": e.Events,
-				"livemode": rq.account.live, "metadata": object{}, "url": e.URL,
-				"status": map[bool]string{true: "disabled", false: "enabled"}[e.Disabled],
-			}
-		})
-	}
-	return listOf("/v1/webhook_endpoints", page, false), err
 }

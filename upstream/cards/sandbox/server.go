@@ -66,27 +66,6 @@ type Config struct {
 	MaxPayments int
 }
 
-// Account is an account of the processor in one mode: live if its secret key is. It has its own payments
-// and idempotency keys.
-type Account struct {
-	ID             string     // zero: DemoAccount
-	SecretKey      string     // sk_… or rk_…; zero: DemoSecretKey
-	PublishableKey string     // of a buyer's browser; zero: DemoPublishableKey
-	WebhookSecrets []string   // that sign events, two while one replaces the other; zero: DemoWebhookSecret
-	Endpoints      []Endpoint // that receive events, in addition to an address that a caller names
-
-	// RestrictedKeys are further secret keys (rk_…), each with the permissions that it lacks, such as
-	// rak_charge_read (https://docs.stripe.com/keys/restricted-api-keys).
-	RestrictedKeys map[string][]string
-}
-
-// account is an account with its payments. The lock of the Server guards it.
-type account struct {
-	Account
-	live  bool
-	lacks map[string][]string // by secret key
-}
-
 // Server is the double.
 type Server struct {
 	URL            string // the address of the API
@@ -166,17 +145,6 @@ func New(cfg Config) *Server {
 		server.listen()
 	}
 	return server
-}
-
-func newAccount(cfg Account) *account {
-	cfg.ID, cfg.SecretKey = cmp.Or(cfg.ID, DemoAccount), cmp.Or(cfg.SecretKey, DemoSecretKey)
-	cfg.PublishableKey = cmp.Or(cfg.PublishableKey, DemoPublishableKey)
-	if len(cfg.WebhookSecrets) == 0 {
-		cfg.WebhookSecrets = []string{DemoWebhookSecret}
-	}
-	account := &account{Account: cfg, live: strings.Contains(cfg.SecretKey, "k_live_"), lacks: map[string][]string{cfg.SecretKey: nil}}
-	maps.Copy(account.lacks, cfg.RestrictedKeys)
-	return account
 }
 
 func (s *Server) listen() {

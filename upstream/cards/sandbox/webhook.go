@@ -100,12 +100,36 @@ func (s *Server) endpoints(of *account, set Settings, named string) (all []Endpo
 	return all
 }
 
+// listEndpoints is GET /v1/webhook_endpoints: those of the account, with the address that is set or that the caller names. There are
+// never more than a page.
+func (s *Server) listEndpoints(rq *request) (any, error) {
+	_, err := rq.pageSize()
+	var page []rendering
+	for _, e := range s.endpoints(rq.account, s.store.of(defaultWorld), rq.header.Get(webhookURLHeader)) {
+		status := "enabled"
+		if e.Disabled {
+			status = "disabled"
+		}
+		page = append(page, func() object {
+			return object{
+				"object": "webhook_endpoint", "id": e.ID, "api_version": e.APIVersion, "created": s.cfg.Now().Unix(), "enabled_events": e.Events,
+				"livemode": rq.account.live, "metadata": object{}, "url": e.URL,
+				"status": status,
+			}
+		})
+	}
+	return listOf("/v1/webhook_endpoints", page, false), err
+}
+
 // named returns the type of an event in the endpoint's release; empty: it is not sent there.
 func (e Endpoint) named(kind string) string {
 	if e.APIVersion < refundEvents && strings.HasPrefix(kind, "refund.") {
-		kind = map[bool]string{false: "charge.refund.updated"}[kind == "refund.created"]
+		if kind == "refund.created" {
+			return ""
+		}
+		kind = "charge.refund.updated"
 	}
-	if e.Disabled || kind == "" || !slices.Contains(e.Events, "*") && !slices.Contains(e.Events, kind) {
+	if e.Disabled || !slices.Contains(e.Events, "*") && !slices.Contains(e.Events, kind) {
 		return ""
 	}
 	return kind
@@ -206,7 +230,8 @@ func (w *webhookSender) send(out *outgoing) {
 	out.render = nil
 	if w.cfg.Deliver != nil {
 		out.Signature = Sign(w.cfg.Now(), out.Body, out.secrets...)
-		for range map[bool]int{true: 2, false: 1}[out.mode == Duplicate] {
+		w.cfg.Deliver(out.Delivery)
+		if out.mode == Duplicate {
 			w.cfg.Deliver(out.Delivery)
 		}
 		return
@@ -280,7 +305,11 @@ func (w *webhookSender) attempt(out *outgoing, attempt int) (accepted bool) {
 	}
 	status, err := w.post(out)
 	accepted = err == nil && status >= 200 && status <= 299
-	w.log(out, attempt, status, map[bool]string{true: "delivered", false: "failed"}[accepted], err)
+	outcome := "failed"
+	if accepted {
+		outcome = "delivered"
+	}
+	w.log(out, attempt, status, outcome, err)
 	return accepted
 }
 

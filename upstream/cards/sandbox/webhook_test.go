@@ -28,7 +28,7 @@ const (
 	taken      = "payment_intent.succeeded"
 )
 
-// bubble is a double and the receiver of its events, without sockets, in a synctest bubble: there, minutes pass at once.
+// testBubble is a double and the receiver of its events, without sockets, in a synctest bubble: there, minutes pass at once.
 type testBubble struct {
 	*testing.T
 	*sandbox.Server
