@@ -48,8 +48,7 @@ func validateSchema(c echo.Context, op operation, body any) ([]flows.FieldProble
 	for i, name := range c.ParamNames() {
 		path[name] = c.ParamValues()[i]
 	}
-	var failures openapi3.MultiError
-	if err := openapi3filter.ValidateRequest(c.Request().Context(), &openapi3filter.RequestValidationInput{
+	input := &openapi3filter.RequestValidationInput{
 		Request:     c.Request(),
 		PathParams:  path,
 		Route:       &op.Route,
@@ -62,7 +61,9 @@ func validateSchema(c echo.Context, op operation, body any) ([]flows.FieldProble
 			AuthenticationFunc:      openapi3filter.NoopAuthenticationFunc, // the services check credentials
 			SchemaValidationOptions: []openapi3.SchemaValidationOption{writtenDate},
 		},
-	}); err != nil {
+	}
+	var failures openapi3.MultiError
+	if err := openapi3filter.ValidateRequest(c.Request().Context(), input); err != nil {
 		failures = append(failures, err)
 	}
 	if schema := op.bodySchema(); schema != nil {

@@ -55,9 +55,7 @@ func measureGrowth(h *harness) []row {
 	return []row{
 		{
 			"100,000 open registrations, with contacts, carts and indexes, at an idle gateway",
-			fmt.Sprintf(
-				"%.0f bytes in Redis for each, %.0f Redis commands/s", large.bytes, idle[0],
-			),
+			fmt.Sprintf("%.0f bytes in Redis for each, %.0f Redis commands/s", large.bytes, idle[0]),
 			fmt.Sprintf("4 KB; with 1,000: %.0f/s", idle[1]),
 			[]check{{"memory", large.bytes / mostBytes, threshold{atMost: 1}}, {"commands", idle[0] / idle[1], threshold{atMost: more}}},
 		},

@@ -29,7 +29,7 @@ type appGateway struct {
 	payments func() int // how many the processor holds
 }
 
-// appLink is the app's own link, for the example's.
+// appLink is the tests' link to the app; the example's own is replaced by it.
 const appLink = "https://app.gym-4711.fr"
 
 // appGateways starts a gateway by its mode.
@@ -43,7 +43,7 @@ var appGateways = map[string]func(t *testing.T) appGateway{
 		live.Env["FRONTDESK_ALLOWED_ORIGINS"] = appLink
 		gateway, client := live.Start(t)
 		live.Processor.SetWebhooks(sandbox.Normal, gateway.URL+"/v1/webhooks/card")
-		client.URL = gateway.URL // Java does not trust the certificate of l.Front
+		client.URL = gateway.URL // Java does not trust the certificate of live.Front
 		confirm := func(payment api.Payment, card string) {
 			_, err := live.Processor.Confirm(frontdesktest.PaymentID(payment), card)
 			frontdesktest.Must(t, err)

@@ -156,12 +156,10 @@ func TestUnconfirmedSignature(t *testing.T) {
 	t.Parallel()
 	debtor := newDebtor(t)
 	debtor.mandate(api.SignatureAwaitingCode)
-	if err := debtor.upstreams.Sim.SetFaults([]clubsim.Fault{
+	frontdesktest.Must(t, debtor.upstreams.Sim.SetFaults([]clubsim.Fault{
 		{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: "drop_after"},
 		{Match: clubsim.FaultMatch{Method: "GET", Path: "/mandates/*"}, Kind: "error_before"},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	debtor.answered(debtor.post("/mandate/signature", api.Signature{Code: debtor.code()}), api.SignatureUnconfirmed)
 	debtor.post("/payment", `{"method":"card"}`).Problem(api.ClubSystemUnavailable)
 	debtor.Do("DELETE", debtor.path+"/mandate/signature", nil).Problem(api.ClubSystemUnavailable)

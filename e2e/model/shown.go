@@ -102,8 +102,15 @@ var errLost = errors.New("no answer")
 var methods = [...]flows.Method{ByCard: flows.ByCard, Deferred: flows.Deferred, InPerson: flows.InPerson}
 
 // heldAs are the states of a payment at the processor as its client reads them. There, a pending refund is not a state.
-var heldAs = [...]cards.State{requiresAction: cards.RequiresAction, declinedThere: cards.Declined, authorisedThere: cards.Authorised,
-	capturedThere: cards.Captured, cancelledThere: cards.Cancelled, refundPendingThere: cards.Captured, refundedThere: cards.Refunded}
+var heldAs = [...]cards.State{
+	requiresAction:     cards.RequiresAction,
+	declinedThere:      cards.Declined,
+	authorisedThere:    cards.Authorised,
+	capturedThere:      cards.Captured,
+	cancelledThere:     cards.Cancelled,
+	refundPendingThere: cards.Captured,
+	refundedThere:      cards.Refunded,
+}
 
 // ask returns what the protocol says. It is pure, so an answer is remembered.
 func (m *machine) ask(record record, f facts) answer {

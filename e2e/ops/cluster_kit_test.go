@@ -69,9 +69,10 @@ func (c *redisCluster) join(ctx context.Context) error {
 		client := c.nodes[i].Client()
 		id := client.Do(ctx, "CLUSTER", "MYID").Val()
 		client.Close()
-		if err := frontdesktest.Within(ctx, "a replica knows its primary", frontdesktest.Patience, func() bool {
+		err := frontdesktest.Within(ctx, "a replica knows its primary", frontdesktest.Patience, func() bool {
 			return c.do(ctx, node, "CLUSTER", "REPLICATE", id) == nil
-		}); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -316,10 +316,10 @@ func (m *metricEnv) limitMemory() {
 
 // refuseToken makes the club system reject the token, and issue no other.
 func (m *metricEnv) refuseToken() {
-	if err := m.Upstreams.Sim.SetFaults([]clubsim.Fault{{Match: clubsim.FaultMatch{Path: "/contacts"}, Kind: "unauthorized_once"},
-		{Match: clubsim.FaultMatch{Path: "/oauth/v2/token"}, Kind: "error_before", Status: http.StatusUnauthorized}}); err != nil {
-		m.t.Fatal(err)
-	}
+	frontdesktest.Must(m.t, m.Upstreams.Sim.SetFaults([]clubsim.Fault{
+		{Match: clubsim.FaultMatch{Path: "/contacts"}, Kind: "unauthorized_once"},
+		{Match: clubsim.FaultMatch{Path: "/oauth/v2/token"}, Kind: "error_before", Status: http.StatusUnauthorized},
+	}))
 	m.c.Token = ""
 	m.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person()}, frontdesktest.Key(""))
 }

@@ -13,7 +13,8 @@ import (
 // playSettings starts the simulator with a file of settings, and returns its address.
 func playSettings(t *testing.T, file string) string {
 	t.Helper()
-	sim, err := frontdesktest.Launch(t.Context(), "card processor at", nil, frontdesktest.Binary(t), "sim", "--addr=127.0.0.1:0", "--settings="+file)
+	arguments := []string{"sim", "--addr=127.0.0.1:0", "--settings=" + file}
+	sim, err := frontdesktest.Launch(t.Context(), "card processor at", nil, frontdesktest.Binary(t), arguments...)
 	sim.EndWith(t)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,8 @@ func TestSimSettings(t *testing.T) {
 		CallLimits       struct{ PerMinute, SliceMs int }
 	}
 	client.Do("GET", url+"/demo/_control/settings", nil).Into(http.StatusOK, &settings)
-	if settings.NetworkNodeShape != "flat" || settings.PageSize != 30 || settings.CallLimits.PerMinute != 500 || settings.CallLimits.SliceMs != 100 {
+	limits := settings.CallLimits
+	if settings.NetworkNodeShape != "flat" || settings.PageSize != 30 || limits.PerMinute != 500 || limits.SliceMs != 100 {
 		t.Errorf("settings: %+v", settings)
 	}
 	sim := []string{"sim", "--addr=127.0.0.1:0", "--settings"}

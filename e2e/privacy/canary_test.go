@@ -51,11 +51,9 @@ func TestCanaries(t *testing.T) {
 	second, elsewhere := run.testEnv.gateway(append(environment, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")...)
 	run.gateways = []*frontdesktest.Process{run.gateway, second}
 	run.secrets.add("the subscriber's path", "zqsubscriberpath")
-	if err := run.upstreams.Sim.Configure(func(settings *clubsim.Settings) {
+	frontdesktest.Must(t, run.upstreams.Sim.Configure(func(settings *clubsim.Settings) {
 		settings.WebhookURL, settings.Webhooks, settings.WebhookDelay = run.gateway.URL+"/v1/webhooks/club/demo-webhook-secret", "normal", 1
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 
 	webhooks := run.throughSandbox()
 	toldByStripe := run.byStripe(environment...)

@@ -29,7 +29,7 @@ func TestRotation(t *testing.T) {
 	same := frontdesktest.Key("")
 	var begun api.Payment
 	client.Do("POST", "/v1/registrations/"+first.Id+"/payment", map[string]string{"method": "card"}, same).Into(http.StatusCreated, &begun)
-	consent := env.consents(client)
+	receipt := env.changeConsent(client)
 	before.Kill()
 
 	during, client := env.gateway(with(key("n"), key("o")))
@@ -47,14 +47,14 @@ func TestRotation(t *testing.T) {
 	client.Do("GET", page.Path, nil, [2]string{"Accept", "text/html"}).Into(http.StatusOK, nil)
 	client.Confirm(begun, goodCard)
 	client.Await(first.Id, api.Completed)
-	env.renewed(key("n"))
+	env.awaitResealed(key("n"))
 	second := register(client, person(who), cardItem())
 	secondToken, payment := client.Token, client.Pay(second.Id)
 	during.Kill()
 
 	after, client := env.gateway(with(key("n")), "FRONTDESK_FORGET_SEAL_KEYS=0409636d") // the id of key "o", removed before its 30 days
-	if left := env.receipts(client); len(left) != 1 || left[0].Id != consent {
-		t.Errorf("of the receipt %s from before the rotation is left %+v", consent, left)
+	if left := env.receipts(client); len(left) != 1 || left[0].Id != receipt {
+		t.Errorf("of the receipt %s from before the rotation is left %+v", receipt, left)
 	}
 	client.Token = secondToken
 	client.Confirm(payment, goodCard)
@@ -70,8 +70,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// consents changes a contact's consent, and returns the receipt.
-func (s *testEnv) consents(client *frontdesktest.Client) string {
+// changeConsent changes a contact's consent, and returns the id of the receipt.
+func (s *testEnv) changeConsent(client *frontdesktest.Client) string {
 	s.t.Helper()
 	own := *client
 	own.Token = client.Persona("customer").IdentityToken
@@ -98,8 +98,8 @@ func (s *testEnv) receipts(c *frontdesktest.Client) []api.ConsentReceipt {
 	return list.Receipts
 }
 
-// renewed waits until every receipt is sealed with one key.
-func (s *testEnv) renewed(encoded string) {
+// awaitResealed waits until every receipt is sealed with one key.
+func (s *testEnv) awaitResealed(encoded string) {
 	s.t.Helper()
 	secret, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {

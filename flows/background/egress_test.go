@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
 	"frontdesk/flows/background"
 )
@@ -118,20 +117,5 @@ func TestSubscribersAreChecked(t *testing.T) {
 		if len(problems) != 1 || bad.Secret != "" && strings.Contains(problems[0].Error(), bad.Secret) {
 			t.Errorf("%s: %v", name, problems)
 		}
-	}
-}
-
-// TestRetrySchedule: the pauses grow, and together exceed a day.
-func TestRetrySchedule(t *testing.T) {
-	t.Parallel()
-	var last, sum time.Duration
-	for n, pause := range background.RetryPauses {
-		if pause <= last {
-			t.Errorf("after failure %d: %s", n, pause)
-		}
-		last, sum = pause, sum+pause
-	}
-	if n := len(background.RetryPauses); n != 10 || sum < 24*time.Hour || sum > 30*time.Hour {
-		t.Errorf("%d retries over %s", n, sum)
 	}
 }

@@ -149,3 +149,18 @@ func TestFullQueueOfASubscriber(t *testing.T) {
 		t.Errorf("replayed: %+v, %v", replayed, err)
 	}
 }
+
+// TestRetrySchedule: the pauses grow, and together exceed a day.
+func TestRetrySchedule(t *testing.T) {
+	t.Parallel()
+	var last, sum time.Duration
+	for n, pause := range background.RetryPauses {
+		if pause <= last {
+			t.Errorf("after failure %d: %s", n, pause)
+		}
+		last, sum = pause, sum+pause
+	}
+	if n := len(background.RetryPauses); n != 10 || sum < 24*time.Hour || sum > 30*time.Hour {
+		t.Errorf("%d retries over %s", n, sum)
+	}
+}

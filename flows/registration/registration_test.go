@@ -68,9 +68,10 @@ func TestContactIsReadSeldom(t *testing.T) {
 	if payment.State != flows.Recorded {
 		t.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
-	if first := must(t, func() (bool, error) {
+	first := must(t, func() (bool, error) {
 		return gateway.Store.Once(t.Context(), "contact:"+payment.Registration, time.Hour)
-	}); !first {
+	})
+	if !first {
 		t.Fatal("the contact was read before the visitor returned")
 	}
 	before := world.Calls("/contacts/*")

@@ -295,8 +295,8 @@ func TestProrata(t *testing.T) {
 		if got := fmt.Sprint(due.Amount, " ", due.Parts); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
-		if prorated := due.Basis == schedule.Estimated &&
-			slices.Contains(due.Rules, schedule.ProrataByDays); prorated != (test.start != "2026-12-01") {
+		prorated := due.Basis == schedule.Estimated && slices.Contains(due.Rules, schedule.ProrataByDays)
+		if prorated != (test.start != "2026-12-01") {
 			t.Errorf("%s: the verdict is %+v", name, due.Verdict)
 		}
 	}

@@ -37,8 +37,14 @@ func Redis() campaign.Campaign {
 			"Something in front of the club system answers one call in twenty.",
 		Faults:    []string{redisKilledAlways, redisKilledEverySec, redisFailedOver, redisFlushed, redisEmptied, redisRolledBack},
 		Mutations: []string{"redis-alone"},
-		Long: campaign.Options{MinFaults: map[string]int{redisKilledAlways: 150, redisKilledEverySec: 150, redisFailedOver: 100,
-			redisFlushed: 30, redisEmptied: 30, redisRolledBack: 40}},
+		Long: campaign.Options{MinFaults: map[string]int{
+			redisKilledAlways:   150,
+			redisKilledEverySec: 150,
+			redisFailedOver:     100,
+			redisFlushed:        30,
+			redisEmptied:        30,
+			redisRolledBack:     40,
+		}},
 		Drive: breakRedis,
 	}
 }
