@@ -45,6 +45,7 @@ func (w *Write) Left(now time.Time) time.Duration { return max(0, w.Until.Sub(no
 type Draft struct {
 	Person    string    `json:"person,omitempty"`  // keyed hash of the contact's details; empty: the registration keeps its contact
 	Contact   *Contact  `json:"contact,omitempty"` // nil: it may exist, and its identifier is not known
+	Since     time.Time `json:"since,omitzero"`    // when its creation was requested
 	Sale      club.IRI  `json:"sale,omitempty"`
 	SaleState string    `json:"saleState,omitempty"`
 	Buyer     club.IRI  `json:"buyer,omitempty"` // of the sale

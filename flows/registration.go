@@ -164,6 +164,10 @@ type Contact struct {
 	MobileEnding string `json:"mobileEnding,omitempty"` // the number's last two digits
 	Masked       Masked `json:"masked,omitzero"`        // only what the visitor entered
 
+	// Email is the e-mail address that the visitor entered and that the club system refused, because another contact has it.
+	// The visitor is not told, and has not proved to be that person. Empty: the contact has its address.
+	Email string `json:"email,omitempty"`
+
 	// Merged: the club merged the visitor's contact into this one, of which the visitor has proved nothing. Number,
 	// Status and GivenName are still those of the visitor's own.
 	Merged bool `json:"merged,omitempty"`

@@ -15,8 +15,12 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// keepTimeout bounds the storage of what a failed request has made. Its caller waits for it.
-const keepTimeout = 3 * time.Second
+const (
+	// keepTimeout bounds the storage of what a failed request has made. Its caller waits for it.
+	keepTimeout = 3 * time.Second
+	// clocksDiffer is how far the club system's clock may be behind.
+	clocksDiffer = 5 * time.Minute
+)
 
 // errLate is the reason for which a write was not sent: another request may continue already.
 var errLate = errors.New("registration: the write is too old to be sent")
@@ -66,9 +70,9 @@ func (s *Service) draftContact(ctx context.Context, registration *flows.Registra
 			return found, err
 		}
 	}
-	registration.Draft = &flows.Draft{Person: names[0]}
-	s.indexPerson(registration, at, person.Email, person.Mobile) // for an erasure
 	began := s.cfg.Now()
+	registration.Draft = &flows.Draft{Person: names[0], Since: began.Round(0)}
+	s.indexPerson(registration, at, person.Email, person.Mobile) // for an erasure
 	if err := s.save(ctx, registration); err != nil {
 		return contact, err
 	}
@@ -87,26 +91,31 @@ func (s *Service) takeContact(r *flows.Registration, contact club.Contact, perso
 	if contact.IRI != "" {
 		r.Draft.Contact = flows.ContactOf(contact)
 		r.Draft.Contact.Masked = person.Masked()
+		if contact.Email == "" {
+			r.Draft.Contact.Email = person.Email
+		}
 	}
 }
 
-// findContact searches for the contact of a request whose response was lost. One of another registration is not
-// taken: its buyer may be another person. An installation without a search for contacts finds none.
+// findContact searches for the contact of a request whose response was lost, as createContact may have created it: with
+// the e-mail address, or without. One of another registration is not taken: its buyer may be another person. An
+// installation without a search for contacts finds none.
 func (s *Service) findContact(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person) (club.Contact, error) {
-	found, err := s.cfg.Club.FindContacts(ctx, at.Scope, newContact(at, person))
-	if err != nil {
-		if isTemporary(err) {
+	withoutEmail := person
+	withoutEmail.Email = ""
+	for _, person := range []flows.Person{person, withoutEmail} {
+		found, err := s.cfg.Club.FindContacts(ctx, at.Scope, newContact(at, person), r.Draft.Since.Add(-clocksDiffer))
+		if err != nil && isTemporary(err) {
 			return club.Contact{}, flows.ClubFailed(err, flows.DetailContactNotSearched)
 		}
-		return club.Contact{}, nil
-	}
-	for _, contact := range found {
-		holders, err := s.cfg.Store.RegistrationsOf(ctx, contact.IRI)
-		if err != nil {
-			return club.Contact{}, flows.StorageFailed(err)
-		}
-		if len(holders) == 0 {
-			return contact, nil
+		for _, contact := range found {
+			holders, err := s.cfg.Store.RegistrationsOf(ctx, contact.IRI)
+			if err != nil {
+				return club.Contact{}, flows.StorageFailed(err)
+			}
+			if len(holders) == 0 {
+				return contact, nil
+			}
 		}
 	}
 	return club.Contact{}, nil

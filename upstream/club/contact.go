@@ -6,16 +6,29 @@ import (
 	"errors"
 	"net/url"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The statuses of a contact; club system API, section Contact. It gives the literals of the
-// first two only, and does not name the status of a former customer.
+// first two only.
 const (
 	StatusProspect = "prospect" // known, not yet a member
 	StatusTemp     = "temp"     // created during a purchase
 	StatusCustomer = "customer"
+	StatusFormer   = "former_customer"
 	StatusBanned   = "banned"
 )
+
+// statuses are the literals of a contact's status that installations have, with what they mean.
+var statuses = map[string]string{
+	StatusProspect: StatusProspect,
+	StatusTemp:     StatusTemp,
+	StatusCustomer: StatusCustomer,
+	"client":       StatusCustomer,
+	StatusFormer:   StatusFormer,
+	StatusBanned:   StatusBanned,
+}
 
 // Address is a postal address.
 type Address struct {
@@ -35,10 +48,11 @@ type Contact struct {
 	BirthDate  string       `json:"birthDate"` // YYYY-MM-DD
 	Email      string       `json:"email"`
 	Mobile     string       `json:"mobile"` // where SMS codes go
-	Status     string       `json:"status"`
+	Status     string       `json:"status"` // one of the constants, or another literal
 	Address    *Address     `json:"address"`
 	Club       IRI          `json:"clubId"`
 	Tags       []ContactTag `json:"tags"`
+	Anonymous  bool         `json:"isAnonymous"` // its personal data was removed for good
 
 	left []*DecodeError // what of it cannot be read
 }
@@ -50,16 +64,36 @@ type plainContact Contact
 func (c *Contact) UnmarshalJSON(data []byte) error {
 	var wire struct {
 		plainContact
-		Tags records[ContactTag] `json:"tags"`
+		Status jsontext.Value      `json:"status"`
+		State  jsontext.Value      `json:"state"`
+		Tags   records[ContactTag] `json:"tags"`
 	}
 	if err := unmarshal(data, &wire); err != nil {
 		return err
 	}
 	*c = Contact(wire.plainContact)
+	c.readStatus("state", wire.State)
+	c.readStatus("status", wire.Status)
 	for _, tag := range wire.Tags {
 		c.keep(tag)
 	}
 	return nil
+}
+
+// readStatus reads the status from one of the members in which installations have it. An unknown literal is kept as it is,
+// unless the other member has a known one.
+func (c *Contact) readStatus(member string, value jsontext.Value) {
+	if len(value) == 0 || value.Kind() == 'n' {
+		return
+	}
+	var literal lenient[string]
+	_ = unmarshal(value, &literal) // never fails
+	status, known := statuses[literal.value]
+	if !known {
+		c.left = append(c.left, &DecodeError{Field: member, Want: "a known status"})
+		status = cmp.Or(c.Status, literal.value)
+	}
+	c.Status = status
 }
 
 // keep adds a tag, unless it cannot be read.
@@ -114,7 +148,7 @@ type NewContact struct {
 
 // CreateContact creates a contact at every call, even for a person the club system knows. It is returned as it was
 // sent: of the response only the IRI is needed, and the number is read.
-// Rejected with Violations when a field is missing or wrong. That this operation exists is
+// Rejected with Violations when a field is missing or wrong, and with ErrEmailUsed. That this operation exists is
 // an assumption: the API's description does not say how contacts are created.
 func (c *Client) CreateContact(ctx context.Context, scope Scope, in NewContact) (Contact, error) {
 	got, err := do[createdContact](ctx, c, post("CreateContact", scope, "contacts", "", in))
@@ -141,10 +175,15 @@ type createdContact struct {
 func (c createdContact) check() error { return requireIRI(c.IRI, "contacts") }
 
 // FindContacts lists the temporary contacts of the acting club that have all details of a new one: those that a
-// request without a response may have created. That contacts can be listed by their e-mail address is an assumption,
-// as CreateContact is. One page is enough, because a full match is needed in any case.
-func (c *Client) FindContacts(ctx context.Context, scope Scope, in NewContact) (found []Contact, err error) {
-	listed, err := firstPage[Contact](ctx, c, get("ListContacts", scope, "contacts", "").withQuery(url.Values{"email": {in.Email}}))
+// request since then without a response may have created. That contacts can be listed by their e-mail address, or
+// without one by the time of their last change, is an assumption, as CreateContact is. One page is enough, because a full
+// match is needed in any case.
+func (c *Client) FindContacts(ctx context.Context, scope Scope, in NewContact, since time.Time) (found []Contact, err error) {
+	query := url.Values{"email": {in.Email}}
+	if in.Email == "" {
+		query = url.Values{"updatedAt[after]": {since.UTC().Format(time.RFC3339)}, "itemsPerPage": {"100"}}
+	}
+	listed, err := firstPage[Contact](ctx, c, get("ListContacts", scope, "contacts", "").withQuery(query))
 	for _, contact := range listed.readable() {
 		if in.describes(contact) {
 			found = append(found, contact)

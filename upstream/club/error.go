@@ -1,6 +1,7 @@
 package club
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -25,6 +26,8 @@ const (
 	CodeMigrationClub = "api.error.contact.migration.club-not-valid"
 	// CodeMigrationContact: the contact is neither a prospect nor a former member.
 	CodeMigrationContact = "api.error.contact.migration.contact-not-valid"
+	// CodeEmailUsed: another contact of the organisation has the e-mail address.
+	CodeEmailUsed = "api.error.contact.email-already-used"
 )
 
 // The documented meanings of an error, for errors.Is; club system API, section Errors.
@@ -43,6 +46,8 @@ const (
 	ErrMigrationClub = cause("destination club not valid")
 	// ErrMigrationContact: 400 with CodeMigrationContact.
 	ErrMigrationContact = cause("contact not valid for migration")
+	// ErrEmailUsed: refused with CodeEmailUsed, as the code of the response or of one of its violations.
+	ErrEmailUsed = cause("e-mail address of another contact")
 )
 
 // ErrForeign means that the response, of any status, is not the club system's own: a page, no JSON, or no record of the
@@ -196,6 +201,8 @@ var outOfReachPattern = regexp.MustCompile(`contacts\\?/[^"\s]*"?\s+does not exi
 func documentedError(response response, code string) error {
 	invalid := response.status == 400 || response.status == 422
 	switch {
+	case isEmailUsed(response.status, code), invalid && bytes.Contains(response.body, []byte(CodeEmailUsed)):
+		return ErrEmailUsed
 	case response.status == 401:
 		return ErrUnauthorized
 	case response.isPage():
@@ -237,6 +244,11 @@ func Restrictions(err error) []Violation {
 		return nil
 	}
 	return found
+}
+
+// isEmailUsed reports whether a response refuses an e-mail address. Its status is not documented.
+func isEmailUsed(status int, code string) bool {
+	return code == CodeEmailUsed && (status == 400 || status == 409 || status == 422)
 }
 
 // reason describes a cause in words that are safe to log. No decision depends on it.

@@ -89,7 +89,7 @@ func TestFiltersAreNotReliedOn(t *testing.T) {
 		return []any{
 			must[[]club.Offer](t)(client.ListOffers(ctx, scope, world.iri("products", "1"))),
 			must[[]club.Optin](t)(client.ListOptins(ctx, scope, visitor.IRI)),
-			must[[]club.Contact](t)(client.FindContacts(ctx, scope, wanted)),
+			must[[]club.Contact](t)(client.FindContacts(ctx, scope, wanted, world.Now())),
 		}
 	}
 	honoured := read(world.client)

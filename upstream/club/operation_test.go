@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/upstream/club"
 )
@@ -42,7 +43,7 @@ var operations = []operation{
 	}, `POST /demo/contacts {"familyName":"Testeur","givenName":"Ada","gender":"female","clubId":"/demo/clubs/11","birthDate":"1990-01-31",` +
 		`"email":"ada@example.org","mobile":"+33600000000","address":` + parisJSON + `,"status":"temp"}`},
 	{"ListContacts", func(ctx context.Context, c *club.Client) error {
-		return result(c.FindContacts(ctx, demo, club.NewContact{Email: "ada@example.org"}))
+		return result(c.FindContacts(ctx, demo, club.NewContact{Email: "ada@example.org"}, time.Time{}))
 	}, `GET /demo/contacts?email=ada@example.org `},
 	{"GetContact", func(ctx context.Context, c *club.Client) error {
 		return result(c.GetContact(ctx, demo, "/demo/contacts/7"))

@@ -53,6 +53,8 @@ func classify(sent int64, status int, code string, limited bool) Outcome {
 		return Accepted
 	case status == 403 && code == CodeUnauthorizedEndpoint, status == 429 && limited:
 		return Refused
+	case isEmailUsed(status, code):
+		return Rejected
 	}
 	switch status {
 	case 401, 421, 425, 426, 428, 431:

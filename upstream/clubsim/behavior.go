@@ -52,7 +52,7 @@ func (c *request) runBehaviors(sale *sale) {
 	}
 	if contact.Status != statusCustomer && contact.Status != statusBanned {
 		contact.Status = statusCustomer
-		c.emit("contact.updated", c.w.contactObject(contact))
+		c.contactUpdated(contact)
 	}
 }
 

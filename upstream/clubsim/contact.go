@@ -3,7 +3,9 @@ package clubsim
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,8 +36,16 @@ type contact struct {
 	Optins     [optinCount]bool `json:"optins"` // the consents, in the order of optinTypes and optinChannels
 	Deleted    bool             `json:"deleted"`
 	MergedInto int              `json:"mergedInto"` // the contact that took this one over; zero: none
+	Anonymous  bool             `json:"anonymous"`  // its personal data was removed for good
 	CreatedAt  time.Time        `json:"createdAt"`
+	UpdatedAt  time.Time        `json:"updatedAt"`
 }
+
+// The codes with which a contact is refused.
+const (
+	codeEmailUsed = "api.error.contact.email-already-used"
+	codeIsClient  = "api.error.anonymisation.is-client"
+)
 
 var (
 	emailPattern  = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)
@@ -58,23 +68,29 @@ func (k *contact) age(on time.Time) (years int, known bool) {
 // addContact adds a contact with a number that its club gives it, such as 11-001007.
 func (st *state) addContact(contact *contact) *contact {
 	st.Contacts.add(contact)
+	contact.UpdatedAt = contact.CreatedAt
 	contact.Number = fmt.Sprintf("%d-%06d", contact.ClubID, contact.ID)
 	return contact
 }
 
 // status is the contact's status as the settings of the world write it.
 func (w *World) status(contact *contact) string {
-	if contact.Status == statusFormer {
+	switch {
+	case contact.Status == statusFormer:
 		return w.settings.FormerStatus
+	case contact.Status == statusCustomer && w.settings.ContactStatus == "state":
+		return "client"
 	}
 	return contact.Status
 }
 
 func (w *World) contactRecord(contact *contact) record {
 	members := record{
-		"number": contact.Number, "status": w.status(contact), "familyName": contact.FamilyName, "givenName": contact.GivenName,
+		"number": contact.Number, w.settings.ContactStatus: w.status(contact), "isAnonymous": contact.Anonymous,
+		"familyName": contact.FamilyName, "givenName": contact.GivenName,
 		"gender": orNil(contact.Gender), "email": orNil(contact.Email), "mobile": orNil(contact.Mobile), "address": orNil(contact.Address),
-		"clubId": w.iri("clubs", contact.ClubID), "tags": w.tagRecords(contact.ID), "createdAt": w.timestamp(contact.CreatedAt),
+		"clubId": w.iri("clubs", contact.ClubID), "tags": w.tagRecords(contact.ID),
+		"createdAt": w.timestamp(contact.CreatedAt), "updatedAt": w.timestamp(contact.UpdatedAt),
 	}
 	if contact.BirthDate != "" { // a date or nothing
 		members["birthDate"] = contact.BirthDate
@@ -82,14 +98,20 @@ func (w *World) contactRecord(contact *contact) record {
 	return w.record("Person", "contacts", contact.ID, members)
 }
 
-// listContacts: GET contacts of the acting club, with the filters email and
-// number, to find out whether a person is known already. An
-// assumption, as createContact is.
+// listContacts: GET contacts of the acting club, with the filters email and number, to find out whether a person is known
+// already, and isAnonymous and updatedAt[after], to find changes. An assumption, as createContact is.
 func listContacts(call *request) (response, error) {
-	email, number := call.req.query.Get("email"), call.req.query.Get("number")
+	query := call.req.query
+	email, number, anonymous := query.Get("email"), query.Get("number"), query.Get("isAnonymous")
+	after, err := call.filterInstant("updatedAt[after]")
+	if err != nil {
+		return response{}, err
+	}
 	found := filter(call.w.state.Contacts.Rows, func(k *contact) bool {
 		return k.ClubID == call.club.id && !k.Deleted && call.caller.maySee(k.ID) &&
-			(email == "" || strings.EqualFold(email, k.Email)) && (number == "" || number == k.Number)
+			(email == "" || strings.EqualFold(email, k.Email)) && (number == "" || number == k.Number) &&
+			(anonymous == "" || k.Anonymous == slices.Contains([]string{"true", "1"}, anonymous)) &&
+			!k.UpdatedAt.Before(after)
 	})
 	return paginate(call, "Contact", found, call.w.contactRecord)
 }
@@ -99,13 +121,16 @@ func createContact(call *request) (response, error) {
 	form := call.form()
 	contact := contact{CreatedAt: call.now, Optins: defaultOptins()}
 	contact.readFrom(form, true, call.now)
-	contact.ClubID = form.iri("clubId", "clubs", true)
-	contact.Status = cmp.Or(form.choice("status", false, statusProspect, statusTemp), statusProspect)
+	if contact.ClubID = call.club.id; form.has("clubId") {
+		contact.ClubID = form.iri("clubId", "clubs", true)
+	}
+	status := func(member string) string { return form.choice(member, false, statusProspect, statusTemp) }
+	contact.Status = cmp.Or(status("status"), status("state"), statusProspect)
 	if form.has("optins") {
 		form.addViolation("optins", "A contact cannot be created with other consents than the default ones.")
 	}
 	_, noClub := call.clubAt(contact.ClubID)
-	if err := cmp.Or(form.err(), noClub); err != nil {
+	if err := cmp.Or(form.err(), noClub, call.w.emailUsed(&contact)); err != nil {
 		return response{}, err
 	}
 	made := call.w.state.addContact(&contact)
@@ -118,14 +143,52 @@ func updateContact(call *request, contact *contact) (response, error) {
 	f := call.form()
 	next := *contact
 	next.readFrom(f, false, call.now)
-	if err := f.err(); err != nil {
+	err := f.err()
+	if err == nil && !strings.EqualFold(next.Email, contact.Email) {
+		err = call.w.emailUsed(&next)
+	}
+	if err != nil {
 		return response{}, err
 	}
 	if next != *contact {
 		*contact = next
-		call.emit("contact.updated", call.w.contactObject(contact))
+		call.contactUpdated(contact)
 	}
 	return ok(call.w.contactRecord(contact))
+}
+
+// contactUpdated notes and announces a change of a contact.
+func (c *request) contactUpdated(contact *contact) {
+	contact.UpdatedAt = c.now
+	c.emit("contact.updated", c.w.contactObject(contact))
+}
+
+// emailUsed refuses an e-mail address that another contact of the organisation has, in whichever club. The setting decides
+// whether there is such a rule, and whether it holds for temporary contacts.
+func (w *World) emailUsed(of *contact) error {
+	holds := func(k *contact) bool {
+		return k.Email != "" && (w.settings.UniqueEmail == "all" || w.settings.UniqueEmail == "exceptTemp" && k.Status != statusTemp)
+	}
+	if holds(of) && slices.ContainsFunc(w.state.Contacts.Rows, func(k *contact) bool {
+		return k.ID != of.ID && !k.Deleted && holds(k) && strings.EqualFold(k.Email, of.Email)
+	}) {
+		return failure(http.StatusUnprocessableEntity, codeEmailUsed, "This e-mail address is already used.")
+	}
+	return nil
+}
+
+// anonymizeContact: PUT contacts/{id}/anonymize removes the personal data of a contact for good. An active member is
+// refused. What it leaves and its response are assumptions.
+func anonymizeContact(call *request, k *contact) (response, error) {
+	if k.Status == statusCustomer {
+		return response{}, badRequest(codeIsClient, "An active member cannot be anonymised.")
+	}
+	if !k.Anonymous {
+		k.FamilyName, k.GivenName, k.Gender, k.BirthDate, k.Email, k.Mobile, k.Address = "Anonymous", "Anonymous", "", "", "", "", address{}
+		k.Anonymous = true
+		call.contactUpdated(k)
+	}
+	return ok(call.w.contactRecord(k))
 }
 
 // readFrom copies the personal data that a form holds.

@@ -62,7 +62,7 @@ func (c *request) completeMigration(signature *signatureRequest) error {
 		return err
 	}
 	contact.ClubID = signature.TargetID
-	c.emit("contact.updated", c.w.contactObject(contact))
+	c.contactUpdated(contact)
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (c *request) merge(source, target *contact) {
 	}
 	c.transferBalances(gone.ID, kept.ID)
 	c.w.state.index()
-	c.emit("contact.updated", c.w.contactObject(kept))
+	c.contactUpdated(kept)
 	c.emit("contact.deleted", c.w.contactObject(gone))
 }
 

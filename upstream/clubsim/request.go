@@ -144,6 +144,21 @@ func (c *request) filterIRI(name, collection string) (int, error) {
 	return id, nil
 }
 
+// filterInstant reads an instant from a query parameter: a date, or a date-time of RFC 3339 or as records write it. The
+// zero instant when it was not sent, and 400 when it is none.
+func (c *request) filterInstant(name string) (time.Time, error) {
+	text := c.req.query.Get(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04:05"} {
+		if instant, err := time.Parse(layout, text); err == nil {
+			return instant, nil
+		}
+	}
+	return time.Time{}, invalid(violation{PropertyPath: name, Message: messageType})
+}
+
 // named returns the record whose identifier a query parameter holds; nil when it was not sent.
 func named[T any](c *request, name, collection string, find func(id int) (*T, error)) (*T, error) {
 	id, err := c.filterIRI(name, collection)

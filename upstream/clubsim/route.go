@@ -42,6 +42,12 @@ var operations = []*operation{
 		handle:  on((*request).contactAt, getAccountStatistics),
 	},
 	{name: "migrateContact", method: "PUT", pattern: "contacts/{id}/migrate", handle: migrateContact},
+	{
+		name:    "anonymizeContact",
+		method:  "PUT",
+		pattern: "contacts/{id}/anonymize",
+		handle:  on((*request).contactAt, anonymizeContact),
+	},
 	{name: "getContactTag", method: "GET", pattern: "contact_tags/{id}", handle: getItem((*request).tagAt, (*World).tagRecord)},
 	{name: "createContactMigrationRequest", method: "POST", pattern: "contact_migration_requests", handle: createContactMigrationRequest},
 

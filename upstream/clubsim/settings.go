@@ -81,6 +81,11 @@ type Settings struct {
 	// FillSaleFromContact copies missing names, number and address from the contact into a new sale.
 	FillSaleFromContact bool   `json:"fillSaleFromContact"`
 	FormerStatus        string `json:"formerStatus"` // the literal for a former customer
+	// ContactStatus is the member with a contact's status: "status", or "state", where a customer is a "client".
+	ContactStatus string `json:"contactStatus"`
+	// UniqueEmail refuses an e-mail address that another contact of the organisation has: "off", "all", or "exceptTemp", which
+	// neither refuses temporary contacts nor counts theirs.
+	UniqueEmail string `json:"uniqueEmail"`
 	// WithdrawnOffers are offers that no club sells any more, by number; what is in a sale already fails its check.
 	WithdrawnOffers []int `json:"withdrawnOffers"`
 	// ExtraProducts is how many products each club sells in addition, for catalogues with
@@ -127,6 +132,8 @@ func DefaultSettings() Settings {
 
 		UpdateContactPath: "sale",
 		FormerStatus:      "former_customer",
+		ContactStatus:     "status",
+		UniqueEmail:       "off",
 		CardNetworks:      []string{},
 		WithdrawnOffers:   []int{},
 		CallLimits:        CallLimits{SliceMs: 100},
@@ -146,6 +153,8 @@ func (s Settings) verify() error {
 		{"debtCounts", s.DebtCounts, []string{"owed", "overdue"}},
 		{"migrationKeeps", s.MigrationKeeps, []string{"source", "target"}},
 		{"updateContactPath", s.UpdateContactPath, []string{"sale", "sales"}},
+		{"contactStatus", s.ContactStatus, []string{"status", "state"}},
+		{"uniqueEmail", s.UniqueEmail, []string{"off", "all", "exceptTemp"}},
 	}
 	for _, c := range choices {
 		if !slices.Contains(c.words, c.value) {
