@@ -118,16 +118,30 @@ func (w *world) repeat(path, kind string, request func(*gateway) error) (failure
 // unless the response that names it was lost.
 func TestStartAgain(t *testing.T) {
 	t.Parallel()
+	startsAgain(t, &visitor)
+}
+
+// TestKnownStartsAgain: the same holds where the club system refuses the e-mail address, because another contact has it.
+func TestKnownStartsAgain(t *testing.T) {
+	t.Parallel()
+	known := visitor
+	known.Email = "prospect@example.com"
+	startsAgain(t, &known)
+}
+
+func startsAgain(t *testing.T, person *flows.Person) {
+	t.Helper()
 	for _, plan := range []frontdesktest.Fault{{Permanent: true}, {Permanent: true, DropResponse: true}} {
 		for plan.Message = 1; ; plan.Message++ {
 			world := newWorld(t)
+			world.uniqueEmail("all")
 			start := world.Clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 			in := registration.StartRequest{
 				ID:          uuid.NewString(),
 				ClientToken: "demo",
 				ClubID:      "11",
 				Channel:     "web",
-				Person:      &visitor,
+				Person:      person,
 				Items:       []flows.NewItem{{OfferID: "201", StartDate: start}},
 			}
 			wire := frontdesktest.NewMessageProxy(world, plan)

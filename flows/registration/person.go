@@ -24,7 +24,7 @@ func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.
 		case s.noteMissing(ctx, registration, registration.Contact.IRI, err): // it was deleted
 		case err != nil:
 			return nil, flows.ClubFailed(err, flows.DetailContactUnread)
-		case storedPerson(contact) == person:
+		case enteredPerson(registration, contact) == person:
 			return nil, nil
 		}
 		return &person, nil
@@ -43,7 +43,7 @@ func (s *Service) CorrectPerson(
 		if err != nil {
 			return nil, flows.ClubFailed(err, flows.DetailContactUnread)
 		}
-		before := storedPerson(contact)
+		before := enteredPerson(r, contact)
 		if person, err := correct(before); err != nil || person != before {
 			return &person, err
 		}
@@ -97,10 +97,15 @@ func (s *Service) indexPerson(r *flows.Registration, at catalogue.Club, email, m
 	r.PersonPseudonyms = slices.Compact(names)
 }
 
-// createContact creates the buyer at the club system, with the status of a registration in progress.
-// pointer is where the person is in the request's body.
+// createContact creates the buyer at the club system, with the status of a registration in progress. If another contact has
+// the e-mail address, this one is created without it: the visitor must not learn that the club knows the address, nor be
+// refused because of it. pointer is where the person is in the request's body.
 func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.Person, pointer string) (club.Contact, error) {
 	contact, err := s.cfg.Club.CreateContact(ctx, at.Scope, newContact(at, p))
+	if errors.Is(err, club.ErrEmailUsed) {
+		p.Email = ""
+		contact, err = s.cfg.Club.CreateContact(ctx, at.Scope, newContact(at, p))
+	}
 	if rejected := rejectedFields(err, personFields, pointer); rejected != nil {
 		return contact, rejected
 	}
@@ -135,6 +140,13 @@ func storedPerson(contact club.Contact) flows.Person {
 	if at := contact.Address; at != nil {
 		person.Street, person.PostalCode, person.City, person.Country = at.Street, at.PostalCode, at.Locality, at.Country
 	}
+	return person
+}
+
+// enteredPerson is the stored person with the e-mail address that the visitor entered.
+func enteredPerson(registration *flows.Registration, contact club.Contact) flows.Person {
+	person := storedPerson(contact)
+	person.Email = cmp.Or(person.Email, registration.Contact.Email)
 	return person
 }
 

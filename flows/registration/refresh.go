@@ -107,6 +107,9 @@ func (s *Service) rereadContact(ctx context.Context, registration *flows.Registr
 	if !moved {
 		next.Masked = registration.Contact.Masked
 	}
+	if !moved && contact.Email == "" {
+		next.Email = registration.Contact.Email
+	}
 	next.Merged = !registration.HasKnownBuyer() && (moved || registration.Contact.Merged)
 	if next.Merged {
 		// The visitor may be anyone who entered a member's name, so that only the sale is shared.
