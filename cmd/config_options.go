@@ -210,6 +210,14 @@ func (cfg *Config) installationOptions() []option {
 			without: "key-header:x-gateway-api-key,token-path:/oauth/v2/token and no prefix. A part that is left out keeps its default.",
 		},
 		{
+			variable:     "FRONTDESK_CLUB_CONTENT_TYPE",
+			value:        oneOf(&cfg.Club.ContentType, "application/json", "application/ld+json"),
+			defaultValue: "application/json",
+			help:         "The Content-Type of what is sent to the club system. Some installations refuse writes of the other type with status 415.",
+			setBy:        "Operators whose club system requires application/ld+json.",
+			without:      "application/json.",
+		},
+		{
 			variable:     "FRONTDESK_CLUB_SALE_STATE",
 			value:        oneOf(&cfg.Club.SaleState, club.SaleStateMember, club.SaleStateInvoice, club.SaleStateCheck),
 			defaultValue: club.SaleStateMember,

@@ -50,10 +50,10 @@ type Tax struct {
 
 // taxOf returns the tax of an entry.
 func taxOf(entry club.ScheduleEntry) *Tax {
-	if entry.PriceTE+entry.Tax != entry.PriceTI || entry.PriceTE*entry.Tax < 0 || entry.TaxRate < 0 || entry.TaxRate > 100 {
+	if entry.PriceTE+entry.Tax != entry.PriceTI || entry.PriceTE*entry.Tax < 0 || entry.TaxRate < 0 {
 		return nil
 	}
-	return &Tax{Percent: entry.TaxRate, Amount: entry.Tax, Net: entry.PriceTE}
+	return &Tax{Percent: int64(entry.TaxRate), Amount: entry.Tax, Net: entry.PriceTE}
 }
 
 // DebitChoice returns which day the buyer of an offer can choose, as the public API has it: debits by months

@@ -1,6 +1,9 @@
 package club
 
-import "context"
+import (
+	"context"
+	"math"
+)
 
 // Article is a line of a sale.
 type Article struct {
@@ -12,17 +15,37 @@ type Article struct {
 	Parent  IRI    `json:"parent"`  // the article that added this one; empty: none
 
 	PriceTE lenient[*int64] `json:"priceTE"` // cents, tax excluded; see Tax
-	TaxRate lenient[*int64] `json:"taxRate"`
+	TaxRate *Percent        `json:"taxRate"`
 }
 
 // Tax returns the tax that the price includes, in cents, and its rate in percent. It is false if the club system gives none, or one
 // that does not add up.
 func (a Article) Tax() (rate, included int64, ok bool) {
-	if a.PriceTE.value == nil || a.TaxRate.value == nil {
+	if a.PriceTE.value == nil || a.TaxRate == nil {
 		return 0, 0, false
 	}
-	rate, included = *a.TaxRate.value, a.PriceTI-*a.PriceTE.value
-	return rate, included, rate >= 0 && rate <= 100 && included*a.PriceTI >= 0 && *a.PriceTE.value*a.PriceTI >= 0
+	rate, included = int64(*a.TaxRate), a.PriceTI-*a.PriceTE.value
+	return rate, included, rate >= 0 && included*a.PriceTI >= 0 && *a.PriceTE.value*a.PriceTI >= 0
+}
+
+// Percent is a tax rate: a whole number from 0 to 100, or -1 if the club system's is none.
+type Percent int64
+
+// UnmarshalJSON reads a percentage, or hundredths of one, which some installations send: no rate is above 100%, and none between
+// 0% and 1%. It never fails, because nothing is computed from a rate.
+func (p *Percent) UnmarshalJSON(data []byte) error {
+	var rate float64
+	*p = -1
+	if unmarshal(data, &rate) != nil {
+		return nil
+	}
+	if rate > 100 {
+		rate /= 100
+	}
+	if rate >= 0 && rate <= 100 && rate == math.Trunc(rate) {
+		*p = Percent(rate)
+	}
+	return nil
 }
 
 // NewArticle is an offer to put into a cart; club system API, section Article.

@@ -44,6 +44,9 @@ type Config struct {
 	// "/api". Empty: none.
 	PathPrefix string
 
+	// ContentType is that of the bodies of writes. Empty: application/json. Some installations require application/ld+json.
+	ContentType string
+
 	// SaleState says what shows whether a sale is open or settled. Empty: SaleStateMember.
 	SaleState string
 	// SaleWithoutArticles accepts sales that do not list their articles; then only the total
@@ -104,6 +107,7 @@ func New(cfg Config) *Client {
 	cfg.BaseURL, cfg.PathPrefix = strings.TrimRight(cfg.BaseURL, "/"), strings.TrimRight(cfg.PathPrefix, "/")
 	cfg.GatewayKeyHeader = cmp.Or(cfg.GatewayKeyHeader, "x-gateway-api-key")
 	cfg.TokenPath = cmp.Or(cfg.TokenPath, "/oauth/v2/token")
+	cfg.ContentType = cmp.Or(cfg.ContentType, "application/json")
 	cfg.SaleState = cmp.Or(cfg.SaleState, SaleStateMember)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.Limits = cfg.Limits.withDefaults()

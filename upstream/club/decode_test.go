@@ -82,6 +82,9 @@ func TestTaxOfAnArticle(t *testing.T) {
 		`"priceTI": 4990, "priceTE": 5158, "taxRate": 20`:   {-1, -1},
 		`"priceTI": 4990, "priceTE": -10, "taxRate": 20`:    {-1, -1},
 		`"priceTI": 4990, "priceTE": 4730, "taxRate": 5.5`:  {-1, -1},
+		`"priceTI": 4990, "priceTE": 4730, "taxRate": 550`:  {-1, -1},
+		`"priceTI": 4990, "priceTE": 4158, "taxRate": 2000`: {20, 832},
+		`"priceTI": 4990, "priceTE": 4158, "taxRate": -20`:  {-1, -1},
 		`"priceTI": 4990, "priceTE": "4158", "taxRate": {}`: {-1, -1},
 	} {
 		article := `{"@id": "/demo/articles/1", ` + members + `}`

@@ -215,6 +215,9 @@ func (c *Client) exchange(ctx context.Context, request *request, token string) (
 	return response, nil
 }
 
+// accepted prefers JSON-LD: in some installations, plain JSON lacks the identifiers of records.
+const accepted = "application/ld+json, application/json;q=0.5"
+
 // newRequest builds the HTTP request. Its headers are a fixed list without Idempotency-Key:
 // the club system does not support it, and Go's transport would repeat a POST because of
 // it. GetBody is removed for the same reason.
@@ -240,14 +243,14 @@ func (c *Client) newRequest(ctx context.Context, request *request, token string)
 			req.Header.Set(name, value)
 		}
 	}
-	set("Accept", "application/ld+json, application/json")
+	set("Accept", accepted)
 	set("User-Agent", userAgent)
 	set(c.cfg.GatewayKeyHeader, c.cfg.GatewayKey)
 	set("Authorization", "Bearer "+token)
 	set("X-User-Club-Id", string(request.scope.Club))
 	set("X-User-Network-Node-Id", string(request.scope.Node))
 	if request.body != nil {
-		set("Content-Type", "application/json")
+		set("Content-Type", c.cfg.ContentType)
 	}
 	set("Traceparent", c.cfg.Traceparent(ctx))
 	return req, nil

@@ -110,3 +110,38 @@ func TestFiltersAreNotReliedOn(t *testing.T) {
 		t.Errorf("no day from the start date on: %v", err)
 	}
 }
+
+// TestContentTypes: an installation that requires application/ld+json refuses a write of another type, and sells to a client
+// that is configured for it. Its plain JSON lacks identifiers, so the client prefers the other form.
+func TestContentTypes(t *testing.T) {
+	world := newWorld(t, "content-types")
+	world.configure(func(s *clubsim.Settings) { s.WriteType, s.PlainJSON = "application/ld+json", true })
+	_, err := world.client.CreateContact(t.Context(), world.bastille, club.NewContact{FamilyName: "Testeur", Club: world.bastille.Club})
+	if e := asError(t, err); e.Outcome != club.Rejected || e.Status != http.StatusUnsupportedMediaType {
+		t.Errorf("a write of the other type: %v", e)
+	}
+	config := world.config()
+	config.ContentType = "application/ld+json"
+	world.client = club.New(config)
+	cart := world.cart(world.visitor().IRI, "101")
+	must[club.Receipt](t)(world.client.CreatePayment(t.Context(), world.bastille, cart.IRI, world.paying(cart), nil))
+	if sale := must[club.Sale](t)(world.client.GetSale(t.Context(), world.bastille, cart.IRI)); sale.State != "settled" {
+		t.Errorf("sale %+v", sale)
+	}
+	plain := world.throughProxy(func(r *http.Request) { r.Header.Set("Accept", "application/json") })
+	if _, err := plain.GetSale(t.Context(), world.bastille, cart.IRI); club.OutcomeOf(err) != club.Unknown {
+		t.Errorf("a sale without an identifier: %v", err)
+	}
+}
+
+// TestSlashes: identifiers with two slashes are read, and sent with one.
+func TestSlashes(t *testing.T) {
+	client := reading(t, `{"@context": "/demo/contexts/Contact", "@id": "/demo//contacts/7",
+		"tags": [{"@id": "//demo/contact_tags//1", "name": "a",
+		"validFrom": "2026-01-01T00:00:00+01:00", "contact": "/demo//contacts/7", "subscription": {"@id": "/demo/subscriptions/1"}}]}`)
+	contact := must[club.Contact](t)(client.GetContact(t.Context(), demo, "/demo/contacts/7"))
+	if contact.IRI != "/demo/contacts/7" || len(contact.Tags) != 1 || contact.Tags[0].IRI != "/demo/contact_tags/1" ||
+		contact.Tags[0].ValidFrom != "2026-01-01" {
+		t.Errorf("contact %+v", contact)
+	}
+}

@@ -28,7 +28,7 @@ type Network struct {
 
 // NetworkNodes reads the chain; club system API, sections Network nodes and Versioning. It
 // reads both documented forms: nodes nested in their parents, and all nodes in one list
-// with the IRIs of their children.
+// with the IRIs of their children. In a third form, each node of the list has the IRI of its parent.
 func (c *Client) NetworkNodes(ctx context.Context, scope Scope) (*Network, error) {
 	roots, err := list[wireNode](ctx, c, get("NetworkNodes", scope, "network_nodes", ""))
 	if err != nil {
@@ -36,6 +36,9 @@ func (c *Client) NetworkNodes(ctx context.Context, scope Scope) (*Network, error
 	}
 	network := &Network{index: make(map[IRI]int), parent: make(map[IRI]IRI)}
 	network.add(roots)
+	for _, node := range roots {
+		network.adopt(node.Parent.value, node.IRI)
+	}
 	network.linkAll()
 	if len(network.nodes) > maxRecords {
 		return nil, unbounded("NetworkNodes")
@@ -61,6 +64,8 @@ type nodeFields struct {
 	Alias string `json:"alias"`
 	Type  string `json:"type"`
 	Club  IRI    `json:"clubId"`
+
+	Parent lenient[IRI] `json:"parent"` // in a list without children
 }
 
 // UnmarshalJSON reads a node in either form.
@@ -139,11 +144,17 @@ func (n *Network) add(nodes []wireNode) {
 			})
 		}
 		for _, child := range children {
-			if !slices.Contains(n.nodes[at].Children, child.IRI) {
-				n.nodes[at].Children = append(n.nodes[at].Children, child.IRI)
-			}
+			n.adopt(n.nodes[at].IRI, child.IRI)
 		}
 		n.add(children)
+	}
+}
+
+// adopt adds a child to a node, if that is known.
+func (n *Network) adopt(parent, child IRI) {
+	at, known := n.index[parent]
+	if known && !slices.Contains(n.nodes[at].Children, child) {
+		n.nodes[at].Children = append(n.nodes[at].Children, child)
 	}
 }
 

@@ -37,14 +37,14 @@ type RepaymentSchedule struct {
 
 // ScheduleEntry is one part of a schedule; club system API, section Schedule entry.
 type ScheduleEntry struct {
-	Offset        string `json:"offset"`   // ISO 8601: how long it is repeated; P0W: Loop says how often
-	Interval      string `json:"interval"` // ISO 8601: how long one period is
-	Loop          *int   `json:"loop"`     // repetitions; 0: Offset divided by Interval; nil in recurrences
-	TaxRate       int64  `json:"taxRate"`
-	PriceTI       int64  `json:"priceTI"` // cents for one interval, tax included
-	PriceTE       int64  `json:"priceTE"` // cents for one interval, tax excluded
-	Tax           int64  `json:"tax"`     // cents
-	PriceCurrency string `json:"priceCurrency"`
+	Offset        string  `json:"offset"`   // ISO 8601: how long it is repeated; P0W: Loop says how often
+	Interval      string  `json:"interval"` // ISO 8601: how long one period is
+	Loop          *int    `json:"loop"`     // repetitions; 0: Offset divided by Interval; nil in recurrences
+	TaxRate       Percent `json:"taxRate"`
+	PriceTI       int64   `json:"priceTI"` // cents for one interval, tax included
+	PriceTE       int64   `json:"priceTE"` // cents for one interval, tax excluded
+	Tax           int64   `json:"tax"`     // cents
+	PriceCurrency string  `json:"priceCurrency"`
 }
 
 // maxScheduleEntries of an offer: one for each debit, weekly for more than ten years.
@@ -124,10 +124,10 @@ func (o *embeddedOffer) UnmarshalJSON(data []byte) error {
 	return cmp.Or(err, unmarshal(data, &o.Offer))
 }
 
-// ListOffers reads the offers of a product; club system API, section Catalogue. ErrUnreadable when it has some, and
+// ListOffers reads the offers of a product, or all if it is empty; club system API, section Catalogue. ErrUnreadable when it has some, and
 // none can be read. An offer that names another product is left out, in case the filter is ignored.
 func (c *Client) ListOffers(ctx context.Context, scope Scope, product IRI) ([]Offer, error) {
 	query := url.Values{"product": {string(product)}}
 	listed, err := list[Offer](ctx, c, get("ListOffers", scope, "offers", "").withQuery(query))
-	return slices.DeleteFunc(listed, func(o Offer) bool { return o.Product.IRI != "" && o.Product.IRI != product }), err
+	return slices.DeleteFunc(listed, func(o Offer) bool { return product != "" && o.Product.IRI != "" && o.Product.IRI != product }), err
 }

@@ -3,6 +3,7 @@ package club
 import (
 	"net/url"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -56,17 +57,22 @@ func isSegment(segment string) bool {
 	return segment != "" && segment != "." && segment != ".."
 }
 
+// slashes are what some installations write between the segments of an IRI.
+var slashes = regexp.MustCompile(`//+`)
+
 // UnmarshalJSON reads an IRI, or the @id of a record that the club system embeds instead.
 func (i *IRI) UnmarshalJSON(data []byte) error {
 	switch data[0] {
 	case '"':
-		return unmarshal(data, (*string)(i))
+		err := unmarshal(data, (*string)(i))
+		*i = IRI(slashes.ReplaceAllString(string(*i), "/"))
+		return err
 	case '{':
 		var embedded struct {
-			ID string `json:"@id"`
+			ID IRI `json:"@id"`
 		}
 		err := unmarshal(data, &embedded)
-		*i = IRI(embedded.ID)
+		*i = embedded.ID
 		return err
 	case 'n':
 		return nil

@@ -98,7 +98,7 @@ func TestPaymentRequest(t *testing.T) {
 		"Host: " + address,
 		"User-Agent: Frontdesk",
 		fmt.Sprintf("Content-Length: %d", len(body)),
-		"Accept: application/ld+json, application/json",
+		"Accept: application/ld+json, application/json;q=0.5",
 		"Authorization: Bearer tok-1",
 		"Content-Type: application/json",
 		"Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",

@@ -69,7 +69,7 @@ func (i *issuer) issue(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"access_token": "tok-%d"}`, i.issued)
 		return
 	}
-	fmt.Fprintf(w, `{"access_token": "tok-%d", "expires_in": %v}`, i.issued, i.expires)
+	fmt.Fprintf(w, `{"access_token": "tok-%d", "expires_in": %v, "scope": null, "refresh_token": "r"}`, i.issued, i.expires)
 }
 
 func (i *issuer) business(w http.ResponseWriter, r *http.Request) {

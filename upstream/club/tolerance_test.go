@@ -338,11 +338,20 @@ func TestSpellings(t *testing.T) {
 		}
 	}
 	want := read()
-	must[any](t)(nil, world.Configure(func(s *clubsim.Settings) {
-		s.PHPJSON, s.DateTimes, s.HydraPrefix, s.NetworkNodeShape, s.PageSize = true, true, false, "flat", 7
-	}))
-	for i, got := range read() {
-		equal(t, got, want[i])
+	if offers := want[1].([]club.Offer); len(offers) < 40 {
+		t.Fatalf("%d offers", len(offers))
+	}
+	for _, change := range []func(*clubsim.Settings){
+		func(s *clubsim.Settings) {
+			s.PHPJSON, s.DateTimes, s.HydraPrefix, s.NetworkNodeShape, s.PageSize = true, true, false, "flat", 7
+		},
+		func(s *clubsim.Settings) { s.MixedPrefix, s.PlainJSON, s.TaxRates = true, true, "hundredths" },
+		func(s *clubsim.Settings) { s.HydraPrefix, s.NetworkNodeShape = true, "parent" },
+	} {
+		must[any](t)(nil, world.Configure(change))
+		for i, got := range read() {
+			equal(t, got, want[i])
+		}
 	}
 	if left := client.Unreadable(); left != nil {
 		t.Errorf("left out %+v", left)

@@ -1,6 +1,7 @@
 package clubsim
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -91,7 +92,8 @@ type Event struct {
 	At         time.Time         `json:"at"`
 	Event      string            `json:"event"`
 	Object     map[string]string `json:"object"`
-	URL        string            `json:"url"` // empty: no webhook URL was set
+	ClubID     string            `json:"clubId"` // sent as X-User-Club-Id; empty: the event concerns no club
+	URL        string            `json:"url"`    // empty: no webhook URL was set
 	Deliveries []Delivery        `json:"deliveries"`
 }
 
@@ -110,6 +112,7 @@ func (w *World) emit(name string, object eventObject, now time.Time) *eventRecor
 		At:         now,
 		Event:      name,
 		Object:     object,
+		ClubID:     w.clubOf(object),
 		URL:        w.settings.WebhookURL,
 		Deliveries: []Delivery{},
 	}})
@@ -117,6 +120,15 @@ func (w *World) emit(name string, object eventObject, now time.Time) *eventRecor
 		w.dispatch(event)
 	}
 	return event
+}
+
+// clubOf returns the club of an event, or else that of its contact.
+func (w *World) clubOf(object eventObject) string {
+	contact := w.state.Contacts.get(w.parseIRI("contacts", cmp.Or(object["contactId"], object["targetId"])))
+	if object["clubId"] != "" || contact == nil {
+		return object["clubId"]
+	}
+	return w.iri("clubs", contact.ClubID)
 }
 
 // Emit emits an event manually and applies it to the world: the event's record, if there is

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -19,6 +20,9 @@ const (
 	maxBody     = 1 << 20
 	maxSnapshot = 64 << 20
 )
+
+// slashes are what clients write that join paths without care; the club system reads one.
+var slashes = regexp.MustCompile(`//+`)
 
 type httpRequest struct {
 	*http.Request
@@ -72,7 +76,7 @@ func readRequest(rw http.ResponseWriter, r *http.Request) (*httpRequest, error) 
 	if err != nil {
 		return nil, badRequest("", "The query string cannot be read.")
 	}
-	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	path := strings.Split(strings.TrimPrefix(slashes.ReplaceAllString(r.URL.Path, "/"), "/"), "/")
 	limit := int64(maxBody)
 	if len(path) == 3 && path[1] == "_control" && path[2] == "state" {
 		limit = maxSnapshot
@@ -136,10 +140,12 @@ func (w *World) run(c *request) httpResponse {
 	defer w.mu.Unlock()
 	c.now = w.now()
 	response, err := c.serve()
+	encoded := response.encode()
 	if err != nil {
-		return w.settings.spell(errorResponse(err, w.settings))
+		encoded = errorResponse(err, w.settings)
 	}
-	return w.settings.spell(response.encode())
+	spelling := spelling{w.settings, w.settings.PlainJSON && prefersJSON(c.req.Header.Get("Accept"))}
+	return spelling.spell(encoded)
 }
 
 // errorResponse renders an error. An error that is not an apiError is a bug and becomes
@@ -173,7 +179,7 @@ func writeResponse(rw http.ResponseWriter, response httpResponse) {
 	header.Set("Cache-Control", "no-store")
 	if len(response.body) > 0 {
 		if header.Get("Content-Type") == "" {
-			header.Set("Content-Type", "application/ld+json; charset=utf-8")
+			header.Set("Content-Type", ldJSON+"; charset=utf-8")
 		}
 		header.Set("Content-Length", strconv.Itoa(len(response.body)))
 	}

@@ -56,6 +56,7 @@ func (n *networkNode) top() *networkNode {
 
 // networkNodeRecord renders the node in the shape before or after the announced release
 // (club system API, section Versioning): its children are nodes, or their identifiers.
+// Some installations have neither, and each node names its parent.
 func (w *World) networkNodeRecord(node *networkNode) record {
 	below := filter(networkNodes, func(child *networkNode) bool { return child.parent == node.id })
 	children := records(below, func(child *networkNode) any {
@@ -64,10 +65,15 @@ func (w *World) networkNodeRecord(node *networkNode) record {
 		}
 		return w.networkNodeRecord(child)
 	})
-	return w.record("NetworkNode", "network_nodes", node.id, record{
+	members := record{
 		"id": node.id, "name": node.name, "alias": orNil(node.alias), "type": node.kind, "clubId": w.iriOrNil("clubs", node.club),
 		"children": children,
-	})
+	}
+	if w.settings.NetworkNodeShape == "parent" {
+		delete(members, "children")
+		members["parent"] = w.iriOrNil("network_nodes", node.parent)
+	}
+	return w.record("NetworkNode", "network_nodes", node.id, members)
 }
 
 // listNetworkNodes: GET network_nodes, every node of the organisation, whatever the
@@ -79,7 +85,7 @@ func listNetworkNodes(call *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	all := call.w.settings.NetworkNodeShape == "flat" || len(names)+len(aliases)+len(kinds)+len(clubIDs) > 0
+	all := call.w.settings.NetworkNodeShape != "nested" || len(names)+len(aliases)+len(kinds)+len(clubIDs) > 0
 	found := filter(networkNodes, func(n *networkNode) bool {
 		return (all || n.parent == 0) && wanted(clubIDs, n.club) && wanted(names, n.name) && wanted(aliases, n.alias) && wanted(kinds, n.kind)
 	})

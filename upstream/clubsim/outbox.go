@@ -114,6 +114,9 @@ func (w *World) deliver(event *eventRecord) Delivery {
 		return delivery
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if event.ClubID != "" {
+		r.Header.Set(clubHeader, event.ClubID)
+	}
 	r.Header.Set("X-Frontdesk-World", w.clientToken) // so that developer tools know whose event it is
 	response, err := w.server.events.Do(r)
 	if err != nil {

@@ -38,6 +38,9 @@ func (c *request) serve() (response, error) {
 	if c.op.absent != nil && c.op.absent(c.w.settings) {
 		return response{}, itemNotFound()
 	}
+	if len(c.req.body) > 0 && c.w.settings.WriteType != "any" && mediaType(c.req.Header.Get("Content-Type")) != c.w.settings.WriteType {
+		return response{}, failure(http.StatusUnsupportedMediaType, "", "This content type is not supported.")
+	}
 	answer, err := c.op.handle(c)
 	if unknown := c.req.query.unknown(); err == nil && c.op.method == http.MethodGet && len(unknown) > 0 && c.w.settings.RefuseFilters {
 		return response{}, invalid(unknown...)

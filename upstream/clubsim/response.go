@@ -115,12 +115,16 @@ func paginate[T, R any](call *request, kind string, items []T, record func(T) R)
 	if call.w.settings.HydraPrefix {
 		prefix = "hydra:"
 	}
+	viewPrefix := prefix
+	if call.w.settings.MixedPrefix {
+		viewPrefix = map[string]string{"": "hydra:", "hydra:": ""}[prefix]
+	}
 	pages := max(1, (len(items)+perPage-1)/perPage)
 	first := min(len(items), (page-1)*perPage)
 	members := records(items[first:min(len(items), first+perPage)], record)
 	return ok(map[string]any{
 		"@context": "/contexts/" + kind, "@id": call.path(), "@type": prefix + "Collection",
-		prefix + "member": members, prefix + "totalItems": len(items), prefix + "view": call.view(prefix, page, pages),
+		prefix + "member": members, prefix + "totalItems": len(items), viewPrefix + "view": call.view(viewPrefix, page, pages),
 	})
 }
 

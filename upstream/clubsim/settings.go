@@ -32,7 +32,7 @@ type Settings struct {
 	// GrantedEndpoints are operation names ("getContact") or endpoints ("GET /contacts/{contactId}").
 	GrantedEndpoints []string    `json:"grantedEndpoints"`
 	ClientClubs      ClubNumbers `json:"clientClubs"`      // the clubs within the scope of the OAuth client; empty: all
-	NetworkNodeShape string      `json:"networkNodeShape"` // "nested" (children are objects) or "flat" (children are IRIs)
+	NetworkNodeShape string      `json:"networkNodeShape"` // "nested" (children are objects), "flat" (IRIs) or "parent" (the IRI of the parent)
 
 	TokenLifetime  Seconds `json:"tokenLifetime"`  // the life of an access token. One hour is usual
 	TokenExpiresIn bool    `json:"tokenExpiresIn"` // false leaves expires_in out of the token response
@@ -48,6 +48,14 @@ type Settings struct {
 
 	// HydraPrefix false sends collections with member and totalItems, without "hydra:".
 	HydraPrefix bool `json:"hydraPrefix"`
+	// MixedPrefix writes view and its links the other way round than HydraPrefix says.
+	MixedPrefix bool `json:"mixedPrefix"`
+	// PlainJSON answers a request whose Accept prefers application/json without @context, @id and @type, and a list as an array.
+	PlainJSON bool `json:"plainJson"`
+	// WriteType is the Content-Type that the body of a write must have: "any" or "application/ld+json".
+	WriteType string `json:"writeType"`
+	// TaxRates is the unit of taxRate: "percent" or "hundredths" of a percent.
+	TaxRates string `json:"taxRates"`
 	// RefuseFilters answers 400 to a read with a parameter that it does not know, instead of ignoring it.
 	RefuseFilters bool   `json:"refuseFilters"`
 	ErrorShape    string `json:"errorShape"` // "hydra" or "plain" ({"status", "message", "code"})
@@ -131,6 +139,8 @@ func DefaultSettings() Settings {
 		MigrationKeeps:   "source",
 
 		UpdateContactPath: "sale",
+		WriteType:         "any",
+		TaxRates:          "percent",
 		FormerStatus:      "former_customer",
 		ContactStatus:     "status",
 		UniqueEmail:       "off",
@@ -146,7 +156,9 @@ func (s Settings) verify() error {
 		name, value string
 		words       []string
 	}{
-		{"networkNodeShape", s.NetworkNodeShape, []string{"nested", "flat"}},
+		{"networkNodeShape", s.NetworkNodeShape, []string{"nested", "flat", "parent"}},
+		{"writeType", s.WriteType, []string{"any", ldJSON}},
+		{"taxRates", s.TaxRates, []string{"percent", "hundredths"}},
 		{"webhooks", s.Webhooks, webhookModes},
 		{"embeddedOffers", s.EmbeddedOffers, []string{embedsNone, embedsSummary, "complete"}},
 		{"errorShape", s.ErrorShape, []string{"hydra", "plain"}},

@@ -3,8 +3,13 @@ package clubsim
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"mime"
+	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -25,10 +30,50 @@ var (
 	datePattern = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
 )
 
-// spell writes a body as DateTimes and PHPJSON say.
-func (s Settings) spell(response httpResponse) httpResponse {
-	if len(response.body) == 0 || !s.DateTimes && !s.PHPJSON {
+// The media types of the API.
+const (
+	ldJSON    = "application/ld+json"
+	plainJSON = "application/json"
+)
+
+// mediaType returns the media type of a header without its parameters.
+func mediaType(header string) string {
+	kind, _, _ := mime.ParseMediaType(header) // which is empty where it cannot be read
+	return kind
+}
+
+// prefersJSON reports whether an Accept header asks for plain JSON more than for JSON-LD, or as much and earlier.
+func prefersJSON(accept string) bool {
+	best, plain := 0.0, false
+	for entry := range strings.SplitSeq(accept, ",") {
+		kind, parameters, err := mime.ParseMediaType(entry)
+		weight, unweighted := strconv.ParseFloat(parameters["q"], 64)
+		if unweighted != nil {
+			weight = 1
+		}
+		if err == nil && weight > best {
+			best, plain = weight, kind == plainJSON
+		}
+	}
+	return plain
+}
+
+// spelling is how a response is written: as DateTimes, PHPJSON and TaxRates say, and plain or as JSON-LD.
+type spelling struct {
+	Settings
+	plain bool
+}
+
+func (s spelling) spell(response httpResponse) httpResponse {
+	if len(response.body) == 0 || !s.DateTimes && !s.PHPJSON && !s.plain && s.TaxRates == "percent" {
 		return response
+	}
+	if s.plain {
+		response.header = maps.Clone(response.header)
+		if response.header == nil {
+			response.header = http.Header{}
+		}
+		response.header.Set("Content-Type", plainJSON)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(response.body))
 	decoder.UseNumber()
@@ -40,18 +85,33 @@ func (s Settings) spell(response httpResponse) httpResponse {
 	return response
 }
 
-func (s Settings) spellValue(name string, value any) any {
+func (s spelling) spellValue(name string, value any) any {
 	switch value := value.(type) {
 	case string:
 		if day, err := time.ParseInLocation(time.DateOnly, value, paris); s.DateTimes && datePattern.MatchString(value) && err == nil {
 			return day.UTC().Format("2006-01-02T15:04:05-07:00")
 		}
 	case json.Number:
+		if s.TaxRates == "hundredths" && name == "taxRate" {
+			value += "00"
+		}
 		if s.PHPJSON && slices.Contains(computed, name) {
 			return value + ".0"
 		}
+		return value
 	case map[string]any:
+		members, isList := value["hydra:member"]
+		if unprefixed, isPlain := value["member"]; isPlain {
+			members, isList = unprefixed, true
+		}
+		if s.plain && isList {
+			return s.spellValue("", members)
+		}
 		for name := range value {
+			if s.plain && strings.HasPrefix(name, "@") {
+				delete(value, name)
+				continue
+			}
 			value[name] = s.spellValue(name, value[name])
 		}
 		if s.PHPJSON && len(value) == 0 {

@@ -1,0 +1,77 @@
+package clubsim_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestMediaTypes: what Accept asks for decides the form of a response, where the settings say so.
+func TestMediaTypes(t *testing.T) {
+	client := newTestClient(t, "demo-media")
+	read := func(path, accept string) *result {
+		t.Helper()
+		r := client.request("GET", path, nil)
+		r.Header.Set("Accept", accept)
+		return client.send(r).want(200)
+	}
+	for accept, plain := range map[string]bool{
+		"":                              false,
+		"*/*":                           false,
+		"application/json":              true,
+		"application/json;q=1.0, */*":   true,
+		"application/ld+json":           false,
+		"application/json;q=0.5, */*":   false,
+		"application/ld+json, */*;q=.1": false,
+	} {
+		for _, setting := range []bool{false, true} {
+			client.control("PUT", "settings", body{"plainJson": setting}).want(200)
+			wanted := plain && setting
+			if got := strings.Contains(read("contacts/1001", accept).raw, `"@id"`); got == wanted {
+				t.Errorf("%q, setting %v: with an identifier %v", accept, setting, got)
+			}
+			if got := strings.HasPrefix(read("contacts", accept).raw, "["); got != wanted {
+				t.Errorf("%q, setting %v: an array %v", accept, setting, got)
+			}
+		}
+	}
+	client.control("PUT", "settings", body{"writeType": "application/ld+json"}).want(200)
+	for contentType, status := range map[string]int{
+		"application/json":                   http.StatusUnsupportedMediaType,
+		"":                                   http.StatusUnsupportedMediaType,
+		"application/ld+json; charset=utf-8": http.StatusOK,
+	} {
+		r := client.request("PUT", "contacts/1001", body{"givenName": "Ada"})
+		r.Header.Set("Content-Type", contentType)
+		client.send(r).want(status)
+	}
+}
+
+// TestDoubledSlashes: paths that were joined without care are those with one slash.
+func TestDoubledSlashes(t *testing.T) {
+	client := newTestClient(t, "demo-slashes")
+	direct := httptest.NewServer(client.server) // without a mux, which would redirect
+	t.Cleanup(direct.Close)
+	client.url = direct.URL
+	r := client.request("GET", "/contacts///1001", nil)
+	if got := client.send(r).want(200).text("@id"); got != client.iri("contacts", 1001) {
+		t.Errorf("read %s", got)
+	}
+}
+
+// TestClubOfAnEvent: each delivery names the club in a header, that of the contact where the event has none.
+func TestClubOfAnEvent(t *testing.T) {
+	clubs := make(chan string, 2)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { clubs <- r.Header.Get("X-User-Club-Id") }))
+	t.Cleanup(receiver.Close)
+	client := newTestClient(t, "demo-header")
+	client.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
+	client.world.Emit("contact.updated", map[string]string{"contactId": client.iri("contacts", 1003)})
+	client.world.Emit("contact_tag.updated", nil)
+	for _, want := range []string{client.iri("clubs", 13), client.iri("clubs", 11)} {
+		if got := <-clubs; got != want {
+			t.Errorf("header %q, want %q", got, want)
+		}
+	}
+}
