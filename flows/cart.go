@@ -295,13 +295,13 @@ func (c Cart) MarkedIfSettled(state, untouched string) Cart {
 // CartAfter returns the cart with what its latest payment (nil: none) found out, if that ended without effect: the sale may be settled, so
 // that the cart need not be read again, or the club system does not sell it to the buyer. The check knows nothing of that, so the cart has
 // to change first.
-func (r *Registration) CartAfter(p *Payment) Cart {
-	if p == nil || p.State != Cancelled && p.State != Refunded || p.Sale != r.Sale {
+func (r *Registration) CartAfter(payment *Payment) Cart {
+	if payment == nil || payment.State != Cancelled && payment.State != Refunded || payment.Sale != r.Sale {
 		return r.Cart
 	}
 	cart := r.Cart
-	if p.IsRestricted() && p.CartRevision == cart.Revision() {
-		cart.Valid, cart.Problems = false, cart.problems(p.Restrictions)
+	if payment.IsRestricted() && payment.CartRevision == cart.Revision() {
+		cart.Valid, cart.Problems = false, cart.problems(payment.Restrictions)
 	}
-	return cart.MarkedIfSettled(p.seenSaleState(), p.SaleState)
+	return cart.MarkedIfSettled(payment.seenSaleState(), payment.SaleState)
 }

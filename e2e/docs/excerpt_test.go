@@ -75,13 +75,13 @@ var languages = map[string]language{
 func TestAppExamplesMatchContract(t *testing.T) {
 	t.Parallel()
 	document := frontdesktest.Document(t)
-	for name, l := range languages {
+	for name, language := range languages {
 		t.Run(name, func(t *testing.T) {
-			text := read(t, l.file)
-			l.checkModels(t, text, document)
-			l.checkRequests(t, text, document)
-			l.checkHeaders(t, text, document)
-			l.checkValues(t, text, document)
+			text := read(t, language.file)
+			language.checkModels(t, text, document)
+			language.checkRequests(t, text, document)
+			language.checkHeaders(t, text, document)
+			language.checkValues(t, text, document)
 		})
 	}
 }

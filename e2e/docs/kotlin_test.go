@@ -381,23 +381,23 @@ func (p *phone) tap(words ...string) screen {
 	return s
 }
 
-func (p *phone) send(words []string) (s screen, ok bool) {
+func (p *phone) send(words []string) (shown screen, ok bool) {
 	p.t.Helper()
 	_, err := io.WriteString(p.taps, strings.Join(words, " ")+"\n")
 	frontdesktest.Must(p.t, err)
 	select {
 	case line, running := <-p.lines:
 		if !running {
-			return s, false
+			return shown, false
 		}
-		if err := json.Unmarshal(line, &s); err != nil {
+		if err := json.Unmarshal(line, &shown); err != nil {
 			p.t.Fatalf("%v in %s", err, line)
 		}
 	case <-time.After(frontdesktest.Patience):
 		p.t.Fatalf("the app shows nothing after %v", words)
 	}
-	p.screen = s
-	return s, true
+	p.screen = shown
+	return shown, true
 }
 
 // choose returns the first offer that a card can pay at once.

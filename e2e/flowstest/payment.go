@@ -26,13 +26,13 @@ func (w *World) Started(gateway *Gateway) *flows.Payment {
 // Abandoned makes a started payment that is cancelled because the buyer did not pay in time.
 func (w *World) Abandoned(gateway *Gateway) *flows.Payment {
 	w.Helper()
-	p := w.Started(gateway)
+	payment := w.Started(gateway)
 	w.Clock.Advance(31 * time.Minute)
-	p = w.Advance(gateway, p)
-	if p.State != flows.Cancelled {
-		w.Fatalf("the payment is %s (%s)", p.State, p.Reason)
+	payment = w.Advance(gateway, payment)
+	if payment.State != flows.Cancelled {
+		w.Fatalf("the payment is %s (%s)", payment.State, payment.Reason)
 	}
-	return p
+	return payment
 }
 
 // Authorised makes a started payment for which the buyer has entered a valid card.

@@ -136,31 +136,31 @@ var place = regexp.MustCompile(`http://localhost:(\d+)/`)
 
 func (i image) start(t *testing.T) *gateway {
 	t.Helper()
-	g := &gateway{cmd: i.command(), said: make(chan struct{})}
-	g.cmd.Stderr = &g.log
-	stdout, err := g.cmd.StdoutPipe()
+	running := &gateway{cmd: i.command(), said: make(chan struct{})}
+	running.cmd.Stderr = &running.log
+	stdout, err := running.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.cmd.Start(); err != nil {
+	if err := running.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.cmd.Process.Kill() }) //nolint:errcheck // it has ended already if all went well
-	for lines := bufio.NewScanner(stdout); g.port == "" && lines.Scan(); {
+	t.Cleanup(func() { running.cmd.Process.Kill() }) //nolint:errcheck // it has ended already if all went well
+	for lines := bufio.NewScanner(stdout); running.port == "" && lines.Scan(); {
 		if found := place.FindStringSubmatch(lines.Text()); found != nil {
-			g.port = found[1]
+			running.port = found[1]
 		}
 	}
 	go func() {
 		io.Copy(io.Discard, stdout) // keeps the pipe from filling up
-		close(g.said)
+		close(running.said)
 	}()
-	if g.port == "" {
-		<-g.said
-		g.cmd.Wait() //nolint:errcheck // what it said tells more
-		t.Fatalf("it did not start:\n%s", g.log.String())
+	if running.port == "" {
+		<-running.said
+		running.cmd.Wait() //nolint:errcheck // what it said tells more
+		t.Fatalf("it did not start:\n%s", running.log.String())
 	}
-	return g
+	return running
 }
 
 // stop asks the gateway to end, and fails the test unless it ends well.

@@ -317,14 +317,14 @@ func shapeOf(t *testing.T, document []byte) string {
 	}
 	var bare func(name string, value any) any
 	bare = func(name string, value any) any {
-		switch v := value.(type) {
+		switch typed := value.(type) {
 		case map[string]any:
-			for member := range v {
-				v[member] = bare(member, v[member])
+			for member := range typed {
+				typed[member] = bare(member, typed[member])
 			}
 		case []any:
-			for i := range v {
-				v[i] = bare(name, v[i])
+			for i := range typed {
+				typed[i] = bare(name, typed[i])
 			}
 		case string:
 			if !slices.Contains([]string{"action", "method", "methods", "state", "status", "currency", "name", "clubId"}, name) {

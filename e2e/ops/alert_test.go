@@ -109,19 +109,19 @@ func TestAlertRulesMatchMetrics(t *testing.T) {
 			}
 		})
 	}
-	for _, a := range alerts(t) {
-		t.Run(a.Alert, func(t *testing.T) {
-			checkExpression(t, a.Expr, exposed)
-			_, section, found := strings.Cut(string(runbook), "\n## "+a.Alert+"\n")
+	for _, alert := range alerts(t) {
+		t.Run(alert.Alert, func(t *testing.T) {
+			checkExpression(t, alert.Expr, exposed)
+			_, section, found := strings.Cut(string(runbook), "\n## "+alert.Alert+"\n")
 			section, _, _ = strings.Cut(section, "\n## ")
 			if !found {
 				t.Errorf("the runbook has no section")
 			}
 			expectAll(t, section, "**Visitors:**", "**Look:**", "**Do:**", "**Never:**")
-			if a.Annotations["runbook"] != "docs/runbook.md#"+strings.ToLower(a.Alert) || a.Annotations["summary"] == "" {
-				t.Errorf("it says %v", a.Annotations)
+			if alert.Annotations["runbook"] != "docs/runbook.md#"+strings.ToLower(alert.Alert) || alert.Annotations["summary"] == "" {
+				t.Errorf("it says %v", alert.Annotations)
 			}
-			if severity := a.Labels["severity"]; severity != "page" && severity != "ticket" {
+			if severity := alert.Labels["severity"]; severity != "page" && severity != "ticket" {
 				t.Errorf("its severity is %q", severity)
 			}
 		})
@@ -213,19 +213,19 @@ var rareValues = map[string]bool{"5..": true, "overloaded": true}
 // checkMatcher compares a matcher with existing values: one that matches nothing never alerts.
 func checkMatcher(t *testing.T, name, text string, values map[string][]string) {
 	t.Helper()
-	m := matcher.FindStringSubmatch(text)
-	if m == nil || values[m[1]] == nil {
+	match := matcher.FindStringSubmatch(text)
+	if match == nil || values[match[1]] == nil {
 		t.Errorf("%s has no label as in %s", name, text)
 		return
 	}
-	for _, wanted := range strings.Split(m[3], "|") {
+	for _, wanted := range strings.Split(match[3], "|") {
 		pattern, err := regexp.Compile("^(?:" + wanted + ")$")
 		matches := false
-		for _, value := range values[m[1]] {
+		for _, value := range values[match[1]] {
 			matches = matches || err == nil && pattern.MatchString(value)
 		}
 		if !matches && !rareValues[wanted] {
-			t.Errorf("%s never has %s=%q", name, m[1], wanted)
+			t.Errorf("%s never has %s=%q", name, match[1], wanted)
 		}
 	}
 }

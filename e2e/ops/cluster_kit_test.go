@@ -33,17 +33,17 @@ const (
 // newRedisCluster starts six nodes until the test ends, and waits until they are a cluster.
 func newRedisCluster(t *testing.T) *redisCluster {
 	t.Helper()
-	c := &redisCluster{}
+	cluster := &redisCluster{}
 	for range primaries + clusterReplicas {
 		bus := frontdesktest.FreePort(t) // by default it would be 10,000 above the port
 		node := frontdesktest.NewRedisServer(
 			t, frontdesktest.FsyncAlways, "--maxmemory-policy", "noeviction", "--cluster-enabled", "yes", "--cluster-port",
 			fmt.Sprint(bus), "--cluster-node-timeout", fmt.Sprint(nodeSilence), "--cluster-replica-validity-factor", "0",
 		)
-		c.nodes, c.buses = append(c.nodes, node), append(c.buses, bus)
+		cluster.nodes, cluster.buses = append(cluster.nodes, node), append(cluster.buses, bus)
 	}
-	frontdesktest.Must(t, c.join(t.Context()))
-	return c
+	frontdesktest.Must(t, cluster.join(t.Context()))
+	return cluster
 }
 
 // join distributes the slots over the first three nodes, and makes each of the others a replica of one

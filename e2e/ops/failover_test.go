@@ -134,13 +134,13 @@ func (s *paymentLoad) start(ctx context.Context) {
 					return
 				default:
 				}
-				j := s.harness.NewJourney(seed)
+				journey := s.harness.NewJourney(seed)
 				s.mu.Lock()
-				s.journeys = append(s.journeys, j)
+				s.journeys = append(s.journeys, journey)
 				s.mu.Unlock()
-				j.Run(ctx, watchTimeout)
+				journey.Run(ctx, watchTimeout)
 				s.mu.Lock()
-				s.endStates = append(s.endStates, j.State)
+				s.endStates = append(s.endStates, journey.State)
 				s.mu.Unlock()
 			}
 		})

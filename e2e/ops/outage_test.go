@@ -115,36 +115,36 @@ var outages = map[string]outage{
 // continues with the same key, and each is booked once.
 func TestOutages(t *testing.T) {
 	t.Parallel()
-	for name, o := range outages {
+	for name, outage := range outages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env := newOutageEnv(t, o.fsync)
+			env := newOutageEnv(t, outage.fsync)
 			shopping, entering, sending := env.buyer(), env.buyer(), env.buyer()
 			payment := entering.Pay(entering.registration.Id)
 			reached := env.upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 			sending.Confirm(sending.Pay(sending.registration.Id), frontdesktest.ApprovedCard)
 			<-reached
-			o.start(env)
+			outage.start(env)
 			const key = "the key of a buyer with patience" // gets a response while the outage lasts
-			expectHelpfulProblem(t, shopping.ask(key), o.code)
-			expectOneLogLine(t, env.gateway, o.log)
-			expectReady(t, shopping.Client, o.ready)
+			expectHelpfulProblem(t, shopping.ask(key), outage.code)
+			expectOneLogLine(t, env.gateway, outage.log)
+			expectReady(t, shopping.Client, outage.ready)
 			entering.Confirm(payment, frontdesktest.ApprovedCard)
 			env.upstreams.Release()
-			if o.unsaved && !o.inDoubt {
+			if outage.unsaved && !outage.inDoubt {
 				frontdesktest.Eventually(
 					t, "it is known at the processor that the payment was booked",
 					func() bool { return env.acceptanceJournaled(sending) },
 				)
 			}
-			o.end(env)
-			if o.unsaved {
+			outage.end(env)
+			if outage.unsaved {
 				frontdesktest.ExpireLease(t, env.storage.URL(), sending.registration.Id)
 			}
 			frontdesktest.Eventually(t, "the same key succeeds", func() bool { return shopping.ask(key).Status == http.StatusCreated })
 			shopping.payUntil(api.Recorded)
 			entering.payUntil(api.Recorded)
-			if o.inDoubt {
+			if outage.inDoubt {
 				sending.payUntil(api.Recorded, api.InDoubt)
 			} else {
 				sending.payUntil(api.Recorded)

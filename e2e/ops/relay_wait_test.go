@@ -59,13 +59,13 @@ func TestSubscriberRetryAfter(t *testing.T) {
 		return len(failed) == len(responses)
 	})
 	for name, response := range responses {
-		d := failed[name]
+		delivery := failed[name]
 		const blur, late = 2 * time.Second, time.Minute // the queue counts in whole seconds, and a busy machine is late
-		if wait := d.Next.Sub(*d.LastFailed); d.Failures == 1 && (wait < response.least-blur || wait > response.most+late) {
+		if wait := delivery.Next.Sub(*delivery.LastFailed); delivery.Failures == 1 && (wait < response.least-blur || wait > response.most+late) {
 			t.Errorf("%s said %q with %d, and is tried again after %s", name, response.after, response.status, wait)
 		}
-		if !strings.HasPrefix(d.LastError, "status ") {
-			t.Errorf("%s: the error is %q", name, d.LastError)
+		if !strings.HasPrefix(delivery.LastError, "status ") {
+			t.Errorf("%s: the error is %q", name, delivery.LastError)
 		}
 	}
 }

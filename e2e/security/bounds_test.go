@@ -36,24 +36,24 @@ var renamed = map[string]string{
 
 // oversizing returns JSON with the members of boast in place of its own.
 func oversizing(said any) any {
-	switch v := said.(type) {
+	switch typed := said.(type) {
 	case []any:
-		for i := range v {
-			v[i] = oversizing(v[i])
+		for i := range typed {
+			typed[i] = oversizing(typed[i])
 		}
 	case map[string]any:
-		for member, of := range v {
+		for member, of := range typed {
 			if _, text := of.(string); text && oversizedText[member] != nil {
-				v[member] = oversizedText[member]
+				typed[member] = oversizedText[member]
 			} else if name, text := of.(string); text && renamed[name] != "" {
-				v[member] = renamed[name]
+				typed[member] = renamed[name]
 			} else if tags, list := of.([]any); list && member == "tags" {
 				for range 300 {
 					tags = append(tags, map[string]any{"@id": fmt.Sprintf("/demo/contact_tags/%d", len(tags)+9000), "name": "x"})
 				}
-				v[member] = oversizing(tags)
+				typed[member] = oversizing(tags)
 			} else {
-				v[member] = oversizing(of)
+				typed[member] = oversizing(of)
 			}
 		}
 	}
@@ -158,17 +158,17 @@ func TestAPI10NameOfAClub(t *testing.T) {
 	env := frontdesktest.NewEnv(t)
 	var rename func(said any) any
 	rename = func(said any) any {
-		switch v := said.(type) {
+		switch typed := said.(type) {
 		case []any:
-			for i := range v {
-				v[i] = rename(v[i])
+			for i := range typed {
+				typed[i] = rename(typed[i])
 			}
 		case map[string]any:
-			for member, of := range v {
-				v[member] = rename(of)
+			for member, of := range typed {
+				typed[member] = rename(of)
 			}
-			if id, _ := v["@id"].(string); strings.Contains(id, "/network_nodes/") {
-				v["name"] = oversizedText["name"]
+			if id, _ := typed["@id"].(string); strings.Contains(id, "/network_nodes/") {
+				typed["name"] = oversizedText["name"]
 			}
 		}
 		return said

@@ -112,13 +112,13 @@ type trapServer struct {
 
 func newTrapServer(t *testing.T) *trapServer {
 	t.Helper()
-	l := &trapServer{}
-	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		l.requests.Add(1)
+	server := &trapServer{}
+	server.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		server.requests.Add(1)
 		io.WriteString(w, `{"keys":[],"success":true}`)
 	}))
-	t.Cleanup(l.Close)
-	return l
+	t.Cleanup(server.Close)
+	return server
 }
 
 // dial sends raw text to a gateway, without an HTTP library, and returns everything that comes back

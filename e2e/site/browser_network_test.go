@@ -208,22 +208,22 @@ func (b browser) InterceptHosts(doubles map[string]http.Handler) {
 }
 
 // fulfill lets a double answer a request that the browser has held back.
-func (b browser) fulfill(e *fetch.EventRequestPaused, doubles map[string]http.Handler) {
+func (b browser) fulfill(event *fetch.EventRequestPaused, doubles map[string]http.Handler) {
 	var body bytes.Buffer
-	for _, entry := range e.Request.PostDataEntries {
+	for _, entry := range event.Request.PostDataEntries {
 		body.Write(entry.Bytes)
 	}
-	r := httptest.NewRequest(e.Request.Method, e.Request.URL, &body)
-	for name, value := range e.Request.Headers {
+	r := httptest.NewRequest(event.Request.Method, event.Request.URL, &body)
+	for name, value := range event.Request.Headers {
 		r.Header.Set(name, fmt.Sprint(value))
 	}
 	w := httptest.NewRecorder()
 	doubles[r.URL.Hostname()].ServeHTTP(w, r)
-	response := fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: int64(w.Code), Body: w.Body.Bytes()}
+	response := fetch.FulfillRequestParams{RequestID: event.RequestID, ResponseCode: int64(w.Code), Body: w.Body.Bytes()}
 	for name := range w.Header() {
 		response.ResponseHeaders = append(response.ResponseHeaders, &fetch.HeaderEntry{Name: name, Value: w.Header().Get(name)})
 	}
 	if _, err := chromedp.Call(b.Context(), fetch.FulfillRequest, response); err != nil && b.Context().Err() == nil {
-		b.t.Errorf("%s: %v", e.Request.URL, err)
+		b.t.Errorf("%s: %v", event.Request.URL, err)
 	}
 }

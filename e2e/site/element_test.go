@@ -53,8 +53,8 @@ func newShop(t *testing.T, with device, path string) *shop {
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	s := &shop{browser: newBrowser(t, with, &frontdesktest.Client{}), t: t, double: double}
-	s.url = strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
+	opened := &shop{browser: newBrowser(t, with, &frontdesktest.Client{}), t: t, double: double}
+	opened.url = strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 	response, err := http.PostForm(double.URL+"/v1/payment_intents", url.Values{
 		"key":                     {double.SecretKey},
 		"amount":                  {"123450"},
@@ -67,8 +67,8 @@ func newShop(t *testing.T, with device, path string) *shop {
 	defer response.Body.Close()
 	var made struct{ ID string }
 	frontdesktest.Must(t, json.NewDecoder(response.Body).Decode(&made))
-	s.payment, _ = double.Payment(made.ID)
-	return s
+	opened.payment, _ = double.Payment(made.ID)
+	return opened
 }
 
 // open opens the page with options such as "redirect=always&theme=night".

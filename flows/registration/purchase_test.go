@@ -47,13 +47,13 @@ var byCard = flows.StartPayment{Method: flows.ByCard}
 // recordedFor makes a buyer pay by card until the club system has booked it.
 func (w *world) recordedFor(g *gateway, b buyer) *flows.Payment {
 	w.Helper()
-	p := must(w, func() (*flows.Payment, error) { return w.payAs(g, b, byCard) })
-	w.Confirm(p, goodCard)
-	p = w.Advance(g, p)
-	if p.State != flows.Recorded {
-		w.Fatalf("%s (%s)", p.State, p.Reason)
+	payment := must(w, func() (*flows.Payment, error) { return w.payAs(g, b, byCard) })
+	w.Confirm(payment, goodCard)
+	payment = w.Advance(g, payment)
+	if payment.State != flows.Recorded {
+		w.Fatalf("%s (%s)", payment.State, payment.Reason)
 	}
-	return p
+	return payment
 }
 
 // TestTwice: the gateway asks before it takes money from the same person for the same offer again. Without a yes nothing

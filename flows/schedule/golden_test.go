@@ -76,7 +76,7 @@ func goldenOf(offer club.Offer, today time.Time) golden {
 		Offer: schedule.OfferOf(offer, commitment), DebitDay: 5,
 		Today: schedule.DateOf(today), Start: schedule.DateOf(today.AddDate(0, 0, 10+14)),
 	})
-	g := golden{
+	result := golden{
 		Offer: offer.IRI.ID(),
 		Name:  offer.Name,
 		Basis: string(plan.Basis),
@@ -84,20 +84,20 @@ func goldenOf(offer club.Offer, today time.Time) golden {
 		Now:   []string{},
 	}
 	for _, part := range plan.DueNow.Parts {
-		g.Now = append(g.Now, line(string(part.Kind), part.Amount, schedule.Verdict{}))
+		result.Now = append(result.Now, line(string(part.Kind), part.Amount, schedule.Verdict{}))
 	}
 	for _, d := range plan.Debits {
-		g.Debits = append(g.Debits, line(d.Date.String(), d.Amount, d.Verdict))
+		result.Debits = append(result.Debits, line(d.Date.String(), d.Amount, d.Verdict))
 	}
 	if r := plan.Recurrence; r != nil {
-		g.Endless = line(r.From.String()+"/"+r.Every, r.Amount, r.Verdict)
+		result.Endless = line(r.From.String()+"/"+r.Every, r.Amount, r.Verdict)
 	}
 	if plan.Recurrence != nil || len(plan.Debits) > 0 {
 		for _, m := range plan.FirstStatement {
-			g.Statement = append(g.Statement, line(m.Date.String(), m.Amount, m.Verdict))
+			result.Statement = append(result.Statement, line(m.Date.String(), m.Amount, m.Verdict))
 		}
 	}
-	return g
+	return result
 }
 
 func holdGolden(t *testing.T, all []golden) {

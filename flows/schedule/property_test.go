@@ -32,19 +32,23 @@ var (
 func drawTerms(t *rapid.T) schedule.Terms {
 	terms := schedule.Terms{Today: drawDay(t, "today"), DebitDay: rapid.IntRange(0, 31).Draw(t, "debit day")}
 	terms.Start = terms.Today.AddDays(rapid.IntRange(0, 400).Draw(t, "days until the start"))
-	o := &terms.Offer
-	o.Rhythm = rhythms.Draw(t, "rhythm")
-	o.RegistrationFee = prices.Draw(t, "fee")
+	offer := &terms.Offer
+	offer.Rhythm = rhythms.Draw(t, "rhythm")
+	offer.RegistrationFee = prices.Draw(t, "fee")
 	kind := rapid.SampledFrom([]string{"limited", "endless", "both"}).Draw(t, "kind")
 	if kind != "endless" {
-		o.Occurrences = []schedule.Entry{
+		offer.Occurrences = []schedule.Entry{
 			{Offset: "P0W", Interval: intervals.Draw(t, "interval"), Loop: rapid.IntRange(1, 60).Draw(t, "loop"), Price: prices.Draw(t, "price")},
 		}
 	}
 	if kind != "limited" {
-		o.Recurrences = []schedule.Entry{{Offset: "P0W", Interval: intervals.Draw(t, "endless interval"), Price: prices.Draw(t, "endless price")}}
+		offer.Recurrences = []schedule.Entry{{
+			Offset:   "P0W",
+			Interval: intervals.Draw(t, "endless interval"),
+			Price:    prices.Draw(t, "endless price"),
+		}}
 	}
-	o.DueNow = o.RegistrationFee
+	offer.DueNow = offer.RegistrationFee
 	return terms
 }
 

@@ -77,48 +77,48 @@ func newServer(cfg Config) *Server {
 
 // New returns a server with all routes of operators.
 func New(cfg Config) *Server {
-	s := newServer(cfg)
+	server := newServer(cfg)
 	for pattern, handler := range map[string]handlerFunc{
-		"GET /ops/payments":                            s.listPayments,
-		"GET /ops/payments/{id}":                       s.showPayment,
-		"POST /ops/payments/{id}/confirm-recorded":     withBody(s.confirmRecorded),
-		"POST /ops/payments/{id}/confirm-not-recorded": withBody(s.confirmNotRecorded),
-		"POST /ops/payments/{id}/end":                  withBody(s.endPayment),
-		"POST /ops/payments/{id}/notes":                withBody(s.addNote),
-		"POST /ops/payments/calibrate":                 withBody(s.calibrate),
-		"POST /ops/invitations":                        withBody(s.invite),
-		"POST /ops/erasures":                           withBody(s.erase),
-		"GET /ops/webhooks":                            s.listDeliveries,
-		"GET /ops/webhooks/{id}":                       s.showDelivery,
-		"POST /ops/webhooks/{id}/replay":               withBody(s.replayDelivery),
-		"POST /ops/subscribers/{name}/replay":          withBody(s.replayDead),
-		"POST /ops/subscribers/{name}/enable":          withBody(s.enableSubscriber),
-		"GET /ops/queue":                               s.listQueues,
+		"GET /ops/payments":                            server.listPayments,
+		"GET /ops/payments/{id}":                       server.showPayment,
+		"POST /ops/payments/{id}/confirm-recorded":     withBody(server.confirmRecorded),
+		"POST /ops/payments/{id}/confirm-not-recorded": withBody(server.confirmNotRecorded),
+		"POST /ops/payments/{id}/end":                  withBody(server.endPayment),
+		"POST /ops/payments/{id}/notes":                withBody(server.addNote),
+		"POST /ops/payments/calibrate":                 withBody(server.calibrate),
+		"POST /ops/invitations":                        withBody(server.invite),
+		"POST /ops/erasures":                           withBody(server.erase),
+		"GET /ops/webhooks":                            server.listDeliveries,
+		"GET /ops/webhooks/{id}":                       server.showDelivery,
+		"POST /ops/webhooks/{id}/replay":               withBody(server.replayDelivery),
+		"POST /ops/subscribers/{name}/replay":          withBody(server.replayDead),
+		"POST /ops/subscribers/{name}/enable":          withBody(server.enableSubscriber),
+		"GET /ops/queue":                               server.listQueues,
 	} {
-		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			operator, err := s.identify(r)
+		server.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			operator, err := server.identify(r)
 			if err != nil {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="operators"`)
-				s.writeProblem(w, r, err)
+				server.writeProblem(w, r, err)
 				return
 			}
 			result, err := handler(r, operator)
 			if err != nil {
-				s.writeProblem(w, r, err)
+				server.writeProblem(w, r, err)
 				return
 			}
-			s.write(r.Context(), w, http.StatusOK, "application/json", result)
+			server.write(r.Context(), w, http.StatusOK, "application/json", result)
 		})
 	}
 	if !cfg.MetricsApart {
-		s.mux.Handle("GET /metrics", cfg.Metrics)
+		server.mux.Handle("GET /metrics", cfg.Metrics)
 	}
-	s.mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	s.mux.HandleFunc("GET /debug/pprof/cmdline", http.NotFound) // the command line can hold secrets
-	s.mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-	s.mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-	s.mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	return s
+	server.mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	server.mux.HandleFunc("GET /debug/pprof/cmdline", http.NotFound) // the command line can hold secrets
+	server.mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	server.mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	server.mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return server
 }
 
 // ServeHTTP implements http.Handler.

@@ -105,16 +105,22 @@ func (s *Server) endpoints(of *account, set Settings, named string) (all []Endpo
 func (s *Server) listEndpoints(rq *request) (any, error) {
 	_, err := rq.pageSize()
 	var page []rendering
-	for _, e := range s.endpoints(rq.account, s.store.of(defaultWorld), rq.header.Get(webhookURLHeader)) {
+	for _, endpoint := range s.endpoints(rq.account, s.store.of(defaultWorld), rq.header.Get(webhookURLHeader)) {
 		status := "enabled"
-		if e.Disabled {
+		if endpoint.Disabled {
 			status = "disabled"
 		}
 		page = append(page, func() object {
 			return object{
-				"object": "webhook_endpoint", "id": e.ID, "api_version": e.APIVersion, "created": s.cfg.Now().Unix(), "enabled_events": e.Events,
-				"livemode": rq.account.live, "metadata": object{}, "url": e.URL,
-				"status": status,
+				"object":         "webhook_endpoint",
+				"id":             endpoint.ID,
+				"api_version":    endpoint.APIVersion,
+				"created":        s.cfg.Now().Unix(),
+				"enabled_events": endpoint.Events,
+				"livemode":       rq.account.live,
+				"metadata":       object{},
+				"url":            endpoint.URL,
+				"status":         status,
 			}
 		})
 	}

@@ -373,7 +373,7 @@ func TestDeliverInProcess(t *testing.T) {
 	var server *sandbox.Server
 	var got []string
 	cfg := inProcess
-	cfg.Deliver = func(d sandbox.Delivery) {
+	cfg.Deliver = func(delivery sandbox.Delivery) {
 		client := must(cards.New(cards.Config{
 			SecretKey:      server.SecretKey,
 			WebhookSecrets: []string{server.WebhookSecret},
@@ -381,7 +381,7 @@ func TestDeliverInProcess(t *testing.T) {
 			Now:            time.Now,
 			HTTPClient:     &http.Client{Transport: server},
 		}))
-		event := must(client.Webhook(http.Header{cards.SignatureHeader: {d.Signature}}, d.Body))
+		event := must(client.Webhook(http.Header{cards.SignatureHeader: {delivery.Signature}}, delivery.Body))
 		got = append(got, event.Type+" "+string(must(client.Get(t.Context(), event.PaymentID)).State))
 	}
 	server = startServer(t, cfg)
