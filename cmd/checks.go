@@ -57,7 +57,7 @@ func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (peers clients
 // checks is the one list of what a gateway depends on, for doctor.
 func (cfg Config) checks() []func(context.Context, clients) []flows.Check {
 	return []func(context.Context, clients) []flows.Check{
-		cfg.checkConfiguration, cfg.checkRedis, cfg.checkSealKeys, checkToken, cfg.checkClubSystem,
+		cfg.checkConfiguration, cfg.checkRedis, cfg.checkSealKeys, cfg.checkToken, cfg.checkClubSystem,
 		cfg.checkProcessor, cfg.checkOwnPayments, checkBrake, cfg.checkLogin, cfg.checkPublicAddress, cfg.checkOperators,
 	}
 }
@@ -131,7 +131,7 @@ func (cfg Config) ready(peers clients, halted func() error) func(context.Context
 	return func(ctx context.Context) []flows.Check {
 		ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 		defer cancel()
-		checks := append(cfg.checkRedis(ctx, peers), checkToken(ctx, peers)...)
+		checks := append(cfg.checkRedis(ctx, peers), cfg.checkToken(ctx, peers)...)
 		if token := &checks[len(checks)-1]; !token.Safe() {
 			token.Verdict = flows.Degraded
 		}
@@ -197,8 +197,8 @@ func (cfg Config) checkSealKeys(ctx context.Context, peers clients) []flows.Chec
 
 const partClub = "club system"
 
-func checkToken(ctx context.Context, peers clients) []flows.Check {
-	if err := peers.club.Authorise(ctx); err != nil {
+func (cfg Config) checkToken(ctx context.Context, peers clients) []flows.Check {
+	if err := peers.club.Authorise(ctx, cfg.ClubToken); err != nil {
 		return finding(partClub, "token", flows.Failed, err.Error(),
 			"check that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and "+
 				"FRONTDESK_CLUB_GATEWAY_KEY are the ones from its provider")
@@ -207,7 +207,7 @@ func checkToken(ctx context.Context, peers clients) []flows.Check {
 }
 
 func (cfg Config) checkClubSystem(ctx context.Context, peers clients) []flows.Check {
-	if peers.club.Authorise(ctx) != nil {
+	if peers.club.Authorise(ctx, cfg.ClubToken) != nil {
 		return nil // checkToken reports it
 	}
 	network, err := peers.club.NetworkNodes(ctx, club.Scope{ClientToken: cfg.ClubToken})

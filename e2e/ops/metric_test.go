@@ -140,6 +140,10 @@ func (m *metricEnv) expectLimits() {
 	m.expectMoves("a limit of calls", func() { m.limitCalls(1000) }, "frontdesk_club_limit_calls", "limit", "rate")
 	m.expectMoves("", nil, "frontdesk_club_limit_remaining_calls", "limit", "rate")
 	m.expectMoves("", nil, "frontdesk_club_limit_reset_timestamp_seconds", "limit", "rate")
+	m.expectMoves("a foreign key in Redis", func() {
+		frontdesktest.Must(m.t, m.client.Set(m.t.Context(), "fd:{quota:demo}:calls", "of another type", 0).Err())
+		m.limitCalls(1000)
+	}, "frontdesk_club_calls_unshared_total")
 	m.expectMoves("calls above it", func() { m.limitCalls(1) }, "frontdesk_club_calls_held_total")
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -167,7 +168,11 @@ func ShareCalls(connection redis.UniversalClient) func(context.Context, club.Cal
 		for _, wanted := range in.Wanted {
 			args = append(args, wanted)
 		}
-		reply, err := shareCalls.Run(ctx, connection, []string{quotaKey(in.Organisation)}, args...).Int64Slice()
+		key := quotaKey(in.Organisation)
+		reply, err := shareCalls.Run(ctx, connection, []string{key}, args...).Int64Slice()
+		if err != nil && strings.Contains(err.Error(), "WRONGTYPE") { // no gateway wrote it; the next call begins a new one
+			_ = connection.Del(ctx, key)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -54,6 +54,13 @@ func testQuotaByLane(redis *fixture) {
 	if grant := ask("unreadable", minute(100, 100), 0, 1); grant.Calls != 1 {
 		redis.Errorf("with an unreadable record, a payment gets %+v", grant)
 	}
+	redis.redis.Set(redis.Context(), "fd:{quota:foreign}:calls", "of another type", 0)
+	if _, err := share(redis.Context(), club.CallRequest{Organisation: "foreign", Wanted: make([]int, len(club.Lanes))}); err == nil {
+		redis.Error("a key of another type is not reported")
+	}
+	if grant := ask("foreign", minute(100, 0), 0, 1); grant.Calls != 0 {
+		redis.Errorf("a key of another type was not replaced: %+v", grant)
+	}
 	if grant := ask("none", club.CallLimits{}, 4, 7); grant.Calls != 7 || grant.Wait != 0 {
 		redis.Errorf("without limits: %+v", grant)
 	}

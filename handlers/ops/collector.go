@@ -150,9 +150,9 @@ func (c *collector) processMetrics(to *metrics) {
 	to.counter("frontdesk_redis_pool_timeouts_total", "Calls that found no free connection to Redis in time.", float64(pool.Timeouts))
 }
 
-// callLimits reports the API gateway's limits as this gateway saw them last, if there are any, and the calls that it held back.
+// callLimits reports the API gateway's limits as this gateway saw them last, if there are any, and the calls that they affected.
 func (c *collector) callLimits(to *metrics) {
-	seen, held := c.cfg.Club.CallLimits(c.cfg.ClientToken)
+	seen, held, unshared := c.cfg.Club.CallLimits(c.cfg.ClientToken)
 	for name, limit := range map[string]club.CallLimit{"rate": seen.Rate, "quota": seen.Quota} {
 		if limit.Limit == 0 {
 			continue
@@ -167,6 +167,8 @@ func (c *collector) callLimits(to *metrics) {
 		to.counter("frontdesk_club_calls_held_total", "Calls to the club system that were not made, to keep below these limits.",
 			float64(calls), "lane", string(lane))
 	}
+	to.counter("frontdesk_club_calls_unshared_total",
+		"Calls that this gateway made by its own count of these limits, because Redis did not share them.", float64(unshared))
 }
 
 // checks reports the checks of /readyz. Those of several Redis servers count as one.

@@ -144,7 +144,7 @@ var accessTokenPattern = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
 func (c *Client) bearer(ctx context.Context, request *request) (string, error) {
 	if request.token == nil {
-		return c.tokens.get(ctx)
+		return c.tokens.get(ctx, request.scope.ClientToken)
 	}
 	if !accessTokenPattern.MatchString(*request.token) {
 		return "", ErrBadToken
@@ -306,8 +306,11 @@ func limitEnd(h http.Header, now time.Time) (end time.Time, reached bool) {
 // notSent is the error of a call that failed before the connection. A call that failed for
 // want of a token is transient if the token request is.
 func notSent(op string, err error) *Error {
-	token, ok := errors.AsType[*Error](err)
-	return &Error{Operation: op, Outcome: NotSent, Err: err, transient: ok && token.transient}
+	failure := &Error{Operation: op, Outcome: NotSent, Err: err}
+	if token, ok := errors.AsType[*Error](err); ok {
+		failure.transient, failure.RetryAfter = token.transient, token.RetryAfter
+	}
+	return failure
 }
 
 // sentTrace observes whether a request may have been sent. A pooled connection does not

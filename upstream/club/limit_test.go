@@ -1,8 +1,11 @@
 package club_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,6 +87,49 @@ func TestLimitOfTheAPIGateway(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTokenTakesACall: a request for a token takes a call of the payers' lane from those that the gateways share, and waits
+// for one like any other call.
+func TestTokenTakesACall(t *testing.T) {
+	world := newWorld(t, "token-call")
+	cart := world.cart(world.visitor().IRI)
+	world.configure(func(settings *clubsim.Settings) { settings.CallLimits.PerMinute = 1000 })
+	var taken [2]atomic.Int64 // by payers and by the other lanes
+	var none atomic.Bool      // payers get no call
+	config := world.config()
+	config.ShareCalls = func(_ context.Context, request club.CallRequest) (grants []club.CallGrant, err error) {
+		for rank, wanted := range request.Wanted {
+			grant := club.CallGrant{Calls: wanted}
+			if club.Lanes[rank] == club.Payers && none.Load() {
+				grant = club.CallGrant{Wait: time.Minute}
+			}
+			taken[min(rank, 1)].Add(int64(grant.Calls))
+			grants = append(grants, grant)
+		}
+		return grants, nil
+	}
+	client := club.New(config)
+	read := func() error {
+		world.hit(clubsim.Fault{Kind: "unauthorized_once"}, "GET", "/sales/*") // the next call needs a new token
+		_, err := client.GetSale(t.Context(), world.bastille, cart.IRI)
+		return err
+	}
+	must[club.Sale](t)(client.GetSale(t.Context(), world.bastille, cart.IRI)) // its responses show the limit
+	tokens, before := world.calls("token"), [2]int64{taken[0].Load(), taken[1].Load()}
+	if err := read(); err != nil {
+		t.Fatal(err)
+	}
+	if payers, others := taken[0].Load()-before[0], taken[1].Load()-before[1]; payers != 1 || others != 1 {
+		t.Errorf("%d calls for the token and %d for the sale, want one each", payers, others)
+	}
+	none.Store(true)
+	if err := read(); !errors.Is(err, club.ErrBusy) || asError(t, err).RetryAfter != time.Minute {
+		t.Errorf("without a call for the token: %v", err)
+	}
+	if asked := world.calls("token") - tokens; asked != 1 {
+		t.Errorf("%d tokens were requested, want one", asked)
 	}
 }
 

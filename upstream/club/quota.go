@@ -3,6 +3,7 @@ package club
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -81,12 +82,15 @@ type quota struct {
 	organisation string
 	share        func(context.Context, CallRequest) ([]CallGrant, error) // Config.ShareCalls
 	now          func() time.Time
+	logger       *slog.Logger
 
-	mu     sync.Mutex
-	seen   CallLimits
-	queues [][]*caller // in the order of Lanes
-	held   []int64     // callers that were refused, likewise
-	asking bool
+	mu       sync.Mutex
+	seen     CallLimits
+	queues   [][]*caller // in the order of Lanes
+	held     []int64     // callers that were refused, likewise
+	asking   bool
+	unshared int64 // calls that were granted while share failed
+	failing  bool  // share, at the latest request
 }
 
 // caller waits for a call.
@@ -110,6 +114,7 @@ func (c *Client) quota(clientToken string) *quota {
 			organisation: clientToken,
 			share:        c.cfg.ShareCalls,
 			now:          c.cfg.Now,
+			logger:       c.cfg.Logger,
 			queues:       make([][]*caller, len(Lanes)),
 			held:         make([]int64, len(Lanes)),
 		})
@@ -118,12 +123,12 @@ func (c *Client) quota(clientToken string) *quota {
 }
 
 // await waits until a request may be sent. Its error is NotSent, and says when to come back.
-func (c *Client) await(ctx context.Context, request *request) *Error {
-	wait, err := c.quota(request.scope.ClientToken).take(ctx, c.lane(ctx))
+func (c *Client) await(ctx context.Context, op, organisation string) *Error {
+	wait, err := c.quota(organisation).take(ctx, c.lane(ctx))
 	if err == nil && wait == 0 {
 		return nil
 	}
-	held := notSent(request.op, err)
+	held := notSent(op, err)
 	if err == nil {
 		held.Err, held.RetryAfter = ErrBusy, wait
 	}
@@ -165,8 +170,9 @@ func (q *quota) ask(ctx context.Context) {
 		}
 		grants, err := q.share(ctx, request)
 		if err != nil {
-			grants = q.alone(request)
+			grants = q.alone(ctx, request, err)
 		}
+		q.failing = err != nil
 		if pause := q.serve(grants); pause > 0 {
 			<-time.After(pause)
 		}
@@ -213,9 +219,12 @@ func (q *quota) serve(grants []CallGrant) (pause time.Duration) {
 	return pause
 }
 
-// alone grants calls while Redis does not answer, by what this gateway saw last: payments get what is left, and other lanes half
+// alone grants calls while Redis does not, by what this gateway saw last: payments get what is left, and other lanes half
 // of a limit, because other gateways have seen the same.
-func (q *quota) alone(request CallRequest) (grants []CallGrant) {
+func (q *quota) alone(ctx context.Context, request CallRequest, cause error) (grants []CallGrant) {
+	if !q.failing {
+		q.logger.WarnContext(ctx, "calls to the club system not shared with the other gateways; this one counts its own", "error", cause)
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for rank, wanted := range request.Wanted {
@@ -231,6 +240,7 @@ func (q *quota) alone(request CallRequest) (grants []CallGrant) {
 		}
 		q.seen.Rate.Remaining -= grant.Calls
 		q.seen.Quota.Remaining -= grant.Calls
+		q.unshared += int64(grant.Calls)
 		grants = append(grants, grant)
 	}
 	return grants
@@ -246,9 +256,9 @@ func (q *quota) see(latest CallLimits) {
 	}
 }
 
-// CallLimits returns the limits of an organisation's calls that the latest response showed, and how many calls of each lane were
-// held back.
-func (c *Client) CallLimits(organisation string) (seen CallLimits, held map[Lane]int64) {
+// CallLimits returns the limits of an organisation's calls that the latest response showed, how many calls of each lane were
+// held back, and how many were made without Config.ShareCalls because it failed.
+func (c *Client) CallLimits(organisation string) (seen CallLimits, held map[Lane]int64, unshared int64) {
 	q := c.quota(organisation)
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -256,5 +266,5 @@ func (c *Client) CallLimits(organisation string) (seen CallLimits, held map[Lane
 	for rank, lane := range Lanes {
 		held[cmp.Or(lane, "visitors")] = q.held[rank]
 	}
-	return q.seen, held
+	return q.seen, held, q.unshared
 }

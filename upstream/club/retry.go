@@ -23,7 +23,7 @@ func (c *Client) retry(ctx context.Context, bulkhead *bulkhead, request *request
 	defer cancel()
 	for n := 1; ; n++ {
 		if !bulkhead.breaker.IsOpen() { // otherwise the call would be lost
-			if held := c.await(ctx, request); held != nil {
+			if held := c.await(ctx, request.op, request.scope.ClientToken); held != nil {
 				return held
 			}
 		}

@@ -20,10 +20,10 @@ import (
 func (c *Client) sendOnce(ctx context.Context, request request, gate Gate) (response, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.Limits.PaymentTimeout)
 	defer cancel()
-	if held := c.await(ctx, &request); held != nil {
+	if held := c.await(ctx, request.op, request.scope.ClientToken); held != nil {
 		return response{}, held
 	}
-	token, err := c.tokens.proven(ctx)
+	token, err := c.tokens.proven(ctx, request.scope.ClientToken)
 	if err != nil {
 		return response{}, notSent(request.op, err)
 	}

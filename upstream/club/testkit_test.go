@@ -105,7 +105,7 @@ func elsewhere(server *httptest.Server) http.RoundTripper {
 // authorise fetches the token in advance, so that it does not use up a short limit of the next call.
 func authorise(t *testing.T, c *club.Client) {
 	t.Helper()
-	eventually(t, func() bool { return c.Authorise(t.Context()) == nil })
+	eventually(t, func() bool { return c.Authorise(t.Context(), demo.ClientToken) == nil })
 }
 
 // asError returns the *Error in err, and fails the test without one.

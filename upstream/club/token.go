@@ -44,7 +44,7 @@ const (
 // does not keep it: its reuse reads the wall clock instead of Config.Now, makes callers wait
 // while it replaces a token that is still good, and ignores a 401.
 type tokens struct {
-	fetch    func(context.Context) (token, error)
+	fetch    func(ctx context.Context, organisation string) (token, error)
 	now      func() time.Time
 	attempts int // of a call
 	flight   singleflight.Group
@@ -68,18 +68,18 @@ func (t token) due() time.Time {
 	return t.Expiry.Add(-min(earlyRefresh, t.Expiry.Sub(t.fetched)/10))
 }
 
-// get returns the shared token. A token that is due is still returned while one
+// get returns the shared token for a call to an organisation's club system. A token that is due is still returned while one
 // request replaces it. Without a usable token, all callers wait for that request.
-func (t *tokens) get(ctx context.Context) (string, error) {
+func (t *tokens) get(ctx context.Context, organisation string) (string, error) {
 	current, now, failure := t.peek(), t.now(), t.recentFailure()
 	if current.AccessToken == "" || !now.Before(current.Expiry) {
 		if failure != nil {
 			return "", failure
 		}
-		return t.renew(ctx, current.AccessToken)
+		return t.renew(ctx, organisation, current.AccessToken)
 	}
 	if !now.Before(current.due()) && failure == nil {
-		t.start(ctx, current.AccessToken)
+		t.start(ctx, organisation, current.AccessToken)
 	}
 	return current.AccessToken, nil
 }
@@ -98,20 +98,20 @@ func (t *tokens) recentFailure() error {
 
 // proven returns a token that was fetched or accepted less than provenFor ago. It is for payments, so it shares no
 // earlier failure.
-func (t *tokens) proven(ctx context.Context) (string, error) {
+func (t *tokens) proven(ctx context.Context, organisation string) (string, error) {
 	current, now := t.peek(), t.now()
 	if current.AccessToken == "" || now.Sub(current.proved) >= provenFor || !now.Before(current.Expiry) {
-		return t.renew(ctx, current.AccessToken)
+		return t.renew(ctx, organisation, current.AccessToken)
 	}
 	return current.AccessToken, nil
 }
 
 // renew replaces a token and waits until that is done.
-func (t *tokens) renew(ctx context.Context, old string) (string, error) {
+func (t *tokens) renew(ctx context.Context, organisation, old string) (string, error) {
 	select {
 	case <-ctx.Done():
 		return "", ctx.Err()
-	case got := <-t.start(ctx, old):
+	case got := <-t.start(ctx, organisation, old):
 		value, _ := got.Val.(string) // nil with an error
 		return value, got.Err
 	}
@@ -120,12 +120,12 @@ func (t *tokens) renew(ctx context.Context, old string) (string, error) {
 // start begins a fetch, or joins the one in progress. The fetch outlives the caller that
 // began it, because others wait for it as well; fetchToken limits its time. Where the old
 // token was just replaced, it returns the new one.
-func (t *tokens) start(ctx context.Context, old string) <-chan singleflight.Result {
+func (t *tokens) start(ctx context.Context, organisation, old string) <-chan singleflight.Result {
 	return t.flight.DoChan("", func() (any, error) {
 		if current := t.peek().AccessToken; current != "" && current != old {
 			return current, nil
 		}
-		fetched, err := t.fetch(context.WithoutCancel(ctx))
+		fetched, err := t.fetch(context.WithoutCancel(ctx), organisation)
 		now := t.now()
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -160,24 +160,27 @@ func (t *tokens) report(value string, status int) {
 	}
 }
 
-// Authorise makes sure that there is an access token. Its error says whether the club system
-// accepts the credentials.
-func (c *Client) Authorise(ctx context.Context) error {
-	_, err := c.tokens.get(ctx)
+// Authorise makes sure that there is an access token for the calls to an organisation's club system. Its error says whether
+// the club system accepts the credentials.
+func (c *Client) Authorise(ctx context.Context, organisation string) error {
+	_, err := c.tokens.get(ctx, organisation)
 	return err
 }
 
 // fetchToken requests a token with the client's credentials; club system API, section
-// Token. The token's life counts from before the request.
-func (c *Client) fetchToken(ctx context.Context) (token, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Limits.ReadTimeout)
+// Token. The token's life counts from before the request. Payments need it too, so that it is requested in their lane.
+func (c *Client) fetchToken(ctx context.Context, organisation string) (token, error) {
+	ctx, cancel := context.WithTimeout(WithLane(ctx, Payers), c.cfg.Limits.ReadTimeout)
 	defer cancel()
+	if held := c.await(ctx, "Token", organisation); held != nil {
+		return token{}, held
+	}
 	ctx, span := startSpan(ctx, "Token")
 	defer span.End()
 	credentials := clientcredentials.Config{ClientID: c.cfg.ClientID, ClientSecret: c.cfg.ClientSecret,
 		TokenURL: c.cfg.BaseURL + c.cfg.TokenPath, AuthStyle: oauth2.AuthStyleInParams}
 	start := c.cfg.Now()
-	source := credentials.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: tokenTransport{c}}))
+	source := credentials.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: tokenTransport{c, organisation}}))
 	fetched, err := source.Token()
 	if e, ours := errors.AsType[*Error](err); ours {
 		return token{}, e // the library's text holds the address
@@ -193,7 +196,10 @@ func (c *Client) fetchToken(ctx context.Context) (token, error) {
 // tokenTransport is the http.RoundTripper of token requests. It adds the gateway key,
 // observes the request, and turns every failure into an *Error. The club system does not
 // document its response, so that the library gets a normalized one.
-type tokenTransport struct{ *Client }
+type tokenTransport struct {
+	*Client
+	organisation string
+}
 
 func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	var sent sentTrace
@@ -213,6 +219,7 @@ func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, e
 	}
 	a := t.readResponse(resp)
+	t.quota(t.organisation).see(a.limits)
 	body, e := normalizeToken(a)
 	t.observe(ctx, "Token", a.status, e, t.cfg.Now().Sub(start))
 	if e != nil {
