@@ -35,6 +35,8 @@ const (
 	MandateSignedTwice     = "a contact signed two mandates of one registration"
 	NeverSettles           = "the journey does not end"
 	PersonalDataInPlain    = "personal data is in plain text"
+	RestrictedInDoubt      = "a payment that the club system refused for a restriction is in doubt, or recorded"
+	RestrictedTakenTwice   = "money was taken twice for a cart that the club system refuses for a restriction, or refunded twice"
 )
 
 // QuietPeriod is how long after the last fault money may be neither recorded nor in doubt: the alert fires
@@ -76,6 +78,9 @@ type Evidence struct {
 	// CapturedTooLate are payments whose money was taken by a process that began to advance them when the hour after their
 	// authorisation was over.
 	CapturedTooLate []string
+
+	// Restricted says that the club system refused each request to settle the sale for a restriction, and that every response arrived.
+	Restricted bool
 
 	SignedTwice []string // the mandates that one contact signed, if there are several
 	Records     []Record // the payments that Redis has, any order
@@ -166,6 +171,9 @@ func (e Evidence) Violations() (found []Violation) {
 		broken(SecondContact, "%d contacts and %d sales", e.Contacts, e.Sales)
 	}
 	e.checkLedger(broken)
+	if e.Restricted {
+		e.checkRestricted(broken)
+	}
 	e.checkReportedState(broken)
 	e.checkResponses(broken)
 	return found
@@ -204,6 +212,17 @@ func (e Evidence) checkLedger(broken func(string, string, ...any)) {
 	refunded := slices.ContainsFunc(e.CardPayments, func(h CardPayment) bool { return h.Refunded > 0 })
 	if len(e.Booked) > 0 && refunded && keeping == 0 && e.Method == "" {
 		broken(RefundedButApplied, "booked %v, the processor holds %+v", e.Booked, e.CardPayments)
+	}
+}
+
+// checkRestricted judges a sale that the club system refuses for a restriction: money that was taken went back, once and by itself.
+func (e Evidence) checkRestricted(broken func(string, string, ...any)) {
+	if e.inDoubt() || e.State == "recorded" {
+		broken(RestrictedInDoubt, "the gateway says %q, and of earlier payments %v", e.State, e.StateByPayment)
+	}
+	taken := slices.DeleteFunc(slices.Clone(e.CardPayments), func(held CardPayment) bool { return held.Captured == 0 })
+	if len(taken) > 1 || len(taken) == 1 && taken[0].Refunded > taken[0].Captured {
+		broken(RestrictedTakenTwice, "%+v", taken)
 	}
 }
 

@@ -146,6 +146,21 @@ var Mutations = []Mutation{
 		New: `	left, err := m.cfg.Store.AskBrake(ctx, request)
 	left = 0`,
 	}}},
+	{Name: "restriction-doubted", Description: "a payment that the club system refuses for a restriction is in doubt", Edits: []Edit{{
+		File: "flows/payment/protocol/record.go",
+		Old:  `	return d.release(d.endUnrecorded(next, "the club system refused it for a restriction"+d.f.Post.Seen))`,
+		New:  `	return d.write(next, flows.InDoubt, "the club system refused it for a restriction")`,
+	}}},
+	{Name: "refund-forgotten", Description: "a payment that was certainly not recorded is cancelled, and its money stays taken", Edits: []Edit{{
+		File: "flows/payment/protocol/record.go",
+		Old:  `		return d.write(next, flows.RefundDue, reason)`,
+		New:  `		return d.write(next, flows.Cancelled, reason)`,
+	}}},
+	{Name: "restriction-forgotten", Description: "a cart that the club system refuses for a restriction can be paid again", Edits: []Edit{{
+		File: "flows/cart.go",
+		Old:  `	if p.IsRestricted() && p.CartRevision == cart.Revision() {`,
+		New:  `	if p.IsRestricted() && p.CartRevision == "" {`,
+	}}},
 	{Name: "block-undecidable", Description: "an operator cannot have a blocked payment refunded", Edits: []Edit{{
 		File: "flows/payment/protocol/decide.go",
 		Old:  "	case choice == GiveBack:\n		return d.refundBlocked()",

@@ -202,6 +202,9 @@ func (s *env) post(w http.ResponseWriter, r *http.Request, body []byte, t *task)
 		return s.answer(w, r, fault)
 	}
 	if !journey.chance(journey.plan.posts) {
+		if journey.plan.restricts {
+			journey.fault(restricted)
+		}
 		return s.answer(w, r, nil)
 	}
 	kinds := len(clubKinds)

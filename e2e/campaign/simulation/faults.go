@@ -50,6 +50,7 @@ const (
 	itemHung       = "club: an item hung"
 	clubChanged    = "club: the cart changed"
 	brakeEngaged   = "club: no payment recorded, the brake engaged"
+	restricted     = "club: a payment refused for a restriction"
 	deskSettled    = "desk: settled the sale"
 	refundFailed   = "processor: refund failed"
 	opRefundAgain  = "operator: refund again"
@@ -95,7 +96,7 @@ func faultKinds() []string {
 		cardsKeyInUse, cardsLocked, cardsOvertaken,
 		bankSlow, refundFailed, postLate, postSlow, crashed, slept, hookLost, hookTwice, hookLate, jobLost,
 		buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, buyerWentBack, startRepeated,
-		oddAnswers, itemHung, clubChanged, brakeEngaged, deskSettled, refundedByHand, strangerAsked, codeSlow, codeUnanswered, codeLate,
+		oddAnswers, itemHung, clubChanged, brakeEngaged, restricted, deskSettled, refundedByHand, strangerAsked, codeSlow, codeUnanswered, codeLate,
 		opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain,
 	}
 	for _, kind := range clubKinds {
@@ -130,6 +131,8 @@ type plan struct {
 	brake                                bool   // other payments met an outage before, and one of them probes
 	stranger                             bool   // someone else knows the registration's address
 	mandate                              bool   // the cart is paid by direct debit, and the buyer changes the account
+	restricts                            bool   // the club system refuses each payment, and only then: the buyer is too young
+	onlyRestricts                        bool   // and nothing keeps the gateways from reading that
 	faultWindow                          time.Duration
 }
 
@@ -210,6 +213,21 @@ func newPlan(rng *rand.Rand) plan {
 		drawn.faultWindow = max(drawn.faultWindow, 6*time.Minute)
 	}
 	drawn.capturesDown = drawn.dayPasses && rng.IntN(2) == 0
+	if drawn.method != flows.Free && !drawn.mandate && rng.IntN(10) == 0 {
+		drawn.restricts, drawn.onlyRestricts = true, rng.IntN(2) == 0
+	}
+	if drawn.onlyRestricts {
+		drawn = plan{
+			method:        drawn.method,
+			restricts:     true,
+			onlyRestricts: true,
+			reads:         drawn.reads,
+			webhooks:      drawn.webhooks,
+			stranger:      drawn.stranger,
+			desk:          drawn.desk,
+			faultWindow:   drawn.faultWindow,
+		}
+	}
 	return drawn
 }
 

@@ -139,8 +139,15 @@ func (f *journey) register() error {
 		offer = "3801"
 	}
 	item := flows.NewItem{OfferID: offer, StartDate: start}
+	birthDate := "1990-05-17"
 	if f.plan.mandate {
 		item.OfferID, item.Debit = "901", &flows.Debit{Day: new(10)}
+	}
+	if f.plan.restricts {
+		item.OfferID, birthDate = "401", "2015-05-17" // from 18 years
+		if err := f.sim.Configure(func(settings *clubsim.Settings) { settings.RestrictionsAtPayment = true }); err != nil {
+			return err
+		}
 	}
 	request := registration.StartRequest{
 		ID:          f.newID(),
@@ -150,7 +157,7 @@ func (f *journey) register() error {
 		Person: &flows.Person{
 			GivenName:  f.person.GivenName,
 			FamilyName: f.person.FamilyName,
-			BirthDate:  "1990-05-17",
+			BirthDate:  birthDate,
 			Email:      f.person.Email,
 			Mobile:     f.person.Mobile,
 			Street:     f.person.Street,
@@ -376,6 +383,7 @@ func (f *journey) evidence() (evidence campaign.Evidence, err error) {
 	evidence.CapturedWhileHeld, evidence.CapturedTooLate = f.chargedHeld, f.chargedLate
 	evidence.Contacts, evidence.Sales = len(f.sim.Contacts())-f.contacts, f.started
 	evidence.Booked, evidence.SettledBy, evidence.Desk, evidence.SentAfterDesk = f.booked(), f.settlements, f.amounts(true), f.sentLate
+	evidence.Restricted = f.plan.onlyRestricts && f.faults[restricted] > 0
 	evidence.FalselyAccepted = f.faults[posting+falseAcceptance] > 0
 	if len(evidence.Booked)+len(evidence.SettledBy)+len(evidence.Desk) == 0 && sale.State != building {
 		evidence.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted

@@ -39,6 +39,7 @@ func Campaign() campaign.Campaign {
 			"One refund in four is refused, pending or returned by the bank, and one capture in eight is decided later. " +
 			"The processor refuses what meets a write in progress. In one journey of five or more, " +
 			"something in front of the club system answers instead of it. In one of eight, others have engaged the brake. " +
+			"One buyer in eleven is too young for the offer, which the club system refuses only at the payment. " +
 			"Staff refund some recorded payments in the processor's pages. " +
 			"Operators decide doubts by the club system's books.",
 		Faults:    faultKinds(),
@@ -47,7 +48,8 @@ func Campaign() campaign.Campaign {
 		Mutations: []string{"take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt", "no-write-gate", "cart-unchecked",
 			"no-rebuild", "no-response-no-effect", "any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline",
 			"paid-twice-unseen", "refund-believed", "no-brake", "capture-whenever", "believe-any-2xx", "unsettled-unseen", "unmarked-write",
-			"start-forgotten", "pending-code-free", "difference-unread", "block-undecidable"},
+			"start-forgotten", "pending-code-free", "difference-unread", "block-undecidable", "restriction-doubted", "refund-forgotten",
+			"restriction-forgotten"},
 		Long: campaign.Options{Count: 500_000, Duration: 4 * time.Hour, MinFaults: map[string]int{oddAnswers: 100_000}},
 	}
 }
