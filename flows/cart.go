@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"frontdesk/upstream/club"
 )
@@ -93,11 +94,14 @@ const (
 	ProblemSettled            CartProblemCode = "settled"      // at the club, outside this registration
 )
 
-// RequestedItems returns the items as requested.
+// RequestedItems returns the items as requested, without those that the club system has removed from the sale since. A sale that shows no
+// articles has all of them.
 func (r *Registration) RequestedItems() []NewItem {
-	items := make([]NewItem, len(r.Items))
-	for i, item := range r.Items {
-		items[i] = item.NewItem
+	items := make([]NewItem, 0, len(r.Items))
+	for _, item := range r.Items {
+		if len(r.Cart.Lines) == 0 || slices.ContainsFunc(r.Cart.Lines, func(line Line) bool { return line.ID == item.ID }) {
+			items = append(items, item.NewItem)
+		}
 	}
 	return items
 }
@@ -198,6 +202,41 @@ var cartProblems = map[string]CartProblemCode{
 // it is not written for visitors and may name other people.
 func ProblemOf(v club.Violation) CartProblem {
 	return CartProblem{Code: cmp.Or(cartProblems[v.Code], ProblemNotAccepted)}
+}
+
+// FieldProblemOf says which field of an item a violation is about, and what is wrong with it.
+func FieldProblemOf(violation club.Violation) FieldProblem {
+	pointer := "/offerId"
+	for part, field := range fieldsOfItems {
+		if strings.HasSuffix(violation.Field, part) {
+			pointer = field
+		}
+	}
+	code, known := itemProblems[ProblemOf(violation).Code]
+	switch {
+	case known:
+	case pointer == "/offerId":
+		code = FieldNotForBuyer
+	default:
+		code = FieldNotAccepted
+	}
+	return FieldProblem{Pointer: pointer, Code: code}
+}
+
+// fieldsOfItems are the fields of an item by the end of the club system's path.
+var fieldsOfItems = map[string]string{
+	"implementation.startDate":       "/startDate",
+	"repaymentSchedule.startDate":    "/debit/from",
+	"repaymentSchedule.debitDay":     "/debit/day",
+	"repaymentSchedule.debitWeekDay": "/debit/weekDay",
+}
+
+// itemProblems are the codes of an item's field by those of a cart.
+var itemProblems = map[CartProblemCode]FieldCode{
+	ProblemAgeRestricted:     FieldAgeRestricted,
+	ProblemDebt:              FieldDebt,
+	ProblemNotAvailable:      FieldNotOffered,
+	ProblemStartDateRequired: FieldRequired,
 }
 
 // Wire returns the debits for the club system; nil if the club chooses.

@@ -48,6 +48,9 @@ const (
 	FieldCursor           FieldCode = "cursor"
 	FieldAmounts          FieldCode = "amounts"
 	FieldNotOffered       FieldCode = "not_offered"
+	FieldNotForBuyer      FieldCode = "not_for_buyer"  // a restriction of the offer, where no other code says more
+	FieldAgeRestricted    FieldCode = "age_restricted" // not for people of this age
+	FieldDebt             FieldCode = "debt"           // not for people who owe this much
 	FieldItemFailed       FieldCode = "item_failed"
 	FieldCartFull         FieldCode = "cart_full" // max
 	FieldNoDirectDebit    FieldCode = "no_direct_debit"
@@ -75,6 +78,11 @@ type FieldProblem struct {
 	Code    FieldCode         // empty for operators' requests
 	Params  map[string]string // of the code's text
 	Message string            // for operators, in English; empty: the code's text
+}
+
+// SameAs reports whether both say the same of the same field.
+func (p FieldProblem) SameAs(other FieldProblem) bool {
+	return p.Pointer == other.Pointer && p.Code == other.Code
 }
 
 // DateFormProblem returns a problem if a date is not YYYY-MM-DD.

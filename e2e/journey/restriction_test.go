@@ -112,3 +112,99 @@ func TestRestrictionsOfSettlements(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedItem adds what the buyer may not buy, where the club system refuses that at once. The problem is at the item's field; an
+// option that needs the tag of a subscription is accepted with one, and goes when the buyer removes the subscription.
+func TestRefusedItem(t *testing.T) {
+	t.Parallel()
+	const option, subscription, towel = "1901", "201", "4101"
+	env := frontdesktest.NewEnv(t)
+	env.Upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.RefuseAtAdd = true })
+	_, client := env.Gateway(t)
+	start := frontdesktest.Day(10)
+	items := []api.NewItem{{OfferId: towel}, {OfferId: adultsOnly, StartDate: &start}}
+	body := api.StartRegistration{ClubId: "11", Person: child(), Items: &items}
+	problem := client.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.OfferNotAvailable)
+	expectField(t, problem, "/items/1/offerId", "age_restricted")
+
+	registration := client.RegisterWith("11", child(), api.NewItem{OfferId: towel})
+	path := "/v1/registrations/" + registration.Id + "/items"
+	add := func(offer string) *frontdesktest.Response {
+		return client.Do("POST", path, api.NewItem{OfferId: offer, StartDate: &start}, frontdesktest.Key(""))
+	}
+	expectField(t, add(adultsOnly).Problem(api.OfferNotAvailable), "/offerId", "age_restricted")
+	expectField(t, add(option).Problem(api.OfferNotAvailable), "/offerId", "not_for_buyer")
+	add(subscription).Into(http.StatusCreated, nil)
+	add(option).Into(http.StatusCreated, &registration)
+	if len(registration.Cart.Items) != 3 || !registration.Cart.Valid {
+		t.Fatalf("the cart is %+v", registration.Cart)
+	}
+
+	client.Do("DELETE", path+"/"+itemOf(registration, subscription).Id, nil).Into(http.StatusOK, &registration)
+	if left := registration.Cart; len(left.Items) != 1 || itemOf(registration, towel) == nil || len(left.Changes) != 1 || !left.Valid {
+		t.Errorf("the cart is %+v", left)
+	}
+	sales := env.Upstreams.Sim.Sales()
+	if sale := sales[len(sales)-1]; len(sale.Lines) != 1 || int64(sale.Total) != registration.Cart.DueNow.Amount {
+		t.Errorf("the sale is %+v", sale)
+	}
+	payment := client.Pay(registration.Id)
+	client.Confirm(payment, frontdesktest.ApprovedCard)
+	client.Await(registration.Id, api.Completed)
+	env.ExpectOnePayment(t, payment.Total.Amount)
+}
+
+// TestDependentsRemovedByStaff has staff remove a subscription in the club's own screens, with which an option goes. Neither comes back
+// with a later change of the buyer's.
+func TestDependentsRemovedByStaff(t *testing.T) {
+	t.Parallel()
+	const option, subscription, towel, bottle = "1901", "201", "4101", "4001"
+	env := frontdesktest.NewEnv(t)
+	env.Upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.RemoveDependents = true })
+	_, client := env.Gateway(t)
+	start := frontdesktest.Day(10)
+	registration := client.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: subscription, StartDate: &start},
+		api.NewItem{OfferId: option, StartDate: &start}, api.NewItem{OfferId: towel}, api.NewItem{OfferId: bottle})
+	sales := env.Upstreams.Sim.Sales()
+	removeFirstArticle(t, env, sales[len(sales)-1].ID)
+	path := "/v1/registrations/" + registration.Id
+	client.Do("POST", path+"/check", nil, frontdesktest.Key("")).Into(http.StatusOK, &registration)
+	if cart := registration.Cart; len(cart.Items) != 2 || len(cart.Changes) != 2 {
+		t.Fatalf("the cart is %+v", cart)
+	}
+	client.Do("DELETE", path+"/items/"+itemOf(registration, bottle).Id, nil).Into(http.StatusOK, &registration)
+	if cart := registration.Cart; len(cart.Items) != 1 || itemOf(registration, towel) == nil {
+		t.Errorf("after another removal, the cart is %+v", cart)
+	}
+}
+
+// removeFirstArticle removes the first article of a sale, as staff do in the club's own screens.
+func removeFirstArticle(t *testing.T, env frontdesktest.Env, sale string) {
+	t.Helper()
+	desk := frontdesktest.NewClient(t, env.Upstreams.URL)
+	var read struct {
+		Articles []struct {
+			ID string `json:"@id"`
+		} `json:"articles"`
+	}
+	sim(desk, "GET", sale).Into(http.StatusOK, &read)
+	sim(desk, "DELETE", read.Articles[0].ID).Into(http.StatusNoContent, nil)
+}
+
+func itemOf(registration api.Registration, offer string) *api.CartItem {
+	for i, item := range registration.Cart.Items {
+		if frontdesktest.Value(item.OfferId) == offer {
+			return &registration.Cart.Items[i]
+		}
+	}
+	return nil
+}
+
+// expectField expects one field in a problem, with its code.
+func expectField(t *testing.T, problem api.Problem, pointer, code string) {
+	t.Helper()
+	fields := frontdesktest.Value(problem.Errors)
+	if len(fields) != 1 || frontdesktest.Place(fields[0]) != pointer || string(fields[0].Code) != code {
+		t.Errorf("the fields are %+v, want %s at %s", fields, code, pointer)
+	}
+}

@@ -45,7 +45,7 @@ func (e simEntry) loops() int64 {
 }
 
 // sim asks the club system directly, without the gateway.
-func sim(client *frontdesktest.Client, path string) *frontdesktest.Response {
+func sim(client *frontdesktest.Client, method, path string) *frontdesktest.Response {
 	key := [2]string{"x-gateway-api-key", clubsim.DemoGatewayKey}
 	var token struct {
 		Value string `json:"access_token"`
@@ -53,7 +53,7 @@ func sim(client *frontdesktest.Client, path string) *frontdesktest.Response {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {clubsim.DemoClientID}, "client_secret": {clubsim.DemoClientSecret}}
 	client.Do("POST", "/sim/oauth/v2/token", form.Encode(), key, [2]string{"Content-Type", "application/x-www-form-urlencoded"}).
 		Into(http.StatusOK, &token)
-	return client.Do("GET", "/sim"+path, nil, key, [2]string{"Authorization", "Bearer " + token.Value},
+	return client.Do(method, "/sim"+path, nil, key, [2]string{"Authorization", "Bearer " + token.Value},
 		[2]string{"x-user-club-id", "/demo/clubs/11"}, [2]string{"x-user-network-node-id", "/demo/network_nodes/3"})
 }
 
@@ -84,7 +84,7 @@ func TestScheduleOfEveryOffer(t *testing.T) {
 			var schedule api.Schedule
 			client.Do("GET", "/v1/clubs/"+club+"/offers/"+offer.Id+"/schedule?startDate=2030-01-16&debitDay=20", nil).Into(http.StatusOK, &schedule)
 			var records simOffer
-			sim(client, "/demo/offers/"+offer.Id).Into(http.StatusOK, &records)
+			sim(client, "GET", "/demo/offers/"+offer.Id).Into(http.StatusOK, &records)
 			if schedule.OfferId != offer.Id || schedule.StartDate != "2030-01-16" || first.Day != 20 {
 				t.Errorf("%s: asked for another schedule: %+v", offer.Name, schedule)
 			}
@@ -293,7 +293,7 @@ func TestScheduleMatchesClubSystem(t *testing.T) {
 			Implementation struct{ StartDate string }
 		}
 	}
-	sim(client, saleOf(t, client)).Into(http.StatusOK, &asked)
+	sim(client, "GET", saleOf(t, client)).Into(http.StatusOK, &asked)
 	if len(asked.Articles) != 1 {
 		t.Fatalf("the sale holds %+v", asked.Articles)
 	}

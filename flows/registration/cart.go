@@ -144,6 +144,13 @@ func itemFailed(err error, pointer string, i int) error {
 	}
 	located := *failure
 	located.Item = i + 1
+	if at := fmt.Sprintf(pointer, i); len(failure.Fields) > 0 {
+		located.Fields = slices.Clone(failure.Fields)
+		for n := range located.Fields {
+			located.Fields[n].Pointer = at + located.Fields[n].Pointer
+		}
+		return &located
+	}
 	code := flows.FieldItemFailed
 	if failure.Code == flows.OfferNotAvailable {
 		code = flows.FieldNotOffered
@@ -188,9 +195,38 @@ func (s *Service) RemoveItem(ctx context.Context, id, token, item string) (flows
 		if err := s.replaceable(ctx, r, at); err != nil {
 			return err
 		}
-		return s.rebuild(ctx, r, at, kept)
+		return s.rebuildAccepted(ctx, r, at, kept)
 	})
 }
+
+// rebuildAccepted rebuilds the sale without the items that the club system refuses now, because they depend on what was removed. The
+// cart shows them as gone.
+func (s *Service) rebuildAccepted(ctx context.Context, r *flows.Registration, at catalogue.Club, kept []flows.NewItem) error {
+	before := r.Cart.Lines
+	var gone []string
+	for {
+		err := s.rebuild(ctx, r, at, kept)
+		refused, ok := errors.AsType[*refusedItem](err)
+		switch {
+		case ok:
+			gone = append(gone, kept[refused.index].ID)
+			kept = slices.Delete(kept, refused.index, refused.index+1)
+			continue
+		case err == nil && len(gone) > 0:
+			isGone := func(line flows.Line) bool { return slices.Contains(gone, line.ID) }
+			r.Cart.Gone = slices.DeleteFunc(slices.Clone(before), func(line flows.Line) bool { return !isGone(line) })
+		}
+		return withoutFields(err)
+	}
+}
+
+// refusedItem is the error for one of several items that the club system does not accept.
+type refusedItem struct {
+	error
+	index int
+}
+
+func (r *refusedItem) Unwrap() error { return r.error }
 
 // Check asks the club system whether the cart is valid, and stores what it says, so that a problem that staff
 // solved is over everywhere.

@@ -176,6 +176,9 @@ func (s *Service) fillDraft(ctx context.Context, registration *flows.Registratio
 			if s.noteMissing(ctx, registration, registration.Draft.Sale, err) {
 				registration.Draft.Sale = ""
 			}
+			if pointer == "" && flows.CodeOf(err) == flows.OfferNotAvailable {
+				err = &refusedItem{err, i}
+			}
 			return sale, check, itemFailed(err, pointer, i)
 		}
 		cart.accept()
@@ -267,7 +270,13 @@ func (s *Service) addArticle(ctx context.Context, registration *flows.Registrati
 		*into.write = nil
 	}
 	if upstream, ok := errors.AsType[*club.Error](err); ok && (upstream.Status == 400 || upstream.Status == 422) {
-		return &flows.Error{Code: flows.OfferNotAvailable, Detail: flows.DetailOfferNotForBuyer, Err: err}
+		refused := &flows.Error{Code: flows.OfferNotAvailable, Detail: flows.DetailOfferNotForBuyer, Err: err}
+		for _, violation := range upstream.Violations {
+			if problem := flows.FieldProblemOf(violation); !slices.ContainsFunc(refused.Fields, problem.SameAs) {
+				refused.Fields = append(refused.Fields, problem)
+			}
+		}
+		return refused
 	}
 	return flows.ClubFailed(err, flows.DetailItemNotAdded)
 }
