@@ -23,9 +23,8 @@ type quotaRun struct {
 	gateways        [2]string
 	upstreams       string
 	http            http.Client
-	ends            time.Time // of the arrivals
 	completed       atomic.Int64
-	waited, right   atomic.Int64 // visitors that came back after Retry-After, and those of them that were admitted within a quarter of it
+	waited, right   atomic.Int64 // visitors whose first Retry-After has been judged, and those who were admitted within a quarter of it
 	failed, refused atomic.Int64 // journeys that failed; calls over a limit
 	start           api.StartRegistration
 }
@@ -33,14 +32,15 @@ type quotaRun struct {
 // measureQuota lets ten times as many visitors arrive as the limits allow to sign up. Those that have to wait come back after Retry-After.
 func measureQuota(lasts time.Duration) func(*harness) []row {
 	return func(bench *harness) []row {
-		const perMinute, signupCalls, times = 1000, 13, 10
+		const perMinute, times = 1000, 10
 		redis, upstreams := frontdesktest.NewDurableRedis(bench), bench.upstreams()
-		run := &quotaRun{harness: bench, upstreams: upstreams.URL, ends: time.Now().Add(lasts), http: http.Client{Timeout: time.Minute}}
+		run := &quotaRun{harness: bench, upstreams: upstreams.URL, http: http.Client{Timeout: time.Minute}}
 		run.start = api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOffOffer}}}
 		for i := range run.gateways {
 			run.gateways[i] = bench.gateway(upstreams.URL, redis).URL
 			bench.fetch(run.gateways[i]+catalogue, nil)
 		}
+		signupCalls := run.signupCalls()
 		limits := clubsim.CallLimits{PerMinute: perMinute, PerSlice: 30, SliceMs: 100}
 		frontdesktest.NewClient(bench, upstreams.URL).Control(http.MethodPut, "settings", map[string]any{"callLimits": limits}).
 			Into(http.StatusOK, nil)
@@ -60,7 +60,7 @@ func measureQuota(lasts time.Duration) func(*harness) []row {
 		return []row{{
 			name,
 			fmt.Sprintf("%d signups of %.0f", run.completed.Load(), signups),
-			fmt.Sprintf("%d came back after Retry-After; %d failed", run.waited.Load(), run.failed.Load()),
+			fmt.Sprintf("%.3g calls of a signup; %d came back after Retry-After; %d failed", signupCalls, run.waited.Load(), run.failed.Load()),
 			[]check{
 				{"completed, of calls ÷ calls of a signup", float64(run.completed.Load()) / signups, threshold{atLeast: 0.95}},
 				{"calls over a limit", float64(run.refused.Load()), threshold{atMost: 0.5}},
@@ -70,30 +70,46 @@ func measureQuota(lasts time.Duration) func(*harness) []row {
 	}
 }
 
+// signupCalls counts the calls of a signup while there are no limits and no other visitors: until a minute after it, when the
+// sale is compared with the payment.
+func (q *quotaRun) signupCalls() float64 {
+	const signups, afterwards = 5, 75 * time.Second
+	club := frontdesktest.NewClient(q, q.upstreams)
+	before := len(club.Calls())
+	q.concurrently(signups, signups, func(number int) { q.visit(q.Context(), number) })
+	q.sleep(afterwards)
+	if completed := q.completed.Swap(0); completed != signups {
+		q.Fatalf("%d of %d signups were completed without limits", completed, signups)
+	}
+	return float64(len(club.Calls())-before) / signups
+}
+
 // visit makes the signup of one visitor. The first Retry-After is right if the visitor is admitted soon after it.
 func (q *quotaRun) visit(ctx context.Context, number int) {
 	buyer := &frontdesktest.Buyer{Gateway: q.gateways[number%2], Upstreams: q.upstreams, HTTP: &q.http}
 	buyer.Header = http.Header{"X-Forwarded-For": {callerAddress(number)}}
 	key, arrived, promised := uuid.NewString(), time.Now(), time.Duration(0)
+	judge := func(admitted bool) {
+		late := time.Since(arrived) > promised*5/4+time.Second // Retry-After has whole seconds
+		if promised > 0 && (admitted || late) {
+			q.waited.Add(1)
+		}
+		if promised > 0 && admitted && !late {
+			q.right.Add(1)
+		}
+	}
 	for {
 		response, err := buyer.Send(ctx, http.MethodPost, buyer.Gateway+"/v1/registrations", key, q.start)
-		if err != nil {
-			return // the measurement is over
-		}
-		if response.Code() != string(api.Overloaded) {
-			if promised > 0 {
-				q.waited.Add(1)
-				if time.Since(arrived) < promised*5/4+time.Second { // Retry-After has whole seconds
-					q.right.Add(1)
-				}
-			}
+		if err == nil && response.Code() != string(api.Overloaded) {
+			judge(true)
 			q.finish(ctx, buyer, response)
 			return
 		}
-		if promised == 0 {
+		if err == nil && promised == 0 {
 			promised = response.RetryAfter()
 		}
-		if !frontdesktest.Sleep(ctx, response.RetryAfter()) {
+		if err != nil || !frontdesktest.Sleep(ctx, response.RetryAfter()) {
+			judge(false) // the measurement is over
 			return
 		}
 	}

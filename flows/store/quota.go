@@ -16,6 +16,7 @@ import (
 // A lane may make a call while more is left than its floor: a part of what would be left if all calls were spread evenly over the
 // window. So the lanes above it always find calls, and nothing is left over at the end.
 const quotaState = `
+local signupCalls = 13 -- as documented in docs/reference/simulator.md; 20 real signups outweigh that
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local state, fields = {}, redis.call('HGETALL', KEYS[1])
@@ -27,8 +28,10 @@ local function get(name, what) return state[name .. ' ' .. what] end
 local function set(name, values) for what, value in pairs(values) do state[name .. ' ' .. what] = value end end
 local function begin(name, left, ends)
   set(name, {left = left, first = left, began = now, ends = ends})
-  if name == 'rate' then -- the calls of a signup are averaged over the latest windows
-    state.calls, state.starts = (state.calls or 0) * 0.8, (state.starts or 0) * 0.8
+  if name == 'rate' then -- only whole windows count: a signup's last calls are long after its start
+    local calls, starts = state.calls or 0, state.starts or 0
+    state.cost = (calls + 20 * signupCalls) / (starts + 20)
+    state.calls, state.starts = calls * 0.8, starts * 0.8
   end
 end
 local function spare(name, floor, wanted)
@@ -112,50 +115,47 @@ return reply
 `)
 
 // admitNewcomer admits as many newcomers as the rate leaves calls for: for their whole signup, which needs what signups have
-// needed so far. The others get a turn, and keep it by the key of their request. A newcomer without a turn is admitted while
-// half of the places that have collected are free: those with a turn then seem not to come back.
+// needed so far. The others get a turn, and keep it by the key of their request. Places are collected evenly, and half of
+// them are kept for newcomers whose turn has come. Turns are a fifth further apart than places, because a signup may need
+// more calls than it seemed, and what a newcomer was told must stay right. Newcomers without a turn get the places that are
+// left, and those of newcomers who stay away.
 //
 // KEYS  1 quota of the organisation  2 the newcomer's turn: when, ms; 0: admitted
-// ARGV  1 calls of a signup, as assumed at first  2 how many signups that assumption counts for
-//
-//	3 how far ahead turns are given, ms  4 how long a turn is kept, ms
+// ARGV  1 how far ahead turns are given, ms  2 how long a turn is kept, ms
 //
 // Returns how long the newcomer has to wait, ms; 0: admitted.
 var admitNewcomer = redis.NewScript(quotaState + `
-local turn = tonumber(redis.call('GET', KEYS[2]) or '-1')
-if turn == 0 or not get('rate', 'limit') then return 0 end
+local turn, limit = tonumber(redis.call('GET', KEYS[2]) or '-1'), get('rate', 'limit')
+if turn == 0 or not limit then return 0 end
 local _, wait = spare('quota', floors[4], 1)
 local _, pause = spare('rate', floors[4], 1)
 wait = math.max(wait, pause)
-local even = get('rate', 'first') * (get('rate', 'ends') - now) / (get('rate', 'ends') - get('rate', 'began'))
-local cost = ((state.calls or 0) + ARGV[1] * ARGV[2]) / ((state.starts or 0) + ARGV[2])
-local pace = get('rate', 'limit') / get('rate', 'period') / cost -- newcomers a ms
-local most = math.max(2, 10000 * pace)
-local collected = pace * math.min(1.25, get('rate', 'left') / even) * (now - (state.at or now))
-state.places, state.at = math.min(most, (state.places or most) + collected), now
-local last = math.max(state.last or 0, now) -- the turn that was given last
-local mine = turn > 0 and turn <= now
-if wait == 0 and state.places >= 1 and (mine or last == now or state.places >= most / 2) then
+local ends = get('rate', 'ends')
+local cost = math.max(1, state.cost or signupCalls)
+local pace, later = get('rate', 'left') / (ends - now) / cost, limit / get('rate', 'period') / cost -- newcomers a ms
+local most = math.max(2, 20000 * later)
+state.places, state.at = math.min(most, (state.places or most) + pace * (now - (state.at or now))), now
+local needed = most / 2
+if turn > 0 and turn <= now then needed = 1 end
+if wait == 0 and state.places >= needed then
   state.places, state.starts = state.places - 1, (state.starts or 0) + 1
-  if turn < 0 and last > now then state.last = last - 1 / pace end
   save()
-  redis.call('SET', KEYS[2], 0, 'PX', ARGV[4])
+  redis.call('SET', KEYS[2], 0, 'PX', ARGV[2])
   return 0
 end
 if turn < 0 then
-  turn = math.min(last + 1 / pace, now + ARGV[3])
-  state.last = turn
-  redis.call('SET', KEYS[2], string.format('%.0f', turn), 'PX', string.format('%.0f', turn - now + ARGV[4]))
+  local last = math.max(state.last or 0, now)
+  turn = math.max(last, ends) + 1.2 / later
+  if last < ends then turn = math.min(turn, last + 1.2 / pace) end
+  turn = math.min(turn, now + ARGV[1])
+  state.last = turn -- that was given last
+  redis.call('SET', KEYS[2], string.format('%.0f', turn), 'PX', string.format('%.0f', turn - now + ARGV[2]))
 end
 save()
-if state.places < 1 then wait = math.max(wait, (1 - state.places) / pace) end
-return math.ceil(math.max(wait, turn - now))
+return math.ceil(math.max(wait, turn - now, (1 - state.places) / math.max(pace, later)))
 `)
 
 const (
-	// signupCalls are those of a signup by card, as documented in docs/reference/simulator.md; assumedSignups is how many real ones
-	// that outweighs: those of some seconds.
-	signupCalls, assumedSignups = 13, 20
 	// maxTurnAhead is longer than most visitors would wait, and keepTurn how late they may be.
 	maxTurnAhead, keepTurn = 15 * time.Minute, 10 * time.Minute
 )
@@ -196,7 +196,6 @@ func limitArgs(of club.CallLimit) []any {
 // each time that the newcomer asks; empty: the newcomer cannot be recognised.
 func (s *Store) AdmitNewcomer(ctx context.Context, organisation, request string) (time.Duration, error) {
 	keys := []string{quotaKey(organisation), turnKey(organisation, request)}
-	wait, err := admitNewcomer.Run(ctx, s.redis, keys, signupCalls, assumedSignups,
-		maxTurnAhead.Milliseconds(), keepTurn.Milliseconds()).Int64()
+	wait, err := admitNewcomer.Run(ctx, s.redis, keys, maxTurnAhead.Milliseconds(), keepTurn.Milliseconds()).Int64()
 	return time.Duration(wait) * time.Millisecond, err
 }
