@@ -99,7 +99,7 @@ const (
 func (r *Registration) RequestedItems() []NewItem {
 	items := make([]NewItem, 0, len(r.Items))
 	for _, item := range r.Items {
-		if len(r.Cart.Lines) == 0 || slices.ContainsFunc(r.Cart.Lines, func(line Line) bool { return line.ID == item.ID }) {
+		if len(r.Cart.Lines) == 0 || slices.ContainsFunc(r.Cart.Lines, func(line Line) bool { return line.Offer == item.Offer }) {
 			items = append(items, item.NewItem)
 		}
 	}
