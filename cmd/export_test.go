@@ -56,9 +56,9 @@ The trace exporter reads OpenTelemetry's own variables: %s. Each but the first o
 	fmt.Fprint(w, `
 ## Other commands
 
-`+"`doctor` takes the options of `serve`. `health` reads `FRONTDESK_ADDR`. The operators' commands (`payments`, `invite`, `erase`, "+
-		"`webhooks`, `queue`) read `FRONTDESK_OPS_ADDR` to reach a gateway, and `FRONTDESK_OPERATOR_TOKEN`, which identifies the operator. "+
-		"[Commands](cli.md) lists the flags that have no variable."+`
+`+"`doctor` and `probe` take the options of `serve`. `health` reads `FRONTDESK_ADDR`. The operators' commands (`payments`, `invite`, "+
+		"`erase`, `webhooks`, `queue`) read `FRONTDESK_OPS_ADDR` to reach a gateway, and `FRONTDESK_OPERATOR_TOKEN`, which identifies the "+
+		"operator. [Commands](cli.md) lists the flags that have no variable."+`
 `)
 }
 
@@ -91,8 +91,9 @@ Without a command, `+"`frontdesk` runs `serve`. `frontdesk COMMAND --help` print
 |---|---|
 | 0 | The command succeeded, or the gateway was stopped and finished its requests. |
 | 1 | The command failed: standard error has the reason. |
+| %d | The installation has changed since the file of `+"`frontdesk probe --compare`"+` was written. |
 | %d | The command line or a variable is wrong; nothing was done. |
-`, exitUsage)
+`, exitDrift, exitUsage)
 	for _, command := range newRootCommand(Assets{}).Commands() {
 		writeCommand(w, command)
 	}
@@ -105,7 +106,7 @@ func writeCommand(w io.Writer, command *cobra.Command) {
 		usage, above = command.CommandPath()+" COMMAND [flags]", "Flag of each command below"
 	}
 	fmt.Fprintf(w, "\n## `%s`\n\n%s\n\n```\n%s\n```\n", command.CommandPath(), command.Short, usage)
-	configured := map[string]string{"serve": "serve", "doctor": "serve", "sim": "sim"}[command.Name()]
+	configured := map[string]string{"serve": "serve", "doctor": "serve", "probe": "serve", "sim": "sim"}[command.Name()]
 	if configured != "" {
 		fmt.Fprintf(w, "\n[Configuration](configuration.md#frontdesk-%s) lists its flags.\n", configured)
 	}

@@ -64,6 +64,8 @@ func execute(ctx context.Context, assets Assets, args, environment []string) (co
 	switch err := root.ExecuteContext(ctx); {
 	case err == nil:
 		return 0, nil
+	case errors.Is(err, errDrift):
+		return exitDrift, err
 	case running:
 		return 1, err
 	default:
@@ -81,7 +83,7 @@ func newRootCommand(assets Assets) *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.AddCommand(
-		newServeCommand(assets), newSimCommand(), newDoctorCommand(assets),
+		newServeCommand(assets), newSimCommand(), newDoctorCommand(assets), newProbeCommand(assets),
 		newWebhooksCommand(), newQueueCommand(), newPaymentsCommand(), newInviteCommand(), newEraseCommand(), newOperatorsCommand(),
 		newHealthCommand(), newVersionCommand(),
 	)

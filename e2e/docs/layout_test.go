@@ -53,6 +53,7 @@ var imports = map[string]string{
 	"upstream/captcha":       "",
 	"upstream/collector":     "",
 	"upstream/inspector":     "",
+	"upstream/probe":         "upstream/club upstream/clubsim",
 	"upstream/mock":          "upstream/clubsim upstream/cards/sandbox",
 }
 

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // request is one call of an operation.
@@ -86,6 +88,12 @@ type response struct {
 }
 
 func (r *response) ok() bool { return r.status >= 200 && r.status <= 299 }
+
+// Read reads a path below the client token, such as "class_events", and returns the response's body. It is for what no
+// other operation reads.
+func (c *Client) Read(ctx context.Context, scope Scope, path string, query url.Values) ([]byte, error) {
+	return do[jsontext.Value](ctx, c, get("Read", scope, path, "").withQuery(query))
+}
 
 // noContent is the result of an operation whose response is not needed.
 type noContent struct{}

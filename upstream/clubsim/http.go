@@ -144,7 +144,10 @@ func (w *World) run(c *request) httpResponse {
 	if err != nil {
 		encoded = errorResponse(err, w.settings)
 	}
-	spelling := spelling{w.settings, w.settings.PlainJSON && prefersJSON(c.req.Header.Get("Accept"))}
+	spelling := spelling{Settings: w.settings, plain: w.settings.PlainJSON && prefersJSON(c.req.Header.Get("Accept"))}
+	if err == nil {
+		spelling.members = w.settings.Members.of(c.op)
+	}
 	return spelling.spell(encoded)
 }
 

@@ -108,6 +108,11 @@ var operations = []*operation{
 	{name: "getClassEvent", method: "GET", pattern: "class_events/{id}", handle: on((*request).classEventAt, getClassEvent)},
 }
 
+// Endpoints lists the operations by method and path, such as "GET contacts/{id}". Settings.GrantedEndpoints accepts them.
+func Endpoints() []string {
+	return records(operations, func(o *operation) string { return o.method + " " + o.pattern })
+}
+
 // on returns the handler of an operation on one record: find returns what the request may
 // see under the number in the path.
 func on[T any](find func(*request, int) (T, error), handle func(*request, T) (response, error)) func(*request) (response, error) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -32,7 +33,7 @@ type Settings struct {
 	// GrantedEndpoints are operation names ("getContact") or endpoints ("GET /contacts/{contactId}").
 	GrantedEndpoints []string    `json:"grantedEndpoints"`
 	ClientClubs      ClubNumbers `json:"clientClubs"`      // the clubs within the scope of the OAuth client; empty: all
-	NetworkNodeShape string      `json:"networkNodeShape"` // "nested" (children are objects), "flat" (IRIs) or "parent" (the IRI of the parent)
+	NetworkNodeShape string      `json:"networkNodeShape"` // "nested" (children are objects), "flat" (IRIs) or "parent" (the parent's IRI)
 
 	TokenLifetime  Seconds `json:"tokenLifetime"`  // the life of an access token. One hour is usual
 	TokenExpiresIn bool    `json:"tokenExpiresIn"` // false leaves expires_in out of the token response
@@ -101,6 +102,8 @@ type Settings struct {
 	ExtraProducts int      `json:"extraProducts"`
 	CardNetworks  []string `json:"cardNetworks"` // the networks that a card payment may name; empty: any word
 
+	Members Members `json:"members"` // of responses, where an installation's differ
+
 	CallLimits CallLimits `json:"callLimits"` // of the API gateway in front of the club system
 
 	// AskRepeats does not belong to the club system: it makes the gateway in the same process, in mock mode, ask this world's
@@ -146,6 +149,7 @@ func DefaultSettings() Settings {
 		UniqueEmail:       "off",
 		CardNetworks:      []string{},
 		WithdrawnOffers:   []int{},
+		Members:           Members{},
 		CallLimits:        CallLimits{SliceMs: 100},
 	}
 }
@@ -201,7 +205,7 @@ func (s Settings) verify() error {
 	case s.CreatedStatus != 200 && s.CreatedStatus != 201:
 		return errors.New("createdStatus: 200 or 201")
 	}
-	return nil
+	return s.Members.verify()
 }
 
 // ParseSettings reads settings from YAML or JSON. What the file leaves out has its default.
@@ -231,6 +235,7 @@ func (s Settings) clone() Settings {
 	s.CardNetworks = slices.Clone(s.CardNetworks)
 	s.WithdrawnOffers = slices.Clone(s.WithdrawnOffers)
 	s.ClientClubs = slices.Clone(s.ClientClubs)
+	s.Members = maps.Clone(s.Members)
 	return s
 }
 

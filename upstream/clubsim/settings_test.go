@@ -53,3 +53,29 @@ func TestParseSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestMembers checks that responses have the members of the setting, in a list and in a record, also where a list is empty or
+// written as PHP does, and that an unknown endpoint or kind is refused.
+func TestMembers(t *testing.T) {
+	t.Parallel()
+	client := newTestClient(t, "demo-members")
+	client.control("PUT", "settings", body{"members": body{
+		"GET contacts/{id}":    body{"number": "integer", "gender": "absent", "sponsors": "list", "sponsors[].since": "date"},
+		"GET contacts":         body{"member[].nationalId": "string", "member[].nothing.below": "string"},
+		"getAccountStatistics": body{"totalRealDebt": "string"},
+	}}).want(200)
+	one := client.get("contacts/1006").want(200) // without tags
+	sponsor := one.json["sponsors"].([]any)[0].(body)
+	_, hasGender := one.json["gender"]
+	if one.number("number") != 1 || hasGender || len(sponsor) != 1 || sponsor["since"] != "2026-12-01" || len(one.json["tags"].([]any)) != 0 {
+		t.Errorf("contact: %s", one.raw)
+	}
+	client.get("contacts").want(200).wantText(`"nationalId":"text"`)
+	client.get("stats/accounts/contacts/1002").want(200).wantText(`"totalRealDebt":"12400"`)
+	client.get("contacts/999999").want(404)
+	client.control("PUT", "settings", body{"phpJson": true}).want(200)
+	client.get("contacts").want(200).wantText(`"nationalId":"text"`)
+	client.control("PUT", "settings", body{"members": body{"POST contacts": body{}}}).want(400).wantText("POST contacts")
+	wrong := body{"members": body{"GET contacts": body{"number": "word"}}}
+	client.control("PUT", "settings", wrong).want(400).wantText("is not one of absent, IRI, boolean")
+}

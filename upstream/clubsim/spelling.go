@@ -61,11 +61,12 @@ func prefersJSON(accept string) bool {
 // spelling is how a response is written: as DateTimes, PHPJSON and TaxRates say, and plain or as JSON-LD.
 type spelling struct {
 	Settings
-	plain bool
+	plain   bool
+	members map[string]string // that Members changes
 }
 
 func (s spelling) spell(response httpResponse) httpResponse {
-	if len(response.body) == 0 || !s.DateTimes && !s.PHPJSON && !s.plain && s.TaxRates == "percent" {
+	if len(response.body) == 0 || !s.DateTimes && !s.PHPJSON && !s.plain && len(s.members) == 0 && s.TaxRates == "percent" {
 		return response
 	}
 	if s.plain {
@@ -81,7 +82,7 @@ func (s spelling) spell(response httpResponse) httpResponse {
 	if err := decoder.Decode(&body); err != nil {
 		panic(err)
 	}
-	response.body = encode(s.spellValue("", body))
+	response.body = encode(s.spellValue("", changeMembers(body, s.members)))
 	return response
 }
 

@@ -1,0 +1,200 @@
+package probe_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+	"frontdesk/upstream/probe"
+)
+
+func (i *installation) fault(faults ...clubsim.Fault) {
+	i.t.Helper()
+	if err := i.world.SetFaults(faults); err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+func on(path, kind string) clubsim.Fault {
+	return clubsim.Fault{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: path}, Kind: kind}
+}
+
+func withStatus(fault clubsim.Fault, status int) clubsim.Fault {
+	fault.Status = status
+	return fault
+}
+
+// TestReadsOnly checks that a probe writes nothing.
+func TestReadsOnly(t *testing.T) {
+	t.Parallel()
+	origin := install(t, nil)
+	report := origin.mustProbe()
+	for _, request := range origin.world.Requests() {
+		if request.Method != http.MethodGet && request.Operation != "token" {
+			t.Errorf("the probe called %s", request.Operation)
+		}
+	}
+	if len(report.Differences) > 0 || report.Halted != nil || len(origin.world.Requests()) != report.Calls {
+		t.Errorf("%d calls, counted as %d; %v; %v", len(origin.world.Requests()), report.Calls, report.Halted, report.Differences)
+	}
+}
+
+// TestEndsEarly checks that a probe ends at its budget and at half of a limit, says so, and guesses nothing.
+func TestEndsEarly(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		settings string
+		budget   int
+		fault    clubsim.Fault
+		calls    int // the most
+		says     string
+	}{
+		"budget":       {"", 10, clubsim.Fault{}, 10, "10 calls were made, as many as --calls allows"},
+		"minute":       {"callLimits: {perMinute: 40}", 300, clubsim.Fault{}, 21, "half of the API gateway's limit of 40 calls"},
+		"day":          {"callLimits: {perDay: 50}", 300, clubsim.Fault{}, 26, "half of the API gateway's limit of 50 calls"},
+		"429":          {"", 300, on("/class_events", "too_many"), 300, "refused a call with 429"},
+		"no responses": {"", 300, on("/attendees", "drop_after"), 300, "does not respond"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origin := install(t, []byte(test.settings))
+			if test.fault.Kind != "" {
+				origin.fault(test.fault)
+			}
+			report, err := origin.probe(test.budget)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if calls := len(origin.world.Requests()); calls > test.calls || !strings.Contains(fmt.Sprint(report.Halted), test.says) {
+				t.Errorf("%d calls; ended by %v", calls, report.Halted)
+			}
+			if file := string(report.File()); strings.Contains(file, "GET offers") { // which are read last
+				t.Errorf("the file says what was not seen:\n%s", file)
+			}
+			gap := func(gap probe.Gap) bool { return gap.What == "maxPageSize" }
+			if _, seen := report.Settings["maxPageSize"]; seen || !slices.ContainsFunc(report.NotSeen, gap) {
+				t.Errorf("not seen: %v", report.NotSeen)
+			}
+		})
+	}
+}
+
+// TestCannotProbe checks what a probe says of a club system that shows it nothing.
+func TestCannotProbe(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		fault clubsim.Fault
+		cause error
+	}{
+		"a firewall's page": {on("/network_nodes", "foreign_page"), club.ErrForeign},
+		"another service":   {on("/network_nodes", "foreign_json"), club.ErrForeign},
+		"401":               {withStatus(on("/network_nodes", "error_before"), 401), club.ErrUnauthorized},
+		"not granted":       {on("/network_nodes", "error_before"), nil},
+	} {
+		origin := install(t, nil)
+		origin.fault(test.fault)
+		if _, err := origin.probe(300); err == nil || test.cause != nil && !errors.Is(err, test.cause) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	origin := install(t, nil)
+	origin.url = "http://127.0.0.1:1"
+	_, err := origin.probe(300)
+	if said := fmt.Sprint(err); !strings.Contains(said, "connection refused") || strings.Contains(said, "127.0.0.1") {
+		t.Errorf("unreachable: %v", err)
+	}
+}
+
+// TestNoPersonalValue checks that a report has shapes only, also of records that an installation keys by personal values.
+func TestNoPersonalValue(t *testing.T) {
+	t.Parallel()
+	origin := install(t, []byte("formerStatus: Lea Martin\n"))
+	person := []string{"lea@example.org", "Martin", "+33600000001", "/demo/contacts/77", "Lea Martin", "1990-01-31", "SECRET7"}
+	record := map[string]any{"@id": "/demo/contacts/77", "status": "SECRET7", "state": "lead", "family name": "Martin", "born": "1990-01-31"}
+	for _, value := range person {
+		record[value] = map[string]any{value: value}
+	}
+	listed, err := json.Marshal(map[string]any{"hydra:member": []any{record}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fault := on("/contacts", "foreign_json")
+	fault.Body, fault.Times = listed, new(1)
+	origin.fault(fault)
+	report := origin.mustProbe()
+	said := fmt.Sprintf("%+v", *report) + string(report.File())
+	for _, contact := range origin.world.Contacts() {
+		person = append(person, contact.ID, contact.GivenName, contact.FamilyName, contact.Mobile)
+	}
+	for _, value := range person {
+		if strings.Contains(said, value) {
+			t.Errorf("the report has %q:\n%s", value, said)
+		}
+	}
+	for _, shown := range []string{"born", "contacts.state Here:lead"} {
+		if !strings.Contains(said, shown) {
+			t.Errorf("the report lacks %q:\n%s", shown, said)
+		}
+	}
+}
+
+// TestUnreadable checks that a report names what the client cannot read.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	report := install(t, []byte(`members:
+  GET offers: {"member[].totalPriceTI": string}
+  GET stats/accounts/contacts/{id}: {totalRealDebt: absent}
+`)).mustProbe()
+	said := fmt.Sprint(report.Differences)
+	for _, shown := range []string{
+		"ListOffers totalPriceTI unreadable in",
+		"GetAccountStatistics",
+		"GET offers member[].totalPriceTI string integer it is the price",
+	} {
+		if !strings.Contains(said, shown) {
+			t.Errorf("the report lacks %q:\n%s", shown, said)
+		}
+	}
+}
+
+// TestDrift checks what a probe reports as changed since an earlier one.
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	usual := []byte(`members: {GET contacts: {"member[].nationalId": string}}`)
+	former := install(t, usual).mustProbe().File()
+	const number = `members: {GET contacts: {"member[].nationalId": string, "member[].number": absent}}`
+	for settings, want := range map[string]string{
+		string(usual): "[]",
+		"{}":          "[{GET contacts member[].nationalId string as in the simulator}]",
+		number:        "[{GET contacts member[].number as in the simulator absent}]",
+		"{networkNodeShape: flat, callLimits: {perMinute: 5000}, " + string(usual) + "}": "[{callLimits.perMinute 0 5000} " +
+			"{networkNodeShape nested flat}]",
+	} {
+		changes, err := install(t, []byte(settings)).mustProbe().Drift(former)
+		if err != nil || fmt.Sprint(changes) != want {
+			t.Errorf("%s: %v, %v; want %s", settings, changes, err, want)
+		}
+	}
+	refused := install(t, usual)
+	refused.fault(withStatus(on("/optins", "error_before"), http.StatusForbidden))
+	changes, err := refused.mustProbe().Drift(former)
+	if said := fmt.Sprint(changes); err != nil || said != "[{GET optins readable not readable, status 403}]" {
+		t.Errorf("refused: %s, %v", said, err)
+	}
+	short, err := install(t, usual).probe(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changes, err := short.Drift(former); err != nil || len(changes) > 0 {
+		t.Errorf("a probe that ended early: %v, %v", changes, err)
+	}
+	if _, err := short.Drift([]byte("pageSizes: 3")); err == nil || !strings.Contains(err.Error(), "pageSizes") {
+		t.Errorf("an unknown member: %v", err)
+	}
+}
