@@ -22,6 +22,10 @@ func TestEmailUsed(t *testing.T) {
 		{400, `{"@type": "hydra:Error", "code": "` + code + `"}`},
 		{409, `{"message": "` + code + `"}`},
 		{422, `{"@type": "ConstraintViolationList", "violations": [{"propertyPath": "email", "message": "` + code + `"}]}`},
+		{403, `{"@type": "hydra:Error", "hydra:description": "` + code + `"}`},
+		{404, `{"code": "` + code + `"}`},
+		{412, `{"code": "` + code + `"}`},
+		{409, `{"code": "api.error.contact.not-valid", "violations": [{"propertyPath": "email", "code": "` + code + `"}]}`},
 		{422, `{"violations": [{"propertyPath": "mobile", "code": "api.error.mobile"}, {"propertyPath": "email", "code": "` + code + `"}]}`},
 	} {
 		client := club.New(configured(serve(t, answering(test.status, test.body)).URL))

@@ -163,7 +163,10 @@ func newError(op string, sent int64, response response) *Error {
 		violations = append(violations, Violation{Field: read.value.Field.value, Code: read.value.Code.value})
 	}
 	code := body.value.Code.value
-	if codePattern.FindString(code) != code || code == "" {
+	switch {
+	case bytes.Contains(response.body, []byte(CodeEmailUsed)): // perhaps that of one of its violations
+		code = CodeEmailUsed
+	case codePattern.FindString(code) != code || code == "":
 		code = string(codePattern.Find(response.body))
 	}
 	failure := &Error{
@@ -201,7 +204,7 @@ var outOfReachPattern = regexp.MustCompile(`contacts\\?/[^"\s]*"?\s+does not exi
 func documentedError(response response, code string) error {
 	invalid := response.status == 400 || response.status == 422
 	switch {
-	case isEmailUsed(response.status, code), invalid && bytes.Contains(response.body, []byte(CodeEmailUsed)):
+	case isEmailUsed(response.status, code):
 		return ErrEmailUsed
 	case response.status == 401:
 		return ErrUnauthorized
@@ -248,7 +251,7 @@ func Restrictions(err error) []Violation {
 
 // isEmailUsed reports whether a response refuses an e-mail address. Its status is not documented.
 func isEmailUsed(status int, code string) bool {
-	return code == CodeEmailUsed && (status == 400 || status == 409 || status == 422)
+	return code == CodeEmailUsed && status >= 400 && status <= 499
 }
 
 // reason describes a cause in words that are safe to log. No decision depends on it.
