@@ -104,30 +104,34 @@ func (b *behaviors) UnmarshalJSON(data []byte) error {
 
 func (o *Offer) check() error { return requireIRI(o.IRI, "offers") }
 
-// embeddedOffer is an offer in the document of its product. It may be a summary, in which a missing member says nothing.
+// embeddedOffer is an offer in the document of its product. It may be a summary, in which a missing member, or null, says nothing.
 type embeddedOffer struct{ Offer }
 
-// UnmarshalJSON fails unless all documented members are there.
+// UnmarshalJSON fails unless all documented members are there. Only the rhythm may be null: that of an offer without instalments.
 func (o *embeddedOffer) UnmarshalJSON(data []byte) error {
-	var given map[string]jsontext.Value
+	var given, schedule map[string]jsontext.Value
 	if err := unmarshal(data, &given); err != nil {
 		return err
 	}
-	var schedule map[string]jsontext.Value
-	err := unmarshal(given["repaymentSchedule"], &schedule)
-	for _, member := range []string{"registrationFeeTI", "totalPriceTI", "isFirstMonthPayed", "rhythmBilling", "articleBehaviors"} {
-		err = cmp.Or(err, require(member, given[member] != nil))
+	err := cmp.Or(unmarshal(given["repaymentSchedule"], &schedule), require("rhythmBilling", given["rhythmBilling"] != nil))
+	for _, member := range []string{"registrationFeeTI", "totalPriceTI", "isFirstMonthPayed", "articleBehaviors"} {
+		err = cmp.Or(err, require(member, hasValue(given[member])))
 	}
 	for _, member := range []string{"occurrences", "recurrences"} {
-		err = cmp.Or(err, require("repaymentSchedule."+member, schedule[member] != nil))
+		err = cmp.Or(err, require("repaymentSchedule."+member, hasValue(schedule[member])))
 	}
 	return cmp.Or(err, unmarshal(data, &o.Offer))
 }
+
+func hasValue(member jsontext.Value) bool { return len(member) > 0 && member.Kind() != 'n' }
+
+// isOf reports whether an offer names a product, or none.
+func (o *Offer) isOf(product IRI) bool { return o.Product.IRI == "" || o.Product.IRI == product }
 
 // ListOffers reads the offers of a product, or all if it is empty; club system API, section Catalogue. ErrUnreadable when it has some, and
 // none can be read. An offer that names another product is left out, in case the filter is ignored.
 func (c *Client) ListOffers(ctx context.Context, scope Scope, product IRI) ([]Offer, error) {
 	query := url.Values{"product": {string(product)}}
 	listed, err := list[Offer](ctx, c, get("ListOffers", scope, "offers", "").withQuery(query))
-	return slices.DeleteFunc(listed, func(o Offer) bool { return product != "" && o.Product.IRI != "" && o.Product.IRI != product }), err
+	return slices.DeleteFunc(listed, func(o Offer) bool { return product != "" && !o.isOf(product) }), err
 }

@@ -77,8 +77,9 @@ func (p *Product) UnmarshalJSON(data []byte) error {
 			p.Behaviors[i].Type = p.kindOf(behavior)
 		}
 	}
-	if offers := wire.Offers.value; len(offers.unreadable()) == 0 {
-		for _, embedded := range offers.readable() {
+	offers := wire.Offers.value
+	for _, embedded := range offers.readable() {
+		if len(offers.unreadable()) == 0 && embedded.isOf(p.IRI) {
 			p.Offers = append(p.Offers, embedded.Offer)
 		}
 	}
