@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"frontdesk/upstream/club"
 )
@@ -106,8 +107,9 @@ func (r *Registration) RequestedItems() []NewItem {
 	return items
 }
 
-// ApplySale sets the cart to a sale that was just read.
-func (r *Registration) ApplySale(currency string, sale club.Sale, check club.SaleCheck) {
+// ApplySale sets the cart to a sale, and to its check, which both were read since an instant.
+func (r *Registration) ApplySale(currency string, sale club.Sale, check club.SaleCheck, readAt time.Time) {
+	r.CartReadAt = readAt.Round(0)
 	r.SaleState = cmp.Or(r.SaleState, sale.State)
 	r.Cart = cartOf(sale, check, r.Items, r.NeedsMandate())
 	r.Cart.Currency = cmp.Or(r.Cart.Currency, currency)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+	"time"
 
 	"frontdesk/flows"
 	"frontdesk/upstream/club"
@@ -41,7 +42,7 @@ func TestTaxesOfACart(t *testing.T) {
 		}
 		sale.TotalTI = test.total
 		var registration flows.Registration
-		registration.ApplySale("EUR", sale, club.SaleCheck{Valid: true})
+		registration.ApplySale("EUR", sale, club.SaleCheck{Valid: true}, time.Time{})
 		if !slices.Equal(registration.Cart.Taxes, test.want) {
 			t.Errorf("%s: %+v, want %+v", name, registration.Cart.Taxes, test.want)
 		}

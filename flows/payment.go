@@ -149,11 +149,13 @@ type Payment struct {
 	Restrictions []club.Violation `json:"restrictions,omitempty"`
 
 	// For operators who examine a doubt.
-	Contact    club.IRI  `json:"contact,omitempty"`  // of the sale; empty in a final record
-	Snapshot   *Evidence `json:"snapshot,omitempty"` // before the capture
-	DoubtSince time.Time `json:"doubtSince,omitzero"`
-	Readings   []Reading `json:"readings,omitempty"`  // while in doubt, oldest first
-	DebtAfter  *int64    `json:"debtAfter,omitempty"` // of the contact, once after it was recorded; minor units
+	Contact club.IRI `json:"contact,omitempty"` // of the sale; empty in a final record
+	// ContactStatus is the contact's status when the buyer requested the payment; empty: it is not known.
+	ContactStatus string    `json:"contactStatus,omitempty"`
+	Snapshot      *Evidence `json:"snapshot,omitempty"` // before the capture
+	DoubtSince    time.Time `json:"doubtSince,omitzero"`
+	Readings      []Reading `json:"readings,omitempty"`  // while in doubt, oldest first
+	DebtAfter     *int64    `json:"debtAfter,omitempty"` // of the contact, once after it was recorded; minor units
 	// CaptureBefore is until when the processor holds the authorised money; zero: it does not say.
 	CaptureBefore time.Time    `json:"captureBefore,omitzero"`
 	OnHold        bool         `json:"onHold,omitempty"`    // authorised, and not captured while the club system records no payment

@@ -143,6 +143,12 @@ var endpoints = map[string]struct {
 		v.registered(cardOnlyOffer)
 		return v.pay(map[string]string{"method": "card"})
 	}},
+	"`POST …/payment`, card, after one that was given up": {false, func(v *visitor) func() {
+		v.registered(cardOnlyOffer)
+		v.pay(map[string]string{"method": "card"})()
+		v.do("DELETE", v.path+"/payment", nil, http.StatusOK)()
+		return v.pay(map[string]string{"method": "card"})
+	}},
 	"the buyer confirms the card, until it is recorded": {false, func(v *visitor) func() {
 		v.registered(cardOnlyOffer)
 		payment := v.Pay(v.id)
@@ -151,7 +157,7 @@ var endpoints = map[string]struct {
 			frontdesktest.Eventually(v.t, "it is recorded", func() bool { return slices.Contains(v.Operations(0), "createPayment") })
 		}
 	}},
-	"`GET /v1/registrations/{id}`, the first after that": {false, func(v *visitor) func() {
+	"`GET /v1/registrations/{id}`, right after that": {false, func(v *visitor) func() {
 		v.registered(cardOnlyOffer)
 		v.pay(map[string]string{"method": "desk", "mean": "cash"})()
 		return v.get(v.path)

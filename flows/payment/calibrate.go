@@ -135,7 +135,7 @@ func (m *Machine) samples(ctx context.Context, state flows.PaymentState) (read [
 	group.SetLimit(sampleConcurrency)
 	for _, payment := range chosen {
 		group.Go(func() error {
-			_, _, seen, err := m.observe(ctx, m.cfg.BackgroundClub, payment)
+			_, _, seen, err := m.observe(ctx, m.cfg.BackgroundClub, payment, nil)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {

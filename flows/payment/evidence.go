@@ -13,20 +13,22 @@ import (
 // backgroundTimeout: the capture waits no longer than this for optional evidence.
 const backgroundTimeout = 2 * time.Second
 
-// observe reads the sale and its check, and at the same time the contact's status and debt.
+// observe reads the sale and its check, and at the same time the contact's debt and, unless it is given, its status.
 // The latter two are optional: a failure leaves them out.
-func (m *Machine) observe(ctx context.Context, from *club.Client, payment *flows.Payment) (
+func (m *Machine) observe(ctx context.Context, from *club.Client, payment *flows.Payment, status *string) (
 	sale club.Sale, check club.SaleCheck, seen *flows.Evidence, err error) {
-	seen = &flows.Evidence{At: m.cfg.Now()}
+	seen = &flows.Evidence{At: m.cfg.Now(), ContactStatus: status}
 	optional, cancel := context.WithTimeout(ctx, backgroundTimeout)
 	defer cancel()
 	var background sync.WaitGroup
 	observeContact := func(contact club.IRI) {
-		background.Go(func() {
-			if got, err := m.cfg.BackgroundClub.GetContact(optional, payment.Scope(), contact); err == nil && got.Status != "" {
-				seen.ContactStatus = &got.Status
-			}
-		})
+		if status == nil {
+			background.Go(func() {
+				if got, err := m.cfg.BackgroundClub.GetContact(optional, payment.Scope(), contact); err == nil && got.Status != "" {
+					seen.ContactStatus = &got.Status
+				}
+			})
+		}
 		background.Go(func() {
 			if got, err := m.cfg.BackgroundClub.GetAccountStatistics(optional, payment.Scope(), contact); err == nil {
 				seen.Debt = &got.TotalRealDebt
@@ -56,6 +58,15 @@ func (m *Machine) observe(ctx context.Context, from *club.Client, payment *flows
 		seen.SaleState = &sale.State
 	}
 	return sale, check, seen, nil
+}
+
+// statusBefore returns the contact's status before the capture, as the club system told it last; nil: it must be read. Staff may have
+// changed it since, which only a rule about the status could take for the payment's effect.
+func (m *Machine) statusBefore(ctx context.Context, payment *flows.Payment) *string {
+	if payment.ContactStatus == "" || m.rule(ctx).After(flows.SignalContactStatus) != "" {
+		return nil
+	}
+	return &payment.ContactStatus
 }
 
 // rule returns the rule of this environment; nil without one, or if it cannot be read.

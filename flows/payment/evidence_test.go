@@ -40,6 +40,39 @@ func TestSnapshotBeforeCapture(t *testing.T) {
 	}
 }
 
+// statusRule recognises a paid sale by what its contact becomes.
+func statusRule() *flows.Rule {
+	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalContactStatus, Before: "temp", After: "customer"}}}
+}
+
+// TestStatusBeforeCapture: staff sell the buyer something else, which makes a customer of the buyer, and then the payment fails to be
+// recorded. A rule about the status must not take that for the payment's effect, so the status is read before the capture. Without
+// such a rule, it is not.
+func TestStatusBeforeCapture(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		rule  *flows.Rule
+		reads int
+	}{"a rule about the status": {statusRule(), 1}, "a rule about the sale": {simulatorsRule(), 0}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			world := newWorld(t)
+			gateway := world.Gateway(gatewayOptions{Rule: test.rule})
+			payment := world.Authorised(gateway)
+			world.sellOnCredit(payment)
+			before := world.Calls("/contacts/*")
+			payment = world.DoubtAgain(gateway, payment, "error_before")
+			if reads := world.Calls("/contacts/*") - before; reads != test.reads {
+				t.Errorf("the contact was read %d times before the capture, want %d", reads, test.reads)
+			}
+			world.Clock.Advance(31 * time.Second)
+			if payment = world.Advance(gateway, payment); payment.State != flows.InDoubt || len(payment.Readings) != 1 {
+				t.Errorf("%s (%s) after %d readings", payment.State, payment.Reason, len(payment.Readings))
+			}
+		})
+	}
+}
+
 // TestSnapshotIsOptional: apart from the sale, no read of the snapshot keeps a payment from being captured
 // and recorded, however it fails.
 func TestSnapshotIsOptional(t *testing.T) {
@@ -53,7 +86,7 @@ func TestSnapshotIsOptional(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			world := newWorld(t)
-			gateway := world.Gateway()
+			gateway := world.Gateway(gatewayOptions{Rule: statusRule()})
 			p := world.Authorised(gateway)
 			status, debt := fault, fault
 			status.Match = clubsim.FaultMatch{Method: "GET", Path: "/contacts/*"}

@@ -30,7 +30,11 @@ func (m *Machine) perform(ctx context.Context, payment *flows.Payment, facts pro
 			facts.Sale = m.recheckSale(ctx, payment, at)
 			return facts, nil
 		}
-		facts.Sale = m.checkSale(ctx, payment, at)
+		var status *string
+		if action.Kind == protocol.CheckSale {
+			status = m.statusBefore(ctx, payment)
+		}
+		facts.Sale = m.checkSale(ctx, payment, at, status)
 		if facts.Sale.Err != nil && ctx.Err() != nil {
 			return facts, facts.Sale.Err
 		}
@@ -150,9 +154,9 @@ func (m *Machine) search(ctx context.Context, payment *flows.Payment, since, at 
 	return &protocol.Listed{}
 }
 
-// checkSale reads the sale and its check, and the contact's status and debt.
-func (m *Machine) checkSale(ctx context.Context, payment *flows.Payment, at time.Time) *protocol.Sale {
-	sale, check, seen, err := m.observe(ctx, m.cfg.Club, payment)
+// checkSale reads the sale and its check, the contact's debt and, unless it is given, its status.
+func (m *Machine) checkSale(ctx context.Context, payment *flows.Payment, at time.Time, status *string) *protocol.Sale {
+	sale, check, seen, err := m.observe(ctx, m.cfg.Club, payment, status)
 	if err == nil {
 		return &protocol.Sale{At: seen.At, Sale: sale, Check: check, Seen: seen}
 	}

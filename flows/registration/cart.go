@@ -335,10 +335,11 @@ func (s *Service) currentCart(ctx context.Context, registration *flows.Registrat
 
 // readCart reads the cart from the club system, which adds lines of its own.
 func (s *Service) readCart(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
+	began := s.cfg.Now()
 	sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
 	if err != nil {
 		return flows.ClubFailed(err, flows.DetailCartUnread)
 	}
-	r.ApplySale(at.Currency, sale, check)
+	r.ApplySale(at.Currency, sale, check, began)
 	return nil
 }

@@ -18,9 +18,11 @@ const (
 	// nothing at the processor, the pause grows to a twelfth of that time, and to advanceTriggerIdle.
 	advanceTriggerEvery = 2 * time.Second
 	advanceTriggerIdle  = 30 * time.Second
-	// visitorRefreshEvery is how often such a visitor may trigger a read of an unconfirmed mandate, or of the contact
-	// after the payment.
-	visitorRefreshEvery = 2 * time.Second
+	// mandateRefreshEvery is how often such a visitor may trigger a read of an unconfirmed mandate.
+	mandateRefreshEvery = 2 * time.Second
+	// contactRefreshEvery is how often a visitor who has paid may trigger a read of the contact, and how long after the payment for the
+	// first time: most visitors leave before, and nothing depends on its status.
+	contactRefreshEvery = 5 * time.Second
 	// advanceWait is how long each may delay the response. A gateway polls again when it is due, and so does the visitor.
 	advanceWait = 2 * time.Second
 )
@@ -61,7 +63,7 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 // reread reads sale, check and contact, and reports whether anything changed.
 func (s *Service) reread(ctx context.Context, registration *flows.Registration, at catalogue.Club) (changed bool, err error) {
 	before := *registration
-	owner := registration.Contact.IRI
+	owner, began := registration.Contact.IRI, s.cfg.Now()
 	if registration.Sale != "" {
 		sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, registration.Sale)
 		switch s.noteMissing(ctx, registration, registration.Sale, err); {
@@ -69,7 +71,7 @@ func (s *Service) reread(ctx context.Context, registration *flows.Registration, 
 		case err != nil:
 			return false, flows.ClubFailed(err, flows.DetailCartUnread)
 		default:
-			registration.ApplySale(at.Currency, sale, check)
+			registration.ApplySale(at.Currency, sale, check, began)
 			registration.Cart.KeepMarks(before.Cart)
 			owner = cmp.Or(sale.Contact, owner)
 		}
@@ -130,11 +132,12 @@ func (s *Service) rereadContact(ctx context.Context, registration *flows.Registr
 func (s *Service) refreshView(ctx context.Context, registration *flows.Registration, payment *flows.Payment) flows.View {
 	payment = s.refreshPayment(ctx, registration, payment)
 	if payment != nil && payment.State == flows.Recorded && registration.Contact != nil &&
-		registration.Contact.Status != club.StatusCustomer && !registration.IsMerged() {
-		s.forVisitor(ctx, "contact:", registration, func(ctx context.Context, at catalogue.Club) { s.refreshContact(ctx, registration, at) })
+		registration.Contact.Status != club.StatusCustomer && !registration.IsMerged() &&
+		s.cfg.Now().Sub(payment.Since(flows.Recorded)) >= contactRefreshEvery {
+		s.forVisitor(ctx, "contact:", contactRefreshEvery, registration, func(ctx context.Context, at catalogue.Club) { s.refreshContact(ctx, registration, at) })
 	}
 	if registration.Mandate != nil && registration.Mandate.State == flows.SignatureUnconfirmed {
-		s.forVisitor(ctx, "mandate:", registration, func(ctx context.Context, at catalogue.Club) {
+		s.forVisitor(ctx, "mandate:", mandateRefreshEvery, registration, func(ctx context.Context, at catalogue.Club) {
 			registration,
 				_ = s.confirmed(ctx, registration, at)
 		})
@@ -152,9 +155,9 @@ func (s *Service) refreshPayment(ctx context.Context, r *flows.Registration, p *
 
 // forVisitor reads something again for a waiting visitor, bounded in time and rate. A failure is left to a later
 // request.
-func (s *Service) forVisitor(ctx context.Context, name string, registration *flows.Registration,
+func (s *Service) forVisitor(ctx context.Context, name string, every time.Duration, registration *flows.Registration,
 	read func(context.Context, catalogue.Club)) {
-	first, err := s.cfg.Store.Once(ctx, name+registration.ID, visitorRefreshEvery)
+	first, err := s.cfg.Store.Once(ctx, name+registration.ID, every)
 	if err != nil || !first {
 		return
 	}

@@ -85,7 +85,7 @@ func testNewcomersTurns(redis *fixture) {
 	reset := time.Now().Add(time.Minute)
 	_, err := store.ShareCalls(redis.redis)(redis.Context(), club.CallRequest{
 		Organisation: "demo",
-		Seen:         club.CallLimits{Rate: club.CallLimit{Limit: 130, Remaining: 130, Reset: reset}}, // of ten signups
+		Seen:         club.CallLimits{Rate: club.CallLimit{Limit: 110, Remaining: 110, Reset: reset}}, // of ten signups
 		Wanted:       make([]int, len(club.Lanes)),
 	})
 	if err != nil {
