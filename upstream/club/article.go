@@ -11,21 +11,30 @@ type Article struct {
 	Offer   IRI    `json:"offerId"`
 	Product IRI    `json:"productId"`
 	Name    string `json:"name"`
-	PriceTI int64  `json:"priceTI"` // cents, tax included; negative for a prorata in the buyer's favour
+	PriceTI int64  `json:"priceTI"` // cents, tax included: what the line adds to the sale; negative for a prorata in the buyer's favour
 	Parent  IRI    `json:"parent"`  // the article that added this one; empty: none
 
-	PriceTE lenient[*int64] `json:"priceTE"` // cents, tax excluded; see Tax
-	TaxRate *Percent        `json:"taxRate"`
+	PriceTE    lenient[*int64] `json:"priceTE"` // cents, tax excluded; see Tax
+	TaxRate    *Percent        `json:"taxRate"`
+	TotalTaxes lenient[*int64] `json:"totalTaxes"` // cents, of installations whose articles have a totalTI
+	hasTotal   bool            // PriceTI is its totalTI
 }
 
 // Tax returns the tax that the price includes, in cents, and its rate in percent. It is false if the club system gives none, or one
 // that does not add up.
 func (a Article) Tax() (rate, included int64, ok bool) {
-	if a.PriceTE.value == nil || a.TaxRate == nil {
+	switch {
+	case a.TaxRate == nil:
+		return 0, 0, false
+	case a.hasTotal && a.TotalTaxes.value != nil:
+		included = *a.TotalTaxes.value
+	case !a.hasTotal && a.PriceTE.value != nil:
+		included = a.PriceTI - *a.PriceTE.value
+	default:
 		return 0, 0, false
 	}
-	rate, included = int64(*a.TaxRate), a.PriceTI-*a.PriceTE.value
-	return rate, included, rate >= 0 && included*a.PriceTI >= 0 && *a.PriceTE.value*a.PriceTI >= 0
+	rate = int64(*a.TaxRate)
+	return rate, included, rate >= 0 && included*a.PriceTI >= 0 && (a.PriceTI-included)*a.PriceTI >= 0
 }
 
 // Percent is a tax rate: a whole number from 0 to 100, or -1 if the club system's is none.

@@ -76,7 +76,6 @@ func TestSaleFields(t *testing.T) {
 func TestTaxOfAnArticle(t *testing.T) {
 	for members, want := range map[string][2]int64{
 		`"priceTI": 4990, "priceTE": 4158, "taxRate": 20`:   {20, 832},
-		`"priceTI": -500, "priceTE": -417, "taxRate": 20`:   {20, -83},
 		`"priceTI": 4990, "priceTE": 4990, "taxRate": 0`:    {0, 0},
 		`"priceTI": 4990, "priceTE": 4158`:                  {-1, -1},
 		`"priceTI": 4990, "priceTE": 5158, "taxRate": 20`:   {-1, -1},
@@ -86,15 +85,49 @@ func TestTaxOfAnArticle(t *testing.T) {
 		`"priceTI": 4990, "priceTE": 4158, "taxRate": 2000`: {20, 832},
 		`"priceTI": 4990, "priceTE": 4158, "taxRate": -20`:  {-1, -1},
 		`"priceTI": 4990, "priceTE": "4158", "taxRate": {}`: {-1, -1},
+
+		`"priceTI": -500, "priceTE": -417, "taxRate": 20, "parent": null`:                     {20, -83},
+		`"priceTI": 4000, "priceTE": 3333, "taxRate": 20, "totalTI": 4990, "totalTaxes": 832`: {20, 832},
+		`"priceTI": 4000, "priceTE": 3333, "taxRate": 20, "totalTI": 4990`:                    {-1, -1},
 	} {
 		article := `{"@id": "/demo/articles/1", ` + members + `}`
-		client := reading(t, `{"@id": "/demo/sales/1", "state": "building", "totalTI": 4990, "articles": [`+article+`]}`)
+		total := "4990"
+		if strings.Contains(members, "-500") {
+			total = "0" // of a sale, never negative
+		}
+		client := reading(t, `{"@id": "/demo/sales/1", "state": "building", "totalTI": `+total+`, "articles": [`+article+`]}`)
 		rate, included, ok := must[club.Sale](t)(client.GetSale(t.Context(), demo, sale)).Articles[0].Tax()
 		if !ok {
 			rate, included = -1, -1
 		}
 		if want != [2]int64{rate, included} {
 			t.Errorf("%s: %d%%, %d, want %v", members, rate, included, want)
+		}
+	}
+}
+
+// TestAmountOfAnArticle reads the amount of a line: its total, else its price. Without one, or if the lines do not add up to the sale's total,
+// the sale cannot be read.
+func TestAmountOfAnArticle(t *testing.T) {
+	for members, want := range map[string]int64{
+		`"priceTI": 4990`:                    4990,
+		`"priceTI": 4000, "totalTI": 4990`:   4990,
+		`"totalTI": 4990`:                    4990,
+		`"priceTI": 4990, "totalTI": null`:   4990,
+		`"priceTI": 4990, "totalTI": 0`:      -1,
+		`"priceTI": 4990, "totalTI": "4990"`: -1,
+		`"priceTI": 4989`:                    -1,
+		`"priceTI": 4990, "totalTI": 4991`:   -1,
+		`"proratedPriceTI": 4990`:            -1,
+	} {
+		article := `{"@id": "/demo/articles/1", ` + members + `}`
+		client := reading(t, `{"@id": "/demo/sales/1", "state": "building", "totalTI": 4990, "articles": [`+article+`]}`)
+		got, err := client.GetSale(t.Context(), demo, sale)
+		switch {
+		case want < 0 && club.OutcomeOf(err) != club.Unknown:
+			t.Errorf("%s: read as %+v", members, got)
+		case want >= 0 && (err != nil || got.Articles[0].PriceTI != want):
+			t.Errorf("%s: %+v, %v", members, got, err)
 		}
 	}
 }

@@ -78,13 +78,28 @@ type pricedSale struct {
 	Articles []struct { // nil if the response has none, which is not an empty list
 		Article
 		Price *cents `json:"priceTI"`
+		Total *cents `json:"totalTI"` // of some installations: with fees and discounts; only this adds up to the sale's
 	} `json:"articles"`
 }
 
+// check requires the lines to add up to the total, which is never negative.
 func (p *pricedSale) check() error {
 	err := cmp.Or(p.Sale.check(), requireAmount("totalTI", p.Total), checkLength("articles", len(p.Articles), maxArticles))
-	for _, article := range p.Articles {
-		err = cmp.Or(err, requireAmount("articles.priceTI", article.Price))
+	var sum int64
+	for i := range p.Articles {
+		article := &p.Articles[i]
+		amount, field := article.Total, "articles.totalTI"
+		if amount == nil {
+			amount, field = article.Price, "articles.priceTI"
+		}
+		if err = cmp.Or(err, requireAmount(field, amount)); err != nil {
+			return err
+		}
+		article.PriceTI, article.hasTotal = int64(*amount), article.Total != nil
+		sum += article.PriceTI
+	}
+	if err == nil && len(p.Articles) > 0 && max(0, sum) != int64(*p.Total) {
+		return &DecodeError{Field: "totalTI", Want: "the sum of the articles"}
 	}
 	return err
 }
@@ -101,7 +116,6 @@ func (c *Client) GetSale(ctx context.Context, scope Scope, sale IRI) (Sale, erro
 	read := got.Sale
 	read.TotalTI = int64(*got.Total)
 	for _, article := range got.Articles {
-		article.PriceTI = int64(*article.Price)
 		read.Articles = append(read.Articles, article.Article)
 	}
 	c.setState(&read)

@@ -50,7 +50,35 @@ func (w *World) articleRecord(article *article) record {
 	if o := catalogue().offers[article.OfferID]; o != nil {
 		members["productId"] = w.iri("products", o.product.ID)
 	}
+	w.addTotals(members, article)
 	return w.record("Article", "articles", article.ID, members)
+}
+
+// addTotals adds the amounts of installations in which only totalTI adds up to the sale.
+func (w *World) addTotals(members record, article *article) {
+	if w.settings.ArticleAmounts == "price" {
+		return
+	}
+	fee, discount := 0, article.Price/10
+	if offer := catalogue().offers[article.OfferID]; offer != nil {
+		fee = offer.Fee
+	}
+	price := article.Price - fee + discount
+	excluded := withoutTax(price)
+	maps.Copy(members, record{
+		"priceTI": price, "priceTE": excluded, "tax": price - excluded, "proratedPriceTI": nil, "registrationFeeTI": fee,
+		"priceDiscountTI": discount, "registrationFeeDiscountTI": 0,
+		"totalTI": article.Price, "totalTaxes": article.Price - withoutTax(article.Price),
+	})
+	switch w.settings.ArticleAmounts {
+	case "total":
+		delete(members, "priceTI")
+	case "none":
+		delete(members, "priceTI")
+		delete(members, "totalTI")
+	case "wrong":
+		members["totalTI"] = article.Price + 1
+	}
 }
 
 func (w *World) articles(s *sale) []*article { return records(s.Articles, w.state.Articles.get) }

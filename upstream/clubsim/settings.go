@@ -79,6 +79,9 @@ type Settings struct {
 	// MandateRequired makes the check of a sale with debits require a signed mandate; the
 	// description of the check has no such rule.
 	MandateRequired bool `json:"mandateRequired"`
+	// ArticleAmounts says which amounts an article shows: "price" (priceTI), "both", "total" (totalTI) or "none". Of both, only totalTI adds
+	// up to the sale: priceTI lacks the registration fee and a discount. With "wrong", totalTI is a cent too high.
+	ArticleAmounts string `json:"articleAmounts"`
 	// RefuseAtAdd refuses an article that the buyer may not buy when it is added, counting the tags that the other articles would give.
 	// The description of the API leaves that to the check.
 	RefuseAtAdd bool `json:"refuseAtAdd"`
@@ -140,6 +143,7 @@ func DefaultSettings() Settings {
 		WriteBodies:      true,
 		DebtCounts:       "owed",
 		MigrationKeeps:   "source",
+		ArticleAmounts:   "price",
 
 		UpdateContactPath: "sale",
 		WriteType:         "any",
@@ -168,6 +172,7 @@ func (s Settings) verify() error {
 		{"errorShape", s.ErrorShape, []string{"hydra", "plain"}},
 		{"debtCounts", s.DebtCounts, []string{"owed", "overdue"}},
 		{"migrationKeeps", s.MigrationKeeps, []string{"source", "target"}},
+		{"articleAmounts", s.ArticleAmounts, []string{"price", "both", "total", "none", "wrong"}},
 		{"updateContactPath", s.UpdateContactPath, []string{"sale", "sales"}},
 		{"contactStatus", s.ContactStatus, []string{"status", "state"}},
 		{"uniqueEmail", s.UniqueEmail, []string{"off", "all", "exceptTemp"}},

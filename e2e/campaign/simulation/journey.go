@@ -125,8 +125,13 @@ func (f *journey) run() error {
 	f.sweeps()
 	f.rebuilds(f.plan.faultWindow)
 	f.play(startTime.Add(f.plan.faultWindow))
-	f.plan = plan{faultWindow: f.plan.faultWindow, method: f.plan.method} // without further faults
-	f.play(time.Time{})                                                   // late deliveries arrive before the quiet period
+	f.plan = plan{ // without further faults
+		faultWindow:   f.plan.faultWindow,
+		method:        f.plan.method,
+		restricts:     f.plan.restricts,
+		onlyRestricts: f.plan.onlyRestricts,
+	}
+	f.play(time.Time{}) // late deliveries arrive before the quiet period
 	f.quietPeriod()
 	return f.check()
 }
