@@ -272,7 +272,7 @@ func (c *Catalogue) readTerms(ctx context.Context, at Club) (clubTerms, *Version
 			Currency: read.Currency,
 			Phone:    read.Telephone,
 			Email:    read.Email,
-			Address:  Address{Street: read.Street, PostalCode: read.PostalCode, City: read.Locality, Country: read.Country},
+			Address:  Address{Street: read.Street, PostalCode: read.PostalCode, City: read.Locality, Country: read.CountryCode()},
 		}, flows.ClubFailed(err, flows.DetailClubUnread)
 	})
 }

@@ -134,6 +134,7 @@ func wireMandate(at catalogue.Club, contact club.Contact, in flows.NewMandate, a
 			PostalCode: in.Address.PostalCode,
 			Locality:   in.Address.City,
 			Country:    strings.ToUpper(in.Address.Country),
+			CountryISO: strings.ToUpper(in.Address.Country),
 		}
 	case contact.Address != nil:
 		out.Address = *contact.Address
@@ -146,4 +147,5 @@ var mandateFields = map[string]string{
 	"iban": "/iban", "bic": "/bic", "bank": "/bank", "holder": "/holder", "validFrom": "/validFrom",
 	"contactAddress.streetAddress": "/address/street", "contactAddress.postalCode": "/address/postalCode",
 	"contactAddress.addressLocality": "/address/city", "contactAddress.addressCountry": "/address/country",
+	"contactAddress.addressCountryIso": "/address/country",
 }

@@ -123,8 +123,13 @@ func newContact(at catalogue.Club, person flows.Person) club.NewContact {
 		Mobile:     person.Mobile,
 		Club:       at.IRI,
 		Status:     club.StatusTemp,
-		Address: &club.Address{Street: person.Street, PostalCode: person.PostalCode, Locality: person.City,
-			Country: strings.ToUpper(person.Country)},
+		Address: &club.Address{
+			Street:     person.Street,
+			PostalCode: person.PostalCode,
+			Locality:   person.City,
+			Country:    strings.ToUpper(person.Country),
+			CountryISO: strings.ToUpper(person.Country),
+		},
 	}
 }
 
@@ -138,7 +143,7 @@ func storedPerson(contact club.Contact) flows.Person {
 		Gender:     contact.Gender,
 	}
 	if at := contact.Address; at != nil {
-		person.Street, person.PostalCode, person.City, person.Country = at.Street, at.PostalCode, at.Locality, at.Country
+		person.Street, person.PostalCode, person.City, person.Country = at.Street, at.PostalCode, at.Locality, at.CountryCode()
 	}
 	return person
 }
@@ -156,6 +161,7 @@ var personFields = map[string]string{
 	"birthDate": "/birthDate", "email": "/email", "mobile": "/mobile",
 	"address.streetAddress": "/address/street", "address.postalCode": "/address/postalCode",
 	"address.addressLocality": "/address/city", "address.addressCountry": "/address/country",
+	"address.addressCountryIso": "/address/country",
 }
 
 // rejectedFields returns InvalidRequest for the fields that the club system, or its bank, rejects. pointers has

@@ -64,6 +64,35 @@ type NewArticle struct {
 	StartDate string `json:"-"`
 	// RepaymentSchedule says when to debit; nil: paid at once.
 	RepaymentSchedule *RepaymentScheduleRequest `json:"repaymentSchedule,omitempty"`
+	// Bundle has the details of a package's parts, where these have offers of their own.
+	Bundle []NewArticle `json:"-"`
+}
+
+// articleBody is the JSON of an article.
+type articleBody struct {
+	NewArticle
+	Parent         *IRI                `json:"parent"` // null: the article belongs to no other, as the API describes it
+	Implementation *implementation     `json:"implementation,omitempty"`
+	Bundle         map[IRI]articleBody `json:"bundleContent,omitempty"`
+}
+
+// implementation is the buyer's choice.
+type implementation struct {
+	StartDate string `json:"startDate"`
+}
+
+func (a NewArticle) body() articleBody {
+	body := articleBody{NewArticle: a}
+	if a.StartDate != "" {
+		body.Implementation = &implementation{a.StartDate}
+	}
+	for _, part := range a.Bundle {
+		if body.Bundle == nil {
+			body.Bundle = make(map[IRI]articleBody)
+		}
+		body.Bundle[part.Offer] = part.body()
+	}
+	return body
 }
 
 // RepaymentScheduleRequest says when to debit; club system API, section RepaymentSchedule.
@@ -78,16 +107,5 @@ type RepaymentScheduleRequest struct {
 // contact may not buy is accepted, and CheckSale reports it. Read the sale again afterwards:
 // the club system may add other articles. Unknown after an empty response.
 func (c *Client) AddArticle(ctx context.Context, scope Scope, sale IRI, in NewArticle) error {
-	type implementation struct { // the buyer's choice
-		StartDate string `json:"startDate"`
-	}
-	body := struct {
-		NewArticle
-		Parent         *IRI            `json:"parent"` // null: the article belongs to no other, as the API describes it
-		Implementation *implementation `json:"implementation,omitempty"`
-	}{NewArticle: in}
-	if in.StartDate != "" {
-		body.Implementation = &implementation{in.StartDate}
-	}
-	return c.write(ctx, post("AddArticle", scope, "sales/{id}/articles", sale, body).withRecord())
+	return c.write(ctx, post("AddArticle", scope, "sales/{id}/articles", sale, in.body()).withRecord())
 }

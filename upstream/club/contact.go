@@ -36,6 +36,16 @@ type Address struct {
 	Locality   string `json:"addressLocality"`
 	PostalCode string `json:"postalCode"`
 	Street     string `json:"streetAddress"`
+	CountryISO string `json:"addressCountryIso,omitempty"` // the code again, for installations that have the country's name in the other
+}
+
+// CountryCode is the country's code: some installations have its name in addressCountry.
+func (a Address) CountryCode() string { return cmp.Or(a.CountryISO, a.Country) }
+
+// withCode is the address with the country's code alone, for comparisons.
+func (a Address) withCode() Address {
+	a.Country, a.CountryISO = a.CountryCode(), ""
+	return a
 }
 
 // Contact is a person the club system knows.
@@ -195,7 +205,7 @@ func (c *Client) FindContacts(ctx context.Context, scope Scope, in NewContact, s
 func (n NewContact) describes(c Contact) bool {
 	return n.FamilyName == c.FamilyName && n.GivenName == c.GivenName && n.BirthDate == c.BirthDate && n.Gender == c.Gender &&
 		n.Email == c.Email && n.Mobile == c.Mobile && n.Club == c.Club && n.Status == c.Status &&
-		n.Address != nil && c.Address != nil && *n.Address == *c.Address
+		n.Address != nil && c.Address != nil && n.Address.withCode() == c.Address.withCode()
 }
 
 // GetContact reads a contact with its tags; club system API, section Contacts. ErrNotFound

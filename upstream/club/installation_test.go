@@ -72,17 +72,7 @@ func TestFiltersAreNotReliedOn(t *testing.T) {
 		}
 		r.URL.RawQuery = query.Encode()
 	})
-	wanted := club.NewContact{
-		FamilyName: visitor.FamilyName,
-		GivenName:  visitor.GivenName,
-		Gender:     visitor.Gender,
-		Club:       visitor.Club,
-		BirthDate:  visitor.BirthDate,
-		Email:      visitor.Email,
-		Mobile:     visitor.Mobile,
-		Address:    visitor.Address,
-		Status:     club.StatusTemp,
-	}
+	wanted := newcomer(world)
 	later := world.day(20)
 	read := func(client *club.Client) []any {
 		ctx, scope := t.Context(), world.bastille
@@ -144,4 +134,134 @@ func TestSlashes(t *testing.T) {
 		contact.Tags[0].ValidFrom != "2026-01-01" {
 		t.Errorf("contact %+v", contact)
 	}
+}
+
+// TestCountryISO: the country's code is in a member of its own, which the other side requires. A contact is found by its address
+// all the same, and a mandate takes the address over.
+func TestCountryISO(t *testing.T) {
+	world := newWorld(t, "country")
+	world.configure(func(s *clubsim.Settings) { s.CountryISO = true })
+	wanted := newcomer(world)
+	_, err := world.client.CreateContact(t.Context(), world.bastille, wanted)
+	wantViolation(t, err, "address.addressCountryIso")
+	wanted.Address.CountryISO = "FR"
+	created := must[club.Contact](t)(world.client.CreateContact(t.Context(), world.bastille, wanted))
+	read := must[club.Contact](t)(world.client.GetContact(t.Context(), world.bastille, created.IRI))
+	if read.Address.Country != "France" || read.Address.CountryCode() != "FR" {
+		t.Errorf("address %+v", read.Address)
+	}
+	if found := must[[]club.Contact](t)(world.client.FindContacts(t.Context(), world.bastille, wanted, world.Now())); len(found) != 1 {
+		t.Errorf("found %+v", found)
+	}
+	if known := must[club.Club](t)(world.client.GetClub(t.Context(), world.bastille, world.bastille.Club)); known.CountryCode() != "FR" {
+		t.Errorf("club %+v", known)
+	}
+	order := sepa(world, read)
+	must[club.Mandate](t)(world.client.CreateMandate(t.Context(), world.bastille, order))
+}
+
+// newcomer is a person to be created in the first club.
+func newcomer(world *world) club.NewContact {
+	home := paris
+	home.CountryISO = ""
+	return club.NewContact{
+		FamilyName: "Testeur",
+		GivenName:  "Ada",
+		Gender:     "female",
+		Club:       world.bastille.Club,
+		BirthDate:  "1990-01-31",
+		Email:      "ada@example.org",
+		Mobile:     "+33600000000",
+		Address:    &home,
+		Status:     club.StatusTemp,
+	}
+}
+
+// sepa is a mandate of a contact.
+func sepa(world *world, contact club.Contact) club.NewMandate {
+	return club.NewMandate{
+		Club:       world.bastille.Club,
+		Contact:    contact.IRI,
+		FamilyName: contact.FamilyName,
+		GivenName:  contact.GivenName,
+		Number:     contact.Number,
+		Address:    *contact.Address,
+		Holder:     "Ada Testeur",
+		IBAN:       "FR1420041010050500013M02606",
+		BIC:        "PSSTFRPPXXX",
+		Bank:       "Banque",
+		ValidFrom:  world.day(0),
+	}
+}
+
+// TestBacsMandate: where an installation has mandates of type bacs, they have the three fields of such an account.
+func TestBacsMandate(t *testing.T) {
+	world := newWorld(t, "bacs")
+	client, ctx, scope := world.client, t.Context(), world.bastille
+	order := sepa(world, world.visitor())
+	order.Holder, order.IBAN, order.BIC, order.Bank = "", "", "", ""
+	order.Bacs = &club.Bacs{Type: club.MandateBacs, AccountName: "Ada Testeur", AccountNumber: "12345678", SortCode: "12-34-56"}
+	_, err := client.CreateMandate(ctx, scope, order)
+	wantViolation(t, err, "iban") // the description has no other account
+	world.configure(func(s *clubsim.Settings) { s.BacsMandates = true })
+	mandate := must[club.Mandate](t)(client.CreateMandate(ctx, scope, order))
+	request := must[club.SignatureRequest](t)(client.CreateSignatureRequest(ctx, scope, order.Contact, mandate.IRI))
+	if err := client.ValidateSignatureRequest(ctx, scope, request.IRI, world.SMS()[0].Code); err != nil {
+		t.Fatal(err)
+	}
+	if read := must[club.Mandate](t)(client.GetMandate(ctx, scope, mandate.IRI)); !read.Signed() {
+		t.Errorf("mandate %+v", read)
+	}
+	order.Bacs = &club.Bacs{Type: club.MandateBacs, AccountName: "Ada Testeur", AccountNumber: "1234", SortCode: "12345"}
+	_, err = client.CreateMandate(ctx, scope, order)
+	wantViolation(t, err, "accountNumber")
+	wantViolation(t, err, "sortCode")
+}
+
+// TestSeveralTargets: one code signs a sale and a mandate where the installation can; elsewhere nothing is sent.
+func TestSeveralTargets(t *testing.T) {
+	world := newWorld(t, "targets")
+	client, ctx, scope := world.client, t.Context(), world.bastille
+	visitor := world.visitor()
+	cart := world.cart(visitor.IRI, "901")
+	mandate := must[club.Mandate](t)(client.CreateMandate(ctx, scope, sepa(world, visitor)))
+	_, err := client.CreateSignatureRequest(ctx, scope, visitor.IRI, cart.IRI, mandate.IRI)
+	wantViolation(t, err, "targetId")
+	world.configure(func(s *clubsim.Settings) { s.SeveralTargets = true })
+	_, err = client.CreateSignatureRequest(ctx, scope, visitor.IRI, world.iri("sales", "999999"), mandate.IRI)
+	if !errors.Is(err, club.ErrNotFound) || len(world.SMS()) != 0 {
+		t.Errorf("a sale that does not exist: %v, %d codes", err, len(world.SMS()))
+	}
+	request := must[club.SignatureRequest](t)(client.CreateSignatureRequest(ctx, scope, visitor.IRI, cart.IRI, mandate.IRI))
+	if sent := world.SMS(); len(sent) != 1 {
+		t.Fatalf("%d codes", len(sent))
+	}
+	if err := client.ValidateSignatureRequest(ctx, scope, request.IRI, world.SMS()[0].Code); err != nil {
+		t.Fatal(err)
+	}
+	if read := must[club.Mandate](t)(client.GetMandate(ctx, scope, mandate.IRI)); !read.Signed() {
+		t.Errorf("mandate %+v", read)
+	}
+	if sale, _ := world.Sale(string(cart.IRI)); sale.SignedAt.IsZero() {
+		t.Errorf("sale %+v", sale)
+	}
+}
+
+// TestBundle: the details of a package's parts are sent by the identifiers of their offers.
+func TestBundle(t *testing.T) {
+	world := newWorld(t, "bundle")
+	client, ctx, scope := world.client, t.Context(), world.bastille
+	cart := world.cart(world.visitor().IRI)
+	part := club.NewArticle{Offer: world.iri("offers", "101"), StartDate: world.day(3)}
+	packaged := club.NewArticle{Offer: world.iri("offers", "3301"), Bundle: []club.NewArticle{part}}
+	if err := client.AddArticle(ctx, scope, cart.IRI, packaged); err != nil {
+		t.Fatal(err)
+	}
+	if check := must[club.SaleCheck](t)(client.CheckSale(ctx, scope, cart.IRI)); !check.Valid {
+		t.Errorf("the part's start date is not the package's: %+v", check)
+	}
+	packaged.Offer = world.iri("offers", "201")
+	wantViolation(t, client.AddArticle(ctx, scope, cart.IRI, packaged), "bundleContent")
+	packaged = club.NewArticle{Offer: world.iri("offers", "3301"), Bundle: []club.NewArticle{{Offer: world.iri("offers", "999999")}}}
+	wantViolation(t, client.AddArticle(ctx, scope, cart.IRI, packaged), "bundleContent."+string(world.iri("offers", "999999")))
 }

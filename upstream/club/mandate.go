@@ -17,8 +17,8 @@ func (m Mandate) Signed() bool { return m.State == "signed" }
 
 func (m Mandate) check() error { return requireIRI(m.IRI, "mandates") }
 
-// NewMandate is a mandate to be signed; every field is required. No error and no log line of
-// this package holds bank data.
+// NewMandate is a mandate to be signed; every field is required, but either Bacs or the four that identify a SEPA account.
+// No error and no log line of this package holds bank data.
 type NewMandate struct {
 	Club       IRI     `json:"clubId"` // the club that collects
 	Contact    IRI     `json:"contactId"`
@@ -26,11 +26,23 @@ type NewMandate struct {
 	GivenName  string  `json:"contactGivenName"`
 	Number     string  `json:"contactNumber"`
 	Address    Address `json:"contactAddress"`
-	Holder     string  `json:"holder"` // of the account
-	IBAN       string  `json:"iban"`
-	BIC        string  `json:"bic"`
-	Bank       string  `json:"bank"`      // its name
-	ValidFrom  string  `json:"validFrom"` // YYYY-MM-DD
+	Holder     string  `json:"holder,omitempty"` // of the account
+	IBAN       string  `json:"iban,omitempty"`
+	BIC        string  `json:"bic,omitempty"`
+	Bank       string  `json:"bank,omitempty"` // its name
+	ValidFrom  string  `json:"validFrom"`      // YYYY-MM-DD
+	*Bacs
+}
+
+// MandateBacs is the type of a mandate for an account in the United Kingdom, which some installations have.
+const MandateBacs = "bacs"
+
+// Bacs identifies an account in the United Kingdom.
+type Bacs struct {
+	Type          string `json:"type"` // MandateBacs
+	AccountName   string `json:"accountName"`
+	AccountNumber string `json:"accountNumber"` // eight digits
+	SortCode      string `json:"sortCode"`      // six digits
 }
 
 // CreateMandate creates an unsigned direct debit mandate; club system API, section Mandates.

@@ -12,9 +12,12 @@ func (r SignatureRequest) check() error { return requireIRI(r.IRI, "signature_re
 
 // CreateSignatureRequest sends a contact an SMS code to sign the target, a mandate; club
 // system API, section Signature requests. Every call sends an SMS. The contact needs a
-// valid mobile number.
-func (c *Client) CreateSignatureRequest(ctx context.Context, scope Scope, contact, target IRI) (SignatureRequest, error) {
-	body := map[string]IRI{"contactId": contact, "targetId": target}
+// valid mobile number. Some installations sign several targets with one code, such as a sale and a mandate.
+func (c *Client) CreateSignatureRequest(ctx context.Context, scope Scope, contact IRI, targets ...IRI) (SignatureRequest, error) {
+	body := map[string]any{"contactId": contact, "targetIds": targets}
+	if len(targets) == 1 {
+		body = map[string]any{"contactId": contact, "targetId": targets[0]}
+	}
 	return do[SignatureRequest](ctx, c, post("CreateSignatureRequest", scope, "signature_requests", "", body))
 }
 

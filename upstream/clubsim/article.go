@@ -2,6 +2,7 @@ package clubsim
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -105,10 +106,12 @@ func addArticle(call *request, sale *sale) (response, error) {
 		StartDate: form.startDate(),
 		Repayment: form.repayment(),
 	}
-	if err := form.err(); err != nil {
+	offer := catalogue().offers[article.OfferID]
+	parts := form.bundle(offer)
+	article.StartDate = cmp.Or(article.StartDate, parts)
+	if err := form.whole(); err != nil {
 		return response{}, err
 	}
-	offer := catalogue().offers[article.OfferID]
 	if offer == nil || article.Parent != 0 && !slices.Contains(sale.Articles, article.Parent) {
 		return response{}, itemNotFound()
 	}
@@ -183,9 +186,36 @@ func (f *form) startDate() string {
 		if details == nil {
 			continue
 		}
+		details.text("type", false) // the behavior
 		if date := details.date("startDate", false); date != "" {
 			start = date
 		}
+	}
+	return start
+}
+
+// bundle reads bundleContent, the details of a package's parts by the identifiers of their offers, and returns the latest start
+// date of a part.
+func (f *form) bundle(offer *offer) (start string) {
+	const name = "bundleContent"
+	parts := f.object(name, false)
+	if parts == nil {
+		return ""
+	}
+	if offer != nil && offer.product.Kind != kindPackage {
+		f.addViolation(name, "This field belongs to packages.")
+	}
+	for _, key := range slices.Sorted(maps.Keys(parts.values)) {
+		part, id := parts.object(key, true), f.w.parseIRI("offers", key)
+		if part == nil {
+			continue
+		}
+		part.iri("parent", "articles", false)
+		if named := part.iri("offerId", "offers", false); id == 0 || catalogue().offers[id] == nil || named != 0 && named != id {
+			parts.addViolation(key, "This is not the offer of a part.")
+		}
+		start = max(start, part.startDate())
+		part.repayment()
 	}
 	return start
 }

@@ -214,8 +214,10 @@ func (k *contact) readFrom(form *form, whole bool, now time.Time) {
 }
 
 func (f *form) address(required bool) address {
+	country := f.text("addressCountry", required)
+	iso := f.text("addressCountryIso", country != "" && f.w.settings.CountryISO)
 	return address{
-		Country: f.text("addressCountry", required), Locality: f.text("addressLocality", required),
+		Country: cmp.Or(iso, country), Locality: f.text("addressLocality", required),
 		Postal: f.text("postalCode", required), Street: f.text("streetAddress", required),
 	}
 }

@@ -3,6 +3,7 @@ package clubsim
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,18 +22,20 @@ type form struct {
 	w      *World
 	prefix string
 	values map[string]json.RawMessage
+	asked  map[string]bool // the fields that the operation knows
 	errors *formErrors
 }
 
 type formErrors struct {
 	refusal    error // of the whole request; nil: only what the violations say
 	violations []violation
+	forms      []*form // the whole request, and the objects within
 }
 
 // form reads the body of the request. A body that is not a JSON object is an empty form,
 // and an error of err.
 func (c *request) form() *form {
-	f := &form{w: c.w, errors: &formErrors{}}
+	f := (&form{w: c.w, errors: &formErrors{}}).nested("", nil)
 	decoder := json.NewDecoder(bytes.NewReader(c.req.body))
 	if err := decoder.Decode(&f.values); err != nil || f.values == nil || decoder.More() {
 		f.values, f.errors.refusal = nil, badRequest("", "The request body is not a JSON object.")
@@ -56,8 +59,22 @@ func (f *form) addViolationCode(name, message, code string) {
 		violation{PropertyPath: f.prefix + name, Message: message, Code: code})
 }
 
+// whole is err for a request that makes money move: a field that the club system does not know is refused, because the sender means
+// something by it. Members of JSON-LD, such as @context, mean nothing here.
+func (f *form) whole() error {
+	for _, part := range f.errors.forms {
+		for _, name := range slices.Sorted(maps.Keys(part.values)) {
+			if !part.asked[name] && !strings.HasPrefix(name, "@") {
+				part.addViolation(name, "This field was not expected.")
+			}
+		}
+	}
+	return f.err()
+}
+
 // has reports whether a field was sent with a value other than null.
 func (f *form) has(name string) bool {
+	f.asked[name] = true
 	raw, sent := f.values[name]
 	return sent && string(raw) != "null"
 }
@@ -193,5 +210,7 @@ func (f *form) list(name string, required bool) []*form {
 }
 
 func (f *form) nested(name string, values map[string]json.RawMessage) *form {
-	return &form{w: f.w, prefix: f.prefix + name + ".", values: values, errors: f.errors}
+	part := &form{w: f.w, prefix: strings.TrimPrefix(f.prefix+name+".", "."), values: values, asked: map[string]bool{}, errors: f.errors}
+	f.errors.forms = append(f.errors.forms, part)
+	return part
 }

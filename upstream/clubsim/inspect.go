@@ -41,6 +41,7 @@ type Sale struct {
 	Lines     []Line
 	Problems  []string // building: the codes of what its check finds
 	CreatedAt time.Time
+	SignedAt  time.Time // zero: not signed, which is usual
 }
 
 // Line is an article of a sale.
@@ -128,6 +129,7 @@ func (w *World) inspectSale(sale *sale) Sale {
 		Total:     w.state.total(sale),
 		DueFrom:   sale.OverdueAt,
 		CreatedAt: sale.CreatedAt,
+		SignedAt:  sale.SignedAt,
 	}
 	for _, a := range w.articles(sale) {
 		line := Line{Name: a.Name, Price: a.Price}

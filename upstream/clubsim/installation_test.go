@@ -1,6 +1,7 @@
 package clubsim_test
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -74,4 +75,39 @@ func TestClubOfAnEvent(t *testing.T) {
 			t.Errorf("header %q, want %q", got, want)
 		}
 	}
+}
+
+// TestUnknownFieldsOfMoney: a request that makes money move is refused for a field that the club system does not know, at any depth,
+// and nothing is done. Members of JSON-LD mean nothing.
+func TestUnknownFieldsOfMoney(t *testing.T) {
+	client := newTestClient(t, "demo-unknown")
+	contact := client.newContact(nil)
+	sale := client.relative(client.filledSale(contact, 101))
+	payment := client.paymentBody(contact, 49900)
+	payment["@context"] = "/contexts/Payment"
+	for field, change := range map[string]func(body){
+		"tip": func(b body) { b["tip"] = 100 },
+		"paymentCards[0].tip": func(b body) {
+			b["mean"], b["paymentCards"] = "card", []body{{"amount": 49900, "network": "CBGroup", "tip": 1}}
+		},
+		"contactFamilyNameFoo": func(b body) { b["contactFamilyNameFoo"] = nil },
+	} {
+		changed := maps.Clone(payment)
+		change(changed)
+		client.post(sale+"/payments", changed).want(400).wantField(field)
+	}
+	client.post(sale+"/postpone_due", body{"date": "2026-12-31", "fee": 1}).want(400).wantField("fee")
+	client.post(sale+"/transitions", body{"transition": "validate", "force": true}).want(400).wantField("force")
+	client.post(sale+"/articles", body{"offerId": client.iri("offers", 201), "discount": 10}).want(400).wantField("discount")
+	client.post(sale+"/articles", body{
+		"offerId":        client.iri("offers", 201),
+		"implementation": body{"startDate": "2026-12-01", "freeMonths": 1},
+	}).want(400).wantField("implementation.freeMonths")
+	if payments := client.world.Ledger(); len(payments) != 0 {
+		t.Errorf("payments %+v", payments)
+	}
+	if sale := client.get(sale); sale.json["state"] != "building" || len(sale.json["articles"].([]any)) != 1 {
+		t.Errorf("sale %s", sale.raw)
+	}
+	client.post(sale+"/payments", payment).want(201)
 }

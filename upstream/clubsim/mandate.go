@@ -2,6 +2,7 @@ package clubsim
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,9 @@ const RefusedIBAN = "FR4099999000000000000000099"
 var (
 	ibanPattern = regexp.MustCompile(`^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$`)
 	bicPattern  = regexp.MustCompile(`^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$`)
+	// The number and the sort code of a Bacs account.
+	accountPattern  = regexp.MustCompile(`^\d{8}$`)
+	sortCodePattern = regexp.MustCompile(`^\d{2}-?\d{2}-?\d{2}$`)
 )
 
 // mandate allows a club to debit a bank account, once it is signed.
@@ -30,6 +34,7 @@ type mandate struct {
 	BIC        string    `json:"bic"`
 	Bank       string    `json:"bank"`
 	ValidFrom  string    `json:"validFrom"`
+	SortCode   string    `json:"sortCode"` // of a Bacs account, whose masked number is in IBAN; empty: a SEPA account
 	SignedAt   time.Time `json:"signedAt"` // zero: not signed
 	CreatedAt  time.Time `json:"createdAt"`
 }
@@ -39,11 +44,16 @@ func (w *World) mandateRecord(mandate *mandate) record {
 	if !mandate.SignedAt.IsZero() {
 		state = "signed"
 	}
-	return w.record("Mandate", "mandates", mandate.ID, record{
+	account := record{"holder": mandate.Holder, "iban": mandate.IBAN, "bic": mandate.BIC, "bank": mandate.Bank}
+	if mandate.SortCode != "" {
+		account = record{"type": "bacs", "accountName": mandate.Holder, "accountNumber": mandate.IBAN, "sortCode": mandate.SortCode}
+	}
+	members := record{
 		"state": state, "reference": "FD-" + itoa(mandate.ClubID) + "-" + itoa(mandate.ID), "contactId": w.iri("contacts", mandate.ContactID),
-		"clubId": w.iri("clubs", mandate.ClubID), "holder": mandate.Holder, "iban": mandate.IBAN, "bic": mandate.BIC, "bank": mandate.Bank,
-		"validFrom": mandate.ValidFrom, "signedAt": w.timestampOrNil(mandate.SignedAt),
-	})
+		"clubId": w.iri("clubs", mandate.ClubID), "validFrom": mandate.ValidFrom, "signedAt": w.timestampOrNil(mandate.SignedAt),
+	}
+	maps.Copy(members, account)
+	return w.record("Mandate", "mandates", mandate.ID, members)
 }
 
 // createMandate: POST mandates (section Mandates). A mandate must be signed before it
@@ -56,13 +66,10 @@ func createMandate(call *request) (response, error) {
 		FamilyName: form.text("contactFamilyName", true),
 		GivenName:  form.text("contactGivenName", true),
 		Number:     form.text("contactNumber", true),
-		Holder:     form.text("holder", true),
-		IBAN:       form.iban("iban"),
-		BIC:        form.matching("bic", true, bicPattern),
-		Bank:       form.text("bank", true),
 		ValidFrom:  form.date("validFrom", true),
 		CreatedAt:  call.now,
 	}
+	mandate.readAccount(form)
 	if home := form.object("contactAddress", true); home != nil {
 		mandate.Address = home.address(true)
 	}
@@ -72,6 +79,19 @@ func createMandate(call *request) (response, error) {
 		return response{}, err
 	}
 	return response{201, call.w.mandateRecord(call.w.state.Mandates.add(&mandate))}, nil
+}
+
+// readAccount reads the account to debit, of the kind that type names.
+func (m *mandate) readAccount(form *form) {
+	if form.w.settings.BacsMandates && form.choice("type", false, "sepa", "bacs") == "bacs" {
+		m.Holder, m.SortCode = form.text("accountName", true), form.matching("sortCode", true, sortCodePattern)
+		if number := form.matching("accountNumber", true, accountPattern); number != "" {
+			m.IBAN = "****" + number[len(number)-4:]
+		}
+		return
+	}
+	m.Holder, m.IBAN = form.text("holder", true), form.iban("iban")
+	m.BIC, m.Bank = form.matching("bic", true, bicPattern), form.text("bank", true)
 }
 
 func (c *request) mandateAt(id int) (*mandate, error) {

@@ -71,7 +71,7 @@ func createPayment(call *request, sale *sale) (response, error) {
 	payment := call.readPayment(f, sale)
 	payer, noContact := call.contactAt(payment.ContactID)
 	at, noClub := call.clubAt(payment.ClubID)
-	if err := cmp.Or(f.err(), noContact, noClub, call.firstPayment(sale)); err != nil {
+	if err := cmp.Or(f.whole(), noContact, noClub, call.firstPayment(sale)); err != nil {
 		return response{}, err
 	}
 	if payment.CheckoutID != at.checkout() {

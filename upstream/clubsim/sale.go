@@ -27,6 +27,7 @@ type sale struct {
 	Invoice    int       `json:"invoice"` // zero: none yet
 	OverdueAt  string    `json:"overdueAt"`
 	CreatedAt  time.Time `json:"createdAt"`
+	SignedAt   time.Time `json:"signedAt"` // with the mandate; zero: not signed, which is usual
 }
 
 // total is the amount to collect, in cents. A reduction never makes it negative.
@@ -39,13 +40,17 @@ func (st *state) total(sale *sale) int {
 }
 
 func (w *World) saleRecord(sale *sale) record {
-	return w.record("Sale", "sales", sale.ID, record{
+	members := record{
 		"state": sale.State, "contactId": w.iri("contacts", sale.ContactID), "clubId": w.iri("clubs", sale.ClubID), "clubCode": sale.ClubCode,
 		"contactFamilyName": orNil(sale.FamilyName), "contactGivenName": orNil(sale.GivenName), "contactNumber": orNil(sale.Number),
 		"address": orNil(sale.Address), "checkoutId": w.iri("checkouts", clubByID(sale.ClubID).checkout()),
 		"totalTI": w.state.total(sale), "priceCurrency": currency, "invoice": w.iriOrNil("invoices", sale.Invoice),
 		"postponedTo": orNil(sale.OverdueAt), "articles": records(w.articles(sale), w.articleRecord), "createdAt": w.timestamp(sale.CreatedAt),
-	})
+	}
+	if !sale.SignedAt.IsZero() {
+		members["signedAt"] = w.timestamp(sale.SignedAt)
+	}
+	return w.record("Sale", "sales", sale.ID, members)
 }
 
 // createSale: POST sales (section Sales).
@@ -111,7 +116,7 @@ func (c *request) openSaleAt(id int) (*sale, error) {
 func postponeDue(call *request, sale *sale) (response, error) {
 	f := call.form()
 	date := f.date("date", true)
-	if err := cmp.Or(f.err(), call.validForRecording(sale), call.firstPayment(sale)); err != nil {
+	if err := cmp.Or(f.whole(), call.validForRecording(sale), call.firstPayment(sale)); err != nil {
 		return response{}, err
 	}
 	if call.w.state.total(sale) == 0 {
@@ -127,7 +132,7 @@ func postponeDue(call *request, sale *sale) (response, error) {
 func transitionSale(call *request, sale *sale) (response, error) {
 	f := call.form()
 	f.choice("transition", true, "validate")
-	if err := f.err(); err != nil {
+	if err := f.whole(); err != nil {
 		return response{}, err
 	}
 	if call.w.state.total(sale) != 0 {

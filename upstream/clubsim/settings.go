@@ -55,6 +55,12 @@ type Settings struct {
 	PlainJSON bool `json:"plainJson"`
 	// WriteType is the Content-Type that the body of a write must have: "any" or "application/ld+json".
 	WriteType string `json:"writeType"`
+	// CountryISO has the code of a country in addressCountryIso, and its name in addressCountry.
+	CountryISO bool `json:"countryIso"`
+	// BacsMandates accepts mandates of type bacs: accountName, accountNumber, sortCode.
+	BacsMandates bool `json:"bacsMandates"`
+	// SeveralTargets signs a sale and a mandate with one code: targetIds in place of targetId.
+	SeveralTargets bool `json:"severalTargets"`
 	// TaxRates is the unit of taxRate: "percent" or "hundredths" of a percent.
 	TaxRates string `json:"taxRates"`
 	// RefuseFilters answers 400 to a read with a parameter that it does not know, instead of ignoring it.

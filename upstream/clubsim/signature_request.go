@@ -22,6 +22,7 @@ type signatureRequest struct {
 	ContactID int       `json:"contactId"`
 	ClubID    int       `json:"clubId"`    // where it was made
 	MandateID int       `json:"mandateId"` // zero: a migration
+	SaleID    int       `json:"saleId"`    // signed with the mandate; zero: none
 	TargetID  int       `json:"targetClubId"`
 	Code      string    `json:"code"`
 	Wrong     int       `json:"wrong"` // wrong codes so far
@@ -34,26 +35,53 @@ func (w *World) signatureRecord(signature *signatureRequest) record {
 	if signature.MandateID != 0 {
 		target = w.iri("mandates", signature.MandateID)
 	}
-	return w.record("SignatureRequest", "signature_requests", signature.ID, record{
+	members := record{
 		"state": signature.State, "contactId": w.iri("contacts", signature.ContactID), "targetId": target,
 		"createdAt": w.timestamp(signature.CreatedAt),
-	})
+	}
+	if signature.SaleID != 0 {
+		delete(members, "targetId")
+		members["targetIds"] = []string{w.iri("sales", signature.SaleID), target}
+	}
+	return w.record("SignatureRequest", "signature_requests", signature.ID, members)
 }
 
 // createSignatureRequest: POST signature_requests (section Signature requests).
 func createSignatureRequest(call *request) (response, error) {
 	f := call.form()
-	contactID, mandateID := f.iri("contactId", "contacts", true), f.iri("targetId", "mandates", true)
+	contactID := f.iri("contactId", "contacts", true)
+	saleID, mandateID := f.targets()
 	contact, noContact := call.contactAt(contactID)
 	ofContact := func(m *mandate) bool { return call.sees(m.ClubID) && m.ContactID == contactID }
 	mandate, noMandate := visible(call.w.state.Mandates.get(mandateID), ofContact)
+	if saleID != 0 && f.errors.refusal == nil {
+		ofBuyer := func(s *sale) bool { return call.sees(s.ClubID) && s.ContactID == contactID }
+		_, f.errors.refusal = visible(call.w.state.Sales.get(saleID), ofBuyer)
+	}
 	if err := cmp.Or(f.err(), noContact, noMandate); err != nil {
 		return response{}, err
 	}
 	if !mandate.SignedAt.IsZero() {
 		return response{}, badRequest("api.error.mandate.already-signed", "The mandate is signed already.")
 	}
-	return call.requestSignature(contact, signatureRequest{MandateID: mandate.ID})
+	return call.requestSignature(contact, signatureRequest{MandateID: mandate.ID, SaleID: saleID})
+}
+
+// targets reads what is signed: a mandate, or where the settings allow it a sale and a mandate.
+func (f *form) targets() (saleID, mandateID int) {
+	if !f.w.settings.SeveralTargets || !f.has("targetIds") {
+		return 0, f.iri("targetId", "mandates", true)
+	}
+	var targets []string
+	f.decode("targetIds", true, &targets)
+	for _, target := range targets {
+		saleID = cmp.Or(saleID, f.w.parseIRI("sales", target))
+		mandateID = cmp.Or(mandateID, f.w.parseIRI("mandates", target))
+	}
+	if saleID == 0 || mandateID == 0 || len(targets) != 2 {
+		f.addViolation("targetIds", "A sale and a mandate were expected.")
+	}
+	return saleID, mandateID
 }
 
 // signatureAt returns a signature request that the caller may see: from where it was
@@ -127,6 +155,9 @@ func (c *request) sign(signature *signatureRequest, code string) error {
 	}
 	if signature.MandateID != 0 {
 		c.w.state.Mandates.get(signature.MandateID).SignedAt = c.now
+		if sale := c.w.state.Sales.get(signature.SaleID); sale != nil {
+			sale.SignedAt = c.now
+		}
 	} else if err := c.completeMigration(signature); err != nil {
 		return err
 	}

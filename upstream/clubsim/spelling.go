@@ -66,7 +66,8 @@ type spelling struct {
 }
 
 func (s spelling) spell(response httpResponse) httpResponse {
-	if len(response.body) == 0 || !s.DateTimes && !s.PHPJSON && !s.plain && len(s.members) == 0 && s.TaxRates == "percent" {
+	asWritten := !s.DateTimes && !s.PHPJSON && !s.plain && !s.CountryISO && len(s.members) == 0 && s.TaxRates == "percent"
+	if len(response.body) == 0 || asWritten {
 		return response
 	}
 	if s.plain {
@@ -84,6 +85,15 @@ func (s spelling) spell(response httpResponse) httpResponse {
 	}
 	response.body = encode(s.spellValue("", changeMembers(body, s.members)))
 	return response
+}
+
+// countryName returns the name of a country for its code, or the code itself.
+func countryName(code string) string {
+	name, known := map[string]string{"BE": "Belgique", "CH": "Suisse", "DE": "Allemagne", "FR": "France", "GB": "Royaume-Uni"}[code]
+	if !known {
+		return code
+	}
+	return name
 }
 
 func (s spelling) spellValue(name string, value any) any {
@@ -107,6 +117,9 @@ func (s spelling) spellValue(name string, value any) any {
 		}
 		if s.plain && isList {
 			return s.spellValue("", members)
+		}
+		if code, isAddress := value["addressCountry"].(string); s.CountryISO && isAddress {
+			value["addressCountry"], value["addressCountryIso"] = countryName(code), code
 		}
 		for name := range value {
 			if s.plain && strings.HasPrefix(name, "@") {
