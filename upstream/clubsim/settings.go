@@ -33,7 +33,7 @@ type Settings struct {
 	// GrantedEndpoints are operation names ("getContact") or endpoints ("GET /contacts/{contactId}").
 	GrantedEndpoints []string    `json:"grantedEndpoints"`
 	ClientClubs      ClubNumbers `json:"clientClubs"`      // the clubs within the scope of the OAuth client; empty: all
-	NetworkNodeShape string      `json:"networkNodeShape"` // "nested" (children are objects), "flat" (IRIs) or "parent" (the parent's IRI)
+	NetworkNodeShape string      `json:"networkNodeShape"` // "nested" (children are objects), "flat" (IRIs) or "parent" (its IRI)
 
 	TokenLifetime  Seconds `json:"tokenLifetime"`  // the life of an access token. One hour is usual
 	TokenExpiresIn bool    `json:"tokenExpiresIn"` // false leaves expires_in out of the token response
