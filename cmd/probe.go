@@ -81,6 +81,9 @@ func (p *probeCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if p.cfg.Mode == "mock" {
+		fmt.Println("Mock mode: its simulator was probed. FRONTDESK_MODE=test or live probes FRONTDESK_CLUB_URL.")
+	}
 	printProbe(os.Stdout, report)
 	return p.write(report, former)
 }
@@ -188,7 +191,7 @@ func printProbe(w io.Writer, report *probe.Report) {
 		fmt.Fprintf(w, "Differences from the club system's description: %d.\n", len(report.Differences))
 	}
 	table := newTable(w)
-	heading(table, "WHAT DIFFERS\tHERE\tTHERE\tWHAT IT MEANS", len(report.Differences))
+	heading(table, "WHAT DIFFERS\tHERE\tDESCRIBED\tWHAT IT MEANS", len(report.Differences))
 	for _, difference := range report.Differences {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", difference.Where, difference.Here, difference.Simulator, difference.Means)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Members are members that the responses of an installation's reads have in addition, lack, or write with another kind of value:
 // by endpoint, such as "GET contacts/{id}", and path, such as "tags[].validFrom" or, in a list, "member[].tags[].validFrom".
-// The value is one of memberKinds, or "absent".
+// The value is one of memberKinds, or "absent". PUT settings replaces the paths of each endpoint that it names.
 type Members map[string]map[string]string
 
 const memberAbsent = "absent"

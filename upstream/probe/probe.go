@@ -113,12 +113,12 @@ func (s *source) read(ctx context.Context) error {
 	}
 	network, err := s.client.NetworkNodes(ctx, club.Scope{ClientToken: s.token})
 	if err != nil {
-		return err
+		return cmp.Or(s.halted, err)
 	}
 	var scopes []club.Scope // of the clubs that the credentials may read
 	for _, node := range network.Clubs() {
 		scope := club.Scope{ClientToken: s.token, Club: node.Club, Node: node.IRI}
-		_, err := s.client.GetClub(ctx, scope, node.Club)
+		_, err = s.client.GetClub(ctx, scope, node.Club)
 		if s.keep(err); err == nil {
 			scopes = append(scopes, scope)
 		}

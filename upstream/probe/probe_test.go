@@ -103,6 +103,9 @@ func TestCannotProbe(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if _, err := install(t, nil).probe(1); !strings.Contains(fmt.Sprint(err), "as many as --calls allows") {
+		t.Errorf("one call: %v", err)
+	}
 	origin := install(t, nil)
 	origin.url = "http://127.0.0.1:1"
 	_, err := origin.probe(300)
