@@ -16,7 +16,7 @@ import (
 // A lane may make a call while more is left than its floor: a part of what would be left if all calls were spread evenly over the
 // window. So the lanes above it always find calls, and nothing is left over at the end.
 const quotaState = `
-local signupCalls = 11 -- with its verification, see docs/explanation/performance.md; 20 real signups outweigh that
+local signupCalls, assumed = 11, 100 -- with its verification, see docs/explanation/performance.md; a hundred real signups outweigh that
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local state, fields = {}, redis.call('HGETALL', KEYS[1])
@@ -28,9 +28,9 @@ local function get(name, what) return state[name .. ' ' .. what] end
 local function set(name, values) for what, value in pairs(values) do state[name .. ' ' .. what] = value end end
 local function begin(name, left, ends)
   set(name, {left = left, first = left, began = now, ends = ends})
-  if name == 'rate' then -- only whole windows count: a signup's last calls are long after its start
+  if name == 'rate' then -- a signup's last calls are long after its start, so that one window says little
     local calls, starts = state.calls or 0, state.starts or 0
-    state.cost = (calls + 20 * signupCalls) / (starts + 20)
+    state.cost = (calls + assumed * signupCalls) / (starts + assumed)
     state.calls, state.starts = calls * 0.8, starts * 0.8
   end
 end
