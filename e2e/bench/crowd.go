@@ -273,10 +273,15 @@ func (v *visitors) journey(ctx context.Context, number int, sent *time.Time) err
 // insist retries requests that were refused with a Retry-After, no sooner than it says, unless the gateway is
 // overloaded.
 func insist(ctx context.Context, do func() error) error {
+	return obey(ctx, do, func(code string) bool { return code != string(api.Overloaded) })
+}
+
+// obey retries requests that were refused with a Retry-After, no sooner than it says, while another try is wanted.
+func obey(ctx context.Context, do func() error, again func(code string) bool) error {
 	for {
 		err := do()
 		refusal, refused := errors.AsType[*frontdesktest.StatusError](err)
-		if !refused || refusal.Code() == string(api.Overloaded) || refusal.RetryAfter() == 0 || !frontdesktest.Sleep(ctx, refusal.RetryAfter()) {
+		if !refused || !again(refusal.Code()) || refusal.RetryAfter() == 0 || !frontdesktest.Sleep(ctx, refusal.RetryAfter()) {
 			return err
 		}
 	}

@@ -2,11 +2,18 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
+	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
+	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/clubsim"
 )
@@ -159,18 +166,91 @@ func crowdRow(name string, long, short, later []round) row {
 		check{"completed after all rounds", median(later).share(), atLeast}))
 }
 
-// measureBrownout compares journeys while the club system is slow and fails with those before and after.
+// patients sends visitors for some seconds who do what each response says. It returns how many of them had each outcome within a
+// minute: completed, the last reason that a visitor was told, or none.
+func (v *visitors) patients(perSecond float64, seconds int) map[string]int {
+	began, outcomes := time.Now(), map[string]int{}
+	var counting sync.Mutex
+	var present sync.WaitGroup
+	for n := range int(perSecond * float64(seconds)) {
+		v.sleep(time.Until(began.Add(time.Duration(float64(n) / perSecond * float64(time.Second)))))
+		present.Go(func() {
+			outcome := v.patient(int(v.started.Add(1)))
+			counting.Lock()
+			defer counting.Unlock()
+			outcomes[outcome]++
+		})
+	}
+	present.Wait()
+	return outcomes
+}
+
+const (
+	completed = "completed"
+	noReason  = "no reason"
+)
+
+// patient makes the signup of a visitor who repeats what failed as the signup site does, and gives up after a minute.
+func (v *visitors) patient(number int) (outcome string) {
+	ctx, leave := context.WithTimeout(v.over, time.Minute)
+	defer leave()
+	buyer := &frontdesktest.Buyer{Gateway: v.gateway, Upstreams: v.upstreams.URL, HTTP: &v.http}
+	buyer.Header = http.Header{"X-Forwarded-For": {callerAddress(number)}}
+	outcome = noReason
+	told := func(code string) bool { outcome = code; return true }
+	payment, key := "", uuid.NewString()
+	for _, step := range []func() error{
+		func() error {
+			response, err := buyer.Send(ctx, http.MethodPost, v.gateway+"/v1/registrations", key, v.start)
+			if err != nil {
+				return err
+			}
+			var started api.Registration
+			if err := json.Unmarshal(response.Body, &started); err != nil || started.Token == nil {
+				return &frontdesktest.StatusError{Response: response, Request: "start"}
+			}
+			buyer.ID, buyer.Token, buyer.Cart = started.Id, *started.Token, started.Cart.Revision
+			return nil
+		},
+		func() (err error) { payment, err = buyer.Pay(ctx); return err },
+		func() error { return buyer.Confirm(ctx, payment, frontdesktest.ApprovedCard) },
+	} {
+		if obey(ctx, step, told) != nil {
+			return outcome
+		}
+	}
+	for {
+		registration, err := buyer.Read(ctx)
+		switch {
+		case err == nil && registration.State == api.Completed:
+			return completed
+		case err == nil && registration.Payment != nil:
+			outcome = string(registration.Payment.State)
+		}
+		if !frontdesktest.Sleep(ctx, longestLook) {
+			return outcome
+		}
+	}
+}
+
+// measureBrownout compares journeys while the club system is slow and fails with those before and after, and counts how many
+// visitors who return as told are served meanwhile.
 func measureBrownout(h *harness) []row {
 	few, visitors := h.mostJourneys()/4, h.visitors()
 	club := frontdesktest.NewClient(h, visitors.upstreams.URL)
 	before := visitors.block(few, calm)
 	setFaults(club, clubsim.Fault{Kind: "error_before", Probability: new(0.2)}, slow(time.Second))
 	during := visitors.block(few, trouble)
+	outcomes := visitors.patients(few, trouble.counted)
 	setFaults(club)
 	r := round{before, during, visitors.block(few, calm)}
 	visitors.present.Wait()
 	slowest := []float64{quantile(r.before.journeys, 99.9), quantile(r.after.journeys, 99.9)}
+	all := float64(int(few * float64(trouble.counted)))
+	h.Logf("  visitors who return as told: %v", outcomes)
 	checks := append(r.checks(threshold{}, threshold{}), // what the club system fails, no gateway completes
+		check{"completed within a minute by returning as told", float64(outcomes[completed]) / all, threshold{atLeast: 0.6}},
+		check{"told no reason", float64(outcomes[noReason]) / all, threshold{atMost: 0.01}},
 		check{"p99.9 of a journey ten seconds later", slowest[1] / slowest[0], threshold{atMost: 1.5}})
 	return []row{r.row("A quarter of the capacity, club system +1 s and 20% errors", checks)}
 }
