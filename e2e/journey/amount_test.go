@@ -40,7 +40,8 @@ func TestArticleAmounts(t *testing.T) {
 		show("price")
 		registration := client.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: "201", StartDate: &start})
 		show(amounts)
-		if response := client.RequestPayment(registration.Id, map[string]string{"method": "card"}); response.Status < http.StatusInternalServerError {
+		response := client.RequestPayment(registration.Id, map[string]string{"method": "card"})
+		if response.Status < http.StatusInternalServerError {
 			t.Errorf("%s: the payment begins: %s", amounts, response.Body)
 		}
 		show("price")

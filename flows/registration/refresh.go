@@ -134,7 +134,9 @@ func (s *Service) refreshView(ctx context.Context, registration *flows.Registrat
 	if payment != nil && payment.State == flows.Recorded && registration.Contact != nil &&
 		registration.Contact.Status != club.StatusCustomer && !registration.IsMerged() &&
 		s.cfg.Now().Sub(payment.Since(flows.Recorded)) >= contactRefreshEvery {
-		s.forVisitor(ctx, "contact:", contactRefreshEvery, registration, func(ctx context.Context, at catalogue.Club) { s.refreshContact(ctx, registration, at) })
+		s.forVisitor(ctx, "contact:", contactRefreshEvery, registration, func(ctx context.Context, at catalogue.Club) {
+			s.refreshContact(ctx, registration, at)
+		})
 	}
 	if registration.Mandate != nil && registration.Mandate.State == flows.SignatureUnconfirmed {
 		s.forVisitor(ctx, "mandate:", mandateRefreshEvery, registration, func(ctx context.Context, at catalogue.Club) {

@@ -106,8 +106,8 @@ func TestTaxOfAnArticle(t *testing.T) {
 	}
 }
 
-// TestAmountOfAnArticle reads the amount of a line: its total, else its price. Without one, or if the lines do not add up to the sale's total,
-// the sale cannot be read.
+// TestAmountOfAnArticle reads the amount of a line: its total, else its price. Without one, or if the lines do not add up to
+// the sale's total, the sale cannot be read.
 func TestAmountOfAnArticle(t *testing.T) {
 	for members, want := range map[string]int64{
 		`"priceTI": 4990`:                    4990,
