@@ -61,6 +61,9 @@ func printPayments(w io.Writer, page payment.Page, state string, all bool) {
 		for _, earlier := range listed.Repeats {
 			listed.Reason += "; repeats " + string(earlier)
 		}
+		if listed.EmailInUse {
+			listed.Reason += "; another contact has the buyer's e-mail address"
+		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", listed.ID, cmp.Or(listed.Finding, listed.State), instant(listed.Since),
 			flows.Price(listed.Amount, listed.Currency), listed.Sale, cmp.Or(listed.ContactNumber, "-"), listed.Reason)
 	}

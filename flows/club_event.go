@@ -41,8 +41,13 @@ var eventsAboutContacts = map[string]string{
 	"identificator.created":          "targetId", // may result from a settled sale
 }
 
-// relayOnlyEvents are the other documented events, with the reason why none of them changes a registration.
+// EmailInUse is Frontdesk's own event: a visitor's contact was created without the e-mail address, because another contact has
+// it. Staff find out whether the two are one person.
+const EmailInUse = "contact.email_in_use"
+
+// relayOnlyEvents are the other events, with the reason why none of them changes a registration.
 var relayOnlyEvents = []string{
+	EmailInUse,
 	// The registration that created the contact knows it already.
 	"contact.created",
 	// Consents are read whenever they are needed.
@@ -54,12 +59,12 @@ var relayOnlyEvents = []string{
 	"identificator.updated", "identificator.deleted", "identificator.disabled",
 }
 
-// IsKnownEvent reports whether the club system documents the event.
+// IsKnownEvent reports whether the event is Frontdesk's own, or documented by the club system.
 func IsKnownEvent(event string) bool {
 	return eventsAboutContacts[event] != "" || slices.Contains(relayOnlyEvents, event)
 }
 
-// KnownEvents returns the events that the club system documents.
+// KnownEvents returns Frontdesk's own event and those that the club system documents.
 func KnownEvents() []string {
 	return slices.AppendSeq(slices.Clone(relayOnlyEvents), maps.Keys(eventsAboutContacts))
 }

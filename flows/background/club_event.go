@@ -49,6 +49,16 @@ func (i *Intake) Receive(ctx context.Context, body []byte) error {
 	case !json.Valid(body):
 		return &flows.Error{Code: flows.MalformedRequest, Detail: flows.DetailNotJSON}
 	}
+	return i.add(ctx, body)
+}
+
+// Publish adds an event of Frontdesk's own, for subscribers, to those of the club system.
+func (i *Intake) Publish(ctx context.Context, name string, object map[string]club.IRI) error {
+	body, _ := json.Marshal(map[string]any{"event": name, "data": map[string]any{"object": object}}) // strings can be encoded
+	return i.add(ctx, body)
+}
+
+func (i *Intake) add(ctx context.Context, body []byte) error {
 	event := flows.StoredEvent{
 		ID:    "evt_" + uuid.NewString(),
 		At:    i.cfg.Now().UTC().Truncate(time.Millisecond),

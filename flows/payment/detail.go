@@ -179,6 +179,11 @@ func (d *Detail) advise(payment *flows.Payment, facts protocol.Facts, now time.T
 		d.say("The same buyer, or a similar one, began to pay for the same offer within a day before: payment %s. "+
 			"If the buyer did not want both, undo one of them in the club system and return its money.", earlier)
 	}
+	if payment.EmailInUse {
+		d.say("The buyer's contact was created without the e-mail address that the buyer entered, because another contact has it. "+
+			"In the club system, open the contact of %s and look for another one with the same name or phone. "+
+			"If both are one person, join them there.", d.sale())
+	}
 	if d.missing() && !payment.State.Final() && payment.State != flows.Blocked {
 		d.say("At the processor: %s. Do the gateways have the key of the account in which it was made? "+
 			"After half an hour the payment is blocked, until the processor has it again.", d.Problem)

@@ -31,7 +31,8 @@ type Summary struct {
 	Claim         int                `json:"claim"`
 	Version       int64              `json:"version"`
 	CreatedAt     time.Time          `json:"createdAt"`
-	Repeats       []flows.PaymentID  `json:"repeats,omitempty"` // recent payments of the buyer, or of a similar one, for the same offer
+	Repeats       []flows.PaymentID  `json:"repeats,omitempty"`    // recent payments of the buyer, or of a similar one, for the same offer
+	EmailInUse    bool               `json:"emailInUse,omitempty"` // the buyer's contact lacks the e-mail address, which another one has
 }
 
 func summary(payment *flows.Payment) Summary {
@@ -51,6 +52,7 @@ func summary(payment *flows.Payment) Summary {
 		Version:     payment.Version,
 		CreatedAt:   payment.CreatedAt,
 		Repeats:     payment.Repeats,
+		EmailInUse:  payment.EmailInUse,
 	}
 	if shown.Finding = payment.Finding(); shown.Finding != "" {
 		shown.Reason = protocol.FindingReason(payment)

@@ -66,7 +66,7 @@ func (s *Service) draftContact(ctx context.Context, registration *flows.Registra
 	case again:
 		found, err := s.findContact(ctx, registration, at, person)
 		if err != nil || found.IRI != "" {
-			s.takeContact(registration, found, person)
+			s.takeContact(ctx, registration, found, person)
 			return found, err
 		}
 	}
@@ -83,16 +83,25 @@ func (s *Service) draftContact(ctx context.Context, registration *flows.Registra
 		}
 		return contact, err
 	}
-	s.takeContact(registration, contact, person)
+	s.takeContact(ctx, registration, contact, person)
 	return contact, s.save(ctx, registration)
 }
 
-func (s *Service) takeContact(r *flows.Registration, contact club.Contact, person flows.Person) {
-	if contact.IRI != "" {
-		r.Draft.Contact = flows.ContactOf(contact)
-		r.Draft.Contact.Masked = person.Masked()
-		if contact.Email == "" {
-			r.Draft.Contact.Email = person.Email
+// takeContact makes a contact the draft's, and notifies staff of one that lacks the e-mail address.
+func (s *Service) takeContact(ctx context.Context, r *flows.Registration, contact club.Contact, person flows.Person) {
+	if contact.IRI == "" {
+		return
+	}
+	r.Draft.Contact = flows.ContactOf(contact)
+	r.Draft.Contact.Masked = person.Masked()
+	if contact.Email != "" {
+		return
+	}
+	r.Draft.Contact.Email = person.Email
+	if s.cfg.Publish != nil {
+		err := s.cfg.Publish(ctx, flows.EmailInUse, map[string]club.IRI{"contactId": contact.IRI, "clubId": contact.Club})
+		if err != nil {
+			s.cfg.Log.WarnContext(ctx, "event not published", "event", flows.EmailInUse, "error", err)
 		}
 	}
 }

@@ -166,6 +166,7 @@ func newPayment(registration *flows.Registration, at catalogue.Club, in flows.St
 		Desk:          in.Desk,
 		RequestDigest: in.RequestDigest(),
 		Attribution:   registration.Attribution,
+		EmailInUse:    registration.Contact.Email != "",
 		CreatedAt:     now,
 		UpdatedAt:     now,
 	}

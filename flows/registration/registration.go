@@ -59,6 +59,9 @@ type Config struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 
+	// Publish sends an event to subscribers; nil: none is sent.
+	Publish func(ctx context.Context, name string, object map[string]club.IRI) error
+
 	// AsksRepeats reports whether an organisation's buyers are asked before they buy the same again; nil: none.
 	AsksRepeats func(clientToken string) bool
 }
