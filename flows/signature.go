@@ -52,6 +52,7 @@ type Signature struct {
 	PendingCode string         `json:"open,omitempty"`        // pseudonym of the last code, while its result is not known
 	Overlapping bool           `json:"overlapping,omitempty"` // a code was entered while the result of an earlier entry was not known
 	ResendAfter time.Time      `json:"resendAfter"`           // when a new code can be requested
+	Moved       club.IRI       `json:"moved,omitempty"`       // the contact after a signed move, if the club system tells it
 }
 
 // AttemptsLeft returns how many codes can still be entered.

@@ -132,10 +132,10 @@ func (c *codeSender) Enter(signature *flows.Signature, code string) error {
 // Check checks a code that was entered and stored. It updates the signature; its error is for the
 // visitor. signed asks the club system whether the signature was made.
 func (c *codeSender) Check(ctx context.Context, scope club.Scope, signature *flows.Signature, code string, signed isSigned) error {
-	err := c.cfg.Club.ValidateSignatureRequest(ctx, scope, signature.Request, code)
+	result, err := c.cfg.Club.ValidateSignatureRequest(ctx, scope, signature.Request, code)
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
-		signature.State = flows.SignatureSigned
+		signature.State, signature.Moved = flows.SignatureSigned, result
 		return nil
 	case club.Unknown:
 		return c.resolveUnknown(ctx, signature, err, signed)

@@ -48,10 +48,11 @@ func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, c
 	if err != nil {
 		return nil, err
 	}
-	scope, err := t.scope(ctx, identity, to)
+	scopes, err := t.scopes(ctx, identity, to)
 	if err != nil {
 		return nil, err
 	}
+	scope := scopes.Above
 	move, err := t.load(ctx, identity)
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, c
 	if moved, err := t.resolve(ctx, identity, move, false); err != nil || moved {
 		return move, err
 	}
-	contact, err := t.cfg.Club.GetContact(ctx, scope, identity.IRI())
+	contact, err := t.cfg.Club.GetContact(ctx, scope, cmp.Or(move.Moved, identity.IRI())) // the login may still name the former one
 	if err != nil {
 		return nil, flows.ClubFailed(err, flows.DetailContactUnread)
 	}
@@ -82,7 +83,7 @@ func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, c
 		return nil, err
 	}
 	failure := t.codes.Send(ctx, &move.Signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
-		return t.cfg.Club.CreateContactMigrationRequest(ctx, scope, contact.IRI, to.IRI)
+		return t.cfg.Club.CreateContactMigrationRequest(ctx, scopes, contact.IRI, to.IRI)
 	})
 	if err := t.save(ctx, identity, move); err != nil {
 		return nil, err
@@ -115,6 +116,12 @@ func (t *Transfers) Sign(ctx context.Context, identity flows.ContactIdentity, co
 	}
 	if move, err = t.keep(ctx, identity, move); err != nil {
 		return nil, err
+	}
+	if move.Moved != "" && move.Moved != identity.IRI() { // a login that knows the new contact finds its move
+		renewed := flows.Transfer{Signature: move.Signature, ClubID: move.ClubID}
+		if err := t.cfg.Store.SaveTransfer(ctx, move.Moved, &renewed, keepTransfer); err != nil && !errors.Is(err, flows.ErrConflict) {
+			t.cfg.Log.WarnContext(ctx, "move not saved for the new contact", "error", err)
+		}
 	}
 	return move, failure
 }
@@ -181,15 +188,24 @@ func (t *Transfers) keep(ctx context.Context, identity flows.ContactIdentity, mo
 func (t *Transfers) destination(ctx context.Context, identity flows.ContactIdentity, move *flows.Transfer) (to catalogue.Club,
 	scope club.Scope, err error) {
 	if to, err = t.cfg.Catalogue.Locate(ctx, identity.ClientToken, move.ClubID); err == nil {
-		scope, err = t.scope(ctx, identity, to)
+		var scopes club.MigrationScopes
+		scopes, err = t.scopes(ctx, identity, to)
+		scope = scopes.Above
 	}
 	return to, scope, err
 }
 
-// scope is the nearest node above both clubs: the contact's own node does not reach the new club, and
-// a higher one reaches more than the transfer needs.
-func (t *Transfers) scope(ctx context.Context, identity flows.ContactIdentity, to catalogue.Club) (club.Scope, error) {
-	return t.cfg.Catalogue.ScopeAbove(ctx, to, club.NewIRI(identity.ClientToken, "clubs", identity.ClubID))
+// scopes are where a transfer acts from: the nearest node above both clubs, because the contact's own node does not reach the new club,
+// and a higher one reaches more than the transfer needs; else the two clubs.
+func (t *Transfers) scopes(
+	ctx context.Context, identity flows.ContactIdentity, to catalogue.Club,
+) (scopes club.MigrationScopes, err error) {
+	from, err := t.cfg.Catalogue.Locate(ctx, identity.ClientToken, identity.ClubID)
+	if err == nil {
+		scopes.Above, err = t.cfg.Catalogue.ScopeAbove(ctx, to, from.IRI)
+		scopes.Destination, scopes.Source = to.Scope, from.Scope
+	}
+	return scopes, err
 }
 
 func (t *Transfers) load(ctx context.Context, identity flows.ContactIdentity) (*flows.Transfer, error) {

@@ -96,6 +96,8 @@ type Client struct {
 	money      bool
 	// pluralUpdates has the client tokens whose installation has sales/{id}/update_contact instead of sale/{id}/update_contact.
 	pluralUpdates *sync.Map
+	// migrations has for each client token which of the scopes of a move its installation accepted last, see MigrationScopes.
+	migrations *sync.Map
 }
 
 // New returns a client. It sends nothing before the first call; a wrong address or
@@ -127,6 +129,7 @@ func New(cfg Config) *Client {
 		quotas:        new(sync.Map),
 		unreadable:    new(unreadables),
 		pluralUpdates: new(sync.Map),
+		migrations:    new(sync.Map),
 	}
 	c.tokens = &tokens{fetch: c.fetchToken, now: cfg.Now, attempts: c.cfg.Limits.MaxAttempts}
 	return c

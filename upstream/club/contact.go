@@ -280,11 +280,35 @@ func (c *Client) MigrateContact(ctx context.Context, scope Scope, source IRI, ac
 	return c.write(ctx, r.withToken(accessToken))
 }
 
-// CreateContactMigrationRequest starts the migration of a contact to another club of the
-// chain and sends an SMS code, which ValidateSignatureRequest needs; club system API, section
-// Contact migration between clubs. Act from a node above both clubs. Rejected with
-// ErrMigrationClub, ErrMigrationContact or ErrOutOfReach.
-func (c *Client) CreateContactMigrationRequest(ctx context.Context, scope Scope, contact, club IRI) (SignatureRequest, error) {
-	body := map[string]IRI{"clubId": club, "contactId": contact}
-	return do[SignatureRequest](ctx, c, post("CreateContactMigrationRequest", scope, "contact_migration_requests", "", body))
+// MigrationScopes are where a contact's move to another club may have to act from. The description wants a node above both clubs;
+// editions of it want the destination's own node, without the rest of the network, or the node of the contact's club.
+type MigrationScopes struct{ Above, Destination, Source Scope }
+
+// CreateContactMigrationRequest starts the migration of a contact to another club of the chain and sends an SMS code, which
+// ValidateSignatureRequest needs; club system API, section Contact migration between clubs. Where an installation refuses the contact
+// to one of the scopes, nothing was done, and the next is tried; the right one is remembered. Rejected with ErrMigrationClub,
+// ErrMigrationContact or ErrOutOfReach.
+func (c *Client) CreateContactMigrationRequest(ctx context.Context, scopes MigrationScopes, contact, club IRI) (SignatureRequest, error) {
+	type migrationRequest struct {
+		Club           IRI  `json:"clubId"`
+		Contact        IRI  `json:"contactId"`
+		DisableNetwork bool `json:"disableNetwork,omitempty"`
+	}
+	ways := []Scope{scopes.Above, scopes.Destination, scopes.Source}
+	organisation := scopes.Above.ClientToken
+	first, _ := c.migrations.LoadOrStore(organisation, 0)
+	var refusal error
+	for i := range ways {
+		way := (first.(int) + i) % len(ways)
+		body := migrationRequest{club, contact, way == 1}
+		created, err := do[SignatureRequest](ctx, c, post("CreateContactMigrationRequest", ways[way], "contact_migration_requests", "", body))
+		if err == nil {
+			c.migrations.Store(organisation, way)
+		}
+		if !errors.Is(err, ErrOutOfReach) && !errors.Is(err, ErrNotFound) {
+			return created, err
+		}
+		refusal = cmp.Or(refusal, err)
+	}
+	return SignatureRequest{}, refusal
 }

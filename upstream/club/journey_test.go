@@ -109,13 +109,14 @@ func TestDebitJourney(t *testing.T) {
 	}
 	mandate := must[club.Mandate](t)(client.CreateMandate(ctx, scope, order))
 	request := must[club.SignatureRequest](t)(client.CreateSignatureRequest(ctx, scope, who.IRI, mandate.IRI))
-	wantViolation(t, client.ValidateSignatureRequest(ctx, scope, request.IRI, "0"), "code")
+	_, err = client.ValidateSignatureRequest(ctx, scope, request.IRI, "0")
+	wantViolation(t, err, "code")
 	if err := client.CancelSignatureRequest(ctx, scope, request.IRI); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, client.ValidateSignatureRequest(ctx, scope, request.IRI, world.lastCode()), "api.error.signature-request.not-pending")
+	wantCode(t, result(client.ValidateSignatureRequest(ctx, scope, request.IRI, world.lastCode())), "api.error.signature-request.not-pending")
 	request = must[club.SignatureRequest](t)(client.CreateSignatureRequest(ctx, scope, who.IRI, mandate.IRI))
-	if err := client.ValidateSignatureRequest(ctx, scope, request.IRI, world.lastCode()); err != nil {
+	if _, err := client.ValidateSignatureRequest(ctx, scope, request.IRI, world.lastCode()); err != nil {
 		t.Fatal(err)
 	}
 	if check := must[club.SaleCheck](t)(client.CheckSale(ctx, scope, cart.IRI)); !check.Valid {
@@ -258,13 +259,15 @@ func TestTransferJourney(t *testing.T) {
 		{scope, former, world.lille.Club, club.ErrMigrationClub},
 		{scope, customer, world.lyon.Club, club.ErrMigrationContact},
 	} {
-		_, err := client.CreateContactMigrationRequest(ctx, tt.scope, tt.contact, tt.club)
+		scopes := club.MigrationScopes{Above: tt.scope, Destination: tt.scope, Source: tt.scope}
+		_, err := client.CreateContactMigrationRequest(ctx, scopes, tt.contact, tt.club)
 		if !errors.Is(err, tt.want) || club.OutcomeOf(err) != club.Rejected {
 			t.Errorf("%s to %s: %v, want %v", tt.contact, tt.club, err, tt.want)
 		}
 	}
-	request := must[club.SignatureRequest](t)(client.CreateContactMigrationRequest(ctx, scope, former, world.lyon.Club))
-	if err := client.ValidateSignatureRequest(ctx, scope, request.IRI, world.lastCode()); err != nil {
+	scopes := club.MigrationScopes{Above: scope}
+	request := must[club.SignatureRequest](t)(client.CreateContactMigrationRequest(ctx, scopes, former, world.lyon.Club))
+	if _, err := client.ValidateSignatureRequest(ctx, scope, request.IRI, world.lastCode()); err != nil {
 		t.Fatal(err)
 	}
 	if got := must[club.Contact](t)(client.GetContact(ctx, world.lyon, former)); got.Club != world.lyon.Club {

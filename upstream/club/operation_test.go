@@ -55,7 +55,7 @@ var operations = []operation{
 		return c.MigrateContact(ctx, demo, "/demo/contacts/7", "own-token", club.Migration{Contact: "/demo/contacts/8", Club: "/demo/clubs/11"})
 	}, `PUT /demo/contacts/7/migrate {"targetContactId":"/demo/contacts/8","targetClubId":"/demo/clubs/11"}`},
 	{"CreateContactMigrationRequest", func(ctx context.Context, c *club.Client) error {
-		return result(c.CreateContactMigrationRequest(ctx, demo, "/demo/contacts/7", "/demo/clubs/12"))
+		return result(c.CreateContactMigrationRequest(ctx, demoMove, "/demo/contacts/7", "/demo/clubs/12"))
 	}, `POST /demo/contact_migration_requests {"clubId":"/demo/clubs/12","contactId":"/demo/contacts/7"}`},
 	{"GetClub", func(ctx context.Context, c *club.Client) error {
 		return result(c.GetClub(ctx, demo, "/demo/clubs/11"))
@@ -174,7 +174,7 @@ var operations = []operation{
 		return result(c.CreateSignatureRequest(ctx, demo, "/demo/contacts/7", "/demo/mandates/1"))
 	}, `POST /demo/signature_requests {"contactId":"/demo/contacts/7","targetId":"/demo/mandates/1"}`},
 	{"ValidateSignatureRequest", func(ctx context.Context, c *club.Client) error {
-		return c.ValidateSignatureRequest(ctx, demo, "/demo/signature_requests/1", "012345")
+		return result(c.ValidateSignatureRequest(ctx, demo, "/demo/signature_requests/1", "012345"))
 	}, `POST /demo/signature_requests/1/transitions {"transition":"validate","code":"012345"}`},
 	{"CancelSignatureRequest", func(ctx context.Context, c *club.Client) error {
 		return c.CancelSignatureRequest(ctx, demo, "/demo/signature_requests/1")
@@ -211,6 +211,9 @@ func ptr[T any](v T) *T { return &v }
 
 // result drops the value of a call.
 func result[T any](_ T, err error) error { return err }
+
+// demoMove acts from one scope, wherever a move must act from.
+var demoMove = club.MigrationScopes{Above: demo, Destination: demo, Source: demo}
 
 // TestRequests checks the request of each operation.
 func TestRequests(t *testing.T) {
@@ -299,7 +302,7 @@ func TestDocumentedErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		u := serve(t, answering(tt.status, tt.body))
-		_, err := club.New(configured(u.URL)).CreateContactMigrationRequest(t.Context(), demo, "/demo/contacts/7", "/demo/clubs/12")
+		_, err := club.New(configured(u.URL)).CreateContactMigrationRequest(t.Context(), demoMove, "/demo/contacts/7", "/demo/clubs/12")
 		for _, sentinel := range all {
 			if got := errors.Is(err, sentinel); got != errors.Is(tt.want, sentinel) {
 				t.Errorf("%d %s: is %v: %v", tt.status, tt.body, sentinel, got)

@@ -291,7 +291,7 @@ func TestNotFound(t *testing.T) {
 			return result(client.CreateSignatureRequest(ctx, scope, cart.Contact, missing("mandates")))
 		},
 		"ValidateSignatureRequest": func(ctx context.Context) error {
-			return client.ValidateSignatureRequest(ctx, scope, missing("signature_requests"), "1")
+			return result(client.ValidateSignatureRequest(ctx, scope, missing("signature_requests"), "1"))
 		},
 		"CancelSignatureRequest": func(ctx context.Context) error {
 			return client.CancelSignatureRequest(ctx, scope, missing("signature_requests"))

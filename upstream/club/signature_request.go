@@ -24,7 +24,8 @@ func (c *Client) CreateSignatureRequest(ctx context.Context, scope Scope, contac
 // validatedRequest requires the state of a request whose code has signed.
 type validatedRequest struct {
 	SignatureRequest
-	State string `json:"state"`
+	State  string       `json:"state"`
+	Result lenient[IRI] `json:"resultTargetId"`
 }
 
 func (r validatedRequest) check() error {
@@ -40,11 +41,15 @@ func (r validatedRequest) check() error {
 // ValidateSignatureRequest signs with the code from the SMS; club system API, section
 // Signature requests. The mandate is then signed, or the contact migrated. Rejected for a
 // wrong code; the number of attempts is not documented. The response is not documented either,
-// so one that does not say that the request is validated is Unknown, even with a 2xx.
-func (c *Client) ValidateSignatureRequest(ctx context.Context, scope Scope, request IRI, code string) error {
+// so one that does not say that the request is validated is Unknown, even with a 2xx. result is the contact after a migration, which
+// may have a new identifier; empty if the response does not tell it.
+func (c *Client) ValidateSignatureRequest(ctx context.Context, scope Scope, request IRI, code string) (result IRI, err error) {
 	to := transition{Transition: "validate", Code: code}
-	_, err := do[validatedRequest](ctx, c, post("ValidateSignatureRequest", scope, "signature_requests/{id}/transitions", request, to))
-	return err
+	got, err := do[validatedRequest](ctx, c, post("ValidateSignatureRequest", scope, "signature_requests/{id}/transitions", request, to))
+	if got.Result.value.Collection() == "contacts" {
+		result = got.Result.value
+	}
+	return result, err
 }
 
 // CancelSignatureRequest cancels a signature request and its code; club system API, section

@@ -297,7 +297,7 @@ func TestErrorShapes(t *testing.T) {
 			equal(t, check, club.SaleCheck{Violations: want})
 		}
 		cfg := configured(serve(t, answering(status, `{"code": "`+club.CodeMigrationClub+`"}`)).URL)
-		_, err := club.New(cfg).CreateContactMigrationRequest(t.Context(), demo, "/demo/contacts/7", "/demo/clubs/12")
+		_, err := club.New(cfg).CreateContactMigrationRequest(t.Context(), demoMove, "/demo/contacts/7", "/demo/clubs/12")
 		if !errors.Is(err, club.ErrMigrationClub) {
 			t.Errorf("%d: %v", status, err)
 		}

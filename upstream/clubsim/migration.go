@@ -11,12 +11,37 @@ const (
 	codeMigrationContact = "api.error.contact.migration.contact-not-valid"
 )
 
+// Values of Settings.MigrationNode.
+const (
+	migrationAbove       = "above"
+	migrationDestination = "destination"
+	migrationSource      = "source"
+)
+
+// contactForMove returns the contact of a request to move, or the documented 400 when the request does not act from where the
+// settings want.
+func (c *request) contactForMove(contactID, clubID int, disableNetwork bool) (*contact, error) {
+	mover, destination := c.w.state.Contacts.get(contactID), clubByID(clubID)
+	actsFor := func(of *club) bool { return of != nil && c.node != nil && c.node.id == of.node }
+	switch where := c.w.settings.MigrationNode; {
+	case where == migrationDestination && mover != nil && !mover.Deleted && disableNetwork && actsFor(destination):
+		return mover, nil
+	case where == migrationDestination, where == migrationSource && (mover == nil || !actsFor(clubByID(mover.ClubID))):
+		return nil, c.noContactForMigration(contactID)
+	}
+	return c.contactForMigration(contactID)
+}
+
+func (c *request) noContactForMigration(id int) error {
+	return badRequest("", fmt.Sprintf("The resource %s does not exist.", c.w.iri("contacts", id)))
+}
+
 // contactForMigration returns a contact, or the documented 400 when the acting node has no
 // right to it.
 func (c *request) contactForMigration(id int) (*contact, error) {
 	k, err := c.contactAt(id)
 	if err != nil {
-		return nil, badRequest("", fmt.Sprintf("The resource %s does not exist.", c.w.iri("contacts", id)))
+		return nil, c.noContactForMigration(id)
 	}
 	return k, nil
 }
@@ -26,10 +51,11 @@ func (c *request) contactForMigration(id int) (*contact, error) {
 func createContactMigrationRequest(call *request) (response, error) {
 	f := call.form()
 	clubID, contactID := f.iri("clubId", "clubs", true), f.iri("contactId", "contacts", true)
+	disableNetwork := f.boolean("disableNetwork", false)
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
-	contact, err := call.contactForMigration(contactID)
+	contact, err := call.contactForMove(contactID, clubID, disableNetwork)
 	if err != nil {
 		return response{}, err
 	}
@@ -61,9 +87,24 @@ func (c *request) completeMigration(signature *signatureRequest) error {
 	if err := migratable(contact, signature.TargetID); err != nil {
 		return err
 	}
+	if c.w.settings.MigrationNewID {
+		contact = c.renew(contact)
+		signature.ResultID = contact.ID
+	}
 	contact.ClubID = signature.TargetID
 	c.contactUpdated(contact)
 	return nil
+}
+
+// renew replaces a contact by a new one with the same data.
+func (c *request) renew(old *contact) *contact {
+	next := *old
+	next.numbered = numbered{}
+	made := c.w.state.addContact(&next)
+	c.replace(old, made)
+	c.emit("contact.created", c.w.contactObject(made))
+	c.emit("contact.deleted", c.w.contactObject(old))
+	return made
 }
 
 // migrateContact: PUT contacts/{contactSourceId}/migrate (section Contacts). A known
@@ -119,14 +160,19 @@ func (c *request) merge(source, target *contact) {
 	}
 	kept.ClubID, kept.Status = target.ClubID, statusProspect
 	kept.fillFrom(gone)
+	c.replace(gone, kept)
+	c.contactUpdated(kept)
+	c.emit("contact.deleted", c.w.contactObject(gone))
+}
+
+// replace deletes a contact in favour of another one, which gets its mandates and balances.
+func (c *request) replace(gone, kept *contact) {
 	gone.Deleted, gone.MergedInto = true, kept.ID
 	for _, m := range c.w.state.mandatesOf(gone.ID) {
 		m.ContactID = kept.ID
 	}
 	c.transferBalances(gone.ID, kept.ID)
 	c.w.state.index()
-	c.contactUpdated(kept)
-	c.emit("contact.deleted", c.w.contactObject(gone))
 }
 
 // fillFrom copies from another contact what is missing.

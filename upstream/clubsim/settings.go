@@ -82,6 +82,11 @@ type Settings struct {
 	MigrationKeeps string `json:"migrationKeeps"`
 	// UpdateContactPath is where a sale takes over the migrated contact: "sale" (sale/{id}/update_contact) or "sales".
 	UpdateContactPath string `json:"updateContactPath"`
+	// MigrationNode is where a move to another club must act from: "above" (a node above both clubs), "destination" (the destination's own
+	// node, with disableNetwork: true) or "source" (the node of the contact's club).
+	MigrationNode string `json:"migrationNode"`
+	// MigrationNewID gives a contact that has moved a new identifier, which the signed request has in resultTargetId.
+	MigrationNewID bool `json:"migrationNewId"`
 	// MandateRequired makes the check of a sale with debits require a signed mandate; the
 	// description of the check has no such rule.
 	MandateRequired bool `json:"mandateRequired"`
@@ -150,6 +155,7 @@ func DefaultSettings() Settings {
 		DebtCounts:       "owed",
 		MigrationKeeps:   "source",
 		ArticleAmounts:   "price",
+		MigrationNode:    migrationAbove,
 
 		UpdateContactPath: "sale",
 		WriteType:         "any",
@@ -179,6 +185,7 @@ func (s Settings) verify() error {
 		{"debtCounts", s.DebtCounts, []string{"owed", "overdue"}},
 		{"migrationKeeps", s.MigrationKeeps, []string{"source", "target"}},
 		{"articleAmounts", s.ArticleAmounts, []string{"price", "both", "total", "none", "wrong"}},
+		{"migrationNode", s.MigrationNode, []string{migrationAbove, migrationDestination, migrationSource}},
 		{"updateContactPath", s.UpdateContactPath, []string{"sale", "sales"}},
 		{"contactStatus", s.ContactStatus, []string{"status", "state"}},
 		{"uniqueEmail", s.UniqueEmail, []string{"off", "all", "exceptTemp"}},

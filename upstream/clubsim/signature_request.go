@@ -24,6 +24,7 @@ type signatureRequest struct {
 	MandateID int       `json:"mandateId"` // zero: a migration
 	SaleID    int       `json:"saleId"`    // signed with the mandate; zero: none
 	TargetID  int       `json:"targetClubId"`
+	ResultID  int       `json:"resultTargetId"` // the contact after a move; zero: it keeps its number
 	Code      string    `json:"code"`
 	Wrong     int       `json:"wrong"` // wrong codes so far
 	State     string    `json:"state"`
@@ -42,6 +43,9 @@ func (w *World) signatureRecord(signature *signatureRequest) record {
 	if signature.SaleID != 0 {
 		delete(members, "targetId")
 		members["targetIds"] = []string{w.iri("sales", signature.SaleID), target}
+	}
+	if signature.ResultID != 0 {
+		members["resultTargetId"] = w.iri("contacts", signature.ResultID)
 	}
 	return w.record("SignatureRequest", "signature_requests", signature.ID, members)
 }
