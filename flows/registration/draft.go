@@ -186,7 +186,7 @@ func (s *Service) fillDraft(ctx context.Context, registration *flows.Registratio
 			if s.noteMissing(ctx, registration, registration.Draft.Sale, err) {
 				registration.Draft.Sale = ""
 			}
-			if pointer == "" && flows.CodeOf(err) == flows.OfferNotAvailable {
+			if pointer == "" && flows.CodeOf(err) == flows.OfferNotAvailable && club.IsOwn(err) {
 				err = &refusedItem{err, i}
 			}
 			return sale, check, itemFailed(err, pointer, i)

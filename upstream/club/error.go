@@ -112,6 +112,12 @@ func Ended(err error) bool {
 	return ok && (e.own || e.Outcome != Unknown)
 }
 
+// IsOwn reports whether an error is the club system's own response, not that of something in front of it.
+func IsOwn(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.own
+}
+
 func (e *Error) Error() string {
 	return fmt.Sprintf("club: %s: %s%s", e.Operation, e.Outcome, e.Seen())
 }
