@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"frontdesk/flows"
@@ -17,13 +18,13 @@ import (
 // inCurrency starts a gateway whose club system has another currency. In its carts, nothing is due now if they are free.
 func (w *world) inCurrency(currency string, free bool) *gateway {
 	w.Helper()
-	amounts, currencies := regexp.MustCompile(`"totalTI": ?\d+`), regexp.MustCompile(`"EUR"`)
+	amounts, currencies := regexp.MustCompile(`"(totalTI|priceTI)": ?\d+`), regexp.MustCompile(`"EUR"`)
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.Address})
 	proxy.ModifyResponse = func(response *http.Response) error {
 		body, err := io.ReadAll(response.Body)
 		body = currencies.ReplaceAll(body, []byte(strconv.Quote(currency)))
-		if free {
-			body = amounts.ReplaceAll(body, []byte(`"totalTI":0`))
+		if free && strings.Contains(response.Request.URL.Path, "/sales/") {
+			body = amounts.ReplaceAll(body, []byte(`"$1":0`))
 		}
 		response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		response.Header.Set("Content-Length", strconv.Itoa(len(body)))
