@@ -65,9 +65,10 @@ type Line struct {
 	Name      string   `json:"name"`
 	Price     int64    `json:"price"` // minor units
 	StartDate string   `json:"startDate,omitempty"`
-	Debit     *Debit   `json:"debit,omitempty"` // as requested; nil if the club chooses
-	Added     bool     `json:"added,omitempty"` // by the club system
-	Was       *int64   `json:"was,omitempty"`   // the price when the cart was shown before; nil if it is the same
+	Debit     *Debit   `json:"debit,omitempty"`    // as requested; nil if the club chooses
+	Added     bool     `json:"added,omitempty"`    // by the club system
+	Required  bool     `json:"required,omitempty"` // as the club system says: another line requires it
+	Was       *int64   `json:"was,omitempty"`      // the price when the cart was shown before; nil if it is the same
 }
 
 // CartProblem is a reason why the club system does not accept the cart.
@@ -131,9 +132,11 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 			Name:   article.Name,
 			Price:  article.PriceTI,
 			Added:  true,
+
+			Required: article.IsMandatory(),
 		}
 		i := slices.IndexFunc(requested, func(item Item) bool { return item.Offer == article.Offer })
-		if i >= 0 && article.Parent == "" {
+		if i >= 0 && article.Parent == "" && !line.Required {
 			line.Added, line.StartDate, line.Debit = false, requested[i].StartDate, requested[i].Debit
 			line.ID = cmp.Or(requested[i].ID, line.ID)
 			requested = slices.Delete(requested, i, i+1)
@@ -142,6 +145,14 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 		cart.Lines = append(cart.Lines, line)
 	}
 	cart.Problems = cart.problems(check.Violations)
+	for i, article := range sale.Articles {
+		for _, mistake := range article.ImplementationErrors() {
+			problem := ProblemOf(mistake)
+			if problem.Line = cart.Lines[i].ID; !slices.Contains(cart.Problems, problem) {
+				cart.Valid, cart.Problems = false, append(cart.Problems, problem)
+			}
+		}
+	}
 	if !check.Valid && len(cart.Problems) == 0 {
 		cart.Problems = append(cart.Problems, ProblemOf(club.Violation{}))
 	}
@@ -277,7 +288,7 @@ func (c Cart) LineID(i int) string { return cmp.Or(c.Lines[i].ID, strconv.Itoa(i
 func (c Cart) Revision() string {
 	lines := slices.Clone(c.Lines)
 	for i := range lines {
-		lines[i].ID, lines[i].Parent, lines[i].Was = "", "", nil
+		lines[i].ID, lines[i].Parent, lines[i].Was, lines[i].Required = "", "", nil, false
 	}
 	text, _ := json.Marshal([]any{lines, c.Total, c.Currency}) // strings and numbers can be encoded
 	sum := sha256.Sum256(text)

@@ -48,3 +48,33 @@ func TestTaxesOfACart(t *testing.T) {
 		}
 	}
 }
+
+// TestCartOfInstallation reads what articles of some installations say: which ones are mandatory, and what is wrong with the buyer's details.
+func TestCartOfInstallation(t *testing.T) {
+	t.Parallel()
+	sale := club.Sale{State: "building", TotalTI: 2500}
+	for _, record := range []string{
+		`{"@id": "/demo/articles/1", "offerId": "/demo/offers/1", "mandatory": false, "hasImplementationErrors": true, "implementationErrors":
+			[{"propertyPath": "implementation.startDate", "code": "api.error.sale.article.start-date-required"}, {"code": 7}, {"message": "x"}]}`,
+		`{"@id": "/demo/articles/2", "offerId": "/demo/offers/2", "priceTI": 2500, "mandatory": true}`,
+		`{"@id": "/demo/articles/3", "mandatory": "odd", "implementationErrors": {}}`,
+	} {
+		var article club.Article
+		if err := json.Unmarshal([]byte(record), &article); err != nil {
+			t.Fatal(err)
+		}
+		sale.Articles = append(sale.Articles, article)
+	}
+	registration := flows.Registration{Items: []flows.Item{
+		{NewItem: flows.NewItem{ID: "chosen"}, Offer: "/demo/offers/1"}, {NewItem: flows.NewItem{ID: "also"}, Offer: "/demo/offers/2"},
+	}}
+	registration.ApplySale("EUR", sale, club.SaleCheck{Valid: true})
+	cart := registration.Cart
+	if cart.Lines[0].Added || !cart.Lines[1].Added || !cart.Lines[1].Required || cart.Lines[2].Required {
+		t.Errorf("the lines are %+v", cart.Lines)
+	}
+	want := []flows.CartProblem{{Code: flows.ProblemStartDateRequired, Line: "chosen"}, {Code: flows.ProblemNotAccepted, Line: "chosen"}}
+	if cart.Valid || !slices.Equal(cart.Problems, want) {
+		t.Errorf("the problems are %+v, want %+v", cart.Problems, want)
+	}
+}

@@ -12,8 +12,9 @@ import (
 type Evidence struct {
 	At            time.Time `json:"at"`
 	SaleState     *string   `json:"saleState,omitempty"`
-	Total         *int64    `json:"total,omitempty"` // minor units
-	Valid         *bool     `json:"valid,omitempty"` // the sale's check
+	Total         *int64    `json:"total,omitempty"`    // minor units
+	Valid         *bool     `json:"valid,omitempty"`    // the sale's check
+	Invoiced      *bool     `json:"invoiced,omitempty"` // the sale has an invoice
 	ContactStatus *string   `json:"contactStatus,omitempty"`
 	Debt          *int64    `json:"debt,omitempty"` // of the contact, minor units
 }
@@ -58,13 +59,14 @@ type Signal string
 const (
 	SignalSaleState     Signal = "sale_state"
 	SignalCheck         Signal = "check"          // valid, invalid
+	SignalInvoice       Signal = "invoice"        // none, made
 	SignalTotal         Signal = "total"          // see amountText
 	SignalContactStatus Signal = "contact_status" // as the club system calls it
 	SignalDebt          Signal = "debt"           // the difference to the snapshot; see amountText
 )
 
 // SaleSignals are signals that no other purchase of the contact changes.
-var SaleSignals = []Signal{SignalSaleState, SignalCheck, SignalTotal}
+var SaleSignals = []Signal{SignalSaleState, SignalInvoice, SignalCheck, SignalTotal}
 
 // ContactSignals are signals that another purchase may change as well.
 var ContactSignals = []Signal{SignalContactStatus, SignalDebt}
@@ -132,6 +134,11 @@ func SignalValue(signal Signal, payment *Payment, seen *Evidence) string {
 			return "valid"
 		}
 		return "invalid"
+	case signal == SignalInvoice && seen.Invoiced != nil:
+		if *seen.Invoiced {
+			return "made"
+		}
+		return "none"
 	case signal == SignalTotal && seen.Total != nil:
 		return amountText(*seen.Total, payment.Amount)
 	case signal == SignalDebt && seen.Debt != nil && payment.Snapshot != nil && payment.Snapshot.Debt != nil:

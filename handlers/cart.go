@@ -153,6 +153,8 @@ func publicID(id string) *string {
 
 func itemOrigin(line flows.Line) api.CartItemOrigin {
 	switch {
+	case line.Required:
+		return api.Required
 	case !line.Added:
 		return api.Chosen
 	case line.Offer == "":

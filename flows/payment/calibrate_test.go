@@ -2,6 +2,7 @@ package payment_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,12 +43,13 @@ func TestCalibrate(t *testing.T) {
 	gateway := world.Gateway()
 	world.seedPayments(gateway, 20, 5)
 	calibration := world.calibrated(gateway)
-	if calibration.Rule == nil || calibration.Recorded != 20 || calibration.Unpaid != 5 || len(calibration.Findings) != 5 ||
+	if calibration.Rule == nil || calibration.Recorded != 20 || calibration.Unpaid != 5 || len(calibration.Findings) != 6 ||
 		!strings.Contains(calibration.Verdict, "sale_state went from building to settled") {
 		t.Fatalf("calibrated: %+v", calibration)
 	}
 	for _, finding := range calibration.Findings {
-		if tells := finding.Signal == flows.SignalSaleState || finding.Signal == flows.SignalContactStatus; finding.Discriminates != tells {
+		tells := []flows.Signal{flows.SignalSaleState, flows.SignalInvoice, flows.SignalContactStatus}
+		if finding.Discriminates != slices.Contains(tells, finding.Signal) {
 			t.Errorf("%+v", finding)
 		}
 	}

@@ -53,7 +53,7 @@ func (m *Machine) observe(ctx context.Context, from *club.Client, payment *flows
 	if contact != sale.Contact {
 		seen.ContactStatus, seen.Debt = nil, nil // the sale was moved to another contact
 	}
-	seen.Total, seen.Valid = &sale.TotalTI, &check.Valid
+	seen.Total, seen.Valid, seen.Invoiced = &sale.TotalTI, &check.Valid, new(sale.Invoice != "")
 	if sale.State != "" {
 		seen.SaleState = &sale.State
 	}

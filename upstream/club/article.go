@@ -18,7 +18,16 @@ type Article struct {
 	TaxRate    *Percent        `json:"taxRate"`
 	TotalTaxes lenient[*int64] `json:"totalTaxes"` // cents, of installations whose articles have a totalTI
 	hasTotal   bool            // PriceTI is its totalTI
+
+	Mandatory lenient[bool]                 `json:"mandatory"` // of some installations, as the next; see IsMandatory
+	Mistakes  lenient[[]lenient[violation]] `json:"implementationErrors"`
 }
+
+// IsMandatory reports whether the club system says that it added the article because another one requires it.
+func (a Article) IsMandatory() bool { return a.Mandatory.value }
+
+// ImplementationErrors returns what is wrong with the buyer's details of the article, such as its start, if the club system says so.
+func (a Article) ImplementationErrors() []Violation { return violationsOf(a.Mistakes.value) }
 
 // Tax returns the tax that the price includes, in cents, and its rate in percent. It is false if the club system gives none, or one
 // that does not add up.

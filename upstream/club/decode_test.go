@@ -106,6 +106,22 @@ func TestTaxOfAnArticle(t *testing.T) {
 	}
 }
 
+// TestInvoiceOfASale reads the invoice of a sale, whichever member has it.
+func TestInvoiceOfASale(t *testing.T) {
+	for members, want := range map[string]club.IRI{
+		`"invoice": "/demo/invoices/1"`:                              "/demo/invoices/1",
+		`"invoice": null, "invoiceId": "/demo/invoices/2"`:           "/demo/invoices/2",
+		`"invoiceId": null, "invoiceReference": "F-2026-3"`:          "F-2026-3",
+		`"invoiceId": null, "invoiceReference": null`:                "",
+		`"invoiceId": 7, "invoiceReference": {}, "channel": ["web"]`: "",
+	} {
+		client := reading(t, `{"@id": "/demo/sales/1", "state": "building", "totalTI": 0, "articles": [], `+members+`}`)
+		if got := must[club.Sale](t)(client.GetSale(t.Context(), demo, sale)); got.Invoice != want {
+			t.Errorf("%s: %q, want %q", members, got.Invoice, want)
+		}
+	}
+}
+
 // TestAmountOfAnArticle reads the amount of a line: its total, else its price. Without one, or if the lines do not add up to
 // the sale's total, the sale cannot be read.
 func TestAmountOfAnArticle(t *testing.T) {

@@ -153,6 +153,13 @@ type violation struct {
 	Code  lenient[string] `json:"code"`
 }
 
+func violationsOf(read []lenient[violation]) (violations []Violation) {
+	for _, one := range read {
+		violations = append(violations, Violation{Field: one.value.Field.value, Code: one.value.Code.value})
+	}
+	return violations
+}
+
 // codePattern finds a code anywhere in the body. The longest documented code has 45
 // characters.
 var codePattern = regexp.MustCompile(`api\.error\.[a-z0-9._-]{0,80}[a-z0-9]`)
@@ -164,10 +171,7 @@ func newError(op string, sent int64, response response) *Error {
 		Violations lenient[[]lenient[violation]] `json:"violations"`
 	}]
 	_ = unmarshal(response.body, &body) // one that is cut has no part
-	var violations []Violation
-	for _, read := range body.value.Violations.value {
-		violations = append(violations, Violation{Field: read.value.Field.value, Code: read.value.Code.value})
-	}
+	violations := violationsOf(body.value.Violations.value)
 	code := body.value.Code.value
 	switch {
 	case bytes.Contains(response.body, []byte(CodeEmailUsed)): // perhaps that of one of its violations

@@ -25,7 +25,7 @@ type Sale struct {
 	TotalTI    int64     `json:"totalTI"`    // cents to collect, tax included
 	Currency   string    `json:"priceCurrency"`
 	State      string    `json:"state"`
-	Invoice    IRI       `json:"invoice"` // empty before the sale is settled
+	Invoice    IRI       `json:"invoice"` // of some installations invoiceId, or only a reference; empty before the sale is settled
 	Articles   []Article `json:"articles"`
 }
 
@@ -74,6 +74,9 @@ const (
 // pricedSale requires what shows that a sale is as agreed: a missing total does not mean a free sale.
 type pricedSale struct {
 	Sale
+	InvoiceID        lenient[IRI] `json:"invoiceId"`
+	InvoiceReference lenient[IRI] `json:"invoiceReference"`
+
 	Total    *cents     `json:"totalTI"` // read instead of the sale's, as the next
 	Articles []struct { // nil if the response has none, which is not an empty list
 		Article
@@ -115,6 +118,7 @@ func (c *Client) GetSale(ctx context.Context, scope Scope, sale IRI) (Sale, erro
 	}
 	read := got.Sale
 	read.TotalTI = int64(*got.Total)
+	read.Invoice = cmp.Or(read.Invoice, got.InvoiceID.value, got.InvoiceReference.value)
 	for _, article := range got.Articles {
 		read.Articles = append(read.Articles, article.Article)
 	}

@@ -43,14 +43,20 @@ func (w *World) articleRecord(article *article) record {
 		"taxRate":           vatPercent,
 		"priceCurrency":     currency,
 		"implementation":    nil,
+		"mandatory":         article.Parent != 0 && article.OfferID != 0,
+		"packageId":         nil,
+		"contractModelId":   nil,
 		"repaymentSchedule": article.Repayment,
 	}
 	if article.StartDate != "" {
 		members["implementation"] = record{"startDate": article.StartDate}
 	}
+	mistakes := []violation{}
 	if o := catalogue().offers[article.OfferID]; o != nil {
 		members["productId"] = w.iri("products", o.product.ID)
+		mistakes = append(mistakes, article.checkDates(o, clubByID(w.state.Sales.get(article.SaleID).ClubID), "")...)
 	}
+	members["hasImplementationErrors"], members["implementationErrors"] = len(mistakes) > 0, mistakes
 	w.addTotals(members, article)
 	return w.record("Article", "articles", article.ID, members)
 }

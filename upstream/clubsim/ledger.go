@@ -84,7 +84,7 @@ func (c *request) settleIfPaid(sale *sale) bool {
 func (c *request) recordSale(sale *sale, state string) {
 	st := c.w.state
 	amount := st.total(sale)
-	sale.State = state
+	sale.State, sale.UpdatedAt = state, c.now
 	sale.Invoice = sale.ID
 	due := st.Dues.add(&due{
 		SaleID:    sale.ID,

@@ -2,6 +2,7 @@ package clubsim
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 )
 
@@ -27,7 +28,8 @@ type sale struct {
 	Invoice    int       `json:"invoice"` // zero: none yet
 	OverdueAt  string    `json:"overdueAt"`
 	CreatedAt  time.Time `json:"createdAt"`
-	SignedAt   time.Time `json:"signedAt"` // with the mandate; zero: not signed, which is usual
+	SignedAt   time.Time `json:"signedAt"`  // with the mandate; zero: not signed, which is usual
+	UpdatedAt  time.Time `json:"updatedAt"` // when it was recorded; zero: not yet
 }
 
 // total is the amount to collect, in cents. A reduction never makes it negative.
@@ -40,12 +42,18 @@ func (st *state) total(sale *sale) int {
 }
 
 func (w *World) saleRecord(sale *sale) record {
+	reference := ""
+	if sale.Invoice != 0 {
+		reference = fmt.Sprintf("%s-%06d", sale.ClubCode, sale.Invoice)
+	}
 	members := record{
 		"state": sale.State, "contactId": w.iri("contacts", sale.ContactID), "clubId": w.iri("clubs", sale.ClubID), "clubCode": sale.ClubCode,
 		"contactFamilyName": orNil(sale.FamilyName), "contactGivenName": orNil(sale.GivenName), "contactNumber": orNil(sale.Number),
 		"address": orNil(sale.Address), "checkoutId": w.iri("checkouts", clubByID(sale.ClubID).checkout()),
 		"totalTI": w.state.total(sale), "priceCurrency": currency, "invoice": w.iriOrNil("invoices", sale.Invoice),
 		"postponedTo": orNil(sale.OverdueAt), "articles": records(w.articles(sale), w.articleRecord), "createdAt": w.timestamp(sale.CreatedAt),
+		"invoiceId": w.iriOrNil("invoices", sale.Invoice), "invoiceReference": orNil(reference), "channel": "web",
+		"updatedAt": w.timestamp(cmp.Or(sale.UpdatedAt, sale.CreatedAt)),
 	}
 	if !sale.SignedAt.IsZero() {
 		members["signedAt"] = w.timestamp(sale.SignedAt)
