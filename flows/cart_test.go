@@ -68,7 +68,7 @@ func TestCartOfInstallation(t *testing.T) {
 	registration := flows.Registration{Items: []flows.Item{
 		{NewItem: flows.NewItem{ID: "chosen"}, Offer: "/demo/offers/1"}, {NewItem: flows.NewItem{ID: "also"}, Offer: "/demo/offers/2"},
 	}}
-	registration.ApplySale("EUR", sale, club.SaleCheck{Valid: true})
+	registration.ApplySale("EUR", sale, club.SaleCheck{Valid: true}, time.Time{})
 	cart := registration.Cart
 	if cart.Lines[0].Added || !cart.Lines[1].Added || !cart.Lines[1].Required || cart.Lines[2].Required {
 		t.Errorf("the lines are %+v", cart.Lines)

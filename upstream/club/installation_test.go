@@ -206,7 +206,7 @@ func TestBacsMandate(t *testing.T) {
 	world.configure(func(s *clubsim.Settings) { s.BacsMandates = true })
 	mandate := must[club.Mandate](t)(client.CreateMandate(ctx, scope, order))
 	request := must[club.SignatureRequest](t)(client.CreateSignatureRequest(ctx, scope, order.Contact, mandate.IRI))
-	if err := client.ValidateSignatureRequest(ctx, scope, request.IRI, world.SMS()[0].Code); err != nil {
+	if _, err := client.ValidateSignatureRequest(ctx, scope, request.IRI, world.SMS()[0].Code); err != nil {
 		t.Fatal(err)
 	}
 	if read := must[club.Mandate](t)(client.GetMandate(ctx, scope, mandate.IRI)); !read.Signed() {
@@ -236,7 +236,7 @@ func TestSeveralTargets(t *testing.T) {
 	if sent := world.SMS(); len(sent) != 1 {
 		t.Fatalf("%d codes", len(sent))
 	}
-	if err := client.ValidateSignatureRequest(ctx, scope, request.IRI, world.SMS()[0].Code); err != nil {
+	if _, err := client.ValidateSignatureRequest(ctx, scope, request.IRI, world.SMS()[0].Code); err != nil {
 		t.Fatal(err)
 	}
 	if read := must[club.Mandate](t)(client.GetMandate(ctx, scope, mandate.IRI)); !read.Signed() {
