@@ -130,9 +130,9 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		Publish: func(ctx context.Context, name string, object map[string]club.IRI) error {
 			return built.background.Events.Publish(ctx, name, object)
 		},
-		PublicURL:   cfg.PublicURL,
-		Now:         time.Now,
-		Log:         log,
+		PublicURL: cfg.PublicURL,
+		Now:       time.Now,
+		Log:       log,
 	})
 }
 

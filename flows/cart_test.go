@@ -49,7 +49,8 @@ func TestTaxesOfACart(t *testing.T) {
 	}
 }
 
-// TestCartOfInstallation reads what articles of some installations say: which ones are mandatory, and what is wrong with the buyer's details.
+// TestCartOfInstallation reads what articles of some installations say: which ones are mandatory, and what is wrong with
+// the buyer's details.
 func TestCartOfInstallation(t *testing.T) {
 	t.Parallel()
 	sale := club.Sale{State: "building", TotalTI: 2500}

@@ -151,11 +151,12 @@ var Mutations = []Mutation{
 		Old:  `	return d.release(d.endUnrecorded(next, "the club system refused it for a restriction"+d.f.Post.Seen))`,
 		New:  `	return d.write(next, flows.InDoubt, "the club system refused it for a restriction")`,
 	}}},
-	{Name: "refund-forgotten", Description: "a payment that was certainly not recorded is cancelled, and its money stays taken", Edits: []Edit{{
-		File: "flows/payment/protocol/record.go",
-		Old:  `		return d.write(next, flows.RefundDue, reason)`,
-		New:  `		return d.write(next, flows.Cancelled, reason)`,
-	}}},
+	{Name: "refund-forgotten", Description: "a payment that was certainly not recorded is cancelled, and its money stays taken",
+		Edits: []Edit{{
+			File: "flows/payment/protocol/record.go",
+			Old:  `		return d.write(next, flows.RefundDue, reason)`,
+			New:  `		return d.write(next, flows.Cancelled, reason)`,
+		}}},
 	{Name: "restriction-forgotten", Description: "a cart that the club system refuses for a restriction can be paid again", Edits: []Edit{{
 		File: "flows/cart.go",
 		Old:  `	if payment.IsRestricted() && payment.CartRevision == cart.Revision() {`,

@@ -21,7 +21,8 @@ type transcript struct {
 }
 
 // changing matches ids, tokens, secrets, instants and versions.
-var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|[A-Za-z0-9_-]{22,}|"(sequence|version)":[^,}]+`)
+var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|` +
+	`[A-Za-z0-9_-]{22,}|"(sequence|version)":[^,}]+`)
 
 func (t *transcript) do(method, path string, body any) []byte {
 	t.t.Helper()
@@ -48,7 +49,8 @@ func signUp(t *testing.T, email string, settings func(*clubsim.Settings)) ([]str
 	person := frontdesktest.Person()
 	person.Email = email
 	offer := client.CardOffer(client.Club()).Id
-	start := api.StartRegistration{ClubId: client.Club(), Person: person, Items: &[]api.NewItem{{OfferId: offer, StartDate: new(frontdesktest.Day(1))}}}
+	start := api.StartRegistration{ClubId: client.Club(), Person: person,
+		Items: &[]api.NewItem{{OfferId: offer, StartDate: new(frontdesktest.Day(1))}}}
 	var registration api.Registration
 	if err := json.Unmarshal(visitor.do("POST", "/v1/registrations", start), &registration); err != nil || registration.Token == nil {
 		t.Fatalf("not registered: %v\n%s", err, visitor.seen)

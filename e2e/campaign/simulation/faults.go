@@ -96,7 +96,8 @@ func faultKinds() []string {
 		cardsKeyInUse, cardsLocked, cardsOvertaken,
 		bankSlow, refundFailed, postLate, postSlow, crashed, slept, hookLost, hookTwice, hookLate, jobLost,
 		buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, buyerWentBack, startRepeated,
-		oddAnswers, itemHung, clubChanged, brakeEngaged, restricted, deskSettled, refundedByHand, strangerAsked, codeSlow, codeUnanswered, codeLate,
+		oddAnswers, itemHung, clubChanged, brakeEngaged, restricted, deskSettled, refundedByHand, strangerAsked, codeSlow, codeUnanswered,
+		codeLate,
 		opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain,
 	}
 	for _, kind := range clubKinds {
