@@ -39,6 +39,7 @@ var rows = []row{
 	{"dateTimeZone", "the gateway reads both forms", "a record with a date-time", dateTimeZone},
 	{"dateTimes", "the gateway turns them into days by the time zones in FRONTDESK_CLUBS_FILE", "a record with a date", dateTimes},
 	{"phpJson", "the gateway reads both forms, except in amounts of a sale or a debt", "lists that are all written alike", phpJSON},
+	{"countryIso", "the gateway reads the code", "a contact with an address", countryISO},
 	{"contactStatus", "the gateway reads both members", "a contact", contactStatus},
 	{"formerStatus", "staff see this word", "a former customer among the first contacts", formerStatus},
 	{"callLimits", "set FRONTDESK_CLUB_LIMIT_HEADERS=on, so that a 429 with these headers counts as refused", "limit headers", callLimits},
@@ -241,6 +242,11 @@ func phpJSON(seen *recorder) (any, bool) {
 		return false, true
 	}
 	return nil, false
+}
+
+func countryISO(seen *recorder) (any, bool) {
+	of := func(name string) int { return total(seen.shapes["GET contacts"].kinds("member[].address." + name)) }
+	return of("addressCountryIso") > 0, of("addressCountryIso")+of("addressCountry") > 0
 }
 
 func contactStatus(seen *recorder) (any, bool) {

@@ -26,6 +26,7 @@ func randomSettings(random *rand.Rand, world int) map[string]any {
 		"pageSize":         pageSize,
 		"maxPageSize":      pageSize + random.IntN(41-pageSize),
 		"hydraPrefix":      flip(),
+		"countryIso":       flip(),
 		"mixedPrefix":      flip(),
 		"plainJson":        flip(),
 		"refuseFilters":    flip(),
