@@ -160,36 +160,7 @@ func newPlan(rng *rand.Rand) plan {
 		dayPasses:   rng.Float64() < 0.06,
 		faultWindow: time.Minute + time.Duration(rng.Int64N(int64(14*time.Minute))),
 	}
-	switch rng.IntN(9) {
-	case 0: // only Redis fails, again and again
-		drawn = plan{method: flows.ByCard, rollbacks: some(1, 0.1, 0.25), dayPasses: drawn.dayPasses, faultWindow: drawn.faultWindow}
-	case 1: // Redis falls back once, before the money is recorded: the way to two methods with one number
-		drawn = plan{
-			method:        flows.ByCard,
-			crashes:       some(1, 0.05, 0.2),
-			choosesAgain:  true,
-			fallsBackThen: rng.IntN(2) == 0,
-			mixed:         true,
-			faultWindow:   drawn.faultWindow,
-		}
-	case 2, 3: // Redis falls back while a POST is late and the processor fails: the way to a release by another than the holder
-		drawn = plan{
-			method:      flows.ByCard,
-			rollbacks:   some(1, 0.01, 0.06),
-			cards:       some(1, 0.1, 0.4),
-			posts:       some(1, 0.5, 1),
-			desk:        true,
-			faultWindow: drawn.faultWindow,
-		}
-	case 4: // Redis falls back between what two gateways write at the processor: the way to two owners of one claim
-		drawn = plan{
-			method:      flows.ByCard,
-			rollbacks:   some(1, 0.001, 0.02),
-			overtakes:   some(1, 0.2, 0.6),
-			posts:       some(0.3, 0.2, 1),
-			faultWindow: drawn.faultWindow,
-		}
-	}
+	drawn = drawn.orHard(rng, some)
 	withoutProcessor := []flows.Method{flows.Deferred, flows.Free, flows.InPerson}
 	if n := rng.IntN(20); n < len(withoutProcessor) {
 		drawn.method = withoutProcessor[n]
@@ -230,6 +201,42 @@ func newPlan(rng *rand.Rand) plan {
 		}
 	}
 	return drawn
+}
+
+// orHard returns a plan that fails in the few ways that broke the protocol once; in half of the cases the plan as it is. some
+// draws a probability.
+func (p plan) orHard(rng *rand.Rand, some func(often, least, most float64) float64) plan {
+	switch rng.IntN(9) {
+	case 0: // only Redis fails, again and again
+		return plan{method: flows.ByCard, rollbacks: some(1, 0.1, 0.25), dayPasses: p.dayPasses, faultWindow: p.faultWindow}
+	case 1: // Redis falls back once, before the money is recorded: the way to two methods with one number
+		return plan{
+			method:        flows.ByCard,
+			crashes:       some(1, 0.05, 0.2),
+			choosesAgain:  true,
+			fallsBackThen: rng.IntN(2) == 0,
+			mixed:         true,
+			faultWindow:   p.faultWindow,
+		}
+	case 2, 3: // Redis falls back while a POST is late and the processor fails: the way to a release by another than the holder
+		return plan{
+			method:      flows.ByCard,
+			rollbacks:   some(1, 0.01, 0.06),
+			cards:       some(1, 0.1, 0.4),
+			posts:       some(1, 0.5, 1),
+			desk:        true,
+			faultWindow: p.faultWindow,
+		}
+	case 4: // Redis falls back between what two gateways write at the processor: the way to two owners of one claim
+		return plan{
+			method:      flows.ByCard,
+			rollbacks:   some(1, 0.001, 0.02),
+			overtakes:   some(1, 0.2, 0.6),
+			posts:       some(0.3, 0.2, 1),
+			faultWindow: p.faultWindow,
+		}
+	}
+	return p
 }
 
 // chance reports whether an event of a given probability happens. It draws nothing for zero.
