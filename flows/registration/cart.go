@@ -122,7 +122,7 @@ func (s *Service) rebuild(ctx context.Context, registration *flows.Registration,
 	if err != nil {
 		return err
 	}
-	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, registration.Contact.IRI)
+	contact, err := s.cfg.readContact(ctx, at.Scope, registration.Contact.IRI)
 	if err != nil {
 		return flows.ClubFailed(err, flows.DetailContactUnread)
 	}

@@ -36,7 +36,7 @@ func (c *Contacts) Me(ctx context.Context, identity flows.ContactIdentity) (Prof
 	known := Profile{HomeClub: at}
 	reads, ctx := errgroup.WithContext(ctx)
 	reads.Go(func() (err error) {
-		known.Contact, err = c.cfg.Club.GetContact(ctx, at.Scope, identity.IRI())
+		known.Contact, err = c.cfg.readContact(ctx, at.Scope, identity.IRI())
 		return notIdentified(err, flows.DetailContactUnread)
 	})
 	reads.Go(func() error {

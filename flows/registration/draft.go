@@ -59,7 +59,7 @@ func (s *Service) draftContact(ctx context.Context, registration *flows.Registra
 	again := registration.Draft != nil && slices.Contains(names, registration.Draft.Person)
 	switch {
 	case again && registration.Draft.Contact != nil:
-		contact, err = s.cfg.Club.GetContact(ctx, at.Scope, registration.Draft.Contact.IRI)
+		contact, err = s.cfg.readContact(ctx, at.Scope, registration.Draft.Contact.IRI)
 		if !s.noteMissing(ctx, registration, registration.Draft.Contact.IRI, err) {
 			return contact, flows.ClubFailed(err, flows.DetailContactUnread)
 		}

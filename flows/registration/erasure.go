@@ -3,6 +3,7 @@ package registration
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -96,6 +97,22 @@ func (s *Service) Erase(ctx context.Context, request ErasureRequest, by string) 
 	report.Kept = append(report.Kept, expiringData)
 	s.cfg.Log.InfoContext(ctx, "personal data erased", "erased", len(report.Erased), "kept", len(report.Kept), "unread", len(report.Unread))
 	return report, nil
+}
+
+// byClubSystem is who erases the data of an anonymised contact, for the audit stream.
+const byClubSystem = "club-system"
+
+// readContact reads a contact. One whose personal data was removed at the club system is erased here too, and not found.
+func (c Config) readContact(ctx context.Context, scope club.Scope, contact club.IRI) (club.Contact, error) {
+	read, err := c.Club.GetContact(ctx, scope, contact)
+	if err != nil || !read.Anonymous {
+		return read, err
+	}
+	request := ErasureRequest{ClientToken: contact.ClientToken(), Contact: contact.ID()}
+	if _, err := New(c).Erase(ctx, request, byClubSystem); err != nil {
+		return club.Contact{}, err
+	}
+	return club.Contact{}, &club.Error{Operation: "GetContact", Outcome: club.Rejected, Status: http.StatusNotFound, Err: club.ErrNotFound}
 }
 
 // validate returns everything that is wrong with the request.
@@ -245,7 +262,7 @@ var expiringData = KeptItem{
 
 var thirdPartyHolders = []string{
 	"the club system: the contact with its name, address, e-mail and mobile, its sales, mandates with the account number, and consents; " +
-		"ask the club's staff, or the club system's provider",
+		"anonymise the contact there (PUT contacts/{id}/anonymize), or ask the club's staff or the club system's provider",
 	"the card processor: the card, and what the buyer typed on its page; " +
 		"metadata that Frontdesk left there names the registration and the sale, and no person",
 	"subscribers to events: what they did with the identifiers that they received",

@@ -34,7 +34,7 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 	if registration.MandateCovers() {
 		return flows.View{}, alreadySigned()
 	}
-	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, registration.Contact.IRI)
+	contact, err := s.cfg.readContact(ctx, at.Scope, registration.Contact.IRI)
 	if err != nil {
 		return flows.View{}, flows.ClubFailed(err, flows.DetailContactUnread)
 	}

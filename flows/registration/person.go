@@ -19,7 +19,7 @@ func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.
 		if registration.Contact == nil || registration.Prospect != nil { // a prospect's contact may be half migrated
 			return &person, nil
 		}
-		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, registration.Contact.IRI)
+		contact, err := s.cfg.readContact(ctx, at.Scope, registration.Contact.IRI)
 		switch {
 		case s.noteMissing(ctx, registration, registration.Contact.IRI, err): // it was deleted
 		case err != nil:
@@ -39,7 +39,7 @@ func (s *Service) CorrectPerson(
 		if r.Contact == nil {
 			return nil, &flows.Error{Code: flows.PersonRequired, Detail: flows.DetailNoPerson}
 		}
-		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+		contact, err := s.cfg.readContact(ctx, at.Scope, r.Contact.IRI)
 		if err != nil {
 			return nil, flows.ClubFailed(err, flows.DetailContactUnread)
 		}

@@ -101,7 +101,7 @@ func (s *Service) takeOver(ctx context.Context, registration *flows.Registration
 	if err != nil {
 		return false, flows.ClubFailed(err, part)
 	}
-	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, sale.Contact)
+	contact, err := s.cfg.readContact(ctx, at.Scope, sale.Contact)
 	if err != nil {
 		return false, flows.ClubFailed(err, part)
 	}

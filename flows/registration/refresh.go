@@ -40,11 +40,19 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 	if payment != nil && !payment.State.Final() {
 		return registration.NextPoll(s.cfg.Now()), s.cfg.Payments.RereadEvidence(ctx, payment) // its buyer may pay at the desk instead
 	}
-	if registration.Phase(payment, s.cfg.Now()) != flows.Open || registration.Contact == nil || registration.Starting {
+	phase := registration.Phase(payment, s.cfg.Now())
+	ended := phase == flows.Abandoned || phase == flows.Expired
+	if phase != flows.Open && !ended || registration.Contact == nil || registration.Starting {
 		return next, nil
 	}
 	at, err := s.cfg.Catalogue.Club(ctx, registration.ClientToken, registration.ClubID)
 	if err != nil {
+		return next, err
+	}
+	if ended { // its contact may have been anonymised
+		if _, err = s.cfg.readContact(ctx, at.Scope, registration.Contact.IRI); errors.Is(err, club.ErrNotFound) {
+			err = nil
+		}
 		return next, err
 	}
 	if registration.Mandate != nil && registration.Mandate.State == flows.SignatureUnconfirmed {
@@ -90,7 +98,7 @@ func (s *Service) reread(ctx context.Context, registration *flows.Registration, 
 // one's, but the visitor learns nothing about it. A mandate follows where the club system says so. A deleted
 // contact is kept as it was: the cart's check shows the consequences.
 func (s *Service) rereadContact(ctx context.Context, registration *flows.Registration, at catalogue.Club, owner club.IRI) error {
-	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, owner)
+	contact, err := s.cfg.readContact(ctx, at.Scope, owner)
 	switch {
 	case errors.Is(err, club.ErrNotFound):
 		return nil
@@ -173,7 +181,7 @@ func (s *Service) forVisitor(ctx context.Context, name string, every time.Durati
 // refreshContact reads the contact's status after the recorded payment. A buyer of goods alone never becomes a
 // customer.
 func (s *Service) refreshContact(ctx context.Context, registration *flows.Registration, at catalogue.Club) {
-	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, registration.Contact.IRI)
+	contact, err := s.cfg.readContact(ctx, at.Scope, registration.Contact.IRI)
 	if err != nil || contact.Status == registration.Contact.Status {
 		return
 	}

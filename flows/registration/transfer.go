@@ -60,7 +60,7 @@ func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, c
 	if moved, err := t.resolve(ctx, identity, move, false); err != nil || moved {
 		return move, err
 	}
-	contact, err := t.cfg.Club.GetContact(ctx, scope, cmp.Or(move.Moved, identity.IRI())) // the login may still name the former one
+	contact, err := t.cfg.readContact(ctx, scope, cmp.Or(move.Moved, identity.IRI())) // the login may still name the former one
 	if err != nil {
 		return nil, flows.ClubFailed(err, flows.DetailContactUnread)
 	}
@@ -129,7 +129,7 @@ func (t *Transfers) Sign(ctx context.Context, identity flows.ContactIdentity, co
 // moved asks the club system whether the contact belongs to a club.
 func (t *Transfers) moved(scope club.Scope, identity flows.ContactIdentity, to catalogue.Club) isSigned {
 	return func(ctx context.Context) (bool, error) {
-		contact, err := t.cfg.Club.GetContact(ctx, scope, identity.IRI())
+		contact, err := t.cfg.readContact(ctx, scope, identity.IRI())
 		return err == nil && contact.Club == to.IRI, err
 	}
 }
