@@ -61,9 +61,10 @@ func (m *Machine) observe(ctx context.Context, from *club.Client, payment *flows
 }
 
 // statusBefore returns the contact's status before the capture, as the club system told it last; nil: it must be read. Staff may have
-// changed it since, which only a rule about the status could take for the payment's effect.
+// changed it since, which only a rule about the status could take for the payment's effect; a rule that cannot be read now may be one.
 func (m *Machine) statusBefore(ctx context.Context, payment *flows.Payment) *string {
-	if payment.ContactStatus == "" || m.rule(ctx).After(flows.SignalContactStatus) != "" {
+	rule, err := m.readRule(ctx)
+	if err != nil || payment.ContactStatus == "" || rule.After(flows.SignalContactStatus) != "" {
 		return nil
 	}
 	return &payment.ContactStatus
@@ -71,13 +72,21 @@ func (m *Machine) statusBefore(ctx context.Context, payment *flows.Payment) *str
 
 // rule returns the rule of this environment; nil without one, or if it cannot be read.
 func (m *Machine) rule(ctx context.Context) *flows.Rule {
+	rule, err := m.readRule(ctx)
+	if err != nil {
+		m.cfg.Log.WarnContext(ctx, "calibrated rule not readable", "error", err)
+	}
+	return rule
+}
+
+// readRule returns the rule of this environment; nil without one.
+func (m *Machine) readRule(ctx context.Context) (*flows.Rule, error) {
 	rule, err := m.cfg.Store.Rule(ctx, m.cfg.Environment)
 	switch {
-	case err == nil:
-		return rule
 	case errors.Is(err, flows.ErrNotFound):
-		return m.cfg.Rule
+		return m.cfg.Rule, nil
+	case err != nil:
+		return nil, err
 	}
-	m.cfg.Log.WarnContext(ctx, "calibrated rule not readable", "error", err)
-	return nil
+	return rule, nil
 }

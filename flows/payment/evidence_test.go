@@ -51,13 +51,17 @@ func statusRule() *flows.Rule {
 func TestStatusBeforeCapture(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		rule  *flows.Rule
-		reads int
-	}{"a rule about the status": {statusRule(), 1}, "a rule about the sale": {simulatorsRule(), 0}} {
+		options gatewayOptions
+		reads   int
+	}{
+		"a rule about the status":                               {gatewayOptions{Rule: statusRule()}, 1},
+		"a rule about the sale":                                 {gatewayOptions{Rule: simulatorsRule()}, 0},
+		"a rule that Redis does not give, whatever it is about": {gatewayOptions{RefusedKeys: []string{"fd:rule:"}}, 1},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			world := newWorld(t)
-			gateway := world.Gateway(gatewayOptions{Rule: test.rule})
+			gateway := world.Gateway(test.options)
 			payment := world.Authorised(gateway)
 			world.sellOnCredit(payment)
 			before := world.Calls("/contacts/*")
