@@ -182,6 +182,7 @@ func TestVisitorComesBack(t *testing.T) {
 		t.Errorf("the visitor sees %s of a payment that is %s", view.Phase, view.Payment.State)
 	}
 	world.awaitState(gateway, payment.ID, flows.Recorded)
+	world.Clock.Advance(5 * time.Second) // the status is read for those who still look then
 	if view := get(); view.Phase != flows.Completed || view.Contact.Status != "customer" || len(view.Actions) != 0 {
 		t.Errorf("the visitor sees %+v of %+v", view, view.Contact)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/flows"
 	"frontdesk/upstream/club"
@@ -59,6 +60,7 @@ func TestProspect(t *testing.T) {
 	if p.State != flows.Recorded {
 		t.Fatalf("%s (%s)", p.State, p.Reason)
 	}
+	world.Clock.Advance(5 * time.Second) // the status is read for those who still look then
 	done := must(t, func() (flows.View, error) {
 		return gateway.Registrations.Get(t.Context(), registration.ID, holderToken)
 	})

@@ -40,19 +40,11 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 	if payment != nil && !payment.State.Final() {
 		return registration.NextPoll(s.cfg.Now()), s.cfg.Payments.RereadEvidence(ctx, payment) // its buyer may pay at the desk instead
 	}
-	phase := registration.Phase(payment, s.cfg.Now())
-	ended := phase == flows.Abandoned || phase == flows.Expired
-	if phase != flows.Open && !ended || registration.Contact == nil || registration.Starting {
+	if registration.Phase(payment, s.cfg.Now()) != flows.Open || registration.Contact == nil || registration.Starting {
 		return next, nil
 	}
 	at, err := s.cfg.Catalogue.Club(ctx, registration.ClientToken, registration.ClubID)
 	if err != nil {
-		return next, err
-	}
-	if ended { // its contact may have been anonymised
-		if _, err = s.cfg.readContact(ctx, at.Scope, registration.Contact.IRI); errors.Is(err, club.ErrNotFound) {
-			err = nil
-		}
 		return next, err
 	}
 	if registration.Mandate != nil && registration.Mandate.State == flows.SignatureUnconfirmed {
