@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"frontdesk/upstream/club"
 )
@@ -108,9 +107,8 @@ func (r *Registration) RequestedItems() []NewItem {
 	return items
 }
 
-// ApplySale sets the cart to a sale, and to its check, which both were read since an instant.
-func (r *Registration) ApplySale(currency string, sale club.Sale, check club.SaleCheck, readAt time.Time) {
-	r.CartReadAt = readAt.Round(0)
+// ApplySale sets the cart to a sale that was just read.
+func (r *Registration) ApplySale(currency string, sale club.Sale, check club.SaleCheck) {
 	r.SaleState = cmp.Or(r.SaleState, sale.State)
 	r.Cart = cartOf(sale, check, r.Items, r.NeedsMandate())
 	r.Cart.Currency = cmp.Or(r.Cart.Currency, currency)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
-	"time"
 
 	"frontdesk/flows"
 	"frontdesk/upstream/club"
@@ -42,7 +41,7 @@ func TestTaxesOfACart(t *testing.T) {
 		}
 		sale.TotalTI = test.total
 		var registration flows.Registration
-		registration.ApplySale("EUR", sale, club.SaleCheck{Valid: true}, time.Time{})
+		registration.ApplySale("EUR", sale, club.SaleCheck{Valid: true})
 		if !slices.Equal(registration.Cart.Taxes, test.want) {
 			t.Errorf("%s: %+v, want %+v", name, registration.Cart.Taxes, test.want)
 		}
@@ -69,7 +68,7 @@ func TestCartOfInstallation(t *testing.T) {
 	registration := flows.Registration{Items: []flows.Item{
 		{NewItem: flows.NewItem{ID: "chosen"}, Offer: "/demo/offers/1"}, {NewItem: flows.NewItem{ID: "also"}, Offer: "/demo/offers/2"},
 	}}
-	registration.ApplySale("EUR", sale, club.SaleCheck{Valid: true}, time.Time{})
+	registration.ApplySale("EUR", sale, club.SaleCheck{Valid: true})
 	cart := registration.Cart
 	if cart.Lines[0].Added || !cart.Lines[1].Added || !cart.Lines[1].Required || cart.Lines[2].Required {
 		t.Errorf("the lines are %+v", cart.Lines)

@@ -19,9 +19,6 @@ const (
 	// GoneAfter is for how long no reading must have found a record until it counts as gone: a club system that is
 	// misconfigured for a moment, something in front of it, or a copy that lags does not find its records either.
 	GoneAfter = 30 * time.Minute
-	// CartFreshFor is for how long a reading of the cart also counts for the price of a payment by card. The sale is read
-	// again before any money is taken.
-	CartFreshFor = time.Minute
 	// KeepRegistration is how long a registration is kept after its end, for a visitor who returns.
 	KeepRegistration = 24 * time.Hour
 )
@@ -110,7 +107,6 @@ type Registration struct {
 	AlikePseudonyms  []string          `json:"alike,omitempty"`     // of people who are probably the same
 	Erased           bool              `json:"erased,omitempty"`    // it has no personal data any more
 	Cart             Cart              `json:"cart"`                // the sale as last read
-	CartReadAt       time.Time         `json:"cartReadAt,omitzero"` // before that reading; zero: its check depends on what has changed since
 	Mandate          *Mandate          `json:"mandate,omitempty"`
 	Prospect         *Prospect         `json:"prospect,omitempty"`
 	Generation       int               `json:"generation"` // number of payments started

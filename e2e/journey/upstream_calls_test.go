@@ -143,12 +143,6 @@ var endpoints = map[string]struct {
 		v.registered(cardOnlyOffer)
 		return v.pay(map[string]string{"method": "card"})
 	}},
-	"`POST …/payment`, card, after one that was given up": {false, func(v *visitor) func() {
-		v.registered(cardOnlyOffer)
-		v.pay(map[string]string{"method": "card"})()
-		v.do("DELETE", v.path+"/payment", nil, http.StatusOK)()
-		return v.pay(map[string]string{"method": "card"})
-	}},
 	"the buyer confirms the card, until it is recorded": {false, func(v *visitor) func() {
 		v.registered(cardOnlyOffer)
 		payment := v.Pay(v.id)

@@ -335,11 +335,10 @@ func (s *Service) currentCart(ctx context.Context, registration *flows.Registrat
 
 // readCart reads the cart from the club system, which adds lines of its own.
 func (s *Service) readCart(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
-	began := s.cfg.Now()
 	sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
 	if err != nil {
 		return flows.ClubFailed(err, flows.DetailCartUnread)
 	}
-	r.ApplySale(at.Currency, sale, check, began)
+	r.ApplySale(at.Currency, sale, check)
 	return nil
 }

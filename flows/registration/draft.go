@@ -142,7 +142,6 @@ func (s *Service) fillSale(ctx context.Context, registration *flows.Registration
 	if registration.Draft == nil {
 		registration.Draft = &flows.Draft{}
 	}
-	began := s.cfg.Now()
 	sale, check, err := s.fillDraft(ctx, registration, at, contact, items, offers, pointer)
 	if err != nil {
 		s.keep(ctx, registration)
@@ -153,7 +152,7 @@ func (s *Service) fillSale(ctx context.Context, registration *flows.Registration
 	registration.Sale, registration.SaleState, registration.Items = d.Sale, d.SaleState, d.Items
 	// The processor keeps the payment's idempotency key for a limited time, per sale.
 	registration.ExpiresAt = d.OpenedAt.Add(flows.PayableFor)
-	registration.ApplySale(at.Currency, sale, check, began)
+	registration.ApplySale(at.Currency, sale, check)
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
@@ -100,7 +99,6 @@ func (s *Service) keepSignature(ctx context.Context, registration *flows.Registr
 		registration.Mandate.Signature = signature
 		if signature.State == flows.SignatureSigned {
 			registration.Cart.MandateSigned()
-			registration.CartReadAt = time.Time{}
 		}
 		err := s.cfg.Store.SaveRegistration(ctx, registration)
 		if !errors.Is(err, flows.ErrConflict) {

@@ -90,19 +90,17 @@ func (s *Service) begin(
 			return s.concurrent(ctx, registration.ID, err)
 		}
 	}
-	if !s.priced(ctx, registration, last, in) {
-		if err := s.awaitWrite(ctx, registration, at); err != nil {
-			return nil, false, err
-		}
-		known := registration.Cart.Settled()
-		err = s.reprice(ctx, registration, last, at, in)
-		if registration.Cart.Settled() && !known {
-			payment, err = s.settledExternally(ctx, registration)
-			return payment, false, err
-		}
-		if err != nil {
-			return nil, false, err
-		}
+	if err := s.awaitWrite(ctx, registration, at); err != nil {
+		return nil, false, err
+	}
+	known := registration.Cart.Settled()
+	err = s.reprice(ctx, registration, last, at, in)
+	if registration.Cart.Settled() && !known {
+		payment, err = s.settledExternally(ctx, registration)
+		return payment, false, err
+	}
+	if err != nil {
+		return nil, false, err
 	}
 	if err := registration.CheckPayable(in.Method); err != nil {
 		return nil, false, err
@@ -188,15 +186,6 @@ func (s *Service) advance(ctx context.Context, p *flows.Payment, created bool) (
 		return s.cfg.Payments.AdvanceLoaded(ctx, p)
 	}
 	return s.cfg.Payments.Advance(ctx, p.ID)
-}
-
-// priced reports whether the cart that the buyer saw is the price of a payment, without another reading: the first payment by card,
-// soon after the cart was read. If the club's staff have changed or settled the sale since, the reading before the capture shows it,
-// and nothing is taken. While the club system fails, the cart is read, so that the buyer learns of it before entering a card.
-func (s *Service) priced(ctx context.Context, registration *flows.Registration, last *flows.Payment, in flows.StartPayment) bool {
-	fresh := s.cfg.Now().Sub(registration.CartReadAt).Abs() <= flows.CartFreshFor
-	return fresh && in.Method == flows.ByCard && last == nil && registration.Write == nil && registration.Cart.Valid &&
-		in.CheckCart(registration.Cart.Revision()) == nil && !s.cfg.Club.Failing(ctx, registration.ClientToken)
 }
 
 // reprice reads the cart before it is paid. The buyer must have seen the amount: a cart that has

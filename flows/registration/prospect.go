@@ -96,7 +96,6 @@ func (s *Service) takeOver(ctx context.Context, registration *flows.Registration
 	if unknown != nil && club.OutcomeOf(unknown) != club.Unknown {
 		return false, flows.ClubFailed(unknown, part)
 	}
-	began := s.cfg.Now()
 	sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, registration.Sale)
 	if err != nil {
 		return false, flows.ClubFailed(err, part)
@@ -119,7 +118,7 @@ func (s *Service) takeOver(ctx context.Context, registration *flows.Registration
 	s.nameBuyer(registration, storedPerson(contact))
 	s.indexPerson(registration, at, contact.Email, contact.Mobile)
 	registration.Prospect.Migrated, registration.Prospect.Done = true, true
-	registration.ApplySale(at.Currency, sale, check, began)
+	registration.ApplySale(at.Currency, sale, check)
 	return true, nil
 }
 

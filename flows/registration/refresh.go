@@ -63,7 +63,7 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 // reread reads sale, check and contact, and reports whether anything changed.
 func (s *Service) reread(ctx context.Context, registration *flows.Registration, at catalogue.Club) (changed bool, err error) {
 	before := *registration
-	owner, began := registration.Contact.IRI, s.cfg.Now()
+	owner := registration.Contact.IRI
 	if registration.Sale != "" {
 		sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, registration.Sale)
 		switch s.noteMissing(ctx, registration, registration.Sale, err); {
@@ -71,7 +71,7 @@ func (s *Service) reread(ctx context.Context, registration *flows.Registration, 
 		case err != nil:
 			return false, flows.ClubFailed(err, flows.DetailCartUnread)
 		default:
-			registration.ApplySale(at.Currency, sale, check, began)
+			registration.ApplySale(at.Currency, sale, check)
 			registration.Cart.KeepMarks(before.Cart)
 			owner = cmp.Or(sale.Contact, owner)
 		}

@@ -125,7 +125,6 @@ func TestFalselyRemovedSale(t *testing.T) {
 					if view, err := gateway.Registrations.Check(t.Context(), registration.ID, holderToken); err != nil || view.Cart.Valid == settled {
 						t.Fatalf("the cart is %+v, %v", view.Cart, err)
 					}
-					world.Clock.Advance(2 * flows.CartFreshFor)
 				}
 				if n := world.sales(); n != 1 {
 					t.Errorf("%d sales were created", n)

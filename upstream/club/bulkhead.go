@@ -61,11 +61,6 @@ func (c *Client) bulkhead(ctx context.Context, clientToken string) *bulkhead {
 	return b.(*bulkhead)
 }
 
-// Failing reports whether so many calls to an organisation's club system failed, in the context's lane, that they pause.
-func (c *Client) Failing(ctx context.Context, clientToken string) bool {
-	return !c.bulkhead(ctx, clientToken).breaker.IsClosed()
-}
-
 func newBulkhead(limits Limits, lane Lane, shared *budget) *bulkhead {
 	concurrency, reserve := limits.MaxConcurrency, 0
 	if lane == Newcomers || lane == Browsers {

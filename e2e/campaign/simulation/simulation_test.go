@@ -50,7 +50,7 @@ func TestSeedsRepeat(t *testing.T) {
 func TestMutationsAreKilled(t *testing.T) {
 	t.Parallel()
 	for mutation, wanted := range map[string][]string{
-		"no-response-no-effect": {campaign.AppliedTwice},
+		"no-response-no-effect": {campaign.AppliedTwice, campaign.SecondContact},
 		"overwritable-claim":    {campaign.AppliedTwice},
 		"no-brake":              {campaign.CapturedBehindBrake},
 		"believe-any-2xx":       {campaign.RecordedNotApplied, campaign.SettledAtDesk}, // staff may have settled what was not booked
