@@ -165,7 +165,7 @@ type Contact struct {
 	Masked       Masked `json:"masked,omitzero"`        // only what the visitor entered
 
 	// Email is the e-mail address that the visitor entered and that the club system refused, because another contact has it.
-	// The visitor is not told, and has not proved to be that person. Empty: the contact has its address.
+	// The visitor does not learn it, and has not proved to be that person. Empty: the contact has its address.
 	Email string `json:"email,omitempty"`
 
 	// Merged: the club merged the visitor's contact into this one, of which the visitor has proved nothing. Number,
@@ -173,7 +173,7 @@ type Contact struct {
 	Merged bool `json:"merged,omitempty"`
 }
 
-// LastStatus returns the contact's status, as the club system told it last; empty: it is not known.
+// LastStatus returns the contact's status, as last read from the club system; empty: it is not known.
 func (c *Contact) LastStatus() string {
 	if c.Merged {
 		return ""

@@ -167,7 +167,7 @@ func crowdRow(name string, long, short, later []round) row {
 }
 
 // patients sends visitors for some seconds who do what each response says. It returns how many of them had each outcome within a
-// minute: completed, the last reason that a visitor was told, or none.
+// minute: completed, the last reason that a visitor was given, or none.
 func (v *visitors) patients(perSecond float64, seconds int) map[string]int {
 	began, outcomes := time.Now(), map[string]int{}
 	var counting sync.Mutex
@@ -197,7 +197,7 @@ func (v *visitors) patient(number int) (outcome string) {
 	buyer := &frontdesktest.Buyer{Gateway: v.gateway, Upstreams: v.upstreams.URL, HTTP: &v.http}
 	buyer.Header = http.Header{"X-Forwarded-For": {callerAddress(number)}}
 	outcome = noReason
-	told := func(code string) bool { outcome = code; return true }
+	noted := func(code string) bool { outcome = code; return true }
 	payment, key := "", uuid.NewString()
 	for _, step := range []func() error{
 		func() error {
@@ -215,7 +215,7 @@ func (v *visitors) patient(number int) (outcome string) {
 		func() (err error) { payment, err = buyer.Pay(ctx); return err },
 		func() error { return buyer.Confirm(ctx, payment, frontdesktest.ApprovedCard) },
 	} {
-		if obey(ctx, step, told) != nil {
+		if obey(ctx, step, noted) != nil {
 			return outcome
 		}
 	}
@@ -234,7 +234,7 @@ func (v *visitors) patient(number int) (outcome string) {
 }
 
 // measureBrownout compares journeys while the club system is slow and fails with those before and after, and counts how many
-// visitors who return as told are served meanwhile.
+// visitors who return when asked to are served meanwhile.
 func measureBrownout(h *harness) []row {
 	few, visitors := h.mostJourneys()/4, h.visitors()
 	club := frontdesktest.NewClient(h, visitors.upstreams.URL)
@@ -247,10 +247,10 @@ func measureBrownout(h *harness) []row {
 	visitors.present.Wait()
 	slowest := []float64{quantile(r.before.journeys, 99.9), quantile(r.after.journeys, 99.9)}
 	all := float64(int(few * float64(trouble.counted)))
-	h.Logf("  visitors who return as told: %v", outcomes)
+	h.Logf("  visitors who return when asked to: %v", outcomes)
 	checks := append(r.checks(threshold{}, threshold{}), // what the club system fails, no gateway completes
-		check{"completed within a minute by returning as told", float64(outcomes[completed]) / all, threshold{atLeast: 0.6}},
-		check{"told no reason", float64(outcomes[noReason]) / all, threshold{atMost: 0.01}},
+		check{"completed within a minute by returning when asked to", float64(outcomes[completed]) / all, threshold{atLeast: 0.6}},
+		check{"given no reason", float64(outcomes[noReason]) / all, threshold{atMost: 0.01}},
 		check{"p99.9 of a journey ten seconds later", slowest[1] / slowest[0], threshold{atMost: 1.5}})
 	return []row{r.row("A quarter of the capacity, club system +1 s and 20% errors", checks)}
 }

@@ -74,7 +74,7 @@ func signUp(t *testing.T, email string, settings func(*clubsim.Settings)) ([]str
 	return visitor.seen, env
 }
 
-// TestKnownPerson: nobody learns whether the club system knows an e-mail address, and nobody is refused because it does.
+// TestKnownPerson: no response shows whether the club system knows an e-mail address, and none refuses the visitor because it does.
 // What the API says, and in which order, is the same for a stranger, a member, a prospect of another club, a former member and
 // a banned person.
 func TestKnownPerson(t *testing.T) {

@@ -60,7 +60,7 @@ func (m *Machine) observe(ctx context.Context, from *club.Client, payment *flows
 	return sale, check, seen, nil
 }
 
-// statusBefore returns the contact's status before the capture, as the club system told it last; nil: it must be read. Staff may have
+// statusBefore returns the contact's status before the capture, as last read from the club system; nil: it must be read. Staff may have
 // changed it since, which only a rule about the status could take for the payment's effect; a rule that cannot be read now may be one.
 func (m *Machine) statusBefore(ctx context.Context, payment *flows.Payment) *string {
 	rule, err := m.readRule(ctx)

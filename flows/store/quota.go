@@ -117,7 +117,7 @@ return reply
 // admitNewcomer admits as many newcomers as the rate leaves calls for: for their whole signup, which needs what signups have
 // needed so far. The others get a turn, and keep it by the key of their request. Places are collected evenly, and half of
 // them are kept for newcomers whose turn has come. Turns are a fifth further apart than places, because a signup may need
-// more calls than it seemed, and what a newcomer was told must stay right. Newcomers without a turn get the places that are
+// more calls than it seemed, and the time that a newcomer was given must stay right. Newcomers without a turn get the places that are
 // left, and those of newcomers who stay away.
 //
 // KEYS  1 quota of the organisation  2 the newcomer's turn: when, ms; 0: admitted

@@ -137,7 +137,7 @@ func TestSlashes(t *testing.T) {
 }
 
 // TestCountryISO: the country's code is in a member of its own, which the other side requires. A contact is found by its address
-// all the same, and a mandate takes the address over.
+// anyway, and a mandate takes the address over.
 func TestCountryISO(t *testing.T) {
 	world := newWorld(t, "country")
 	world.configure(func(s *clubsim.Settings) { s.CountryISO = true })

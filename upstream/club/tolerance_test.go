@@ -125,7 +125,7 @@ func TestFieldsAreBounded(t *testing.T) {
 	equal(t, client.Unreadable(), []club.Unreadable{{Operation: "NetworkNodes", Field: "children.name", Count: 20}})
 }
 
-// TestForeignShapes: what PHP writes for empty maps, lists with gaps and numbers is read as what it stands for.
+// TestForeignShapes: what PHP writes for empty maps, lists with gaps and numbers is read as what it means.
 func TestForeignShapes(t *testing.T) {
 	want := club.Offer{IRI: "/demo/offers/1", TotalPriceTI: 4990, IsProrated: true, RepaymentSchedule: club.RepaymentSchedule{
 		Occurrences: []club.ScheduleEntry{{Interval: "P1M", Loop: ptr(11), PriceTI: 4990}, {Interval: "P1M", Loop: ptr(1), PriceTI: 12}},
@@ -254,7 +254,7 @@ func withoutNotes(c club.Contact) club.Contact {
 	return club.Contact{IRI: c.IRI, BirthDate: c.BirthDate, Tags: c.Tags}
 }
 
-// TestWritesNeedLittle: an accepted write is not in doubt because of something in its response that nobody needs.
+// TestWritesNeedLittle: an accepted write is not in doubt because of something in its response that is not needed.
 func TestWritesNeedLittle(t *testing.T) {
 	const odd = `"state": {}, "number": 7, "contactId": 7, "clubId": [7], "address": "secret", "totalTI": "secret", "articles": 7, "tags": 7,
 		"birthDate": [], "status": {}, "invoice": 7, "iban": 7, "amount": "secret", "isAuthorized": "yes"}`

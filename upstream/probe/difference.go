@@ -98,19 +98,19 @@ func parent(path string) string {
 	return path[:max(0, strings.LastIndex(path, "."))]
 }
 
-// telling returns the kinds of values that were seen; null is none. PHP writes lists as objects, and empty objects as lists.
+// telling returns the kinds of values that were seen, without null. PHP writes lists as objects, and empty objects as lists.
 func telling(kinds map[string]int) map[string]int {
-	told := maps.Clone(kinds)
-	delete(told, null)
+	seen := maps.Clone(kinds)
+	delete(seen, null)
 	for kind, alike := range map[string][]string{gaps: {list}, emptyList: {list, object}, emptyObject: {object}} {
-		if told[kind] > 0 {
-			delete(told, kind)
+		if seen[kind] > 0 {
+			delete(seen, kind)
 			for _, other := range alike {
-				told[other]++
+				seen[other]++
 			}
 		}
 	}
-	return told
+	return seen
 }
 
 // differ reports whether two members have no kind in common.

@@ -21,7 +21,7 @@ type Change struct {
 // asPlayed is the kind of a member that does not differ from the simulator's.
 const asPlayed = "as in the simulator"
 
-// Drift compares the installation with a former file. What either of the two did not see is no change, unless a read that
+// Drift compares the installation with a former file. What either of the two did not see does not count as a change, unless a read that
 // worked then was refused now.
 func (r *Report) Drift(former []byte) ([]Change, error) {
 	if _, err := clubsim.ParseSettings(former); err != nil {

@@ -32,7 +32,7 @@ const (
 // "hydra:member[].tags[].name", and how often each was seen. The empty path is the whole response.
 type shape map[string]map[string]int
 
-// textKinds are the forms of a string that are told apart. Any other is text.
+// textKinds are the forms of a string that differ here. Any other is text.
 var textKinds = []struct {
 	kind    string
 	pattern *regexp.Regexp
