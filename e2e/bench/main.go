@@ -18,8 +18,8 @@
 //	go run golang.org/x/perf/cmd/benchstat@latest old.txt new.txt
 //	go run golang.org/x/perf/cmd/benchstat@latest -col /server new.txt    the gateway and bare net/http
 //
-// Start reading at measurements, below. Each of them is in the file of its name; streams is in growth.go. They share
-// harness.go (processes), buyer.go (requests) and table.go (figures and thresholds).
+// Start reading at measurements, below. Each of them is in the file of its name; slow is in overload.go, and streams is in
+// growth.go. They share harness.go (processes), buyer.go (requests) and table.go (figures and thresholds).
 package main
 
 import (
@@ -48,11 +48,8 @@ var measurements = []measurement{
 	{"cold", "a catalogue that is in no cache, one visitor at one gateway and many at three", parts{measureCold, measureColdReaders}},
 	{"start", "the first response of mock mode, and its memory", parts{measureStart, measureMemory}},
 	{"card", "a whole card journey: its calls, its CPU time, and the buyer's waiting time", parts{countCard, loadCard, timeCard}},
-	{
-		"overload",
-		"visitors at a fixed rate: three and ten times as many as can be served; a slow club system",
-		parts{measureCrowd(3), measureCrowd(10), measureBrownout},
-	},
+	{"overload", "visitors at a fixed rate: three and ten times as many as can be served", parts{measureCrowd(3), measureCrowd(10)}},
+	{"slow", "visitors at a quarter of that rate, while the club system is slow and fails", parts{measureSlowClub}},
 	{"quota", "two gateways, and ten times as many visitors as the club system's API gateway allows", parts{measureQuota(5 * time.Minute)}},
 	{"growth", "an idle gateway with 1,000 and with 100,000 registrations", parts{measureGrowth}},
 	{"streams", "10,000 event streams on one gateway", parts{measureStreams}},

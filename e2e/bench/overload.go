@@ -233,9 +233,9 @@ func (v *visitors) patient(number int) (outcome string) {
 	}
 }
 
-// measureBrownout compares journeys while the club system is slow and fails with those before and after, and counts how many
+// measureSlowClub compares journeys while the club system is slow and fails with those before and after, and counts how many
 // visitors who return when asked to are served meanwhile.
-func measureBrownout(h *harness) []row {
+func measureSlowClub(h *harness) []row {
 	few, visitors := h.mostJourneys()/4, h.visitors()
 	club := frontdesktest.NewClient(h, visitors.upstreams.URL)
 	before := visitors.block(few, calm)
