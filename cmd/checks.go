@@ -58,7 +58,7 @@ func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (peers clients
 func (cfg Config) checks() []func(context.Context, clients) []flows.Check {
 	return []func(context.Context, clients) []flows.Check{
 		cfg.checkConfiguration, cfg.checkRedis, cfg.checkSealKeys, cfg.checkToken, cfg.checkClubSystem,
-		cfg.checkProcessor, cfg.checkOwnPayments, checkBrake, cfg.checkLogin, cfg.checkPublicAddress, cfg.checkOperators,
+		cfg.checkProcessor, cfg.checkCheckouts, cfg.checkOwnPayments, checkBrake, cfg.checkLogin, cfg.checkPublicAddress, cfg.checkOperators,
 	}
 }
 
@@ -197,6 +197,9 @@ func (cfg Config) checkSealKeys(ctx context.Context, peers clients) []flows.Chec
 
 const partClub = "club system"
 
+// concurrentReads is gentle on a club system that is in use.
+const concurrentReads = 8
+
 func (cfg Config) checkToken(ctx context.Context, peers clients) []flows.Check {
 	if err := peers.club.Authorise(ctx, cfg.ClubToken); err != nil {
 		return finding(partClub, "token", flows.Failed, err.Error(),
@@ -235,7 +238,7 @@ func (cfg Config) checkRecords(ctx context.Context, client *club.Client, at club
 	scope := club.Scope{ClientToken: cfg.ClubToken, Club: at.Club, Node: at.IRI}
 	products, err := client.ListProducts(ctx, scope, club.ProductQuery{Channel: club.ChannelWeb, Club: at.Club})
 	var reads errgroup.Group
-	reads.SetLimit(8) // gentle on a club system that is in use
+	reads.SetLimit(concurrentReads)
 	for _, product := range products {
 		reads.Go(func() error {
 			_, err := client.ListOffers(ctx, scope, product.IRI)
@@ -290,7 +293,7 @@ func (cfg Config) checkClubs(clubs []club.NetworkNode) []flows.Check {
 // the journeys write are not called, because the call would have an effect.
 func (cfg Config) checkGrants(ctx context.Context, client *club.Client, at club.NetworkNode) []flows.Check {
 	scope := club.Scope{ClientToken: cfg.ClubToken, Club: at.Club, Node: at.IRI}
-	none := func(collection string) club.IRI { return club.NewIRI(cfg.ClubToken, collection, "0") }
+	none := func(collection string) club.IRI { return club.NewIRI(cfg.ClubToken, collection, club.NoID) }
 	reads := []struct {
 		endpoint string
 		try      func() error

@@ -2,21 +2,27 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
 )
 
 const partProcessor = "card processor"
@@ -84,6 +90,81 @@ func (cfg Config) checkWebhookEndpoint(ctx context.Context, processor *cards.Cli
 			"add them to the endpoint at the processor")
 	}
 	return finding(partProcessor, aspect, flows.OK, fmt.Sprintf("%s, API version %s", at, hooks[index].APIVersion), "")
+}
+
+// checkCheckouts compares the account of the card keys with the one that the registers (checkouts) of the clubs show, in installations
+// that show it: with another one, the money is not where the club system books it. It is no condition of the start: a gateway must be able
+// to start while the club system is away, and it is not documented what the club system does with that account.
+func (cfg Config) checkCheckouts(ctx context.Context, peers clients) []flows.Check {
+	const part = "registers"
+	account, err := peers.cards.Account(ctx)
+	if err != nil {
+		return nil // checkAccount reports it
+	}
+	network, err := peers.club.NetworkNodes(ctx, club.Scope{ClientToken: cfg.ClubToken})
+	if err != nil {
+		return nil // checkClubSystem reports it
+	}
+	clubs := network.Clubs()
+	checkouts, err := cfg.readCheckouts(ctx, peers.club, clubs)
+	if err != nil {
+		return finding(partClub, part, flows.Degraded, "they cannot be read: "+err.Error(), "run doctor again when the club system is not busy")
+	}
+	compared, verdict, others := 0, flows.Degraded, map[string][]string{} // the clubs of each other account
+	isOwn := func(checkout club.Checkout) bool { return checkout.Account == account.ID }
+	for i, at := range clubs {
+		shown := slices.DeleteFunc(checkouts[i], func(checkout club.Checkout) bool { return checkout.Account == "" })
+		compared += len(shown)
+		if account.Live && len(shown) > 0 && !slices.ContainsFunc(shown, isOwn) {
+			verdict = flows.Unsafe
+		}
+		for _, checkout := range shown {
+			inCurrency := cmp.Or(strings.ToUpper(checkout.Currency), account.Currency)
+			if !isOwn(checkout) || inCurrency != account.Currency {
+				other := checkout.Account + " in " + inCurrency
+				others[other] = append(others[other], at.Club.ID())
+			}
+		}
+	}
+	own := account.ID + " in " + account.Currency
+	switch {
+	case compared == 0:
+		return nil
+	case len(others) == 0:
+		return finding(partClub, part, flows.OK, fmt.Sprintf("%d registers show the account of the card keys, %s", compared, own), "")
+	}
+	found := []string{"the card keys are those of " + own}
+	for _, other := range slices.Sorted(maps.Keys(others)) {
+		found = append(found, "registers of "+other+": clubs "+strings.Join(others[other], ", "))
+	}
+	return finding(partClub, part, verdict, strings.Join(found, "; "),
+		"where the club system books another account than the one that is paid, set FRONTDESK_STRIPE_SECRET_KEY to a key of that account, "+
+			"or have the register corrected")
+}
+
+// readCheckouts reads the registers of each club; none if the installation does not show those of the first one.
+func (cfg Config) readCheckouts(ctx context.Context, client *club.Client, clubs []club.NetworkNode) ([][]club.Checkout, error) {
+	checkouts := make([][]club.Checkout, len(clubs))
+	read := func(i int) (err error) {
+		scope := club.Scope{ClientToken: cfg.ClubToken, Club: clubs[i].Club, Node: clubs[i].IRI}
+		checkouts[i], err = client.ListCheckouts(ctx, scope)
+		return err
+	}
+	if len(clubs) == 0 {
+		return checkouts, nil
+	}
+	if err := read(0); err != nil {
+		if outcome := club.OutcomeOf(err); outcome == club.Rejected || outcome == club.Refused {
+			return checkouts, nil
+		}
+		return nil, err
+	}
+	var reads errgroup.Group
+	reads.SetLimit(concurrentReads)
+	for i := 1; i < len(clubs); i++ {
+		reads.Go(func() error { return read(i) })
+	}
+	return checkouts, reads.Wait()
 }
 
 const partFingerprint = "fingerprint"

@@ -60,6 +60,9 @@ var operations = []operation{
 	{"GetClub", func(ctx context.Context, c *club.Client) error {
 		return result(c.GetClub(ctx, demo, "/demo/clubs/11"))
 	}, `GET /demo/clubs/11 `},
+	{"ListCheckouts", func(ctx context.Context, c *club.Client) error {
+		return result(c.ListCheckouts(ctx, demo))
+	}, `GET /demo/checkouts `},
 	{"NetworkNodes", func(ctx context.Context, c *club.Client) error {
 		return result(c.NetworkNodes(ctx, demo))
 	}, `GET /demo/network_nodes `},

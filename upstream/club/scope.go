@@ -19,6 +19,10 @@ func NewIRI(clientToken, collection, id string) IRI {
 	return IRI("/" + clientToken + "/" + collection + "/" + id)
 }
 
+// NoID is the id of no record: the highest number of 32 bits, which fits every installation. In production, some take 0 for a path
+// that they do not have.
+const NoID = "2147483647"
+
 // ID is the last segment, "11" in /demo/clubs/11.
 func (i IRI) ID() string {
 	_, _, id := i.split()

@@ -93,9 +93,6 @@ func clubByID(id int) *club {
 	return nil
 }
 
-// checkout is the number of the club's register for sales on the web.
-func (c *club) checkout() int { return c.id*10 + 1 }
-
 // studio is the number of the room in which the club's classes take place.
 func (c *club) studio() int { return c.id*10 + 1 }
 

@@ -30,6 +30,14 @@ var operations = []*operation{
 	},
 	{name: "listClubs", method: "GET", pattern: "clubs", handle: listClubs},
 	{name: "getClub", method: "GET", pattern: "clubs/{id}", handle: getItem((*request).clubAt, (*World).clubRecord)},
+	{name: "listCheckouts", method: "GET", pattern: "checkouts", absent: Settings.hidesCheckouts, handle: listCheckouts},
+	{
+		name:    "getCheckout",
+		method:  "GET",
+		pattern: "checkouts/{id}",
+		absent:  Settings.hidesCheckouts,
+		handle:  getItem((*request).checkoutAt, (*World).checkoutRecord),
+	},
 
 	{name: "listContacts", method: "GET", pattern: "contacts", handle: listContacts},
 	{name: "createContact", method: "POST", pattern: "contacts", handle: createContact},

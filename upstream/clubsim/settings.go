@@ -106,6 +106,9 @@ type Settings struct {
 	FormerStatus        string `json:"formerStatus"` // the literal for a former customer
 	// ContactStatus is the member with a contact's status: "status", or "state", where a customer is a "client".
 	ContactStatus string `json:"contactStatus"`
+	// Checkouts says what the registers of the clubs show of their account at the card processor: "hidden" (they cannot be read), "own" (that
+	// of the processor's double), "otherAccount" or "otherCurrency".
+	Checkouts string `json:"checkouts"`
 	// UniqueEmail refuses an e-mail address that another contact of the organisation has: "off", "all", or "exceptTemp", which
 	// neither refuses temporary contacts nor counts theirs.
 	UniqueEmail string `json:"uniqueEmail"`
@@ -163,6 +166,7 @@ func DefaultSettings() Settings {
 		FormerStatus:      "former_customer",
 		ContactStatus:     "status",
 		UniqueEmail:       "off",
+		Checkouts:         checkoutsHidden,
 		CardNetworks:      []string{},
 		WithdrawnOffers:   []int{},
 		Members:           Members{},
@@ -188,6 +192,7 @@ func (s Settings) verify() error {
 		{"migrationNode", s.MigrationNode, []string{migrationAbove, migrationDestination, migrationSource}},
 		{"updateContactPath", s.UpdateContactPath, []string{"sale", "sales"}},
 		{"contactStatus", s.ContactStatus, []string{"status", "state"}},
+		{"checkouts", s.Checkouts, []string{checkoutsHidden, "own", checkoutsOtherAccount, checkoutsOtherCurrency}},
 		{"uniqueEmail", s.UniqueEmail, []string{"off", "all", "exceptTemp"}},
 	}
 	for _, c := range choices {

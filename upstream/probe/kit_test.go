@@ -108,6 +108,7 @@ var recorded = [][3]string{
 	{"GET", "network_nodes?unknown=1"},
 	{"GET", "clubs/11"},
 	{"GET", "clubs"},
+	{"GET", "checkouts"},
 	{"GET", "products"},
 	{"GET", "products?page=2"},
 	{"GET", "products?itemsPerPage=1000"},

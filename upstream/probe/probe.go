@@ -100,9 +100,6 @@ func (cfg Config) source(transport http.RoundTripper, budget int) *source {
 // sampled is how many records of a kind are read one by one, and how many clubs: enough to meet members that only some have.
 const sampled = 5
 
-// noID is the identifier of no record. The highest number of 32 bits fits every installation.
-const noID = "2147483647"
-
 // longPage is more records than a page may have.
 const longPage = "1000"
 
@@ -138,8 +135,9 @@ func (s *source) read(ctx context.Context) error {
 
 // readClub reads a club's catalogue and the records of some of its contacts and sales.
 func (s *source) readClub(ctx context.Context, scope club.Scope) {
-	s.raw(ctx, scope, "contacts/"+noID, nil)
+	s.raw(ctx, scope, "contacts/"+club.NoID, nil)
 	s.raw(ctx, scope, "clubs", nil)
+	s.raw(ctx, scope, "checkouts", nil)
 	s.raw(ctx, scope, "network_nodes", url.Values{unknownFilter: {"1"}})
 	s.raw(ctx, scope, "products", url.Values{"itemsPerPage": {longPage}})
 	_, err := s.client.ListAllowedDebitDays(ctx, scope, s.now().Format(time.DateOnly))

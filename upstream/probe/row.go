@@ -42,6 +42,7 @@ var rows = []row{
 	{"countryIso", "the gateway reads the code", "a contact with an address", countryISO},
 	{"contactStatus", "the gateway reads both members", "a contact", contactStatus},
 	{"formerStatus", "staff see this word", "a former customer among the first contacts", formerStatus},
+	{"checkouts", "doctor compares them with the account of the card keys", "the registers of a club", checkouts},
 	{"callLimits", "set FRONTDESK_CLUB_LIMIT_HEADERS=on, so that a 429 with these headers counts as refused", "limit headers", callLimits},
 }
 
@@ -264,6 +265,19 @@ func contactStatus(seen *recorder) (any, bool) {
 func formerStatus(seen *recorder) (any, bool) {
 	words := slices.Concat(seen.words["contacts.status"], seen.words["contacts.state"])
 	return onlyOne(slices.DeleteFunc(words, func(word string) bool { return !strings.Contains(word, "former") }))
+}
+
+// checkouts are played with the account of the processor's double.
+func checkouts(seen *recorder) (any, bool) {
+	accounts := seen.shapes["GET checkouts"].kinds("member[].paymentProviderConfiguration.accountId")
+	status := seen.statuses["GET checkouts"]
+	switch {
+	case accounts[text] > 0:
+		return "own", true
+	case len(status) > 0 && status[0] == http.StatusNotFound:
+		return "hidden", true
+	}
+	return nil, false
 }
 
 // callLimits are those in the headers; without such headers there are none. A limit that ends later than its window is another

@@ -32,6 +32,7 @@ func randomSettings(random *rand.Rand, world int) map[string]any {
 		"refuseFilters":    flip(),
 		"taxRates":         pick("percent", "hundredths"),
 		"contactStatus":    pick("status", "state"),
+		"checkouts":        pick("hidden", "own"),
 		"errorShape":       pick("hydra", "plain"),
 		"embeddedOffers":   pick("none", "summary", "complete"),
 		"behaviorIris":     flip(),
