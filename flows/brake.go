@@ -21,7 +21,10 @@ type BrakeOutcome struct {
 	Now          time.Time
 	Result       BrakeResult
 	ProbesUntil  time.Time // of BrakeRefused and ProbeContinues
-	MaxUnknown   int
+	MaxUnknown   int       // so many outcomes in a row that count engage the brake
+	// MaxAfterAccepted is MaxUnknown while an accepted attempt began within AcceptedWithin.
+	MaxAfterAccepted int
+	AcceptedWithin   time.Duration
 }
 
 // BrakeResult is what an outcome means for the brake.

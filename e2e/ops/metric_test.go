@@ -20,6 +20,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -289,9 +290,9 @@ func (m *metricEnv) leaveInDoubt() {
 	m.c.Confirm(m.c.Pay(registration.Id), "4242424242424242")
 }
 
-// engageBrake leaves three payments in doubt, one after the other.
+// engageBrake leaves payments in doubt, one after the other, which follow a doubt and a payment that was accepted lately.
 func (m *metricEnv) engageBrake() {
-	for range 2 {
+	for range protocol.MaxAfterAccepted - 1 {
 		m.leaveInDoubt()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/clubsim"
 )
@@ -106,6 +107,42 @@ func TestBrake(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBrakeAmidAcceptances has buyers pay while the club system records one payment in five: none of them waits. Once it records none,
+// ten and a probe are charged; when it recorded the latest one more than a minute ago, three and a probe.
+func TestBrakeAmidAcceptances(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	gateway := world.Gateway()
+	outage := func(wanted int) {
+		t.Helper()
+		world.Fault(outages["bad gateway"])
+		if payments := world.buyers(gateway, 20); in(flows.InDoubt, payments) != wanted || in(flows.Authorised, payments) != 20-wanted {
+			t.Fatalf("%d of 20 payments are in doubt, and %d wait", in(flows.InDoubt, payments), in(flows.Authorised, payments))
+		}
+	}
+	recorded := func() {
+		t.Helper()
+		world.Fault()
+		world.Clock.Advance(20 * time.Minute) // a brake that holds lets a payment probe
+		if payment := world.buyers(gateway, 1); in(flows.Recorded, payment) != 1 {
+			t.Fatalf("%v", payment)
+		}
+	}
+	recorded()
+	for range 3 {
+		world.Fault(outages["bad gateway"])
+		doubts := world.buyers(gateway, 4)
+		world.Fault()
+		if accepted := world.buyers(gateway, 1); in(flows.InDoubt, doubts) != 4 || in(flows.Recorded, accepted) != 1 {
+			t.Fatalf("%v, then %v", doubts, accepted)
+		}
+	}
+	outage(protocol.MaxAfterAccepted + 1)
+	recorded()
+	world.Clock.Advance(protocol.AcceptedWithin + time.Second)
+	outage(protocol.MaxUnknown + 1)
 }
 
 // TestBrakeOfALongOutage: while an outage lasts, few payments probe. The others are cancelled after an hour, and their

@@ -50,14 +50,15 @@ return 0
 `)
 
 // countOutcome engages and releases the brake. A repetition changes nothing more: consecutive unknown outcomes of
-// one payment count once, also because its sale may be the reason. Once several accepted payments in a row left their
+// one payment count once, also because its sale may be the reason. While others are accepted, it takes more of them. Once several accepted payments in a row left their
 // sales unsettled, an acceptance is not believed until a sale is seen as settled. That is so only where one was seen before.
 //
 // KEYS  1 brakes
 // ARGV  1 organisation  2 payment  3 now, ms  4 beginning of the attempt, ms
 //
 //	5 accepted, unknown, refused, continues, settled or unsettled
-//	6 until when a probe continues, ms  7 how many unknown or refused outcomes, or unsettled sales, engage the brake
+//	6 until when a probe continues, ms  7 how many unknown or refused outcomes in a row, or unsettled sales, engage the brake
+//	8 how many outcomes do while an accepted attempt began lately  9 how long ago that is at most, ms
 //
 // Returns engaged, released, or an empty text.
 var countOutcome = redis.NewScript(brakeFields + `
@@ -97,7 +98,8 @@ if ARGV[5] ~= 'unknown' and ARGV[5] ~= 'refused' then return '' end
 local accepted = tonumber(read('accepted') or '0')
 if began < accepted and accepted <= now or read('last') == ARGV[2] then return '' end
 set('last', ARGV[2])
-if redis.call('HINCRBY', KEYS[1], field('unknown'), 1) < most or since then return '' end
+local lately = accepted <= now and now - accepted <= tonumber(ARGV[9])
+if redis.call('HINCRBY', KEYS[1], field('unknown'), 1) < (lately and tonumber(ARGV[8]) or most) or since then return '' end
 set('since', ARGV[3])
 return 'engaged'
 `)
@@ -114,7 +116,7 @@ func (s *Store) AskBrake(ctx context.Context, in flows.BrakeRequest) (time.Durat
 // brake. Consecutive failures of one payment count once.
 func (s *Store) CountOutcome(ctx context.Context, in flows.BrakeOutcome) (flows.BrakeChange, error) {
 	change, err := s.run(ctx, countOutcome, []string{brakes}, in.Organisation, string(in.Payment), in.Now.UnixMilli(), in.Began.UnixMilli(),
-		string(in.Result), in.ProbesUntil.UnixMilli(), in.MaxUnknown).Text()
+		string(in.Result), in.ProbesUntil.UnixMilli(), in.MaxUnknown, in.MaxAfterAccepted, in.AcceptedWithin.Milliseconds()).Text()
 	return flows.BrakeChange(change), err
 }
 

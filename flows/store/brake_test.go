@@ -26,24 +26,48 @@ func testBrakeScripts(redis *fixture) {
 		return outcome{"x", began, flows.BrakeAccepted, want}
 	}
 	engaged := []outcome{unknown("a", 0, ""), unknown("b", 1, ""), unknown("c", 2, flows.BrakeEngaged)}
+	row := func(length, began int) (outcomes []outcome) { // of unknown ones
+		for n := range length {
+			outcomes = append(outcomes, unknown(string(rune('a'+n)), began+n, ""))
+		}
+		return outcomes
+	}
 	for name, test := range map[string]struct {
 		outcomes []outcome
-		holds    bool
+		counted  int // by a brake that holds; zero: it does not hold
 	}{
-		"three unknown": {engaged, true},
+		"three unknown": {engaged, 3},
 		"an accepted one between": {
 			[]outcome{unknown("a", 0, ""), accepted(1, ""), unknown("c", 2, ""), unknown("d", 3, "")},
-			false,
+			0,
 		},
-		"one payment three times":          {[]outcome{unknown("a", 0, ""), unknown("a", 1, ""), unknown("a", 2, "")}, false},
-		"one not sent":                     {append([]outcome{{"y", 0, flows.ProbeContinues, ""}}, engaged...), true},
-		"accepted afterwards":              {append(slices.Clip(engaged), accepted(4, flows.BrakeReleased)), false},
-		"accepted, begun before the brake": {append(slices.Clip(engaged), accepted(1, "")), true},
+		"nine after an accepted one": {append([]outcome{accepted(0, "")}, row(9, 1)...), 0},
+		"ten after an accepted one": {
+			append(append([]outcome{accepted(0, "")}, row(9, 1)...), unknown("z", 10, flows.BrakeEngaged)),
+			10,
+		},
+		"nine after an accepted one, twice": {
+			slices.Concat([]outcome{accepted(0, "")}, row(9, 1), []outcome{accepted(10, "")}, row(9, 11)),
+			0,
+		},
+		"three within a minute of an accepted one": {append([]outcome{accepted(0, "")}, row(3, 57)...), 0},
+		"the third a minute after an accepted one": {
+			append(append([]outcome{accepted(0, "")}, row(2, 58)...), unknown("z", 60, flows.BrakeEngaged)),
+			3,
+		},
+		"nine after the probe was accepted": {
+			slices.Concat(engaged, []outcome{accepted(4, flows.BrakeReleased)}, row(9, 5)),
+			0,
+		},
+		"one payment three times":          {[]outcome{unknown("a", 0, ""), unknown("a", 1, ""), unknown("a", 2, "")}, 0},
+		"one not sent":                     {append([]outcome{{"y", 0, flows.ProbeContinues, ""}}, engaged...), 3},
+		"accepted afterwards":              {append(slices.Clip(engaged), accepted(4, flows.BrakeReleased)), 0},
+		"accepted, begun before the brake": {append(slices.Clip(engaged), accepted(1, "")), 3},
 		"unknown, begun before the acceptance": {
-			[]outcome{accepted(10, ""), unknown("a", 0, ""), unknown("b", 1, ""), unknown("c", 2, "")},
-			false,
+			append([]outcome{accepted(20, "")}, row(12, 0)...),
+			0,
 		},
-		"accepted by a clock that was ahead": {append([]outcome{accepted(90000, "")}, engaged...), true},
+		"accepted by a clock that was ahead": {append([]outcome{accepted(90000, "")}, engaged...), 3},
 	} {
 		last := 0
 		for _, o := range test.outcomes {
@@ -53,12 +77,14 @@ func testBrakeScripts(redis *fixture) {
 			now := start.Add(time.Duration(last+1) * time.Second)
 			for range 2 { // a repetition, because the first reply was lost, changes nothing more
 				change, err := redis.CountOutcome(redis.Context(), flows.BrakeOutcome{
-					Organisation: name,
-					Payment:      flows.PaymentID(o.payment),
-					Began:        start.Add(time.Duration(o.began) * time.Second),
-					Now:          now,
-					Result:       o.result,
-					MaxUnknown:   3,
+					Organisation:     name,
+					Payment:          flows.PaymentID(o.payment),
+					Began:            start.Add(time.Duration(o.began) * time.Second),
+					Now:              now,
+					Result:           o.result,
+					MaxUnknown:       3,
+					MaxAfterAccepted: 10,
+					AcceptedWithin:   time.Minute,
 				})
 				if err != nil || change != o.want {
 					redis.Errorf("%s: %+v: %q, %v", name, o, change, err)
@@ -68,7 +94,7 @@ func testBrakeScripts(redis *fixture) {
 		}
 		brakes, err := redis.Brakes(redis.Context())
 		i := slices.IndexFunc(brakes, func(held flows.Brake) bool { return held.Organisation == name })
-		if err != nil || (i >= 0) != test.holds || i >= 0 && brakes[i].Unknown != 3 {
+		if err != nil || (i >= 0) != (test.counted > 0) || i >= 0 && brakes[i].Unknown != test.counted {
 			redis.Errorf("%s: %+v, %v", name, brakes, err)
 		}
 	}

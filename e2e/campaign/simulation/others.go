@@ -11,6 +11,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
@@ -70,25 +71,32 @@ func (f *journey) sellOnCredit() error {
 
 var deskScope = club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
 
-// engageBrake has other payments of the organisation end with an unknown outcome. One of them then probes for a while,
-// so this journey's payment must wait.
+// engageBrake has other payments of the organisation end with an unknown outcome, in half of the journeys right after one that was
+// accepted. Another one then probes for a while, so this journey's payment must wait.
 func (f *journey) engageBrake() error {
 	ctx, now := context.Background(), f.Now()
-	for n := range 3 {
-		change, err := f.store.CountOutcome(ctx, flows.BrakeOutcome{
-			Organisation: "demo",
-			Payment:      flows.NewPaymentID("another", n+1),
-			Began:        now,
-			Now:          now,
-			Result:       flows.BrakeUnknown,
-			MaxUnknown:   3,
+	results := slices.Repeat([]flows.BrakeResult{flows.BrakeUnknown}, protocol.MaxUnknown)
+	if f.chance(0.5) {
+		unknown := slices.Repeat([]flows.BrakeResult{flows.BrakeUnknown}, protocol.MaxAfterAccepted)
+		results = append([]flows.BrakeResult{flows.BrakeAccepted}, unknown...)
+	}
+	for n, result := range results {
+		_, err := f.store.CountOutcome(ctx, flows.BrakeOutcome{
+			Organisation:     "demo",
+			Payment:          flows.NewPaymentID("another", n),
+			Began:            now,
+			Now:              now,
+			Result:           result,
+			MaxUnknown:       protocol.MaxUnknown,
+			MaxAfterAccepted: protocol.MaxAfterAccepted,
+			AcceptedWithin:   protocol.AcceptedWithin,
 		})
-		if err != nil || n == 2 && change != flows.BrakeEngaged {
-			return fmt.Errorf("the brake did not engage: %w", err)
+		if err != nil {
+			return fmt.Errorf("the brake did not count: %w", err)
 		}
 	}
 	lease := f.between(time.Minute, 10*time.Minute)
-	_, err := f.store.AskBrake(ctx, flows.BrakeRequest{Organisation: "demo", Payment: "another-4", Now: now, Lease: lease})
+	_, err := f.store.AskBrake(ctx, flows.BrakeRequest{Organisation: "demo", Payment: "another-99", Now: now, Lease: lease})
 	f.heldUntil = now.Add(lease)
 	f.fault(brakeEngaged)
 	return err

@@ -47,9 +47,9 @@ func Campaign() campaign.Campaign {
 		Drive:     play,
 		Mutations: []string{"take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt", "no-write-gate", "cart-unchecked",
 			"no-rebuild", "no-response-no-effect", "any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline",
-			"paid-twice-unseen", "refund-believed", "no-brake", "capture-whenever", "believe-any-2xx", "unsettled-unseen", "unmarked-write",
-			"start-forgotten", "pending-code-free", "difference-unread", "block-undecidable", "restriction-doubted", "refund-forgotten",
-			"restriction-forgotten"},
+			"paid-twice-unseen", "refund-believed", "no-brake", "brake-forgiving", "capture-whenever", "believe-any-2xx", "unsettled-unseen",
+			"unmarked-write", "start-forgotten", "pending-code-free", "difference-unread", "block-undecidable", "restriction-doubted",
+			"refund-forgotten", "restriction-forgotten"},
 		Long: campaign.Options{Count: 500_000, Duration: 4 * time.Hour, MinFaults: map[string]int{oddAnswers: 100_000}},
 	}
 }

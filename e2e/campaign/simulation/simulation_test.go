@@ -53,6 +53,7 @@ func TestMutationsAreKilled(t *testing.T) {
 		"no-response-no-effect": {campaign.AppliedTwice, campaign.SecondContact},
 		"overwritable-claim":    {campaign.AppliedTwice},
 		"no-brake":              {campaign.CapturedBehindBrake},
+		"brake-forgiving":       {campaign.CapturedBehindBrake},
 		"believe-any-2xx":       {campaign.RecordedNotApplied, campaign.SettledAtDesk}, // staff may have settled what was not booked
 	} {
 		report, err := campaign.Kill(t.Context(), simulation.Campaign(), campaign.Options{Seed: 2, Mutation: mutation})
