@@ -52,6 +52,9 @@ func TestEveryMetricMoves(t *testing.T) {
 	env.expectMoves("", nil, "frontdesk_upstream_call_duration_seconds", "upstream", "cards", "operation", "create")
 	env.expectMoves("", nil, "frontdesk_payment_transitions_total", "from", "sending", "to", "recorded")
 	env.expectMoves("", nil, "frontdesk_queue_jobs", "queue", "verifications", "state", "scheduled")
+	env.expectMoves(
+		"a refusal for a restriction", env.payRestricted, "frontdesk_payment_transitions_total", "from", "sending", "to", "refund_due",
+	)
 	env.expectMoves("", nil, "frontdesk_club_token_age_seconds")
 	env.expectMoves("", nil, "frontdesk_catalogue_reads_total", "result", "miss")
 	env.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "answered")
@@ -219,6 +222,16 @@ func (m *metricEnv) payByCard() {
 	registration := m.c.Register()
 	m.c.Confirm(m.c.Pay(registration.Id), "4242424242424242")
 	m.c.AwaitPayment(registration.Id, api.Recorded)
+}
+
+// payRestricted has a buyer of 15 years pay for an offer from 18 years, where the club system refuses that only at the payment.
+func (m *metricEnv) payRestricted() {
+	frontdesktest.Must(m.t, m.Upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.RestrictionsAtPayment = true }))
+	child, start := frontdesktest.Person(), frontdesktest.Day(10)
+	child.BirthDate = time.Now().AddDate(-15, 0, 0).Format(time.DateOnly)
+	registration := m.c.RegisterWith("11", child, api.NewItem{OfferId: "401", StartDate: &start})
+	m.c.Confirm(m.c.Pay(registration.Id), frontdesktest.ApprovedCard)
+	m.c.AwaitPayment(registration.Id, api.Refunded)
 }
 
 // mandate requests a code for a new person, from an address of their own.
