@@ -100,6 +100,8 @@ type Client struct {
 	migrations *sync.Map
 }
 
+const defaultTokenPath = "/oauth/v2/token"
+
 // New returns a client. It sends nothing before the first call; a wrong address or
 // credential is an error of that call.
 func New(cfg Config) *Client {
@@ -108,7 +110,7 @@ func New(cfg Config) *Client {
 	}
 	cfg.BaseURL, cfg.PathPrefix = strings.TrimRight(cfg.BaseURL, "/"), strings.TrimRight(cfg.PathPrefix, "/")
 	cfg.GatewayKeyHeader = cmp.Or(cfg.GatewayKeyHeader, "x-gateway-api-key")
-	cfg.TokenPath = cmp.Or(cfg.TokenPath, "/oauth/v2/token")
+	cfg.TokenPath = cmp.Or(cfg.TokenPath, defaultTokenPath)
 	cfg.ContentType = cmp.Or(cfg.ContentType, "application/json")
 	cfg.SaleState = cmp.Or(cfg.SaleState, SaleStateMember)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))

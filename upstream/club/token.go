@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -168,25 +169,65 @@ func (c *Client) Authorise(ctx context.Context, organisation string) error {
 }
 
 // fetchToken requests a token with the client's credentials; club system API, section
-// Token. The token's life counts from before the request. Payments need it too, so that it is requested in their lane.
+// Token. Payments need it too, so that it is requested in their lane.
 func (c *Client) fetchToken(ctx context.Context, organisation string) (token, error) {
-	ctx, cancel := context.WithTimeout(WithLane(ctx, Payers), c.cfg.Limits.ReadTimeout)
+	return c.requestToken(WithLane(ctx, Payers), "Token", organisation, c.cfg.TokenPath, nil)
+}
+
+// ContactToken requests the own access token of the contact that has an e-mail address. The club system asks for no proof, so the
+// caller must have one that the address is the person's. ErrGrantRefused when the club system knows no such contact, or gives no token.
+func (c *Client) ContactToken(ctx context.Context, organisation, email string) (string, error) {
+	grant := url.Values{"grant_type": {"http://contactclientcredentials"}, "email": {email}}
+	return c.ownToken(ctx, "ContactToken", organisation, grant)
+}
+
+// ClubToken requests the own access token of a club, with which calls act as that club and need no scope. ErrGrantRefused as for
+// ContactToken.
+func (c *Client) ClubToken(ctx context.Context, club IRI) (string, error) {
+	grant := url.Values{"grant_type": {"http://clubclientcredentials"}, "clubId": {string(club)}}
+	return c.ownToken(ctx, "ClubToken", club.ClientToken(), grant)
+}
+
+// ownToken requests a token of a contact or club of an organisation, below its client token, where installations have the token
+// endpoint as well. A path that was configured stays as it is.
+func (c *Client) ownToken(ctx context.Context, op, organisation string, grant url.Values) (string, error) {
+	if !isSegment(organisation) {
+		return "", notSent(op, ErrBadIRI)
+	}
+	path := c.cfg.TokenPath
+	if path == defaultTokenPath {
+		path = c.cfg.PathPrefix + "/" + url.PathEscape(organisation) + path
+	}
+	issued, err := c.requestToken(ctx, op, organisation, path, grant)
+	return issued.AccessToken, err
+}
+
+// requestToken requests a token with the client's credentials and the parameters of a grant; without any, the client's own.
+// The token's life counts from before the request.
+func (c *Client) requestToken(ctx context.Context, op, organisation, path string, grant url.Values) (token, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Limits.ReadTimeout)
 	defer cancel()
-	if held := c.await(ctx, "Token", organisation); held != nil {
+	if held := c.await(ctx, op, organisation); held != nil {
 		return token{}, held
 	}
-	ctx, span := startSpan(ctx, "Token")
+	ctx, span := startSpan(ctx, op)
 	defer span.End()
-	credentials := clientcredentials.Config{ClientID: c.cfg.ClientID, ClientSecret: c.cfg.ClientSecret,
-		TokenURL: c.cfg.BaseURL + c.cfg.TokenPath, AuthStyle: oauth2.AuthStyleInParams}
+	credentials := clientcredentials.Config{
+		ClientID:       c.cfg.ClientID,
+		ClientSecret:   c.cfg.ClientSecret,
+		TokenURL:       c.cfg.BaseURL + path,
+		EndpointParams: grant,
+		AuthStyle:      oauth2.AuthStyleInParams,
+	}
 	start := c.cfg.Now()
-	source := credentials.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: tokenTransport{c, organisation}}))
+	transport := tokenTransport{c, op, organisation}
+	source := credentials.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: transport}))
 	fetched, err := source.Token()
 	if e, ours := errors.AsType[*Error](err); ours {
 		return token{}, e // the library's text holds the address
 	}
 	if err != nil {
-		return token{}, notSent("Token", err)
+		return token{}, notSent(op, err)
 	}
 	seconds, _ := fetched.Extra("expires_in").(float64) // as normalizeToken wrote it
 	fetched.Expiry = start.Add(time.Duration(seconds) * time.Second)
@@ -198,7 +239,7 @@ func (c *Client) fetchToken(ctx context.Context, organisation string) (token, er
 // document its response, so that the library gets a normalized one.
 type tokenTransport struct {
 	*Client
-	organisation string
+	op, organisation string
 }
 
 func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -214,14 +255,14 @@ func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp, err := t.cfg.Transport.RoundTrip(r)
 	if err != nil {
-		e := &Error{Operation: "Token", Outcome: classify(sent.bytes(), 0, "", false), Err: err, transient: true}
-		t.observe(ctx, "Token", 0, e, t.cfg.Now().Sub(start))
+		e := &Error{Operation: t.op, Outcome: classify(sent.bytes(), 0, "", false), Err: err, transient: true}
+		t.observe(ctx, t.op, 0, e, t.cfg.Now().Sub(start))
 		return nil, e
 	}
 	a := t.readResponse(resp)
 	t.quota(t.organisation).see(a.limits)
-	body, e := normalizeToken(a)
-	t.observe(ctx, "Token", a.status, e, t.cfg.Now().Sub(start))
+	body, e := normalizeToken(t.op, a)
+	t.observe(ctx, t.op, a.status, e, t.cfg.Now().Sub(start))
 	if e != nil {
 		return nil, e
 	}
@@ -239,11 +280,15 @@ func (r tokenResponse) check() error { return require("access_token", r.AccessTo
 
 // normalizeToken reads a token response and writes it in the form of RFC 6749. expires_in
 // may be absent, fractional, or a number in a string; the result is a whole number.
-func normalizeToken(response response) ([]byte, *Error) {
+func normalizeToken(op string, response response) ([]byte, *Error) {
 	if !response.ok() {
-		return nil, newError("Token", 1, response)
+		failure := newError(op, 1, response)
+		if isGrantRefused(response) {
+			failure.Err = ErrGrantRefused
+		}
+		return nil, failure
 	}
-	read, e := decode[tokenResponse]("Token", response, nil)
+	read, e := decode[tokenResponse](op, response, nil)
 	if e != nil {
 		return nil, e
 	}
@@ -254,7 +299,16 @@ func normalizeToken(response response) ([]byte, *Error) {
 	normal, err := json.Marshal(map[string]any{"access_token": read.AccessToken,
 		"expires_in": int64(math.Ceil(min(seconds, longestLifetime.Seconds())))})
 	if err != nil {
-		return nil, &Error{Operation: "Token", Outcome: Unknown, Status: response.status, Err: err}
+		return nil, &Error{Operation: op, Outcome: Unknown, Status: response.status, Err: err}
 	}
 	return normal, nil
+}
+
+// isGrantRefused reports whether a response refuses the subject of a grant, and not the client's credentials (RFC 6749, section 5.2).
+func isGrantRefused(response response) bool {
+	var body lenient[struct {
+		Error lenient[string] `json:"error"`
+	}]
+	_ = unmarshal(response.body, &body)
+	return response.status == http.StatusBadRequest && body.value.Error.value == "invalid_grant"
 }

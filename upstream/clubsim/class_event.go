@@ -2,7 +2,6 @@ package clubsim
 
 import (
 	"cmp"
-	"slices"
 	"time"
 )
 
@@ -48,10 +47,9 @@ func listClassEvents(c *request) (response, error) {
 	studios, noStudio := c.filterIRIs("studio", "studios")
 	err := cmp.Or(noClub, noActivity, noCoach, noStudio)
 	found := filter(c.w.state.ClassEvents.Rows, func(e *classEvent) bool {
-		at := e.ClubID == c.club.id || slices.Contains(clubIDs, e.ClubID) && c.sees(e.ClubID)
 		started, unreadable := c.within("startedAt", e.StartsAt)
 		err = cmp.Or(err, unreadable)
-		return at && started && wanted(clubIDs, e.ClubID) && wanted(activities, e.Activity) && wanted(coaches, e.Activity) &&
+		return c.listed(e.ClubID, clubIDs) && started && wanted(activities, e.Activity) && wanted(coaches, e.Activity) &&
 			wanted(studios, clubByID(e.ClubID).studio())
 	})
 	if err != nil {
@@ -125,7 +123,7 @@ func listAttendees(call *request) (response, error) {
 	found := filter(call.w.state.Attendees.Rows, func(a *attendee) bool {
 		created, unreadable := call.within("createdAt", a.CreatedAt)
 		err = cmp.Or(err, unreadable)
-		return a.ClubID == call.club.id && call.caller.maySee(a.ContactID) && created &&
+		return call.listed(a.ClubID, nil) && call.caller.maySee(a.ContactID) && created &&
 			wanted(contactIDs, a.ContactID) && wanted(eventIDs, a.EventID) && wanted(states, a.state())
 	})
 	if err != nil {

@@ -33,7 +33,8 @@ type contact struct {
 	Email      string           `json:"email"`
 	Mobile     string           `json:"mobile"`
 	Address    address          `json:"address"`
-	Optins     [optinCount]bool `json:"optins"` // the consents, in the order of optinTypes and optinChannels
+	SourceID   int              `json:"sourceId,omitempty"` // where the contact comes from; zero: not told
+	Optins     [optinCount]bool `json:"optins"`             // the consents, in the order of optinTypes and optinChannels
 	Deleted    bool             `json:"deleted"`
 	MergedInto int              `json:"mergedInto"` // the contact that took this one over; zero: none
 	Anonymous  bool             `json:"anonymous"`  // its personal data was removed for good
@@ -95,24 +96,30 @@ func (w *World) contactRecord(contact *contact) record {
 	if contact.BirthDate != "" { // a date or nothing
 		members["birthDate"] = contact.BirthDate
 	}
+	if contact.SourceID != 0 {
+		members["sourceId"] = w.iri("referentials/sources", contact.SourceID)
+	}
 	return w.record("Person", "contacts", contact.ID, members)
 }
 
-// listContacts: GET contacts of the acting club, with the filters email and number, to find out whether a person is known
-// already, and isAnonymous and updatedAt[after], to find changes. An assumption, as createContact is.
+// listContacts: GET contacts of the acting club, or of those that the filter clubId names, with the filters email and number, to
+// find out whether a person is known already, and isAnonymous and updatedAt[after], to find changes. An assumption, as createContact is.
 func listContacts(call *request) (response, error) {
 	query := call.req.query
 	email, number, anonymous := query.Get("email"), query.Get("number"), query.Get("isAnonymous")
-	after, err := call.filterInstant("updatedAt[after]")
+	_ = query.Get("includeNationalId") // which no contact has here
+	clubIDs, err := call.filterIRIs("clubId", "clubs")
+	found := filter(call.w.state.Contacts.Rows, func(k *contact) bool {
+		created, noDay := call.within("createdAt", k.CreatedAt)
+		updated, noMoment := call.within("updatedAt", k.UpdatedAt)
+		err = cmp.Or(err, noDay, noMoment)
+		return call.listed(k.ClubID, clubIDs) && !k.Deleted && call.caller.maySee(k.ID) && created && updated &&
+			(email == "" || strings.EqualFold(email, k.Email)) && (number == "" || number == k.Number) &&
+			(anonymous == "" || k.Anonymous == slices.Contains([]string{"true", "1"}, anonymous))
+	})
 	if err != nil {
 		return response{}, err
 	}
-	found := filter(call.w.state.Contacts.Rows, func(k *contact) bool {
-		return k.ClubID == call.club.id && !k.Deleted && call.caller.maySee(k.ID) &&
-			(email == "" || strings.EqualFold(email, k.Email)) && (number == "" || number == k.Number) &&
-			(anonymous == "" || k.Anonymous == slices.Contains([]string{"true", "1"}, anonymous)) &&
-			!k.UpdatedAt.Before(after)
-	})
 	return paginate(call, "Contact", found, call.w.contactRecord)
 }
 
@@ -211,13 +218,20 @@ func (k *contact) readFrom(form *form, whole bool, now time.Time) {
 	if home := form.object("address", false); home != nil {
 		k.Address = home.address(false)
 	}
+	if form.has("sourceId") {
+		k.SourceID = form.source()
+	}
 }
 
+// address reads an address. Where the code of a country has a member of its own, the name of a country says it as well.
 func (f *form) address(required bool) address {
-	country := f.text("addressCountry", required)
-	iso := f.text("addressCountryIso", country != "" && f.w.settings.CountryISO)
+	country, code := f.text("addressCountry", required), ""
+	if f.w.settings.CountryISO {
+		code = cmp.Or(f.text("addressCountryCode", false), countryCode(country))
+	}
+	iso := f.text("addressCountryIso", f.w.settings.CountryISO && country != "" && code == "")
 	return address{
-		Country: cmp.Or(iso, country), Locality: f.text("addressLocality", required),
+		Country: cmp.Or(iso, code, country), Locality: f.text("addressLocality", required),
 		Postal: f.text("postalCode", required), Street: f.text("streetAddress", required),
 	}
 }

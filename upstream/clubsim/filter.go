@@ -1,6 +1,8 @@
 package clubsim
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"net/url"
 	"regexp"
@@ -46,6 +48,51 @@ func (p parameters) unknown() (wrong []violation) {
 	return wrong
 }
 
+// orderPattern is a parameter that orders a list by a member of its records, or of what they embed.
+var orderPattern = regexp.MustCompile(`^order\[([\w.]+)\]$`)
+
+// inOrder sorts the items of a list as a parameter asks, such as order[createdAt]=desc. Without one they are in the order of their
+// numbers, and so they stay where the member does not tell them apart.
+func inOrder[T, R any](query parameters, items []T, record func(T) R) []T {
+	type keyed struct {
+		item T
+		key  string
+	}
+	for _, parameter := range slices.Sorted(maps.Keys(query.Values)) {
+		by := orderPattern.FindStringSubmatch(parameter)
+		if by == nil {
+			continue
+		}
+		rows := make([]keyed, len(items))
+		for i, item := range items {
+			rows[i] = keyed{item, sortKey(record(item), strings.Split(by[1], "."))}
+		}
+		slices.SortStableFunc(rows, func(a, b keyed) int { return strings.Compare(a.key, b.key) })
+		if strings.EqualFold(query.Get(parameter), "desc") {
+			slices.Reverse(rows)
+		}
+		items = records(rows, func(row keyed) T { return row.item })
+	}
+	return items
+}
+
+// sortKey is the text by which a record is sorted: a member, with numbers as wide as each other.
+func sortKey(value any, path []string) string {
+	var decoded any = value
+	_ = json.Unmarshal(encode(value), &decoded) // as a client sees it
+	for _, name := range path {
+		members, _ := decoded.(map[string]any)
+		decoded = members[name]
+	}
+	switch key := decoded.(type) {
+	case float64:
+		return fmt.Sprintf("%020.2f", key)
+	case string:
+		return strings.ToLower(key)
+	}
+	return ""
+}
+
 // wanted reports whether a value is among those that a filter asks for. A filter that was not sent asks for all.
 func wanted[T comparable](asked []T, value T) bool {
 	return len(asked) == 0 || slices.Contains(asked, value)
@@ -72,13 +119,14 @@ func (c *request) within(name string, moment time.Time) (inside bool, err error)
 		"strictly_after":  moment.After,
 		"strictly_before": moment.Before,
 	} {
-		text := c.req.query.Get(name + "[" + bound + "]")
+		parameter := name + "[" + bound + "]"
+		text := c.req.query.Get(parameter)
 		if text == "" {
 			continue
 		}
 		limit, err := parseMoment(text)
 		if err != nil {
-			return false, invalid(violation{PropertyPath: name, Message: messageType})
+			return false, invalid(violation{PropertyPath: parameter, Message: messageType})
 		}
 		inside = inside && fits(limit)
 	}

@@ -16,6 +16,7 @@ const (
 	migrationAbove       = "above"
 	migrationDestination = "destination"
 	migrationSource      = "source"
+	migrationAny         = "any"
 )
 
 // contactForMove returns the contact of a request to move, or the documented 400 when the request does not act from where the
@@ -24,7 +25,8 @@ func (c *request) contactForMove(contactID, clubID int, disableNetwork bool) (*c
 	mover, destination := c.w.state.Contacts.get(contactID), clubByID(clubID)
 	actsFor := func(of *club) bool { return of != nil && c.node != nil && c.node.id == of.node }
 	switch where := c.w.settings.MigrationNode; {
-	case where == migrationDestination && mover != nil && !mover.Deleted && disableNetwork && actsFor(destination):
+	case where == migrationAny && mover != nil && !mover.Deleted,
+		where == migrationDestination && mover != nil && !mover.Deleted && disableNetwork && actsFor(destination):
 		return mover, nil
 	case where == migrationDestination, where == migrationSource && (mover == nil || !actsFor(clubByID(mover.ClubID))):
 		return nil, c.noContactForMigration(contactID)

@@ -42,7 +42,7 @@ func listOptins(call *request) (response, error) {
 		return response{}, err
 	}
 	contacts := filter(call.w.state.Contacts.Rows, func(k *contact) bool {
-		return len(ids) == 0 && !k.Deleted && call.caller.maySee(k.ID) && k.ClubID == call.club.id
+		return len(ids) == 0 && !k.Deleted && call.caller.maySee(k.ID) && call.listed(k.ClubID, nil)
 	})
 	for _, id := range ids {
 		contact, err := call.contactAt(id)

@@ -23,6 +23,7 @@ type request struct {
 	now    time.Time
 	club   *club        // acting club; nil when the operation needs no scope and none was sent
 	node   *networkNode // acting node; likewise
+	wide   bool         // no club was sent, so that a read is of all clubs below the node
 }
 
 // serve checks the request in the same order as the club system, then runs the operation.
@@ -38,7 +39,8 @@ func (c *request) serve() (response, error) {
 	if c.op.absent != nil && c.op.absent(c.w.settings) {
 		return response{}, itemNotFound()
 	}
-	if len(c.req.body) > 0 && c.w.settings.WriteType != "any" && mediaType(c.req.Header.Get("Content-Type")) != c.w.settings.WriteType {
+	sent, needed := mediaType(c.req.Header.Get("Content-Type")), c.w.settings.WriteType
+	if c.op.method != http.MethodGet && len(c.req.body) > 0 && needed != "any" && sent != needed {
 		return response{}, failure(http.StatusUnsupportedMediaType, "", "This content type is not supported.")
 	}
 	answer, err := c.op.handle(c)
@@ -55,24 +57,36 @@ func (c *request) serve() (response, error) {
 func (c *request) readScope() error {
 	clubIRI, nodeIRI := c.req.Header.Get(clubHeader), c.req.Header.Get(nodeHeader)
 	c.club, c.node = clubByID(c.w.parseIRI("clubs", clubIRI)), nodeByID(c.w.parseIRI("network_nodes", nodeIRI))
+	own := clubByID(c.caller.Club)
+	if own != nil && c.club == nil {
+		clubIRI, c.club = "", own // the token says which, and collections of requests send an empty variable
+	}
 	switch {
-	case clubIRI != "" && !c.w.inScope(c.club), nodeIRI != "" && !c.w.nodeInScope(c.node),
+	case own != nil && c.club != own, clubIRI != "" && !c.w.inScope(c.club), nodeIRI != "" && !c.w.nodeInScope(c.node),
 		c.club != nil && c.node != nil && !c.node.covers(c.club):
 		return itemNotFound()
 	case c.op.unscoped:
 		return nil
 	}
 	c.defaultScope()
+	if reads := c.op.method == http.MethodGet; c.club == nil && c.node != nil && reads && c.w.settings.ClubOptional {
+		c.wide = true
+		c.club = clubs[slices.IndexFunc(clubs, func(of *club) bool { return c.sees(of.id) })] // nodeInScope covers one
+	}
 	if c.club == nil || c.node == nil && c.nodeRequired() || !c.sees(c.club.id) {
 		return itemNotFound()
 	}
 	return nil
 }
 
-// defaultScope fills in what a contact that calls with its own token left out: its own
+// defaultScope fills in what a contact or a club that calls with its own token left out. For a contact these are its own
 // club, and the highest node above that, from which a migration between two clubs of the
-// chain is visible.
+// chain is visible; a club acts from its own node alone.
 func (c *request) defaultScope() {
+	if own := clubByID(c.caller.Club); own != nil {
+		c.club, c.node = own, nodeByID(own.node)
+		return
+	}
 	k := c.w.state.Contacts.get(c.caller.Contact)
 	if k == nil {
 		return
@@ -111,6 +125,14 @@ func (c *request) sees(clubID int) bool {
 	return of == c.club && c.node == nil || c.node != nil && c.node.covers(of)
 }
 
+// listed reports whether a list has the records of a club: of the acting one, or of those that a filter names.
+func (c *request) listed(clubID int, asked []int) bool {
+	if len(asked) > 0 || c.wide {
+		return wanted(asked, clubID) && c.sees(clubID)
+	}
+	return clubID == c.club.id
+}
+
 // visible returns a record, or 404 if it does not exist or the request may not see it.
 func visible[T any](found *T, seen func(*T) bool) (*T, error) {
 	if found == nil || !seen(found) {
@@ -145,21 +167,6 @@ func (c *request) filterIRI(name, collection string) (int, error) {
 		return 0, itemNotFound()
 	}
 	return id, nil
-}
-
-// filterInstant reads an instant from a query parameter: a date, or a date-time of RFC 3339 or as records write it. The
-// zero instant when it was not sent, and 400 when it is none.
-func (c *request) filterInstant(name string) (time.Time, error) {
-	text := c.req.query.Get(name)
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04:05"} {
-		if instant, err := time.Parse(layout, text); err == nil {
-			return instant, nil
-		}
-	}
-	return time.Time{}, invalid(violation{PropertyPath: name, Message: messageType})
 }
 
 // named returns the record whose identifier a query parameter holds; nil when it was not sent.

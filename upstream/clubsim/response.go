@@ -119,6 +119,7 @@ func paginate[T, R any](call *request, kind string, items []T, record func(T) R)
 	if call.w.settings.MixedPrefix {
 		viewPrefix = map[string]string{"": "hydra:", "hydra:": ""}[prefix]
 	}
+	items = inOrder(call.req.query, items, record)
 	pages := max(1, (len(items)+perPage-1)/perPage)
 	first := min(len(items), (page-1)*perPage)
 	members := records(items[first:min(len(items), first+perPage)], record)

@@ -57,6 +57,10 @@ var operations = []*operation{
 		handle:  on((*request).contactAt, anonymizeContact),
 	},
 	{name: "getContactTag", method: "GET", pattern: "contact_tags/{id}", handle: getItem((*request).tagAt, (*World).tagRecord)},
+	{name: "listCountries", method: "GET", pattern: "countries", handle: listCountries},
+	{name: "listSources", method: "GET", pattern: "referentials/sources", handle: listSources},
+	{name: "createSource", method: "POST", pattern: "referentials/sources", handle: createSource},
+	{name: "getSource", method: "GET", pattern: "referentials/sources/{id}", handle: getItem((*request).sourceAt, (*World).sourceRecord)},
 	{name: "createContactMigrationRequest", method: "POST", pattern: "contact_migration_requests", handle: createContactMigrationRequest},
 
 	{name: "listProducts", method: "GET", pattern: "products", handle: listProducts},
@@ -114,6 +118,13 @@ var operations = []*operation{
 	{name: "getAttendee", method: "GET", pattern: "attendees/{id}", handle: getItem((*request).attendeeAt, (*World).attendeeRecord)},
 	{name: "listClassEvents", method: "GET", pattern: "class_events", handle: listClassEvents},
 	{name: "getClassEvent", method: "GET", pattern: "class_events/{id}", handle: on((*request).classEventAt, getClassEvent)},
+	{name: "listEvents", method: "GET", pattern: "events", handle: listEvents},
+	{name: "listActivities", method: "GET", pattern: "activities", handle: listActivities},
+	{name: "getActivity", method: "GET", pattern: "activities/{id}", handle: getItem((*request).activityAt, (*World).activityRecord)},
+	{name: "listCoaches", method: "GET", pattern: "coaches", handle: listCoaches},
+	{name: "getCoach", method: "GET", pattern: "coaches/{id}", handle: getItem((*request).activityAt, (*World).coachRecord)},
+	{name: "listStudios", method: "GET", pattern: "studios", handle: listStudios},
+	{name: "getStudio", method: "GET", pattern: "studios/{id}", handle: getItem((*request).studioAt, (*World).studioRecord)},
 }
 
 // Endpoints lists the operations by method and path, such as "GET contacts/{id}". Settings.GrantedEndpoints accepts them.

@@ -266,7 +266,7 @@ func (w *World) Personas() []Persona {
 			GivenName:     contact.GivenName,
 			FamilyName:    contact.FamilyName,
 			IdentityToken: w.identityToken(contact),
-			AccessToken:   w.accessToken(contact.ID, now),
+			AccessToken:   w.accessToken(caller{Contact: contact.ID}, now),
 			Description:   persona.description,
 		}
 	}

@@ -63,6 +63,9 @@ type Settings struct {
 	SeveralTargets bool `json:"severalTargets"`
 	// TaxRates is the unit of taxRate: "percent" or "hundredths" of a percent.
 	TaxRates string `json:"taxRates"`
+	// ClubOptional answers reads with a node and without a club: for all clubs below the node, or for the first one where
+	// a club is needed.
+	ClubOptional bool `json:"clubOptional"`
 	// RefuseFilters answers 400 to a read with a parameter that it does not know, instead of ignoring it.
 	RefuseFilters bool   `json:"refuseFilters"`
 	ErrorShape    string `json:"errorShape"` // "hydra" or "plain" ({"status", "message", "code"})
@@ -83,7 +86,7 @@ type Settings struct {
 	// UpdateContactPath is where a sale takes over the migrated contact: "sale" (sale/{id}/update_contact) or "sales".
 	UpdateContactPath string `json:"updateContactPath"`
 	// MigrationNode is where a move to another club must act from: "above" (a node above both clubs), "destination" (the destination's own
-	// node, with disableNetwork: true) or "source" (the node of the contact's club).
+	// node, with disableNetwork: true), "source" (the node of the contact's club) or "any" (whichever node).
 	MigrationNode string `json:"migrationNode"`
 	// MigrationNewID gives a contact that has moved a new identifier, which the signed request has in resultTargetId.
 	MigrationNewID bool `json:"migrationNewId"`
@@ -135,6 +138,8 @@ type SMSCode struct {
 	// errors and none for guessing.
 	Attempts int    `json:"attempts"`
 	Fixed    string `json:"fixed"` // makes every code the same; empty: six digits drawn from the seed
+	// Accepted are codes that are right as well, such as those written in a collection of requests.
+	Accepted []string `json:"accepted"`
 }
 
 // DefaultSettings are the settings of a new or reset world.
@@ -147,7 +152,7 @@ func DefaultSettings() Settings {
 		TokenExpiresIn:   true,
 		Webhooks:         "normal",
 		WebhookDelay:     2,
-		SMSCode:          SMSCode{Validity: 600, Attempts: 5},
+		SMSCode:          SMSCode{Validity: 600, Attempts: 5, Accepted: []string{}},
 		PageSize:         30,
 		MaxPageSize:      100,
 		HydraPrefix:      true,
@@ -189,7 +194,7 @@ func (s Settings) verify() error {
 		{"debtCounts", s.DebtCounts, []string{"owed", "overdue"}},
 		{"migrationKeeps", s.MigrationKeeps, []string{"source", "target"}},
 		{"articleAmounts", s.ArticleAmounts, []string{"price", "both", "total", "none", "wrong"}},
-		{"migrationNode", s.MigrationNode, []string{migrationAbove, migrationDestination, migrationSource}},
+		{"migrationNode", s.MigrationNode, []string{migrationAbove, migrationDestination, migrationSource, migrationAny}},
 		{"updateContactPath", s.UpdateContactPath, []string{"sale", "sales"}},
 		{"contactStatus", s.ContactStatus, []string{"status", "state"}},
 		{"checkouts", s.Checkouts, []string{checkoutsHidden, "own", checkoutsOtherAccount, checkoutsOtherCurrency}},
@@ -258,6 +263,7 @@ func (s Settings) clone() Settings {
 	s.CardNetworks = slices.Clone(s.CardNetworks)
 	s.WithdrawnOffers = slices.Clone(s.WithdrawnOffers)
 	s.ClientClubs = slices.Clone(s.ClientClubs)
+	s.SMSCode.Accepted = slices.Clone(s.SMSCode.Accepted)
 	s.Members = maps.Clone(s.Members)
 	return s
 }

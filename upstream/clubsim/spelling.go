@@ -2,6 +2,7 @@ package clubsim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"mime"
@@ -87,13 +88,20 @@ func (s spelling) spell(response httpResponse) httpResponse {
 	return response
 }
 
+// countryNames are the names of countries by their codes.
+var countryNames = map[string]string{"BE": "Belgique", "CH": "Suisse", "DE": "Allemagne", "FR": "France", "GB": "Royaume-Uni"}
+
 // countryName returns the name of a country for its code, or the code itself.
-func countryName(code string) string {
-	name, known := map[string]string{"BE": "Belgique", "CH": "Suisse", "DE": "Allemagne", "FR": "France", "GB": "Royaume-Uni"}[code]
-	if !known {
-		return code
+func countryName(code string) string { return cmp.Or(countryNames[code], code) }
+
+// countryCode returns the code of a country for its name; empty: not known.
+func countryCode(name string) string {
+	for code, known := range countryNames {
+		if strings.EqualFold(name, known) {
+			return code
+		}
 	}
-	return name
+	return ""
 }
 
 func (s spelling) spellValue(name string, value any) any {

@@ -2,6 +2,7 @@ package clubsim
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -18,17 +19,28 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
+// The grants of a token. With the last two, which are not documented, a client acts as one of its contacts or clubs.
+const (
+	grantClient  = "client_credentials"
+	grantContact = "http://contactclientcredentials"
+	grantClub    = "http://clubclientcredentials"
+)
+
+// tokenOperations are the grants, with the name of each in the journal.
+var tokenOperations = map[string]string{grantClient: "token", grantContact: "contactToken", grantClub: "clubToken"}
+
 // caller is what an access token authenticates.
 type caller struct {
 	Client  string // client_id, which is also the caller's home world
-	Contact int    // the contact of a contact's own token; zero: the client's token
+	Contact int    // the contact of a contact's own token; zero: not one
+	Club    int    // the club of a club's own token; zero: not one
 	Expires int64  // Unix seconds of the home world's clock
 }
 
 // mayEnter reports whether the caller may use a world. The organisation's client may use
 // every demo world, a world's own client only that one.
 func (c caller) mayEnter(token string) bool {
-	return isWorldName(token) && (token == c.Client || c.Client == DemoClientID && c.Contact == 0)
+	return isWorldName(token) && (token == c.Client || c.Client == DemoClientID && c.Contact == 0 && c.Club == 0)
 }
 
 // maySee reports whether the caller may read a contact: with its own token, only itself.
@@ -37,7 +49,8 @@ func (c caller) maySee(contactID int) bool { return c.Contact == 0 || c.Contact 
 // issue makes an access token. Tokens are opaque to clients. They contain the caller and a
 // signature, so they use no memory and survive a restart of the simulator.
 func (s *Server) issue(c caller) string {
-	payload := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %d %d %s", s.lastToken.Add(1), c.Expires, c.Contact, c.Client))
+	text := fmt.Appendf(nil, "%d %d %d %d %s", s.lastToken.Add(1), c.Expires, c.Contact, c.Club, c.Client)
+	payload := base64.RawURLEncoding.EncodeToString(text)
 	return payload + "." + signToken(payload)
 }
 
@@ -48,7 +61,7 @@ func parseToken(token string) (parsed caller, valid bool) {
 	}
 	raw, _ := base64.RawURLEncoding.DecodeString(payload)
 	var serial int64
-	_, err := fmt.Sscan(string(raw), &serial, &parsed.Expires, &parsed.Contact, &parsed.Client)
+	_, err := fmt.Sscan(string(raw), &serial, &parsed.Expires, &parsed.Contact, &parsed.Club, &parsed.Client)
 	return parsed, err == nil
 }
 
@@ -101,15 +114,19 @@ func isTokenPath(path []string) bool {
 }
 
 // serveToken handles POST /oauth/v2/token (club system API, section Token). Faults and the
-// journal are those of the client's own world.
+// journal are those of the client's own world, or of the world in the path for the token of
+// a contact or a club, of which the organisation's client has some in every demo world.
 func (s *Server) serveToken(rw http.ResponseWriter, req *httpRequest) {
 	fields, unreadable := tokenFields(req)
 	world := s.World(fields.Get("client_id"))
+	if below := req.path[0]; fields.Get("grant_type") != grantClient && world != nil && (caller{Client: world.clientToken}).mayEnter(below) {
+		world = s.World(below)
+	}
 	fault := world.disturb(rw.Header(), req.Method, "/oauth/v2/token")
 	entry := Request{
 		Method:    req.Method,
 		Path:      "/oauth/v2/token",
-		Operation: "token",
+		Operation: cmp.Or(tokenOperations[fields.Get("grant_type")], tokenOperations[grantClient]),
 		Fault:     fault.Kind,
 		TraceID:   traceID(req.Header),
 	}
@@ -145,30 +162,53 @@ func (w *World) issueToken(req *httpRequest, fields url.Values, unreadable error
 		return oauthError(http.StatusBadRequest, "invalid_request", "The token request must be form data.")
 	case fields.Get("grant_type") == "":
 		return oauthError(http.StatusBadRequest, "invalid_request", "grant_type: "+messageBlank)
-	case fields.Get("grant_type") != "client_credentials":
+	case tokenOperations[fields.Get("grant_type")] == "":
 		return oauthError(http.StatusBadRequest, "unsupported_grant_type", "grant_type must be client_credentials.")
 	case w == nil || fields.Get("client_secret") != DemoClientSecret:
 		return oauthError(http.StatusUnauthorized, "invalid_client", "The client credentials are invalid.")
 	case len(req.path) == 4 && !(caller{Client: w.clientToken}).mayEnter(req.path[0]):
 		return errorResponse(itemNotFound(), DefaultSettings())
 	}
-	return w.grantToken()
+	return w.grantToken(fields)
 }
 
 // grantToken is the response to a token request (RFC 6749, section 5.1).
-func (w *World) grantToken() httpResponse {
+func (w *World) grantToken(fields url.Values) httpResponse {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r := record{"access_token": w.accessToken(0, w.now()), "token_type": "Bearer"}
+	var of caller
+	switch fields.Get("grant_type") {
+	case grantContact:
+		of.Contact = w.contactWithEmail(fields.Get("email"))
+	case grantClub:
+		if at := clubByID(w.parseIRI("clubs", fields.Get("clubId"))); w.inScope(at) {
+			of.Club = at.id
+		}
+	}
+	if fields.Get("grant_type") != grantClient && of == (caller{}) {
+		return oauthError(http.StatusBadRequest, "invalid_grant", "The email or clubId of this grant is not known.")
+	}
+	r := record{"access_token": w.accessToken(of, w.now()), "token_type": "Bearer"}
 	if w.settings.TokenExpiresIn {
 		r["expires_in"] = w.settings.TokenLifetime
 	}
 	return jsonResponse(http.StatusOK, r)
 }
 
-func (w *World) accessToken(contactID int, now time.Time) string {
-	expires := now.Add(w.settings.TokenLifetime.Duration()).Unix()
-	return w.server.issue(caller{Client: w.clientToken, Contact: contactID, Expires: expires})
+// contactWithEmail returns the number of the first contact of the organisation with an e-mail address, in whichever club; zero:
+// none. A registration may have given the address to its temporary contact as well, which has no account.
+func (w *World) contactWithEmail(email string) int {
+	for _, k := range w.state.Contacts.Rows {
+		if email != "" && strings.EqualFold(k.Email, email) && !k.Deleted && k.Status != statusTemp && w.inScope(clubByID(k.ClubID)) {
+			return k.ID
+		}
+	}
+	return 0
+}
+
+func (w *World) accessToken(of caller, now time.Time) string {
+	of.Client, of.Expires = w.clientToken, now.Add(w.settings.TokenLifetime.Duration()).Unix()
+	return w.server.issue(of)
 }
 
 func oauthError(status int, code, description string) httpResponse {

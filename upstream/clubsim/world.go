@@ -46,6 +46,7 @@ type state struct {
 	Attendees   table[*attendee]         `json:"attendees"`
 	ClassEvents table[*classEvent]       `json:"classEvents"`
 	Events      table[*eventRecord]      `json:"events"`
+	Sources     []string                 `json:"sources,omitempty"` // beside those of every world
 
 	tagsOf      func(contactID int) []*contactTag
 	mandatesOf  func(contactID int) []*mandate
