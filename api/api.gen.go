@@ -2714,7 +2714,11 @@ type Prose = string
 
 // Prospect defines model for Prospect.
 type Prospect struct {
-	AccessToken string `json:"accessToken"`
+	// AccessToken The person's own access token for the club system; required without an `identityToken`.
+	AccessToken string `json:"accessToken,omitempty" validate:"required_without=IdentityToken"`
+
+	// IdentityToken A token of the club's own login, as for `/v1/me`, which counts before an `accessToken`. Accepted if the operator allows it.
+	IdentityToken string `json:"identityToken,omitempty"`
 }
 
 // Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"commitment":"P3M","id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15","type":"subscription"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","message":{"code":"step_ready","text":"Please check your cart, then confirm it."},"next":[{"action":"pay","methods":["card","later"]},{"action":"abandon"}],"sequence":7,"state":"open","step":"ready","version":"k2l9Jx0mQe7rTn4c"}

@@ -48,6 +48,7 @@ type Config struct {
 	ClubToken        string
 	ClubAPI          []string // decoded by clubConfig
 	ClubLimitHeaders string
+	ContactTokens    string
 	Clubs            string
 	WebhookSecret    []string
 	Subscribers      string
@@ -84,10 +85,15 @@ const (
 	demoOperatorToken = "demo-operator-token" // #nosec G101 -- public on purpose
 )
 
+// onOutsideLive reports whether an option is on, which it is by default in the other modes only.
+func (cfg *Config) onOutsideLive(option string) bool {
+	return option == "on" || option == "" && cfg.Mode != "live"
+}
+
 // setDefaults fills in what the mode may leave out. port is the gateway's,
 // mockPort that of the simulator and the sandbox in mock mode.
 func (cfg *Config) setDefaults(port, mockPort string) {
-	cfg.Club.LimitHeaders = cfg.ClubLimitHeaders == "on" || cfg.ClubLimitHeaders == "" && cfg.Mode != "live"
+	cfg.Club.LimitHeaders = cfg.onOutsideLive(cfg.ClubLimitHeaders)
 	set := func(field *string, value string) { *field = cmp.Or(*field, value) }
 	setList := func(field *[]string, values ...string) {
 		if len(*field) == 0 {

@@ -242,6 +242,14 @@ func (cfg *Config) installationOptions() []option {
 			setBy:   "Operators whose provider confirms that such a call was not passed on.",
 			without: "off in live mode, otherwise on.",
 		},
+		{
+			variable: "FRONTDESK_CLUB_CONTACT_TOKENS",
+			value:    oneOf(&cfg.ContactTokens, "on", "off", ""),
+			help: "on: a person whom the club's login identifies brings an account along without an access token. The gateway requests it from " +
+				"the club system, for the e-mail address of that contact (grant http://contactclientcredentials).",
+			setBy:   "Operators to whose client the provider grants that, and whose login proves that an account is the person's own.",
+			without: "off in live mode, otherwise on.",
+		},
 	}
 }
 

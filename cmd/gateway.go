@@ -119,14 +119,15 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 	})
 	built.smsBudget = cfg.newSMSBudget(built.store, log)
 	built.registrations = registration.New(registration.Config{
-		Store:       built.store,
-		Club:        built.clients.club,
-		Catalogue:   built.catalogue,
-		Payments:    built.payments,
-		Keys:        built.keys,
-		SMSBudget:   built.smsBudget,
-		Methods:     must(cfg.methodPolicy()),
-		AsksRepeats: cfg.asksRepeats,
+		Store:         built.store,
+		Club:          built.clients.club,
+		Catalogue:     built.catalogue,
+		Payments:      built.payments,
+		Keys:          built.keys,
+		SMSBudget:     built.smsBudget,
+		Methods:       must(cfg.methodPolicy()),
+		ContactTokens: cfg.onOutsideLive(cfg.ContactTokens),
+		AsksRepeats:   cfg.asksRepeats,
 		Publish: func(ctx context.Context, name string, object map[string]club.IRI) error {
 			return built.background.Events.Publish(ctx, name, object)
 		},

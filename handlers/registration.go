@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/flows"
 	"frontdesk/flows/registration"
+	"frontdesk/upstream/identity"
 )
 
 // StartRegistration serves POST /v1/registrations.
@@ -197,11 +199,27 @@ func personOf(person api.Person) flows.Person {
 
 // MigrateProspect serves POST /v1/registrations/{id}/prospect.
 func (s *Server) MigrateProspect(ctx context.Context, request api.MigrateProspectRequestObject) (api.MigrateProspectResponseObject, error) {
-	view, err := s.cfg.Registrations.Migrate(ctx, request.Id, callerOf(ctx).token, request.Body.AccessToken)
+	view, err := s.migrate(ctx, request.Id, *request.Body)
 	if err != nil {
 		return nil, err
 	}
 	return api.MigrateProspect201JSONResponse(s.registrationOf(ctx, view)), nil
+}
+
+func (s *Server) migrate(ctx context.Context, id string, by api.Prospect) (flows.View, error) {
+	who := callerOf(ctx)
+	if by.IdentityToken == "" {
+		return s.cfg.Registrations.Migrate(ctx, id, who.token, by.AccessToken)
+	}
+	contact, err := s.cfg.Identity.Verify(ctx, by.IdentityToken, who.clientToken)
+	switch {
+	case errors.Is(err, identity.ErrUnavailable):
+		return flows.View{}, tokenRefused(err)
+	case err != nil:
+		return flows.View{}, registration.LoginTokenRefused(err)
+	}
+	known := flows.ContactIdentity{ClientToken: who.clientToken, ContactID: contact.ID, ClubID: contact.Club}
+	return s.cfg.Registrations.MigrateIdentified(ctx, id, who.token, known)
 }
 
 func pathOf(id string) string { return "/v1/registrations/" + id }

@@ -135,9 +135,10 @@ func (r route) compareProblems(name string, op operation) error {
 		flows.ClubNotFound:         strings.Contains(op.Path, "{clubId}"), flows.OfferNotFound: strings.Contains(op.Path, "{offerId}"),
 		flows.NotFound: strings.Contains(op.Path, "{itemId}") || strings.Contains(op.Path, "{secret}") ||
 			strings.Contains(op.Path, "{proof}"),
-		flows.ForbiddenOrigin: strings.Contains(op.Path, "{id}") && op.Method != http.MethodGet,
-		flows.NotIdentified:   r.access&identified != 0, flows.IdentityUnavailable: r.access&identified != 0,
-		flows.KeyReused: op.takesKey, flows.KeyInUse: op.takesKey,
+		flows.ForbiddenOrigin:     strings.Contains(op.Path, "{id}") && op.Method != http.MethodGet,
+		flows.NotIdentified:       r.access&identified != 0,
+		flows.IdentityUnavailable: r.access&identified != 0 || hasBody && op.bodySchema().Properties["identityToken"] != nil,
+		flows.KeyReused:           op.takesKey, flows.KeyInUse: op.takesKey,
 		flows.ChallengeRequired: op.needsCaptcha,
 		flows.RateLimited:       len(r.limits) > 0,
 		// A limit of the API gateway in front of the club system can hold back every operation that calls it.

@@ -673,7 +673,8 @@ export interface paths {
         /**
          * Import a prospect from another club
          * @description Moves a prospect of another club of the chain into this registration. The person proves their identity with their own
-         *     access token for the club system. The token is used only for this request and not stored. If the import stops
+         *     access token for the club system, or with a token of the club's own login, for which the gateway requests the access
+         *     token itself. Either is used only for this request and not stored. If the import stops
          *     half-way, repeat the same request to finish it. Afterwards the club has the details, so `person` is refused. A
          *     prospect can be imported only once, so the example uses its own world.
          */
@@ -2373,7 +2374,10 @@ export interface components {
             resendIn?: number;
         };
         Prospect: {
-            accessToken: string;
+            /** @description The person's own access token for the club system; required without an `identityToken`. */
+            accessToken?: string;
+            /** @description A token of the club's own login, as for `/v1/me`, which counts before an `accessToken`. Accepted if the operator allows it. */
+            identityToken?: string;
         };
         StartPayment: components["schemas"]["StartCardPayment"] | components["schemas"]["StartLaterPayment"] | components["schemas"]["StartFreePayment"] | components["schemas"]["StartDeskPayment"];
         /**

@@ -34,19 +34,20 @@ type Gateway struct {
 
 // Options says how a gateway reaches the world; zero values mean directly, with the default settings.
 type Options struct {
-	Outside      string // address of the club system and the processor
-	Processor    string // address of the processor, if it is another one
-	OnProblem    func(string)
-	RedisURL     string
-	RefusedKeys  []string     // how the keys begin whose commands fail in Redis
-	Cards        cards.Config // of the processor's client, if it is not the default
-	Keys         *keyring.Keyring
-	Limits       club.Limits
-	Organisation string
-	Environment  string
-	Rule         *flows.Rule
-	AsksRepeats  bool
-	SMS          registration.SMSBudgetConfig // no hourly budget: no guard
+	Outside       string // address of the club system and the processor
+	Processor     string // address of the processor, if it is another one
+	OnProblem     func(string)
+	RedisURL      string
+	RefusedKeys   []string     // how the keys begin whose commands fail in Redis
+	Cards         cards.Config // of the processor's client, if it is not the default
+	Keys          *keyring.Keyring
+	Limits        club.Limits
+	Organisation  string
+	Environment   string
+	Rule          *flows.Rule
+	AsksRepeats   bool
+	ContactTokens bool
+	SMS           registration.SMSBudgetConfig // no hourly budget: no guard
 }
 
 // Gateway starts a gateway; options make it differ from the others.
@@ -96,6 +97,8 @@ func (w *World) Gateway(how ...Options) *Gateway {
 		Now:         w.Clock.Now,
 		Log:         gateway.Log,
 		AsksRepeats: func(string) bool { return in.AsksRepeats },
+
+		ContactTokens: in.ContactTokens,
 	})
 	return gateway
 }

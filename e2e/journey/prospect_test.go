@@ -58,6 +58,52 @@ func TestProspectSignsAndPays(t *testing.T) {
 	}
 }
 
+// TestProspectByLogin: a person whom the club's login identifies needs no access token. The gateway gets it from the club system once
+// the login token is verified, and only then: not for the address in a person's details, nor for a login token that is not valid.
+func TestProspectByLogin(t *testing.T) {
+	t.Parallel()
+	debtor := newDebtor(t)
+	granted := func() (statuses []int) {
+		for _, request := range debtor.upstreams.Sim.Requests() {
+			if request.Operation == "contactToken" {
+				statuses = append(statuses, request.Status)
+			}
+		}
+		return statuses
+	}
+	token := debtor.Persona("prospect").IdentityToken
+	forged := token[:len(token)-8] + "AAAAAAAA"
+	refused := debtor.post("/prospect", api.Prospect{IdentityToken: forged})
+	if at := frontdesktest.Place(frontdesktest.Value(refused.Problem(api.AccessTokenRefused).Errors)[0]); at != "/identityToken" {
+		t.Errorf("points at %s", at)
+	}
+	missing := debtor.post("/prospect", map[string]string{}).Problem(api.InvalidRequest)
+	if at := frontdesktest.Place(frontdesktest.Value(missing.Errors)[0]); at != "/accessToken" {
+		t.Errorf("without a token it points at %s", at)
+	}
+	if len(granted()) != 0 {
+		t.Errorf("granted before the proof: %v", granted())
+	}
+	var r api.Registration
+	first := debtor.post("/prospect", api.Prospect{IdentityToken: token}, "mine")
+	first.Into(http.StatusCreated, &r)
+	if r.Contact.Number != "13-001003" || r.Contact.Status != "prospect" {
+		t.Errorf("it is %+v's", r.Contact)
+	}
+	if again := debtor.post("/prospect", api.Prospect{IdentityToken: token}, "mine"); string(again.Body) != string(first.Body) {
+		t.Errorf("the repetition is answered by %s", again.Body)
+	}
+	if got := granted(); len(got) != 1 || got[0] != http.StatusOK {
+		t.Errorf("granted: %v", got)
+	}
+	for _, known := range debtor.upstreams.Sim.Contacts() {
+		if strings.HasSuffix(known.ID, "/1003") && !strings.HasSuffix(known.ClubID, "/11") {
+			t.Errorf("the contact is of %s", known.ClubID)
+		}
+	}
+	debtor.expectNoSecrets([]string{token, token[:24], "prospect@example.com"}, first.Body, refused.Body)
+}
+
 // TestSignedMandateSurvivesProspect checks that a signature stays valid when the visitor brings an
 // account in afterwards.
 func TestSignedMandateSurvivesProspect(t *testing.T) {

@@ -134,6 +134,10 @@ var endpoints = map[string]struct {
 		v.mandate()()
 		return v.do("DELETE", v.path+"/mandate/signature", nil, http.StatusOK)
 	}},
+	"`POST …/prospect` with a login token": {false, func(v *visitor) func() {
+		v.registered(cardOnlyOffer)
+		return v.post(v.path+"/prospect", api.Prospect{IdentityToken: v.Persona("prospect").IdentityToken}, http.StatusCreated)
+	}},
 	"`POST …/prospect`": {false, func(v *visitor) func() {
 		v.registered(cardOnlyOffer)
 		return v.post(v.path+"/prospect", api.Prospect{AccessToken: v.Persona("prospect").AccessToken}, http.StatusCreated)

@@ -15,6 +15,58 @@ import (
 // identifies them; it is used for this call and not stored. A call that fails half-way continues when
 // it is repeated.
 func (s *Service) Migrate(ctx context.Context, id, token, accessToken string) (flows.View, error) {
+	return s.bring(ctx, id, token, func(ctx context.Context, at catalogue.Club) (owner, error) {
+		contact, err := s.cfg.Club.OwnContact(ctx, at.Scope.ClientToken, accessToken)
+		if err != nil {
+			return owner{}, accessTokenFailed(err)
+		}
+		return owner{contact, accessToken}, nil
+	})
+}
+
+// MigrateIdentified is Migrate for a person whom the club's own login identifies as a contact. Because that proves who they are, the
+// gateway requests their access token itself, with the e-mail address that the club system has of that contact.
+func (s *Service) MigrateIdentified(ctx context.Context, id, token string, identity flows.ContactIdentity) (flows.View, error) {
+	return s.bring(ctx, id, token, func(ctx context.Context, at catalogue.Club) (owner, error) {
+		if !s.cfg.ContactTokens || identity.ClientToken != at.Scope.ClientToken {
+			return owner{}, LoginTokenRefused(nil)
+		}
+		return s.identified(ctx, at, identity)
+	})
+}
+
+// owner is the person whose account is brought in, with their access token.
+type owner struct {
+	club.Contact
+	accessToken string
+}
+
+// identified gets the access token of an identified contact. The token must be that contact's: another one may have the same address.
+func (s *Service) identified(ctx context.Context, at catalogue.Club, identity flows.ContactIdentity) (own owner, err error) {
+	scope, err := s.cfg.Catalogue.ScopeAbove(ctx, at, club.NewIRI(identity.ClientToken, "clubs", identity.ClubID))
+	if err != nil {
+		return owner{}, err
+	}
+	known, err := s.cfg.readContact(ctx, scope, identity.IRI())
+	if errors.Is(err, club.ErrNotFound) || err == nil && known.Email == "" {
+		return owner{}, LoginTokenRefused(err)
+	}
+	if err == nil {
+		own.accessToken, err = s.cfg.Club.ContactToken(ctx, identity.ClientToken, known.Email)
+	}
+	if err == nil {
+		own.Contact, err = s.cfg.Club.OwnContact(ctx, identity.ClientToken, own.accessToken)
+	}
+	if errors.Is(err, club.ErrGrantRefused) || err == nil && own.IRI != known.IRI {
+		return owner{}, LoginTokenRefused(err)
+	}
+	return own, flows.ClubFailed(err, flows.DetailAccountNotImportable)
+}
+
+// bring makes a person the buyer of a registration, unless an earlier call did.
+func (s *Service) bring(
+	ctx context.Context, id, token string, find func(context.Context, catalogue.Club) (owner, error),
+) (flows.View, error) {
 	registration, payment, at, err := s.editable(ctx, id, token)
 	switch {
 	case err != nil:
@@ -35,7 +87,10 @@ func (s *Service) Migrate(ctx context.Context, id, token, accessToken string) (f
 		}
 	}
 	if !arrived {
-		err = s.migrate(ctx, registration, at, accessToken)
+		var source owner
+		if source, err = find(ctx, at); err == nil {
+			err = s.migrate(ctx, registration, at, source)
+		}
 	}
 	if err != nil {
 		return flows.View{}, err
@@ -44,11 +99,7 @@ func (s *Service) Migrate(ctx context.Context, id, token, accessToken string) (f
 }
 
 // migrate stores its intent, migrates, stores the result, and takes the contact over.
-func (s *Service) migrate(ctx context.Context, registration *flows.Registration, at catalogue.Club, accessToken string) error {
-	source, err := s.cfg.Club.OwnContact(ctx, registration.ClientToken, accessToken)
-	if err != nil {
-		return accessTokenFailed(err)
-	}
+func (s *Service) migrate(ctx context.Context, registration *flows.Registration, at catalogue.Club, source owner) error {
 	scope, err := s.cfg.Catalogue.ScopeAbove(ctx, at, source.Club)
 	if err != nil {
 		return err
@@ -58,7 +109,8 @@ func (s *Service) migrate(ctx context.Context, registration *flows.Registration,
 	if err := s.save(ctx, registration); err != nil {
 		return err
 	}
-	err = s.cfg.Club.MigrateContact(ctx, scope, source.IRI, accessToken, club.Migration{Contact: registration.Contact.IRI, Club: at.IRI})
+	target := club.Migration{Contact: registration.Contact.IRI, Club: at.IRI}
+	err = s.cfg.Club.MigrateContact(ctx, scope, source.IRI, source.accessToken, target)
 	if err != nil && club.OutcomeOf(err) != club.Unknown {
 		registration.Prospect = before
 		if saveErr := s.cfg.Store.SaveRegistration(ctx, registration); saveErr != nil {
@@ -158,12 +210,19 @@ func accessTokenFailed(err error) error {
 	upstream, ok := errors.AsType[*club.Error](err)
 	refused := ok && upstream.Status == 403 && upstream.Outcome == club.Rejected // not the source contact's
 	if refused || errors.Is(err, club.ErrUnauthorized) || errors.Is(err, club.ErrBadToken) || errors.Is(err, club.ErrNoContactToken) {
-		return &flows.Error{
-			Code:   flows.AccessTokenRefused,
-			Detail: flows.DetailAccessToken,
-			Fields: []flows.FieldProblem{{Pointer: "/accessToken", Code: flows.FieldAccessToken}},
-			Err:    err,
-		}
+		return tokenRefused("/accessToken", err)
 	}
 	return flows.ClubFailed(err, flows.DetailAccountNotImportable)
+}
+
+// LoginTokenRefused is the error of every login token with which no account can be brought in, so that it tells nothing about accounts.
+func LoginTokenRefused(err error) error { return tokenRefused("/identityToken", err) }
+
+func tokenRefused(pointer string, err error) error {
+	return &flows.Error{
+		Code:   flows.AccessTokenRefused,
+		Detail: flows.DetailAccessToken,
+		Fields: []flows.FieldProblem{{Pointer: pointer, Code: flows.FieldAccessToken}},
+		Err:    err,
+	}
 }

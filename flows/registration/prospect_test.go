@@ -211,3 +211,40 @@ func TestProspectForeignAnswer(t *testing.T) {
 	}
 	world.expectProspect(must(t, func() (flows.View, error) { return world.migrate(gateway, registration, token) }))
 }
+
+// TestProspectIdentified: whom the club's login identifies brings the account along without an access token, if the operator allows
+// it. The club system gives the gateway that token for the address of the identified contact alone.
+func TestProspectIdentified(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	allowed := world.Gateway(gatewayOptions{ContactTokens: true})
+	identity := func(key string) flows.ContactIdentity {
+		known := world.Persona(key)
+		return flows.ContactIdentity{ClientToken: "demo", ContactID: club.IRI(known.ContactID).ID(), ClubID: club.IRI(known.ClubID).ID()}
+	}
+	elsewhere, unknown := identity("prospect"), identity("prospect")
+	elsewhere.ClientToken, unknown.ContactID = "demo-other", "999"
+	for name, test := range map[string]struct {
+		gateway  *gateway
+		identity flows.ContactIdentity
+		code     flows.Code
+	}{
+		"not allowed":                {world.Gateway(), identity("prospect"), flows.AccessTokenRefused},
+		"of another organisation":    {allowed, elsewhere, flows.AccessTokenRefused},
+		"unknown to the club system": {allowed, unknown, flows.AccessTokenRefused},
+		"a former member":            {allowed, identity("former"), flows.MigrationContact},
+		"a member of this club":      {allowed, identity("customer"), flows.MigrationClub},
+	} {
+		registration := world.Registered(test.gateway)
+		_, err := test.gateway.Registrations.MigrateIdentified(t.Context(), registration.ID, holderToken, test.identity)
+		if flows.CodeOf(err) != test.code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	registration := world.Registered(allowed)
+	view, err := allowed.Registrations.MigrateIdentified(t.Context(), registration.ID, holderToken, identity("prospect"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	world.expectProspect(view)
+}

@@ -62,6 +62,9 @@ type Config struct {
 	// Publish sends an event to subscribers; nil: none is sent.
 	Publish func(ctx context.Context, name string, object map[string]club.IRI) error
 
+	// ContactTokens lets the gateway request the club system's access token of a contact whom the club's login identifies.
+	ContactTokens bool
+
 	// AsksRepeats reports whether an organisation's buyers are asked before they buy the same again; nil: none.
 	AsksRepeats func(clientToken string) bool
 }
