@@ -131,9 +131,10 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		Publish: func(ctx context.Context, name string, object map[string]club.IRI) error {
 			return built.background.Events.Publish(ctx, name, object)
 		},
-		PublicURL: cfg.PublicURL,
-		Now:       time.Now,
-		Log:       log,
+		RefreshDue: built.queue.RefreshDue,
+		PublicURL:  cfg.PublicURL,
+		Now:        time.Now,
+		Log:        log,
 	})
 }
 

@@ -41,8 +41,8 @@ var eventsAboutContacts = map[string]string{
 	"identificator.created":          "targetId", // may result from a settled sale
 }
 
-// EmailInUse is Frontdesk's own event: a visitor's contact was created without the e-mail address, because another contact has
-// it. Staff find out whether the two are one person.
+// EmailInUse is Frontdesk's own event: a buyer's contact lacks the e-mail address that the buyer entered, because another contact
+// has it. Staff find out whether the two are one person.
 const EmailInUse = "contact.email_in_use"
 
 // relayOnlyEvents are the other events, with the reason why none of them changes a registration.

@@ -64,6 +64,7 @@ const (
 	DetailPersonKnown             DetailCode = "person_known"
 	DetailNoPerson                DetailCode = "no_person"
 	DetailPersonNotSent           DetailCode = "person_not_sent"
+	DetailPersonAtDesk            DetailCode = "person_at_desk"
 	DetailBuyerUnknown            DetailCode = "buyer_unknown"
 	DetailContactUnread           DetailCode = "contact_unread"
 	DetailContactNotSearched      DetailCode = "contact_not_searched"

@@ -164,9 +164,13 @@ type Contact struct {
 	MobileEnding string `json:"mobileEnding,omitempty"` // the number's last two digits
 	Masked       Masked `json:"masked,omitzero"`        // only what the visitor entered
 
-	// Email is the e-mail address that the visitor entered and that the club system refused, because another contact has it.
-	// The visitor does not learn it, and has not proved to be that person. Empty: the contact has its address.
+	// Email is the e-mail address that the visitor entered, while the contact lacks it. Empty: it has its address.
 	Email string `json:"email,omitempty"`
+	// EmailInUse: the club system refused the address, because another contact has it. The visitor does not learn that, and has not
+	// proved to be that person.
+	EmailInUse bool `json:"emailInUse,omitempty"`
+	// EmailHolder is an earlier contact of the registration that may have the address. Empty: none has.
+	EmailHolder club.IRI `json:"emailHolder,omitempty"`
 
 	// Merged: the club merged the visitor's contact into this one, of which the visitor has proved nothing. Number,
 	// Status and GivenName are still those of the visitor's own.
@@ -179,6 +183,22 @@ func (c *Contact) LastStatus() string {
 		return ""
 	}
 	return c.Status
+}
+
+// AwaitsEmail reports whether the e-mail address still has to be put on the contact. A nil contact has none.
+func (c *Contact) AwaitsEmail() bool { return c != nil && c.Email != "" && !c.EmailInUse }
+
+// HoldsEmail returns which contact of the registration has the e-mail address that its visitor entered for this one; empty: none.
+func (c *Contact) HoldsEmail() club.IRI {
+	if c.Email == "" {
+		return c.IRI
+	}
+	return c.EmailHolder
+}
+
+// KeepEmail takes over what is known of the e-mail address, from the contact before.
+func (c *Contact) KeepEmail(before *Contact) {
+	c.Email, c.EmailInUse, c.EmailHolder = before.Email, before.EmailInUse, before.EmailHolder
 }
 
 // ContactOf returns what a registration keeps of a contact.

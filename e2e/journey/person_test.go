@@ -15,12 +15,20 @@ import (
 
 // storedContact is a contact as the club system keeps it.
 type storedContact struct {
-	GivenName, FamilyName, BirthDate, Email, Mobile string
-	Address                                         map[string]string
+	GivenName, FamilyName, BirthDate, Email, Mobile, Status string
+	ClubID                                                  int
+	Address                                                 map[string]string
+	Deleted                                                 bool
 }
 
 // visitors returns the contacts that registrations created, oldest first.
 func visitors(t *testing.T, env frontdesktest.Env) []storedContact {
+	t.Helper()
+	return slices.DeleteFunc(contactsOf(t, env), func(c storedContact) bool { return c.Email != frontdesktest.Person().Email })
+}
+
+// contactsOf returns all contacts of the club system, oldest first.
+func contactsOf(t *testing.T, env frontdesktest.Env) []storedContact {
 	t.Helper()
 	var snapshot struct {
 		State struct {
@@ -30,7 +38,7 @@ func visitors(t *testing.T, env frontdesktest.Env) []storedContact {
 	if err := json.Unmarshal(env.Upstreams.Sim.Snapshot(), &snapshot); err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(snapshot.State.Contacts.Rows, func(c storedContact) bool { return c.Email != frontdesktest.Person().Email })
+	return snapshot.State.Contacts.Rows
 }
 
 // another returns a person with the same phone and another name.

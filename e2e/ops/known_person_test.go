@@ -36,5 +36,5 @@ func TestStaffLearnOfKnownPerson(t *testing.T) {
 	})
 	at := process.OpsAddress()
 	expectAll(t, mustRunCLI(t, at, "list", "--all"), known.Id+"-1", "another contact has the buyer's e-mail address")
-	expectAll(t, mustRunCLI(t, at, "show", known.Id+"-1"), "created without the e-mail address", "join them")
+	expectAll(t, mustRunCLI(t, at, "show", known.Id+"-1"), "lacks the e-mail address", "join them")
 }

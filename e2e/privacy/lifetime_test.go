@@ -47,6 +47,7 @@ var lifetimes = []struct {
 	{"fd:comparison:…", regexp.MustCompile(`^fd:comparison:[a-z]+$`), 0, false},
 	{"fd:seals", regexp.MustCompile(`^fd:seals$`), 0, false},
 	{"fd:unverifiable", regexp.MustCompile(`^fd:unverifiable$`), 0, false},
+	{"fd:unique-emails", regexp.MustCompile(`^fd:unique-emails$`), 0, false},
 	{"fd:brakes", regexp.MustCompile(`^fd:brakes$`), 0, false},
 	{"fd:{fd:payments:open}:unverified", regexp.MustCompile(`^fd:\{fd:payments:open\}:unverified$`), 0, false},
 	{"fd:fingerprint", regexp.MustCompile(`^fd:fingerprint$`), 0, false},

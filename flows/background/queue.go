@@ -86,6 +86,9 @@ func (q *Queue) enqueueDueRefreshes(ctx context.Context, in time.Duration) error
 	return err
 }
 
+// RefreshDue has the registrations refreshed whose refresh is due now. It does not wait for that.
+func (q *Queue) RefreshDue(ctx context.Context) error { return q.enqueueDueRefreshes(ctx, 0) }
+
 // enqueueRefresh requests the refresh of a registration, which DueRefreshes put off to taken.
 func (q *Queue) enqueueRefresh(ctx context.Context, id string, taken time.Time) error {
 	return q.enqueueJob(ctx, refreshJob, fmt.Sprintf("%s %d", id, taken.UnixMilli()))

@@ -180,7 +180,7 @@ func (d *Detail) advise(payment *flows.Payment, facts protocol.Facts, now time.T
 			"If the buyer did not want both, undo one of them in the club system and return its money.", earlier)
 	}
 	if payment.EmailInUse {
-		d.say("The buyer's contact was created without the e-mail address that the buyer entered, because another contact has it. "+
+		d.say("The buyer's contact lacks the e-mail address that the buyer entered, because another contact has it. "+
 			"In the club system, open the contact of %s and look for another one with the same name or phone. "+
 			"If both are one person, join them there.", d.sale())
 	}

@@ -43,6 +43,9 @@ func (s *Service) createContactAndSale(ctx context.Context, registration *flows.
 	if err := s.fillSale(ctx, registration, at, contact, items, offers, itemPointer); err != nil {
 		return err
 	}
+	if registration.Contact != nil && buyer.Email != "" {
+		buyer.EmailHolder = registration.Contact.HoldsEmail()
+	}
 	registration.Contact = buyer
 	registration.PersonPseudonyms = nil // the record has nothing of a former buyer
 	s.nameBuyer(registration, person)
@@ -66,7 +69,7 @@ func (s *Service) draftContact(ctx context.Context, registration *flows.Registra
 	case again:
 		found, err := s.findContact(ctx, registration, at, person)
 		if err != nil || found.IRI != "" {
-			s.takeContact(ctx, registration, found, person)
+			takeContact(registration, found, person)
 			return found, err
 		}
 	}
@@ -83,26 +86,19 @@ func (s *Service) draftContact(ctx context.Context, registration *flows.Registra
 		}
 		return contact, err
 	}
-	s.takeContact(ctx, registration, contact, person)
+	takeContact(registration, contact, person)
 	return contact, s.save(ctx, registration)
 }
 
-// takeContact makes a contact the draft's, and notifies staff of one that lacks the e-mail address.
-func (s *Service) takeContact(ctx context.Context, r *flows.Registration, contact club.Contact, person flows.Person) {
+// takeContact makes a contact the draft's.
+func takeContact(r *flows.Registration, contact club.Contact, person flows.Person) {
 	if contact.IRI == "" {
 		return
 	}
 	r.Draft.Contact = flows.ContactOf(contact)
 	r.Draft.Contact.Masked = person.Masked()
-	if contact.Email != "" {
-		return
-	}
-	r.Draft.Contact.Email = person.Email
-	if s.cfg.Publish != nil {
-		err := s.cfg.Publish(ctx, flows.EmailInUse, map[string]club.IRI{"contactId": contact.IRI, "clubId": contact.Club})
-		if err != nil {
-			s.cfg.Log.WarnContext(ctx, "event not published", "event", flows.EmailInUse, "error", err)
-		}
+	if contact.Email == "" {
+		r.Draft.Contact.Email = person.Email
 	}
 }
 

@@ -135,6 +135,11 @@ func (s *Service) begin(
 		return s.concurrent(ctx, registration.ID, flows.StorageFailed(err))
 	}
 	s.noteRepeats(ctx, payment)
+	if s.cfg.RefreshDue != nil && registration.Contact.AwaitsEmail() {
+		if err := s.cfg.RefreshDue(ctx); err != nil {
+			s.cfg.Log.WarnContext(ctx, "due registrations not refreshed; the next sweep retries", "error", err)
+		}
+	}
 	return payment, true, nil
 }
 
@@ -164,7 +169,7 @@ func newPayment(registration *flows.Registration, at catalogue.Club, in flows.St
 		Desk:          in.Desk,
 		RequestDigest: in.RequestDigest(),
 		Attribution:   registration.Attribution,
-		EmailInUse:    registration.Contact.Email != "",
+		EmailInUse:    registration.Contact.EmailInUse,
 		CreatedAt:     now,
 		UpdatedAt:     now,
 	}

@@ -97,22 +97,6 @@ func (s *Service) indexPerson(r *flows.Registration, at catalogue.Club, email, m
 	r.PersonPseudonyms = slices.Compact(names)
 }
 
-// createContact creates the buyer at the club system, with the status of a registration in progress. If another contact has
-// the e-mail address, this one is created without it: the visitor must not learn that the club knows the address, nor be
-// refused because of it. pointer is where the person is in the request's body.
-func (s *Service) createContact(ctx context.Context, at catalogue.Club, person flows.Person, pointer string) (club.Contact, error) {
-	contact, err := s.cfg.Club.CreateContact(ctx, at.Scope, newContact(at, person))
-	if errors.Is(err, club.ErrEmailUsed) {
-		person.Email = ""
-		contact, err = s.cfg.Club.CreateContact(ctx, at.Scope, newContact(at, person))
-	}
-	if rejected := rejectedFields(err, personFields, pointer); rejected != nil {
-		return contact, rejected
-	}
-	contact.GivenName, contact.Mobile = person.GivenName, person.Mobile // not every installation repeats them
-	return contact, flows.ClubFailed(err, flows.DetailPersonNotSent)
-}
-
 func newContact(at catalogue.Club, person flows.Person) club.NewContact {
 	return club.NewContact{
 		FamilyName: person.FamilyName,

@@ -166,7 +166,11 @@ func (s *Service) takeOver(ctx context.Context, registration *flows.Registration
 	if err := s.followContact(ctx, registration, at, contact.IRI); err != nil {
 		return false, flows.ClubFailed(err, part)
 	}
+	entered := registration.Contact
 	registration.Contact = flows.ContactOf(contact)
+	if contact.Email == "" {
+		registration.Contact.KeepEmail(entered)
+	}
 	s.nameBuyer(registration, storedPerson(contact))
 	s.indexPerson(registration, at, contact.Email, contact.Mobile)
 	registration.Prospect.Migrated, registration.Prospect.Done = true, true

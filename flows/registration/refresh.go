@@ -37,8 +37,12 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 	case err != nil:
 		return next, flows.StorageFailed(err)
 	}
+	if payment.Purchased() {
+		next = s.putEmail(ctx, registration, payment)
+	}
 	if payment != nil && !payment.State.Final() {
-		return registration.NextPoll(s.cfg.Now()), s.cfg.Payments.RereadEvidence(ctx, payment) // its buyer may pay at the desk instead
+		next = sooner(next, registration.NextPoll(s.cfg.Now()))
+		return next, s.cfg.Payments.RereadEvidence(ctx, payment) // its buyer may pay at the desk instead
 	}
 	if registration.Phase(payment, s.cfg.Now()) != flows.Open || registration.Contact == nil || registration.Starting {
 		return next, nil
@@ -57,7 +61,18 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 	if err == nil && changed {
 		err = flows.StorageFailed(s.cfg.Store.AmendRegistration(ctx, registration))
 	}
-	return registration.NextPoll(s.cfg.Now()), err
+	if err == nil && registration.Cart.Settled() {
+		next = s.putEmail(ctx, registration, nil)
+	}
+	return sooner(next, registration.NextPoll(s.cfg.Now())), err
+}
+
+// sooner returns the earlier one of two instants, of which the zero instant means never.
+func sooner(one, other time.Time) time.Time {
+	if one.IsZero() || !other.IsZero() && other.Before(one) {
+		return other
+	}
+	return one
 }
 
 // reread reads sale, check and contact, and reports whether anything changed.
@@ -110,7 +125,7 @@ func (s *Service) rereadContact(ctx context.Context, registration *flows.Registr
 		next.Masked = registration.Contact.Masked
 	}
 	if !moved && contact.Email == "" {
-		next.Email = registration.Contact.Email
+		next.KeepEmail(registration.Contact)
 	}
 	next.Merged = !registration.HasKnownBuyer() && (moved || registration.Contact.Merged)
 	if next.Merged {

@@ -65,6 +65,9 @@ type Config struct {
 	// ContactTokens lets the gateway request the club system's access token of a contact whom the club's login identifies.
 	ContactTokens bool
 
+	// RefreshDue has the registrations refreshed whose refresh is due; nil: a sweep does that.
+	RefreshDue func(ctx context.Context) error
+
 	// AsksRepeats reports whether an organisation's buyers are asked before they buy the same again; nil: none.
 	AsksRepeats func(clientToken string) bool
 }

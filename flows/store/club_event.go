@@ -92,11 +92,15 @@ return #ARGV - 1
 // RequestRefresh brings the next refresh of registrations forward to at, before those that are only due for a poll. It never
 // delays one.
 func (s *Store) RequestRefresh(ctx context.Context, ids []string, at time.Time) error {
+	return s.runAll(ctx, refreshing(at, ids...))
+}
+
+func refreshing(at time.Time, ids ...string) call {
 	args := []any{at.UnixMilli() - urgent}
 	for _, id := range ids {
 		args = append(args, id)
 	}
-	return s.run(ctx, requestRefresh, []string{refreshes}, args...).Err()
+	return call{requestRefresh, []string{refreshes}, args}
 }
 
 // dueRefreshes takes due registrations, as many as the budget allows, those of events first, and postpones each, so

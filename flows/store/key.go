@@ -35,6 +35,8 @@ const (
 	refreshes = "fd:{refreshes}:registrations"
 	// brakes is a hash of what each organisation's brake knows: "<organisation> <field>", see brakeFields.
 	brakes = "fd:brakes"
+	// uniqueEmails is a set of organisations whose club system uses an e-mail address once.
+	uniqueEmails = "fd:unique-emails"
 	// refreshRate is a hash with the token bucket of refreshes.
 	refreshRate = "fd:{refreshes}:budget"
 	// receiptsPrefix starts the key of each contact's receipts.

@@ -83,7 +83,7 @@ const (
 
 // StartPayment saves a registration, as SaveRegistration does, and creates its next payment, both or neither. flows.ErrConflict if the
 // registration was changed since it was read. The payment is listed as open first: an entry without a payment is dropped later, a
-// payment without an entry would never be polled.
+// payment without an entry would never be polled. A registration whose contact awaits its e-mail address is refreshed.
 func (s *Store) StartPayment(ctx context.Context, registration *flows.Registration, payment *flows.Payment) error {
 	rKey, pKey := registrationKey(registration.ID), paymentKey(payment.ID)
 	rBody, err := s.sealRegistration(registration)
@@ -97,7 +97,11 @@ func (s *Store) StartPayment(ctx context.Context, registration *flows.Registrati
 	start := call{startPayment, []string{rKey, pKey}, []any{
 		registration.Version, uuid.NewString(), rBody, registration.Generation, string(payment.State), pBody, paymentPrefix(registration.ID),
 	}}
-	version, err := written(s.runAfter(ctx, []call{opening(payment, payment.CreatedAt.Add(firstPoll), replace, onlyNew)}, start))
+	before := []call{opening(payment, payment.CreatedAt.Add(firstPoll), replace, onlyNew)}
+	if registration.Contact.AwaitsEmail() { // a refresh puts it on the contact
+		before = append(before, refreshing(payment.CreatedAt, registration.ID))
+	}
+	version, err := written(s.runAfter(ctx, before, start))
 	if err == nil {
 		registration.Version, payment.Version = version, version
 	}
@@ -129,9 +133,9 @@ func (s *Store) PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name 
 }
 
 // paymentFields are the fields that payment reads, in its order.
-var paymentFields = []string{"version", "body", "state"}
+var paymentFields = []string{"version", "body", "state", "emailInUse"}
 
-// payment opens a payment from its fields version, body and state. ErrNotFound without them.
+// payment opens a payment from its fields version, body and state, and emailInUse if it was read. ErrNotFound without them.
 func (s *Store) payment(key string, fields []any) (payment *flows.Payment, err error) {
 	payment = &flows.Payment{}
 	if payment.Version, err = s.record(key, fields[0], fields[1], payment); err != nil {
@@ -139,6 +143,9 @@ func (s *Store) payment(key string, fields []any) (payment *flows.Payment, err e
 	}
 	if fields[2] != string(payment.State) {
 		return nil, fmt.Errorf("%w: %s: its plain state differs", flows.ErrDamaged, key)
+	}
+	if len(fields) > 3 && fields[3] != nil {
+		payment.EmailInUse = true
 	}
 	return payment, nil
 }

@@ -137,10 +137,20 @@ func listConcurrently[T any](ctx context.Context, client *Client, request reques
 	return nil, unbounded(request.op)
 }
 
-// firstPage reads the first page of a list whose other pages are not needed.
-func firstPage[T any](ctx context.Context, client *Client, request request) (records[T], error) {
-	page, err := do[collection[T]](ctx, client, request)
-	return page.members, cmp.Or(err, page.foreign(request.op), page.members.check(request.op))
+// firstPages reads a list up to a number of pages, one after the other; what is beyond them is not needed.
+func firstPages[T any](ctx context.Context, client *Client, request request, most int) (records[T], error) {
+	got := accumulator[T]{seen: make(map[IRI]bool)}
+	for page, ended := 1, false; page <= most && !ended; page++ {
+		read, err := do[collection[T]](ctx, client, request.forPage(page))
+		if err == nil && page == 1 {
+			err = read.foreign(request.op)
+		}
+		if err != nil {
+			return nil, err
+		}
+		ended = got.add(read)
+	}
+	return got.all, got.all.check(request.op)
 }
 
 func unbounded(op string) error {

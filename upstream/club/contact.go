@@ -184,16 +184,19 @@ type createdContact struct {
 
 func (c createdContact) check() error { return requireIRI(c.IRI, "contacts") }
 
+// maxSearchPages bounds a search for contacts: more than a chain changes in minutes. An installation that ignores the filters lists
+// all contacts of the club.
+const maxSearchPages = 20
+
 // FindContacts lists the temporary contacts of the acting club that have all details of a new one: those that a
 // request since then without a response may have created. That contacts can be listed by their e-mail address, or
-// without one by the time of their last change, is an assumption, as CreateContact is. One page is enough, because a full
-// match is needed in any case.
+// without one by the time of their last change, is an assumption, as CreateContact is.
 func (c *Client) FindContacts(ctx context.Context, scope Scope, in NewContact, since time.Time) (found []Contact, err error) {
 	query := url.Values{"email": {in.Email}}
 	if in.Email == "" {
 		query = url.Values{"updatedAt[after]": {since.UTC().Format(time.RFC3339)}, "itemsPerPage": {"100"}}
 	}
-	listed, err := firstPage[Contact](ctx, c, get("ListContacts", scope, "contacts", "").withQuery(query))
+	listed, err := firstPages[Contact](ctx, c, get("ListContacts", scope, "contacts", "").withQuery(query), maxSearchPages)
 	for _, contact := range listed.readable() {
 		if in.describes(contact) {
 			found = append(found, contact)
@@ -208,6 +211,19 @@ func (n NewContact) describes(c Contact) bool {
 		n.Address != nil && c.Address != nil && n.Address.withCode() == c.Address.withCode()
 }
 
+// SetContactEmail changes the e-mail address of a contact; an empty one removes it. Rejected with ErrEmailUsed if another contact of
+// the organisation has the address. That a contact can be changed is an assumption, as CreateContact is.
+func (c *Client) SetContactEmail(ctx context.Context, scope Scope, contact IRI, email string) error {
+	type change struct {
+		Email *string `json:"email"`
+	}
+	body := change{&email}
+	if email == "" {
+		body.Email = nil
+	}
+	return c.write(ctx, put("SetContactEmail", scope, "contacts/{id}", contact, body).withRecord())
+}
+
 // GetContact reads a contact with its tags; club system API, section Contacts. ErrNotFound
 // when it does not exist or is not visible in the scope.
 func (c *Client) GetContact(ctx context.Context, scope Scope, contact IRI) (Contact, error) {
@@ -220,7 +236,7 @@ func (c *Client) GetContact(ctx context.Context, scope Scope, contact IRI) (Cont
 // ErrNoContactToken when it shows no contact or several.
 func (c *Client) OwnContact(ctx context.Context, clientToken, accessToken string) (Contact, error) {
 	scope := Scope{ClientToken: clientToken} // the contact's club is not known yet
-	optins, err := firstPage[Optin](ctx, c, get("ListOptins", scope, "optins", "").withToken(accessToken))
+	optins, err := firstPages[Optin](ctx, c, get("ListOptins", scope, "optins", "").withToken(accessToken), 1)
 	if err != nil {
 		return Contact{}, err
 	}

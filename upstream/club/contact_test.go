@@ -3,6 +3,7 @@ package club_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -92,6 +93,44 @@ func TestContactWithState(t *testing.T) {
 		}
 	}
 	equal(t, len(world.client.Unreadable()), 0)
+}
+
+// TestContactAmongMany: a contact is found on whichever page it is, also with many others of the same address.
+func TestContactAmongMany(t *testing.T) {
+	world := newWorld(t, "many-contacts")
+	since := world.Now().Add(-time.Minute)
+	for _, email := range []string{"", "family@example.org"} {
+		details := newcomer(world)
+		details.Email = email
+		for i := range 120 {
+			other := details
+			other.GivenName = fmt.Sprint("Ada ", i)
+			must[club.Contact](t)(world.client.CreateContact(t.Context(), world.bastille, other))
+		}
+		made := must[club.Contact](t)(world.client.CreateContact(t.Context(), world.bastille, details))
+		found := must[[]club.Contact](t)(world.client.FindContacts(t.Context(), world.bastille, details, since))
+		if len(found) != 1 || found[0].IRI != made.IRI {
+			t.Errorf("with the address %q, found %+v", email, found)
+		}
+	}
+}
+
+// TestSetContactEmail: an address is set, and refused if another contact has it; an empty one is removed.
+func TestSetContactEmail(t *testing.T) {
+	world := newWorld(t, "set-email")
+	world.configure(func(s *clubsim.Settings) { s.UniqueEmail = "all" })
+	contact := world.visitor().IRI
+	for _, email := range []string{"new@example.org", "new@example.org", "", "other@example.org"} {
+		if err := world.client.SetContactEmail(t.Context(), world.bastille, contact, email); err != nil {
+			t.Fatal(err)
+		}
+		if read := must[club.Contact](t)(world.client.GetContact(t.Context(), world.bastille, contact)); read.Email != email {
+			t.Errorf("it has %q, want %q", read.Email, email)
+		}
+	}
+	if err := world.client.SetContactEmail(t.Context(), world.bastille, contact, "prospect@example.com"); !errors.Is(err, club.ErrEmailUsed) {
+		t.Errorf("another contact's address: %v", err)
+	}
 }
 
 // TestContactWithoutEmail: a contact that a lost response was about is found by the time of its creation, if it has no

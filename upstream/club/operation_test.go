@@ -45,6 +45,12 @@ var operations = []operation{
 	{"ListContacts", func(ctx context.Context, c *club.Client) error {
 		return result(c.FindContacts(ctx, demo, club.NewContact{Email: "ada@example.org"}, time.Time{}))
 	}, `GET /demo/contacts?email=ada@example.org `},
+	{"SetContactEmail", func(ctx context.Context, c *club.Client) error {
+		return c.SetContactEmail(ctx, demo, "/demo/contacts/7", "ada@example.org")
+	}, `PUT /demo/contacts/7 {"email":"ada@example.org"}`},
+	{"SetContactEmail to none", func(ctx context.Context, c *club.Client) error {
+		return c.SetContactEmail(ctx, demo, "/demo/contacts/7", "")
+	}, `PUT /demo/contacts/7 {"email":null}`},
 	{"GetContact", func(ctx context.Context, c *club.Client) error {
 		return result(c.GetContact(ctx, demo, "/demo/contacts/7"))
 	}, `GET /demo/contacts/7 `},

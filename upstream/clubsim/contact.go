@@ -210,7 +210,10 @@ func (k *contact) readFrom(form *form, whole bool, now time.Time) {
 	take(&k.GivenName, form.text("givenName", needed("givenName")), "givenName")
 	take(&k.Gender, form.choice("gender", false, "female", "male", "other"), "gender")
 	take(&k.BirthDate, form.date("birthDate", false), "birthDate")
-	take(&k.Email, form.matching("email", false, emailPattern), "email")
+	take(&k.Email, form.matching("email", form.w.settings.RequireEmail && (needed("email") || form.isNull("email")), emailPattern), "email")
+	if form.isNull("email") {
+		k.Email = ""
+	}
 	take(&k.Mobile, form.text("mobile", false), "mobile")
 	if k.BirthDate > now.Format(time.DateOnly) {
 		form.addViolation("birthDate", "This value should not be in the future.")

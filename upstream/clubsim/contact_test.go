@@ -45,6 +45,24 @@ func TestUniqueEmail(t *testing.T) {
 	newTestClient(t, "demo-unique").control("PUT", "settings", body{"uniqueEmail": "some"}).want(400)
 }
 
+// TestRequireEmail: with the setting, a contact is neither created without an e-mail address nor loses it.
+func TestRequireEmail(t *testing.T) {
+	client := newTestClient(t, "demo-require")
+	details := body{"familyName": "A", "givenName": "B", "clubId": client.club}
+	client.post("contacts", details).want(201)
+	client.control("PUT", "settings", body{"requireEmail": true}).want(200)
+	client.post("contacts", details).want(400).wantField("email")
+	details["email"] = "a@example.com"
+	made := client.relative(client.post("contacts", details).want(201).text("@id"))
+	client.put(made, body{"email": nil}).want(400).wantField("email")
+	client.put(made, body{"givenName": "C"}).want(200)
+	client.control("PUT", "settings", body{"requireEmail": false}).want(200)
+	client.put(made, body{"email": nil}).want(200)
+	if read := client.get(made); read.json["email"] != nil || read.text("givenName") != "C" {
+		t.Errorf("it is %s", read.raw)
+	}
+}
+
 // TestContactState: with the setting, the status has another name, in the record and in the request, and a customer is a client.
 func TestContactState(t *testing.T) {
 	client := newTestClient(t, "demo-state")

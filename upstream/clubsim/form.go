@@ -79,6 +79,9 @@ func (f *form) has(name string) bool {
 	return sent && string(raw) != "null"
 }
 
+// isNull reports whether a field was sent as null.
+func (f *form) isNull(name string) bool { return string(f.values[name]) == "null" }
+
 // decode reads a field into v. A missing field leaves v as it is, and is a violation when
 // the field is required.
 func (f *form) decode(name string, required bool, value any) (present bool) {

@@ -114,7 +114,8 @@ type Settings struct {
 	Checkouts string `json:"checkouts"`
 	// UniqueEmail refuses an e-mail address that another contact of the organisation has: "off", "all", or "exceptTemp", which
 	// neither refuses temporary contacts nor counts theirs.
-	UniqueEmail string `json:"uniqueEmail"`
+	UniqueEmail  string `json:"uniqueEmail"`
+	RequireEmail bool   `json:"requireEmail"` // refuses a contact without an e-mail address
 	// WithdrawnOffers are offers that no club sells any more, by number; what is in a sale already fails its check.
 	WithdrawnOffers []int `json:"withdrawnOffers"`
 	// ExtraProducts is how many products each club sells in addition, for catalogues with
