@@ -21,10 +21,9 @@ type BrakeOutcome struct {
 	Now          time.Time
 	Result       BrakeResult
 	ProbesUntil  time.Time // of BrakeRefused and ProbeContinues
-	MaxUnknown   int       // so many outcomes in a row that count engage the brake
-	// MaxAfterAccepted is MaxUnknown while an accepted attempt began within AcceptedWithin.
-	MaxAfterAccepted int
-	AcceptedWithin   time.Duration
+	// So many outcomes in a row that count engage the brake: one for AcceptedPerUnknown payments that were accepted in the last
+	// minute, at least MaxUnknown, and at most MaxUnknownInCrowd.
+	MaxUnknown, MaxUnknownInCrowd, AcceptedPerUnknown int
 }
 
 // BrakeResult is what an outcome means for the brake.

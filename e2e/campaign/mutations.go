@@ -146,11 +146,11 @@ var Mutations = []Mutation{
 		New: `	left, err := m.cfg.Store.AskBrake(ctx, request)
 	left = 0`,
 	}}},
-	{Name: "brake-forgiving", Description: "cards are charged although the club system records no payment, because it recorded one shortly before",
+	{Name: "brake-forgiving", Description: "cards are charged although the club system records no payment, because it recorded others shortly before",
 		Edits: []Edit{{
 			File: "flows/store/brake.go",
-			Old:  `(lately and tonumber(ARGV[8]) or most)`,
-			New:  `(lately and 1000 or most)`,
+			Old:  `math.min(pace(now) / ARGV[9], tonumber(ARGV[8]))`,
+			New:  `pace(now)`,
 		}}},
 	{Name: "restriction-doubted", Description: "a payment that the club system refuses for a restriction is in doubt", Edits: []Edit{{
 		File: "flows/payment/protocol/record.go",

@@ -20,7 +20,6 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -303,9 +302,9 @@ func (m *metricEnv) leaveInDoubt() {
 	m.c.Confirm(m.c.Pay(registration.Id), "4242424242424242")
 }
 
-// engageBrake leaves payments in doubt, one after the other, which follow a doubt and a payment that was accepted lately.
+// engageBrake leaves three payments in doubt, one after the other.
 func (m *metricEnv) engageBrake() {
-	for range protocol.MaxAfterAccepted - 1 {
+	for range 2 {
 		m.leaveInDoubt()
 	}
 }

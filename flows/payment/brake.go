@@ -30,15 +30,15 @@ func (m *Machine) count(ctx context.Context, payment *flows.Payment, counted pro
 		return
 	}
 	change, failed := m.cfg.Store.CountOutcome(ctx, flows.BrakeOutcome{
-		Organisation:     payment.ClientToken,
-		Payment:          payment.ID,
-		Began:            counted.Began,
-		Now:              m.cfg.Now(),
-		Result:           counted.Result,
-		ProbesUntil:      counted.ProbesUntil,
-		MaxUnknown:       protocol.MaxUnknown,
-		MaxAfterAccepted: protocol.MaxAfterAccepted,
-		AcceptedWithin:   protocol.AcceptedWithin,
+		Organisation:       payment.ClientToken,
+		Payment:            payment.ID,
+		Began:              counted.Began,
+		Now:                m.cfg.Now(),
+		Result:             counted.Result,
+		ProbesUntil:        counted.ProbesUntil,
+		MaxUnknown:         protocol.MaxUnknown,
+		MaxUnknownInCrowd:  protocol.MaxUnknownInCrowd,
+		AcceptedPerUnknown: protocol.AcceptedPerUnknown,
 	})
 	switch {
 	case failed != nil:

@@ -102,15 +102,15 @@ func TestBrake(t *testing.T) {
 			for _, p := range waiting {
 				world.ExpectSound(p)
 			}
-			if brakes := must(world, func() ([]string, error) { return world.Redis.HKeys(t.Context(), "fd:brakes").Result() }); len(brakes) != 1 {
+			if brakes := must(world, func() ([]string, error) { return world.Redis.HKeys(t.Context(), "fd:brakes").Result() }); len(brakes) != 2 {
 				t.Errorf("the released brake keeps %v", brakes)
 			}
 		})
 	}
 }
 
-// TestBrakeAmidAcceptances has buyers pay while the club system records one payment in five: none of them waits. Once it records none,
-// ten and a probe are charged; when it recorded the latest one more than a minute ago, three and a probe.
+// TestBrakeAmidAcceptances has an outage begin after so many payments were recorded that it takes one more to engage the brake. A
+// minute later, it takes no more than usual.
 func TestBrakeAmidAcceptances(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
@@ -122,26 +122,22 @@ func TestBrakeAmidAcceptances(t *testing.T) {
 			t.Fatalf("%d of 20 payments are in doubt, and %d wait", in(flows.InDoubt, payments), in(flows.Authorised, payments))
 		}
 	}
-	recorded := func() {
+	recorded := func(buyers int) {
 		t.Helper()
 		world.Fault()
 		world.Clock.Advance(20 * time.Minute) // a brake that holds lets a payment probe
-		if payment := world.buyers(gateway, 1); in(flows.Recorded, payment) != 1 {
-			t.Fatalf("%v", payment)
+		for range buyers {
+			if payment := world.buyers(gateway, 1); in(flows.Recorded, payment) != 1 {
+				t.Fatalf("%v", payment)
+			}
 		}
 	}
-	recorded()
-	for range 3 {
-		world.Fault(outages["bad gateway"])
-		doubts := world.buyers(gateway, 4)
-		world.Fault()
-		if accepted := world.buyers(gateway, 1); in(flows.InDoubt, doubts) != 4 || in(flows.Recorded, accepted) != 1 {
-			t.Fatalf("%v, then %v", doubts, accepted)
-		}
-	}
-	outage(protocol.MaxAfterAccepted + 1)
-	recorded()
-	world.Clock.Advance(protocol.AcceptedWithin + time.Second)
+	many := (protocol.MaxUnknown + 1) * protocol.AcceptedPerUnknown
+	recorded(many)
+	outage(protocol.MaxUnknown + 2)
+	recorded(1)
+	recorded(many)
+	world.Clock.Advance(time.Minute)
 	outage(protocol.MaxUnknown + 1)
 }
 

@@ -50,20 +50,27 @@ return 0
 `)
 
 // countOutcome engages and releases the brake. A repetition changes nothing more: consecutive unknown outcomes of
-// one payment count once, also because its sale may be the reason. While others are accepted, it takes more of them. Once several accepted payments in a row left their
-// sales unsettled, an acceptance is not believed until a sale is seen as settled. That is so only where one was seen before.
+// one payment count once, also because its sale may be the reason. The more payments are accepted, the more of them it takes;
+// the pace of acceptances is an estimate, in which an older one weighs less, and one that is repeated weighs twice.
+//
+// Once several accepted payments in a row left their sales unsettled, an acceptance is not believed until a sale is seen as
+// settled. That is so only where one was seen before.
 //
 // KEYS  1 brakes
 // ARGV  1 organisation  2 payment  3 now, ms  4 beginning of the attempt, ms
 //
 //	5 accepted, unknown, refused, continues, settled or unsettled
 //	6 until when a probe continues, ms  7 how many unknown or refused outcomes in a row, or unsettled sales, engage the brake
-//	8 how many outcomes do while an accepted attempt began lately  9 how long ago that is at most, ms
+//	8 the most outcomes that do while others are accepted  9 how many accepted ones in the last minute require one more
 //
 // Returns engaged, released, or an empty text.
 var countOutcome = redis.NewScript(brakeFields + `
 local since, probe, now, began = read('since'), read('probe'), tonumber(ARGV[3]), tonumber(ARGV[4])
 local unsettled, most = tonumber(read('unsettled') or '0'), tonumber(ARGV[7])
+local accepted = tonumber(read('accepted') or '0')
+local function pace(at) -- attempts accepted in the minute before
+  return tonumber(read('pace') or '0') * math.max(0, 1 - math.abs(at - accepted) / 60000)
+end
 local function release() drop('since', 'probe', 'until', 'failed', 'unknown', 'last') end
 if ARGV[5] == 'settled' then
   set('settles', 1)
@@ -82,6 +89,7 @@ end
 if ARGV[5] == 'accepted' then
   if since and probe ~= ARGV[2] and began < tonumber(since) then return '' end
   release()
+  set('pace', string.format('%.2f', 1 + pace(began)))
   set('accepted', ARGV[4])
   return since and 'released' or ''
 end
@@ -95,11 +103,10 @@ if probe == ARGV[2] then
   end
 end
 if ARGV[5] ~= 'unknown' and ARGV[5] ~= 'refused' then return '' end
-local accepted = tonumber(read('accepted') or '0')
 if began < accepted and accepted <= now or read('last') == ARGV[2] then return '' end
 set('last', ARGV[2])
-local lately = accepted <= now and now - accepted <= tonumber(ARGV[9])
-if redis.call('HINCRBY', KEYS[1], field('unknown'), 1) < (lately and tonumber(ARGV[8]) or most) or since then return '' end
+local enough = math.max(most, math.min(pace(now) / ARGV[9], tonumber(ARGV[8])))
+if redis.call('HINCRBY', KEYS[1], field('unknown'), 1) < enough or since then return '' end
 set('since', ARGV[3])
 return 'engaged'
 `)
@@ -116,7 +123,7 @@ func (s *Store) AskBrake(ctx context.Context, in flows.BrakeRequest) (time.Durat
 // brake. Consecutive failures of one payment count once.
 func (s *Store) CountOutcome(ctx context.Context, in flows.BrakeOutcome) (flows.BrakeChange, error) {
 	change, err := s.run(ctx, countOutcome, []string{brakes}, in.Organisation, string(in.Payment), in.Now.UnixMilli(), in.Began.UnixMilli(),
-		string(in.Result), in.ProbesUntil.UnixMilli(), in.MaxUnknown, in.MaxAfterAccepted, in.AcceptedWithin.Milliseconds()).Text()
+		string(in.Result), in.ProbesUntil.UnixMilli(), in.MaxUnknown, in.MaxUnknownInCrowd, in.AcceptedPerUnknown).Text()
 	return flows.BrakeChange(change), err
 }
 

@@ -32,6 +32,9 @@ func testBrakeScripts(redis *fixture) {
 		}
 		return outcomes
 	}
+	crowd := func(accepted int) []outcome {
+		return slices.Repeat([]outcome{{"x", 0, flows.BrakeAccepted, ""}}, accepted/2)
+	} // each is repeated
 	for name, test := range map[string]struct {
 		outcomes []outcome
 		counted  int // by a brake that holds; zero: it does not hold
@@ -41,23 +44,16 @@ func testBrakeScripts(redis *fixture) {
 			[]outcome{unknown("a", 0, ""), accepted(1, ""), unknown("c", 2, ""), unknown("d", 3, "")},
 			0,
 		},
-		"nine after an accepted one": {append([]outcome{accepted(0, "")}, row(9, 1)...), 0},
-		"ten after an accepted one": {
-			append(append([]outcome{accepted(0, "")}, row(9, 1)...), unknown("z", 10, flows.BrakeEngaged)),
-			10,
-		},
-		"nine after an accepted one, twice": {
-			slices.Concat([]outcome{accepted(0, "")}, row(9, 1), []outcome{accepted(10, "")}, row(9, 11)),
-			0,
-		},
-		"three within a minute of an accepted one": {append([]outcome{accepted(0, "")}, row(3, 57)...), 0},
-		"the third a minute after an accepted one": {
-			append(append([]outcome{accepted(0, "")}, row(2, 58)...), unknown("z", 60, flows.BrakeEngaged)),
+		"three after thirty accepted ones": {slices.Concat(crowd(30), row(2, 1), []outcome{unknown("z", 3, flows.BrakeEngaged)}), 3},
+		"three after forty":                {slices.Concat(crowd(40), row(3, 1)), 0},
+		"four after forty":                 {slices.Concat(crowd(40), row(3, 1), []outcome{unknown("z", 4, flows.BrakeEngaged)}), 4},
+		"nine after a thousand":            {slices.Concat(crowd(1000), row(9, 1)), 0},
+		"nine after a thousand, twice":     {slices.Concat(crowd(1000), row(9, 1), []outcome{accepted(10, "")}, row(9, 11)), 0},
+		"ten after a thousand":             {slices.Concat(crowd(1000), row(9, 1), []outcome{unknown("z", 10, flows.BrakeEngaged)}), 10},
+		"a minute after a thousand":        {slices.Concat(crowd(1000), row(2, 59), []outcome{unknown("z", 61, flows.BrakeEngaged)}), 3},
+		"after the probe was accepted": {
+			slices.Concat(engaged, []outcome{accepted(4, flows.BrakeReleased)}, row(2, 5), []outcome{unknown("z", 8, flows.BrakeEngaged)}),
 			3,
-		},
-		"nine after the probe was accepted": {
-			slices.Concat(engaged, []outcome{accepted(4, flows.BrakeReleased)}, row(9, 5)),
-			0,
 		},
 		"one payment three times":          {[]outcome{unknown("a", 0, ""), unknown("a", 1, ""), unknown("a", 2, "")}, 0},
 		"one not sent":                     {append([]outcome{{"y", 0, flows.ProbeContinues, ""}}, engaged...), 3},
@@ -77,14 +73,14 @@ func testBrakeScripts(redis *fixture) {
 			now := start.Add(time.Duration(last+1) * time.Second)
 			for range 2 { // a repetition, because the first reply was lost, changes nothing more
 				change, err := redis.CountOutcome(redis.Context(), flows.BrakeOutcome{
-					Organisation:     name,
-					Payment:          flows.PaymentID(o.payment),
-					Began:            start.Add(time.Duration(o.began) * time.Second),
-					Now:              now,
-					Result:           o.result,
-					MaxUnknown:       3,
-					MaxAfterAccepted: 10,
-					AcceptedWithin:   time.Minute,
+					Organisation:       name,
+					Payment:            flows.PaymentID(o.payment),
+					Began:              start.Add(time.Duration(o.began) * time.Second),
+					Now:                now,
+					Result:             o.result,
+					MaxUnknown:         3,
+					MaxUnknownInCrowd:  10,
+					AcceptedPerUnknown: 10,
 				})
 				if err != nil || change != o.want {
 					redis.Errorf("%s: %+v: %q, %v", name, o, change, err)

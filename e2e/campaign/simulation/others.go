@@ -71,25 +71,28 @@ func (f *journey) sellOnCredit() error {
 
 var deskScope = club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
 
-// engageBrake has other payments of the organisation end with an unknown outcome, in half of the journeys right after one that was
-// accepted. Another one then probes for a while, so this journey's payment must wait.
+// engageBrake has other payments of the organisation end with an unknown outcome, in half of the journeys right after so many
+// accepted ones that it takes one more. Another one then probes for a while, so this journey's payment must wait.
 func (f *journey) engageBrake() error {
 	ctx, now := context.Background(), f.Now()
-	results := slices.Repeat([]flows.BrakeResult{flows.BrakeUnknown}, protocol.MaxUnknown)
+	accepted, unknown := 0, protocol.MaxUnknown
 	if f.chance(0.5) {
-		unknown := slices.Repeat([]flows.BrakeResult{flows.BrakeUnknown}, protocol.MaxAfterAccepted)
-		results = append([]flows.BrakeResult{flows.BrakeAccepted}, unknown...)
+		unknown++
+		accepted = unknown * protocol.AcceptedPerUnknown
 	}
+	results := slices.Concat(
+		slices.Repeat([]flows.BrakeResult{flows.BrakeAccepted}, accepted),
+		slices.Repeat([]flows.BrakeResult{flows.BrakeUnknown}, unknown))
 	for n, result := range results {
 		_, err := f.store.CountOutcome(ctx, flows.BrakeOutcome{
-			Organisation:     "demo",
-			Payment:          flows.NewPaymentID("another", n),
-			Began:            now,
-			Now:              now,
-			Result:           result,
-			MaxUnknown:       protocol.MaxUnknown,
-			MaxAfterAccepted: protocol.MaxAfterAccepted,
-			AcceptedWithin:   protocol.AcceptedWithin,
+			Organisation:       "demo",
+			Payment:            flows.NewPaymentID("another", n),
+			Began:              now,
+			Now:                now,
+			Result:             result,
+			MaxUnknown:         protocol.MaxUnknown,
+			MaxUnknownInCrowd:  protocol.MaxUnknownInCrowd,
+			AcceptedPerUnknown: protocol.AcceptedPerUnknown,
 		})
 		if err != nil {
 			return fmt.Errorf("the brake did not count: %w", err)

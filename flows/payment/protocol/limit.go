@@ -86,12 +86,12 @@ const (
 	// sale that the club system rejects. If one response in a hundred is lost, three in a row are one case in a million;
 	// each more would cost another buyer a doubt, or a charge and its refund.
 	MaxUnknown = 3
-	// MaxAfterAccepted payments in a row do so while others are accepted. Where one payment in five fails at random, at twenty
-	// payments a second, three in a row fail every ten seconds, and ten in a row once in a week. Where half of them fail, ten
-	// in a row do within two minutes. An outage that begins in such traffic costs ten doubts, and those of the payments under way.
-	MaxAfterAccepted = 10
-	// AcceptedWithin is how lately an accepted attempt must have begun for that. A POST may take half of it.
-	AcceptedWithin = time.Minute
+	// AcceptedPerUnknown: where many payments are accepted and some fail at random, three in a row are soon chance. So a row must be
+	// as long as a tenth of those that were accepted in the last minute. An outage then lasts six seconds before it is noticed.
+	AcceptedPerUnknown = 10
+	// MaxUnknownInCrowd is the longest row that is needed. Of twenty payments a second of which one in five fails, three in a row
+	// fail every eight seconds, and ten in a row once a week; if every second one fails, within two minutes.
+	MaxUnknownInCrowd = 10
 	// FirstProbePause follows the first probe that failed; it doubles with each further one. The first probe does not
 	// wait, so that a disturbance of seconds does not delay buyers for a minute.
 	FirstProbePause = time.Minute
