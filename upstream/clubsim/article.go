@@ -94,6 +94,25 @@ func (c *request) articleAt(id int) (*article, error) {
 	return visible(c.w.state.Articles.get(id), func(a *article) bool { return c.sees(c.w.state.Sales.get(a.SaleID).ClubID) })
 }
 
+// findArticles: GET articles, those of the sales that the request may see. The description does not show it, installations have it.
+func findArticles(call *request) (response, error) {
+	matches, err := call.saleFilter("sale.")
+	if err != nil {
+		return response{}, err
+	}
+	var saleIDs []int
+	if call.w.settings.SaleFilters {
+		if saleIDs, err = call.filterIRIs("sale", "sales"); err != nil {
+			return response{}, err
+		}
+	}
+	found := filter(call.w.state.Articles.Rows, func(a *article) bool {
+		sale := call.w.state.Sales.get(a.SaleID)
+		return slices.Contains(sale.Articles, a.ID) && wanted(saleIDs, sale.ID) && matches(sale)
+	})
+	return paginate(call, "Article", found, call.w.articleRecord)
+}
+
 // listArticles: GET sales/{saleId}/articles, as the articles must be read again after
 // each addition.
 func listArticles(c *request, sale *sale) (response, error) {

@@ -1,6 +1,9 @@
 package clubsim_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestFilters: each list has the filters of installations, with one value or several. A filter that it does not know is ignored, or
 // refused if the settings say so.
@@ -50,4 +53,60 @@ func TestFilters(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSaleFilters lists sales and articles by the filters of installations. If the settings turn these off, they are parameters that the lists
+// do not know.
+func TestSaleFilters(t *testing.T) {
+	client := newTestClient(t, "demo-sale-filters")
+	contact, other := client.newContact(nil), client.newContact(nil)
+	open, paid := client.filledSale(contact, 4101), client.filledSale(other, 201)
+	client.pay(paid, other, 14900).want(201)
+	sale := client.get(paid).want(200)
+	invoice, reference := sale.text("invoiceId"), sale.text("invoiceReference")
+	const all = 4 // with two of the world's own
+	filters := map[string]int{
+		"":                       all,
+		"contactId[]=" + contact: 1,
+		"contactId=" + other:     1,
+		"contactId[]=" + contact + "&contactId[]=" + other: 2,
+		"clubId[]=" + client.club:                          all,
+		"clubId[]=" + client.iri("clubs", 12):              0,
+		"invoiceId[]=" + invoice:                           1,
+		"invoiceReference=" + reference:                    1,
+		"state[]=settled":                                  1,
+		"state[]=settled&state[]=building":                 2,
+		"channel[]=web":                                    all,
+		"channel[]=club":                                   0,
+		"createdAt[after]=2020-01-01":                      all,
+		"createdAt[strictly_before]=2020-01-01":            0,
+		"contactId[]=1001":                                 -1,
+		"createdAt[after]=tomorrow":                        -1,
+	}
+	list := func(path string, want int) {
+		t.Helper()
+		if want < 0 {
+			if status := client.get(path).status; status != 400 && status != 404 {
+				t.Errorf("%s: status %d", path, status)
+			}
+		} else if got := len(client.get(path).want(200).members()); got != want {
+			t.Errorf("%s: %d records, want %d", path, got, want)
+		}
+	}
+	for query, want := range filters {
+		ofArticles := ""
+		if query != "" {
+			ofArticles = "sale." + strings.ReplaceAll(query, "&", "&sale.")
+		}
+		list("sales?"+query, want)
+		list("articles?"+ofArticles, want)
+	}
+	list("articles?sale[]=/demo-sale-filters/"+open, 1)
+	client.control("PUT", "settings", body{"saleFilters": false}).want(200)
+	list("sales?contactId[]="+contact, all)
+	list("articles?sale.contactId[]="+contact, all)
+	client.control("PUT", "settings", body{"refuseFilters": true}).want(200)
+	client.get("sales?contactId[]=" + contact).want(400)
+	client.get("articles?sale[]=/demo-sale-filters/" + open).want(400)
+	client.get("sales").want(200)
 }

@@ -69,6 +69,7 @@ var operations = []*operation{
 	{name: "getOffer", method: "GET", pattern: "offers/{id}", handle: getItem((*request).offerAt, (*World).offerRecord)},
 	{name: "listAllowedDebitDays", method: "GET", pattern: "allowed_debit_days", handle: listAllowedDebitDays},
 
+	{name: "listSales", method: "GET", pattern: "sales", handle: listSales},
 	{name: "createSale", method: "POST", pattern: "sales", handle: createSale},
 	{name: "getSale", method: "GET", pattern: "sales/{id}", handle: getItem((*request).saleAt, (*World).saleRecord)},
 	{name: "updateSale", method: "PUT", pattern: "sales/{id}", handle: on((*request).openSaleAt, updateSale)},
@@ -88,6 +89,7 @@ var operations = []*operation{
 	},
 	{name: "addArticle", method: "POST", pattern: "sales/{id}/articles", handle: on((*request).openSaleAt, addArticle)},
 	{name: "listArticles", method: "GET", pattern: "sales/{id}/articles", handle: on((*request).saleAt, listArticles)},
+	{name: "findArticles", method: "GET", pattern: "articles", handle: findArticles},
 	{name: "getArticle", method: "GET", pattern: "articles/{id}", handle: getItem((*request).articleAt, (*World).articleRecord)},
 	{name: "removeArticle", method: "DELETE", pattern: "articles/{id}", handle: on((*request).articleAt, removeArticle)},
 	{name: "checkSale", method: "GET", pattern: "sales/{id}/check", handle: on((*request).saleAt, checkSale)},

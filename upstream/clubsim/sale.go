@@ -41,24 +41,60 @@ func (st *state) total(sale *sale) int {
 	return max(0, sum)
 }
 
-func (w *World) saleRecord(sale *sale) record {
-	reference := ""
-	if sale.Invoice != 0 {
-		reference = fmt.Sprintf("%s-%06d", sale.ClubCode, sale.Invoice)
+// channelWeb is the channel of every sale.
+const channelWeb = "web"
+
+// invoiceReference is what an invoice shows as its number; empty if there is none yet.
+func (s *sale) invoiceReference() string {
+	if s.Invoice == 0 {
+		return ""
 	}
+	return fmt.Sprintf("%s-%06d", s.ClubCode, s.Invoice)
+}
+
+func (w *World) saleRecord(sale *sale) record {
 	members := record{
 		"state": sale.State, "contactId": w.iri("contacts", sale.ContactID), "clubId": w.iri("clubs", sale.ClubID), "clubCode": sale.ClubCode,
 		"contactFamilyName": orNil(sale.FamilyName), "contactGivenName": orNil(sale.GivenName), "contactNumber": orNil(sale.Number),
 		"address": orNil(sale.Address), "checkoutId": w.iri("checkouts", clubByID(sale.ClubID).checkout()),
 		"totalTI": w.state.total(sale), "priceCurrency": currency, "invoice": w.iriOrNil("invoices", sale.Invoice),
 		"postponedTo": orNil(sale.OverdueAt), "articles": records(w.articles(sale), w.articleRecord), "createdAt": w.timestamp(sale.CreatedAt),
-		"invoiceId": w.iriOrNil("invoices", sale.Invoice), "invoiceReference": orNil(reference), "channel": "web",
+		"invoiceId": w.iriOrNil("invoices", sale.Invoice), "invoiceReference": orNil(sale.invoiceReference()), "channel": channelWeb,
 		"updatedAt": w.timestamp(cmp.Or(sale.UpdatedAt, sale.CreatedAt)),
 	}
 	if !sale.SignedAt.IsZero() {
 		members["signedAt"] = w.timestamp(sale.SignedAt)
 	}
 	return w.record("Sale", "sales", sale.ID, members)
+}
+
+// listSales: GET sales, those of the clubs below the acting node. The description does not show it, installations have it.
+func listSales(call *request) (response, error) {
+	matches, err := call.saleFilter("")
+	if err != nil {
+		return response{}, err
+	}
+	return paginate(call, "Sale", filter(call.w.state.Sales.Rows, matches), call.w.saleRecord)
+}
+
+// saleFilter reads the filters by which installations list sales. In a list of articles, their names begin with "sale.". What the request
+// may not see never matches.
+func (c *request) saleFilter(prefix string) (matches func(*sale) bool, err error) {
+	visible := func(s *sale) bool { return c.sees(s.ClubID) && c.caller.maySee(s.ContactID) }
+	if !c.w.settings.SaleFilters {
+		return visible, nil
+	}
+	clubIDs, noClub := c.filterIRIs(prefix+"clubId", "clubs")
+	contactIDs, noContact := c.filterIRIs(prefix+"contactId", "contacts")
+	invoiceIDs, noInvoice := c.filterIRIs(prefix+"invoiceId", "invoices")
+	_, noMoment := c.within(prefix+"createdAt", c.now)
+	query := c.req.query
+	references, channels, states := query.all(prefix+"invoiceReference"), query.all(prefix+"channel"), query.all(prefix+"state")
+	return func(s *sale) bool {
+		created, _ := c.within(prefix+"createdAt", s.CreatedAt)
+		return visible(s) && created && wanted(clubIDs, s.ClubID) && wanted(contactIDs, s.ContactID) && wanted(invoiceIDs, s.Invoice) &&
+			wanted(references, s.invoiceReference()) && wanted(channels, channelWeb) && wanted(states, s.State)
+	}, cmp.Or(noClub, noContact, noInvoice, noMoment)
 }
 
 // createSale: POST sales (section Sales).

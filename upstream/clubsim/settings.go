@@ -67,8 +67,10 @@ type Settings struct {
 	// a club is needed.
 	ClubOptional bool `json:"clubOptional"`
 	// RefuseFilters answers 400 to a read with a parameter that it does not know, instead of ignoring it.
-	RefuseFilters bool   `json:"refuseFilters"`
-	ErrorShape    string `json:"errorShape"` // "hydra" or "plain" ({"status", "message", "code"})
+	RefuseFilters bool `json:"refuseFilters"`
+	// SaleFilters knows the filters of GET sales and GET articles. If it is false, they are unknown parameters.
+	SaleFilters bool   `json:"saleFilters"`
+	ErrorShape  string `json:"errorShape"` // "hydra" or "plain" ({"status", "message", "code"})
 	// EmbeddedOffers is what a product has in offers: "none", "complete" (its offers) or "summary" (its offers without their schedules).
 	EmbeddedOffers string `json:"embeddedOffers"`
 	// BehaviorIRIs true sends a product's behaviors with a behavior, the IRI of their kind, in place of its name in type.
@@ -169,6 +171,7 @@ func DefaultSettings() Settings {
 		UpdateContactPath: "sale",
 		WriteType:         "any",
 		TaxRates:          "percent",
+		SaleFilters:       true,
 		FormerStatus:      "former_customer",
 		ContactStatus:     "status",
 		UniqueEmail:       "off",

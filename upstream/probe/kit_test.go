@@ -109,6 +109,7 @@ var recorded = [][3]string{
 	{"GET", "clubs/11"},
 	{"GET", "clubs"},
 	{"GET", "checkouts"},
+	{"GET", "sales?contactId[]=/demo/contacts/1"},
 	{"GET", "products"},
 	{"GET", "products?page=2"},
 	{"GET", "products?itemsPerPage=1000"},

@@ -151,6 +151,7 @@ func (s *source) readClub(ctx context.Context, scope club.Scope) {
 		s.keep(err)
 	}
 	s.raw(ctx, scope, "sales", nil)
+	s.raw(ctx, scope, "sales", url.Values{contactFilter: {string(club.NewIRI(s.token, "contacts", club.NoID))}})
 	for _, sale := range s.some("GET sales") {
 		_, err := s.client.GetSale(ctx, scope, sale)
 		s.keep(err)

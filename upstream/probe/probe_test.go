@@ -201,3 +201,14 @@ func TestDrift(t *testing.T) {
 		t.Errorf("an unknown member: %v", err)
 	}
 }
+
+// TestSaleFiltersSeen checks that a probe sees whether the list of sales has filters.
+func TestSaleFiltersSeen(t *testing.T) {
+	t.Parallel()
+	for settings, want := range map[string]bool{"{}": true, "saleFilters: false": false, "{saleFilters: false, refuseFilters: true}": false} {
+		report := install(t, []byte(settings)).mustProbe()
+		if value := report.Settings["saleFilters"]; value != want || report.Settings["checkouts"] != "hidden" {
+			t.Errorf("%s: %v", settings, report.Settings)
+		}
+	}
+}

@@ -44,7 +44,11 @@ type recorder struct {
 	lifetime int     // of the token, in seconds; 0: unknown
 	taxRate  float64 // the highest
 	filtered int     // the status of a read with unknownFilter; 0: there is none
+	narrowed narrowed
 }
+
+// narrowed is the response to a read with contactFilter.
+type narrowed struct{ status, length int }
 
 // page is a page of a list.
 type page struct {
@@ -110,6 +114,9 @@ func (r *recorder) record(request *http.Request, status int, body []byte) {
 	if request.URL.Query().Has(unknownFilter) {
 		r.filtered = status
 	}
+	if request.URL.Query().Has(contactFilter) {
+		r.narrowed.status = status
+	}
 	if status == http.StatusTooManyRequests {
 		r.halted = errors.New("the API gateway refused a call with 429, since a limit is used up")
 	}
@@ -138,8 +145,12 @@ const (
 	plainOperation = "GET clubs"
 )
 
-// unknownFilter is a parameter that no club system knows.
-const unknownFilter = "frontdeskProbe"
+const (
+	// unknownFilter is a parameter that no club system knows.
+	unknownFilter = "frontdeskProbe"
+	// contactFilter is a filter that some installations have for sales.
+	contactFilter = "contactId[]"
+)
 
 // segmentPattern matches a segment of a path that is not an identifier.
 var segmentPattern = regexp.MustCompile(`^[a-z_]+$`)
@@ -172,13 +183,17 @@ func (r *recorder) note(operation string, request *http.Request, value any) {
 	if !isList {
 		return
 	}
+	query := request.URL.Query()
+	if query.Has(contactFilter) {
+		r.narrowed.length = len(members)
+		return
+	}
 	for _, member := range members {
 		fields, _ := member.(map[string]any)
 		if id, _ := fields["@id"].(string); id != "" {
 			r.ids[operation] = append(r.ids[operation], club.IRI(id))
 		}
 	}
-	query := request.URL.Query()
 	asked, _ := strconv.Atoi(query.Get("itemsPerPage"))
 	first := query.Get("page") == "" || query.Get("page") == "1"
 	r.pages = append(r.pages, page{first, asked, len(members), more(len(members))})

@@ -42,6 +42,7 @@ var rows = []row{
 	{"countryIso", "the gateway reads the code", "a contact with an address", countryISO},
 	{"contactStatus", "the gateway reads both members", "a contact", contactStatus},
 	{"formerStatus", "staff see this word", "a former customer among the first contacts", formerStatus},
+	{"saleFilters", "the gateway uses no such filter", "a list of sales", saleFilters},
 	{"checkouts", "doctor compares them with the account of the card keys", "the registers of a club", checkouts},
 	{"callLimits", "set FRONTDESK_CLUB_LIMIT_HEADERS=on, so that a 429 with these headers counts as refused", "limit headers", callLimits},
 }
@@ -265,6 +266,21 @@ func contactStatus(seen *recorder) (any, bool) {
 func formerStatus(seen *recorder) (any, bool) {
 	words := slices.Concat(seen.words["contacts.status"], seen.words["contacts.state"])
 	return onlyOne(slices.DeleteFunc(words, func(word string) bool { return !strings.Contains(word, "former") }))
+}
+
+// saleFilters are known if the sales of no contact are none.
+func saleFilters(seen *recorder) (any, bool) {
+	switch of := seen.narrowed; {
+	case len(seen.ids["GET sales"]) == 0: // an empty list tells nothing
+		return nil, false
+	case of.status == http.StatusOK:
+		return of.length == 0, true
+	case of.status == http.StatusNotFound:
+		return true, true
+	case of.status == http.StatusBadRequest && seen.filtered == http.StatusBadRequest:
+		return false, true
+	}
+	return nil, false
 }
 
 // checkouts are played with the account of the processor's double.

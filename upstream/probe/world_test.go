@@ -33,6 +33,7 @@ func randomSettings(random *rand.Rand, world int) map[string]any {
 		"taxRates":         pick("percent", "hundredths"),
 		"contactStatus":    pick("status", "state"),
 		"checkouts":        pick("hidden", "own"),
+		"saleFilters":      flip(),
 		"errorShape":       pick("hydra", "plain"),
 		"embeddedOffers":   pick("none", "summary", "complete"),
 		"behaviorIris":     flip(),
