@@ -1360,6 +1360,11 @@ type CartProblem struct {
 	// Example: {"max":"64"}
 	Params *TextParams `json:"params,omitempty"`
 
+	// Pointer A JSON pointer (RFC 6901) into the cart: the item's field that the problem is about, or the item if the club system names no field. Present with `itemId`.
+	//
+	// Example: /items/0/startDate
+	Pointer *string `json:"pointer,omitempty"`
+
 	// Text In the language of the response.
 	//
 	// Example: must have at most 64 characters
@@ -2779,7 +2784,7 @@ type Registration struct {
 	// |---|---|---|
 	// | `person` | the form for the buyer's details | `person`, or `prospect` to import an account again |
 	// | `items` | the offers, because the cart is empty | `add_item` |
-	// | `fix_cart` | the cart with its `problems` | `check` |
+	// | `fix_cart` | the cart with its `problems` | `check`, or `clear_items` where only another cart helps |
 	// | `mandate` | the form for the bank account | `mandate` |
 	// | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
 	// | `ready` | the cart with the buttons that pay | `pay` |
@@ -3147,7 +3152,7 @@ type StartedRegistration = Registration
 // |---|---|---|
 // | `person` | the form for the buyer's details | `person`, or `prospect` to import an account again |
 // | `items` | the offers, because the cart is empty | `add_item` |
-// | `fix_cart` | the cart with its `problems` | `check` |
+// | `fix_cart` | the cart with its `problems` | `check`, or `clear_items` where only another cart helps |
 // | `mandate` | the form for the bank account | `mandate` |
 // | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
 // | `ready` | the cart with the buttons that pay | `pay` |

@@ -72,8 +72,9 @@ type Line struct {
 
 // CartProblem is a reason why the club system does not accept the cart.
 type CartProblem struct {
-	Code CartProblemCode `json:"code"`
-	Line string          `json:"line,omitempty"` // id of the line that it is about; empty: the whole cart, or not known
+	Code  CartProblemCode `json:"code"`
+	Line  string          `json:"line,omitempty"`  // id of the line that it is about; empty: the whole cart, or not known
+	Field string          `json:"field,omitempty"` // of the line, as its pointer within the item, such as /startDate; empty: not known
 }
 
 // CartProblemCode says why a cart is not accepted. The list is that of the public API; package handlers has its texts in
@@ -146,9 +147,8 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 	for i, article := range sale.Articles {
 		for _, mistake := range article.ImplementationErrors() {
 			problem := ProblemOf(mistake)
-			if problem.Line = cart.Lines[i].ID; !slices.Contains(cart.Problems, problem) {
-				cart.Valid, cart.Problems = false, append(cart.Problems, problem)
-			}
+			problem.Line = cart.Lines[i].ID
+			cart.addProblem(problem)
 		}
 	}
 	if !check.Valid && len(cart.Problems) == 0 {
@@ -160,6 +160,20 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 		cart.Valid, cart.Problems = false, append(cart.Problems, missing)
 	}
 	return cart
+}
+
+// addProblem adds a problem of a line, unless the cart has it. The check may have said the same without the field.
+func (c *Cart) addProblem(problem CartProblem) {
+	c.Valid = false
+	at := slices.IndexFunc(c.Problems, func(known CartProblem) bool {
+		isSameField := known.Field == problem.Field || known.Field == "" || problem.Field == ""
+		return known.Code == problem.Code && known.Line == problem.Line && isSameField
+	})
+	if at < 0 {
+		c.Problems = append(c.Problems, problem)
+		return
+	}
+	c.Problems[at].Field = cmp.Or(c.Problems[at].Field, problem.Field)
 }
 
 // problems translates violations, and finds the lines that they are about.
@@ -212,18 +226,14 @@ var cartProblems = map[string]CartProblemCode{
 // ProblemOf translates a violation for the visitor. The club system's own text is dropped:
 // it is not written for visitors and may name other people.
 func ProblemOf(v club.Violation) CartProblem {
-	return CartProblem{Code: cmp.Or(cartProblems[v.Code], ProblemNotAccepted)}
+	return CartProblem{Code: cmp.Or(cartProblems[v.Code], ProblemNotAccepted), Field: fieldOf(v)}
 }
 
 // FieldProblemOf says which field of an item a violation is about, and what is wrong with it.
 func FieldProblemOf(violation club.Violation) FieldProblem {
-	pointer := "/offerId"
-	for part, field := range fieldsOfItems {
-		if strings.HasSuffix(violation.Field, part) {
-			pointer = field
-		}
-	}
-	code, known := itemProblems[ProblemOf(violation).Code]
+	problem := ProblemOf(violation)
+	pointer := cmp.Or(problem.Field, "/offerId")
+	code, known := itemProblems[problem.Code]
 	switch {
 	case known:
 	case pointer == "/offerId":
@@ -234,12 +244,23 @@ func FieldProblemOf(violation club.Violation) FieldProblem {
 	return FieldProblem{Pointer: pointer, Code: code}
 }
 
-// fieldsOfItems are the fields of an item by the end of the club system's path.
-var fieldsOfItems = map[string]string{
-	"implementation.startDate":       "/startDate",
-	"repaymentSchedule.startDate":    "/debit/from",
-	"repaymentSchedule.debitDay":     "/debit/day",
-	"repaymentSchedule.debitWeekDay": "/debit/weekDay",
+// fieldOf returns the pointer within an item to the field that a violation is about; empty if it is about none of them.
+func fieldOf(violation club.Violation) string {
+	for _, field := range fieldsOfItems {
+		if strings.HasSuffix(violation.Field, field.path) {
+			return field.pointer
+		}
+	}
+	return ""
+}
+
+// fieldsOfItems are the fields of an item by the end of the club system's path, longer ends first: a package has its start dates in
+// implementations, and an installation may name a field of the implementation alone.
+var fieldsOfItems = []struct{ path, pointer string }{
+	{"repaymentSchedule.startDate", "/debit/from"},
+	{"startDate", "/startDate"},
+	{"debitDay", "/debit/day"},
+	{"debitWeekDay", "/debit/weekDay"},
 }
 
 // itemProblems are the codes of an item's field by those of a cart.
@@ -346,12 +367,22 @@ func (c Cart) MarkedIfSettled(state, untouched string) Cart {
 // that the cart need not be read again, or the club system does not sell it to the buyer. The check knows nothing of that, so the cart has
 // to change first.
 func (r *Registration) CartAfter(payment *Payment) Cart {
-	if payment == nil || payment.State != Cancelled && payment.State != Refunded || payment.Sale != r.Sale {
+	if !r.endedUnpaid(payment) {
 		return r.Cart
 	}
 	cart := r.Cart
-	if payment.IsRestricted() && payment.CartRevision == cart.Revision() {
+	if r.isRestricted(payment) {
 		cart.Valid, cart.Problems = false, cart.problems(payment.Restrictions)
 	}
 	return cart.MarkedIfSettled(payment.seenSaleState(), payment.SaleState)
+}
+
+// endedUnpaid reports whether a payment of the registration's sale ended without effect.
+func (r *Registration) endedUnpaid(payment *Payment) bool {
+	return payment != nil && (payment.State == Cancelled || payment.State == Refunded) && payment.Sale == r.Sale
+}
+
+// isRestricted reports whether the club system refused the payment of this very cart because of a restriction, so that no check helps.
+func (r *Registration) isRestricted(payment *Payment) bool {
+	return r.endedUnpaid(payment) && payment.IsRestricted() && payment.CartRevision == r.Cart.Revision()
 }

@@ -73,8 +73,47 @@ func TestCartOfInstallation(t *testing.T) {
 	if cart.Lines[0].Added || !cart.Lines[1].Added || !cart.Lines[1].Required || cart.Lines[2].Required {
 		t.Errorf("the lines are %+v", cart.Lines)
 	}
-	want := []flows.CartProblem{{Code: flows.ProblemStartDateRequired, Line: "chosen"}, {Code: flows.ProblemNotAccepted, Line: "chosen"}}
+	want := []flows.CartProblem{
+		{Code: flows.ProblemStartDateRequired, Line: "chosen", Field: "/startDate"},
+		{Code: flows.ProblemNotAccepted, Line: "chosen"},
+	}
 	if cart.Valid || !slices.Equal(cart.Problems, want) {
 		t.Errorf("the problems are %+v, want %+v", cart.Problems, want)
+	}
+}
+
+// TestFieldsOfProblems reads the fields of the lines that problems are about, however the club system writes their paths, and once
+// where the check says the same without a field.
+func TestFieldsOfProblems(t *testing.T) {
+	t.Parallel()
+	const debitDay = "api.error.sale.article.debit-day-not-allowed"
+	sale := club.Sale{State: "building"}
+	for _, record := range []string{
+		`{"@id": "/demo/articles/1", "offerId": "/demo/offers/1"}`,
+		`{"@id": "/demo/articles/2", "offerId": "/demo/offers/2", "implementationErrors": [
+			{"propertyPath": "repaymentSchedule.debitDay", "code": "` + debitDay + `"}, {"propertyPath": "startDate"}]}`,
+	} {
+		var article club.Article
+		if err := json.Unmarshal([]byte(record), &article); err != nil {
+			t.Fatal(err)
+		}
+		sale.Articles = append(sale.Articles, article)
+	}
+	var registration flows.Registration
+	registration.ApplySale("EUR", sale, club.SaleCheck{Violations: []club.Violation{
+		{Field: "articles[0].implementations[0].startDate"},
+		{Field: "articles[0].repaymentSchedule.startDate"},
+		{Field: "articles[1]", Code: debitDay},
+		{Field: "contactFamilyName"},
+	}})
+	want := []flows.CartProblem{
+		{Code: flows.ProblemNotAccepted, Line: "1", Field: "/startDate"},
+		{Code: flows.ProblemNotAccepted, Line: "1", Field: "/debit/from"},
+		{Code: flows.ProblemDebitDayNotAllowed, Line: "2", Field: "/debit/day"},
+		{Code: flows.ProblemNotAccepted},
+		{Code: flows.ProblemNotAccepted, Line: "2", Field: "/startDate"},
+	}
+	if !slices.Equal(registration.Cart.Problems, want) {
+		t.Errorf("the problems are %+v, want %+v", registration.Cart.Problems, want)
 	}
 }

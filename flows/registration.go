@@ -311,6 +311,9 @@ func (r *Registration) View(payment *Payment, now time.Time) View {
 			view.Methods = slices.DeleteFunc(view.Methods, func(method Method) bool { return method == ByCard })
 		}
 		view.Actions = openActions(r, len(view.Methods) > 0, now)
+		if r.isRestricted(payment) {
+			view.Actions = slices.DeleteFunc(view.Actions, func(action string) bool { return action == "check" })
+		}
 	case Paying:
 		if view.PaymentView.Retry == "new" || payment.State == Priced {
 			view.Actions, view.Methods = []string{"pay"}, []Method{payment.Method}

@@ -26,7 +26,7 @@ const (
 var mainActions = map[Step][]string{
 	StepPerson:    {"prospect", "person"},
 	StepItems:     {"add_item"},
-	StepFixCart:   {"check"},
+	StepFixCart:   {"check", "clear_items"},
 	StepMandate:   {"mandate"},
 	StepCode:      {"sign", "resend", "mandate"},
 	StepReady:     {"pay"},

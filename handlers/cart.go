@@ -172,8 +172,19 @@ func problemsOf(ctx context.Context, cart flows.Cart, club catalogue.Details, no
 			Text:   texts.Cart[problem.Code],
 			Params: paramsOf(limitsOf(problem, cart, club, now)),
 			ItemId: otherLine(problem.Line),
+
+			Pointer: pointerOf(problem, cart),
 		}
 	})
+}
+
+// pointerOf points into the cart, at the item that a problem is about, or at its field; nil if the problem is about the whole cart.
+func pointerOf(problem flows.CartProblem, cart flows.Cart) *string {
+	i := slices.IndexFunc(cart.Lines, func(line flows.Line) bool { return line.ID != "" && line.ID == problem.Line })
+	if i < 0 {
+		return nil
+	}
+	return new("/items/" + strconv.Itoa(i) + problem.Field)
 }
 
 // limitsOf returns the ages or the start dates that a problem's offer has according to the operator.

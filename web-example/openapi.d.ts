@@ -2007,7 +2007,7 @@ export interface components {
          *     |---|---|---|
          *     | `person` | the form for the buyer's details | `person`, or `prospect` to import an account again |
          *     | `items` | the offers, because the cart is empty | `add_item` |
-         *     | `fix_cart` | the cart with its `problems` | `check` |
+         *     | `fix_cart` | the cart with its `problems` | `check`, or `clear_items` where only another cart helps |
          *     | `mandate` | the form for the bank account | `mandate` |
          *     | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
          *     | `ready` | the cart with the buttons that pay | `pay` |
@@ -2217,6 +2217,11 @@ export interface components {
             code?: components["schemas"]["CartProblemCode"];
             /** @description The item that the problem is about; absent for the whole cart. */
             itemId?: components["schemas"]["Id"];
+            /**
+             * @description A JSON pointer (RFC 6901) into the cart: the item's field that the problem is about, or the item if the club system names no field. Present with `itemId`.
+             * @example /items/0/startDate
+             */
+            pointer?: string;
         };
         /**
          * @description Why a cart is not valid. Show the `text` of a code that you do not know.

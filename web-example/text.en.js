@@ -309,6 +309,8 @@ export default {
     },
     paying: "One moment…",
     invalid: "You cannot pay for this cart as it is",
+    /** At the fields of an item that the club does not accept. */
+    wrong: { startDate: "Please choose a start date that the club accepts.", debit: "Please choose a debit day that the club accepts." },
     checkAgain: "Check again",
     problems: {
       other: "The club does not accept this cart. Choose another offer, or ask the club.",

@@ -316,6 +316,7 @@ export default {
     },
     paying: "Un instant…",
     invalid: "Ce panier ne peut pas être payé tel quel",
+    wrong: { startDate: "Veuillez choisir une date de début que le club accepte.", debit: "Veuillez choisir un jour de prélèvement que le club accepte." },
     checkAgain: "Vérifier à nouveau",
     problems: {
       other: "Le club n’accepte pas ce panier. Choisissez une autre offre, ou adressez-vous au club.",

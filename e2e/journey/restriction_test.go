@@ -78,6 +78,10 @@ func expectRestricted(t *testing.T, registration api.Registration, message strin
 	if registration.State != api.Open || registration.Step != "fix_cart" || registration.Cart.Valid || canPay {
 		t.Errorf("the registration is %s at %s, and offers %+v", registration.State, registration.Step, registration.Next)
 	}
+	canCheck := slices.ContainsFunc(registration.Next, func(action api.Action) bool { return action.Action == "check" })
+	if canCheck || registration.Next[0].Action != "clear_items" {
+		t.Errorf("no check helps, and the registration offers %+v", registration.Next)
+	}
 	if code := string(registration.Message.Code); code != message {
 		t.Errorf("the message is %s, want %s", code, message)
 	}

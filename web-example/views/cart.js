@@ -61,47 +61,64 @@ function lead(registration) {
 /** @param {Registration} registration */
 function items(registration) {
   const { items } = registration.cart;
-  const several = items.filter(({ origin }) => origin === "chosen").length > 1;
   return h("section", { class: "panel", "aria-labelledby": "items-heading" },
     h("h2", { id: "items-heading" }, text.cart.items),
-    h("ul", { class: "lines" }, items.map((item) => line(item, several && can(registration, "clear_items")))),
+    h("ul", { class: "lines" }, items.map((item) => line(item, removable(registration)))),
     h("ul", { class: "edits" },
       can(registration, "add_item") && h("li", {}, h("a", { href: linkTo({ registration: registration.id, step: "offer" }), "data-add": true }, text.cart.more)),
       can(registration, "clear_items") && h("li", {}, h("a", { href: linkTo({ registration: registration.id, step: "instead" }), "data-instead": true }, text.cart.instead))));
 }
+
+/**
+ * Whether items can be removed one by one: with a single one, the visitor chooses something else instead.
+ * @param {Registration} registration
+ */
+const removable = (registration) => can(registration, "clear_items") && registration.cart.items.filter(({ origin }) => origin === "chosen").length > 1;
 
 /** Where lines come from that the club system adds to the visitor's choice. */
 const ADDED = ["required", "adjustment"];
 
 /**
  * @param {Cart["items"][number]} item
- * @param {boolean} removable
+ * @param {boolean} isRemovable
  */
-const line = (item, removable) =>
+const line = (item, isRemovable) =>
   h("li", { "data-item": item.offerId ?? "" },
     h("div", {},
       h("strong", {}, nameOf(item)),
       item.origin === "chosen" && item.startDate && h("small", {}, text.terms.starts(date(item.startDate))),
       item.origin === "chosen" && partsOf(item),
       debitOf(item, findOffer(get().catalogue, item.offerId)?.offer.billing?.rhythm),
+      wrongFields(item).map((field) => h("p", { class: "field-error", "data-problem-at": field }, icon("alert"), text.cart.wrong[field])),
       isProrata(item) ? h("small", { "data-prorata": true }, prorata(item).why) : ADDED.includes(item.origin) && h("small", { class: "tag", "data-added": true }, item.price.amount ? text.cart.added : text.cart.included),
-      item.origin === "chosen" && h("div", { class: "line-edits" }, editor(item), removable && remover(item))),
+      item.origin === "chosen" && h("div", { class: "line-edits" }, editor(item), isRemovable && remover(item))),
     h("span", { class: "amount" }, money(item.price)));
 
 /**
- * Changes an item's start date and debit day, if it has them.
+ * The fields of an item that the club does not accept.
+ * @param {Cart["items"][number]} item
+ */
+const wrongFields = ({ id }) =>
+  FIELDS.filter((field) => get().registration?.cart.problems.some((problem) => id && problem.itemId === id && fieldAt(problem) === field));
+
+/** The fields of an item, as pointers to it name them. */
+const FIELDS = /** @type {const} */ (["startDate", "debit"]);
+
+/**
+ * Changes an item's start date and debit day, if it has them or needs them.
  * @param {Cart["items"][number]} item
  */
 function editor(item) {
   const { id, name, startDate, debit } = item;
-  if (!(startDate || debit) || !can(get().registration, "clear_items")) return null;
+  const wrong = wrongFields(item);
+  if (!(startDate || debit || wrong.length) || !can(get().registration, "clear_items")) return null;
   return button({ class: "link", id: `edit-${id}`, "data-edit": id, "aria-label": text.cart.editItem(name), onclick: edit }, text.cart.edit);
 
   /** The catalogue says what to ask for. Without it, as for a member's own offer, the visitor chooses again. */
   function edit() {
     const { registration, catalogue } = get();
     const found = findOffer(catalogue, item.offerId);
-    if (found) askDays(found.offer, (changed) => changeItem(item, changed), { startDate, debitDay: debit?.day }, text.offer.start.save);
+    if (found) askDays(found.offer, (changed) => changeItem(item, changed), { startDate, debitDay: debit?.day, isRefused: wrong.includes("startDate") }, text.offer.start.save);
     else go({ registration: registration?.id, step: "instead" });
   }
 }
@@ -245,7 +262,26 @@ const toSign = (registration) =>
 const ABOUT_THE_PERSON = ["age_restricted", "person_incomplete"];
 
 /**
- * What prevents the payment, shown above everything else.
+ * Whether staff may solve a problem while the cart stays the same, so that checking it again helps.
+ * @param {Cart["problems"][number]} problem
+ */
+const mayPass = (problem) => problem.code !== "age_restricted" && !fieldAt(problem);
+
+/**
+ * The field of an item that a problem is about, as the pointer to it names it; undefined if it is about the whole item or cart.
+ * @param {Cart["problems"][number]} problem
+ */
+const fieldAt = ({ pointer }) => pointer?.split("/")[3];
+
+/**
+ * The chosen items that the club does not sell to the visitor, if it sells the others.
+ * @param {Registration} registration
+ */
+const wrongItems = (registration) =>
+  registration.cart.items.filter(({ id, origin }) => origin === "chosen" && removable(registration) && registration.cart.problems.some((problem) => problem.itemId === id && !fieldAt(problem)));
+
+/**
+ * What prevents the payment, shown above everything else, and what helps.
  * @param {Registration} registration
  */
 function problems(registration) {
@@ -254,13 +290,15 @@ function problems(registration) {
   const corrects = can(registration, "person");
   const words = /** @type {Record<string, string>} */ ({ ...text.cart.problems, ...(!corrects && { age_restricted: text.cart.notForAge }) });
   const isAge = isTooYoungOrOld(registration);
+  const completes = corrects && cart.problems.some(({ code }) => ABOUT_THE_PERSON.includes(code));
   return h("div", { class: "cart-problems", "data-cart-problems": true },
     h("h2", {}, text.cart.invalid),
     h("ul", {}, cart.problems.map((problem) => h("li", { "data-problem": problem.code }, words[problem.code] ?? problem.text))),
     h("div", { class: "actions actions-row" },
-      cart.problems.some(({ code }) => ABOUT_THE_PERSON.includes(code)) && corrects && h("a", { class: "button", href: linkTo({ registration: registration.id, step: "person" }) }, text.cart.correct),
-      isAge && !corrects && can(registration, "clear_items") && h("a", { class: "button", href: linkTo({ registration: registration.id, step: "instead" }), "data-instead": true }, text.cart.instead),
-      !(isAge && cart.problems.length === 1) && can(registration, "check") && button({ class: "button button-quiet", id: "check", "data-check": true, onclick: checkAgain }, text.cart.checkAgain)));
+      completes && h("a", { class: "button", href: linkTo({ registration: registration.id, step: "person" }) }, text.cart.correct),
+      wrongItems(registration).map(({ id = "", name }) => button({ class: "button button-quiet", "data-remove-wrong": id, onclick: () => removeItem(id) }, text.cart.removeItem(name))),
+      ((isAge && !corrects) || !can(registration, "check")) && can(registration, "clear_items") && h("a", { class: completes ? "button button-quiet" : "button", href: linkTo({ registration: registration.id, step: "instead" }), "data-instead": true }, text.cart.instead),
+      cart.problems.some(mayPass) && can(registration, "check") && button({ class: "button button-quiet", id: "check", "data-check": true, onclick: checkAgain }, text.cart.checkAgain)));
 }
 
 const skeleton = () =>

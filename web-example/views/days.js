@@ -14,7 +14,7 @@ import { debitDays } from "./debit.js";
  * @param {string} [label] what the button does
  */
 export function askDays(offer, take, chosen = {}, label = text.offer.start.continue) {
-  const asksStart = offer.needs.includes("startDate");
+  const asksStart = offer.needs.includes("startDate") || chosen.isRefused;
   const input = h("input", {
     type: "date", id: "start-date", name: "startDate", "data-field": "startDate",
     required: true, ...startDates(offer), ...(chosen.startDate && { value: chosen.startDate }), "aria-describedby": "start-hint start-error", onchange: () => judge(),

@@ -37,6 +37,9 @@ const PICTURES = {
 /** The methods for which this page has texts. For others, for states without a picture and at unknown steps, it shows the gateway's message. */
 const METHODS = ["card", "later", "free", "desk"];
 
+/** Messages about a buyer who does not meet a condition of an offer. They say more than this page's own texts for the payment's state. */
+const RESTRICTED = ["payment_restricted_refunding", "payment_restricted_refunded", "settlement_restricted", "desk_restricted"];
+
 /** @param {import("../store.js").State} state */
 export const reads = ({ registration, details, readings, confirmed }) => [registration, details, readings < READINGS_TO_BELIEVE, confirmed];
 
@@ -69,7 +72,8 @@ function words(registration, state) {
   if (state === "processing" && message.code === "payment_on_hold") return text.payment.onHold;
   const [cards, others] = /** @type {Record<string, any>[]} */ ([text.payment, text.settlement]);
   if (!isKnown(registration) || !Object.hasOwn(PICTURES, state) || !METHODS.includes(payment?.method ?? "")) return { heading: text.payment.other, lead: message.text };
-  return (payment?.method !== "card" && others[state]) || cards[state];
+  const usual = (payment?.method !== "card" && others[state]) || cards[state];
+  return RESTRICTED.includes(message.code) ? { heading: usual.heading, lead: message.text } : usual;
 }
 
 /**
