@@ -55,8 +55,8 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestSaleFilters lists sales and articles by the filters of installations. If the settings turn these off, they are parameters that the lists
-// do not know.
+// TestSaleFilters lists sales and articles by the filters of installations. If the settings turn these off, they are parameters that
+// the lists do not know.
 func TestSaleFilters(t *testing.T) {
 	client := newTestClient(t, "demo-sale-filters")
 	contact, other := client.newContact(nil), client.newContact(nil)
