@@ -44,9 +44,10 @@ func (w *World) checkoutRecord(at *club) record {
 	})
 }
 
-// listCheckouts: GET checkouts, those of the acting club.
+// listCheckouts: GET checkouts.
 func listCheckouts(c *request) (response, error) {
-	return paginate(c, "Checkout", []*club{c.club}, c.w.checkoutRecord)
+	listed := filter(clubs, func(at *club) bool { return c.listed(at.id, nil) })
+	return paginate(c, "Checkout", listed, c.w.checkoutRecord)
 }
 
 func (s Settings) hidesCheckouts() bool { return s.Checkouts == checkoutsHidden }

@@ -68,7 +68,7 @@ func (w *World) saleRecord(sale *sale) record {
 	return w.record("Sale", "sales", sale.ID, members)
 }
 
-// listSales: GET sales, those of the clubs below the acting node. The description does not show it, installations have it.
+// listSales: GET sales. The description does not show it, installations have it.
 func listSales(call *request) (response, error) {
 	matches, err := call.saleFilter("")
 	if err != nil {
@@ -80,9 +80,8 @@ func listSales(call *request) (response, error) {
 // saleFilter reads the filters by which installations list sales. In a list of articles, their names begin with "sale.". What the request
 // may not see never matches.
 func (c *request) saleFilter(prefix string) (matches func(*sale) bool, err error) {
-	visible := func(s *sale) bool { return c.sees(s.ClubID) && c.caller.maySee(s.ContactID) }
 	if !c.w.settings.SaleFilters {
-		return visible, nil
+		return func(s *sale) bool { return c.listed(s.ClubID, nil) && c.caller.maySee(s.ContactID) }, nil
 	}
 	clubIDs, noClub := c.filterIRIs(prefix+"clubId", "clubs")
 	contactIDs, noContact := c.filterIRIs(prefix+"contactId", "contacts")
@@ -92,7 +91,8 @@ func (c *request) saleFilter(prefix string) (matches func(*sale) bool, err error
 	references, channels, states := query.all(prefix+"invoiceReference"), query.all(prefix+"channel"), query.all(prefix+"state")
 	return func(s *sale) bool {
 		created, _ := c.within(prefix+"createdAt", s.CreatedAt)
-		return visible(s) && created && wanted(clubIDs, s.ClubID) && wanted(contactIDs, s.ContactID) && wanted(invoiceIDs, s.Invoice) &&
+		return c.listed(s.ClubID, clubIDs) && c.caller.maySee(s.ContactID) && created && wanted(contactIDs, s.ContactID) &&
+			wanted(invoiceIDs, s.Invoice) &&
 			wanted(references, s.invoiceReference()) && wanted(channels, channelWeb) && wanted(states, s.State)
 	}, cmp.Or(noClub, noContact, noInvoice, noMoment)
 }
