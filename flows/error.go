@@ -199,7 +199,7 @@ func ClubFailed(err error, detail DetailCode) error {
 		upstream = cause // such as a refused token, without which the call was not sent
 	}
 	failure.RetryAfter = upstream.RetryAfter
-	if errors.Is(upstream, club.ErrBusy) && upstream.RetryAfter > 0 { // the API gateway's limits leave no call now
+	if upstream.LimitReached() && upstream.RetryAfter > 0 {
 		failure.Code = Overloaded
 	} else if upstream.Outcome == club.NotSent || upstream.Status == 429 || upstream.Status == 503 {
 		failure.Code = ClubSystemUnavailable

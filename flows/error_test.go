@@ -2,9 +2,12 @@ package flows_test
 
 import (
 	"errors"
+	"net/http"
 	"testing"
+	"time"
 
 	"frontdesk/flows"
+	"frontdesk/upstream/club"
 )
 
 func TestCodeOf(t *testing.T) {
@@ -24,5 +27,29 @@ func TestCodeOf(t *testing.T) {
 	}
 	if !errors.Is(flows.ErrOwned, flows.ErrConflict) {
 		t.Error("ErrOwned does not match ErrConflict")
+	}
+}
+
+// TestClubFailed: visitors for whose calls the API gateway's limits leave no room come back when they are told to, whether the gateway
+// refused a call or none was made. An unexplained 429 says that the club system is not available.
+func TestClubFailed(t *testing.T) {
+	t.Parallel()
+	refused := club.Error{Outcome: club.Refused, Status: http.StatusTooManyRequests, RetryAfter: time.Minute}
+	held := club.Error{Outcome: club.NotSent, RetryAfter: time.Minute, Err: club.ErrBusy}
+	unexplained := club.Error{Outcome: club.Unknown, Status: http.StatusTooManyRequests, RetryAfter: time.Minute}
+	for _, test := range []struct {
+		err  club.Error
+		want flows.Code
+	}{
+		{refused, flows.Overloaded},
+		{held, flows.Overloaded},
+		{unexplained, flows.ClubSystemUnavailable},
+		{club.Error{Outcome: club.NotSent, Err: &refused}, flows.Overloaded},
+		{club.Error{Outcome: club.NotSent, Err: club.ErrBusy}, flows.ClubSystemUnavailable},
+	} {
+		failure, ok := errors.AsType[*flows.Error](flows.ClubFailed(&test.err, flows.DetailCartUnread))
+		if !ok || failure.Code != test.want {
+			t.Errorf("%v: %v", &test.err, failure)
+		}
 	}
 }

@@ -142,6 +142,11 @@ func (e *Error) Seen() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// LimitReached reports whether the API gateway's limits leave no call now: it refused this one, or would have refused it.
+func (e *Error) LimitReached() bool {
+	return errors.Is(e.Err, ErrBusy) || e.Outcome == Refused && e.Status == http.StatusTooManyRequests
+}
+
 // Violation is one violation. The club system's text of it is not read: it may quote personal data.
 type Violation struct {
 	// Field is the path of the field in the request, such as "clubCode"; empty when the
