@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -202,11 +203,20 @@ const concurrentReads = 8
 
 func (cfg Config) checkToken(ctx context.Context, peers clients) []flows.Check {
 	if err := peers.club.Authorise(ctx, cfg.ClubToken); err != nil {
-		return finding(partClub, "token", flows.Failed, err.Error(),
+		return finding(partClub, "token", flows.Failed, err.Error(), clubFix(err,
 			"check that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and "+
-				"FRONTDESK_CLUB_GATEWAY_KEY are the ones from its provider")
+				"FRONTDESK_CLUB_GATEWAY_KEY are the ones from its provider"))
 	}
 	return finding(partClub, "token", flows.OK, "issued", "")
+}
+
+// clubFix is what to do about a call that failed: what the caller says, unless a limit explains it.
+func clubFix(err error, otherwise string) string {
+	if failure, ok := errors.AsType[*club.Error](err); ok && (failure.LimitReached() || failure.Status == http.StatusTooManyRequests) {
+		return "nothing is wrong with the configuration: the club system's API gateway allows no more calls now; run doctor again in a minute, " +
+			"and see QuotaReached in the runbook"
+	}
+	return otherwise
 }
 
 func (cfg Config) checkClubSystem(ctx context.Context, peers clients) []flows.Check {
@@ -215,9 +225,9 @@ func (cfg Config) checkClubSystem(ctx context.Context, peers clients) []flows.Ch
 	}
 	network, err := peers.club.NetworkNodes(ctx, club.Scope{ClientToken: cfg.ClubToken})
 	if err != nil {
-		return finding(partClub, "network", flows.Failed, err.Error(),
+		return finding(partClub, "network", flows.Failed, err.Error(), clubFix(err,
 			"check that FRONTDESK_CLUB_TOKEN is the organisation's client token, and that FRONTDESK_CLUB_API has the path-prefix "+
-				"with which its paths begin")
+				"with which its paths begin"))
 	}
 	clubs := network.Clubs()
 	if len(clubs) == 0 {

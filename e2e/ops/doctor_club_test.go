@@ -30,6 +30,20 @@ func TestDoctorInProduction(t *testing.T) {
 	}
 }
 
+// TestDoctorAtTheLimit: while the API gateway allows no more calls, doctor says so, and suspects no credentials.
+func TestDoctorAtTheLimit(t *testing.T) {
+	t.Parallel()
+	env := frontdesktest.NewEnv(t)
+	environment := testMode(env)
+	for _, allowed := range []int{1, 2} { // a token, and no read; then neither
+		plays(t, env.Upstreams, func(s *clubsim.Settings) { s.CallLimits = clubsim.CallLimits{PerMinute: allowed, SliceMs: 100} })
+		printed, _ := doctor(t, environment)
+		if !strings.Contains(printed, "allows no more calls now") || strings.Contains(printed, "FRONTDESK_CLUB_TOKEN is") {
+			t.Errorf("%d calls a minute:\n%s", allowed, printed)
+		}
+	}
+}
+
 // plays gives the simulator other settings.
 func plays(t *testing.T, upstreams *frontdesktest.Upstreams, change func(*clubsim.Settings)) {
 	t.Helper()
