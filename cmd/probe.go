@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"frontdesk/upstream/club"
 	"frontdesk/upstream/probe"
 )
 
@@ -57,6 +58,9 @@ func (p *probeCommand) run(ctx context.Context) error {
 		if strings.HasPrefix(problem.Error(), "FRONTDESK_CLUB_") {
 			return problem
 		}
+	}
+	if p.cfg.Mode == "mock" && p.cfg.Club.BaseURL != "" {
+		return errors.New("mock mode would probe its own simulator: set FRONTDESK_MODE to test or live to probe FRONTDESK_CLUB_URL")
 	}
 	if p.calls < 1 {
 		return errors.New("--calls must be above 0")
@@ -127,17 +131,23 @@ func (p *probeCommand) probe(ctx context.Context) (*probe.Report, error) {
 		Now:       time.Now,
 		After:     time.After,
 	})
-	if err != nil {
+	if _, called := errors.AsType[*club.Error](err); called {
 		return nil, fmt.Errorf("the club system cannot be probed: %w; frontdesk doctor says more", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the club system cannot be probed: %w", err)
 	}
 	return report, nil
 }
 
 // write writes the files, and returns errDrift if the installation has changed since the former one.
 func (p *probeCommand) write(report *probe.Report, former []byte) error {
-	changes, err := report.Drift(former)
-	if err != nil {
-		return err
+	var changes []probe.Change
+	if p.former != "" {
+		var err error
+		if changes, err = report.Drift(former); err != nil {
+			return err
+		}
 	}
 	if p.settings != "" {
 		if err := os.WriteFile(p.settings, report.File(), 0o644); err != nil { // #nosec G306 -- shapes are no secret

@@ -103,6 +103,7 @@ func TestProbeRefuses(t *testing.T) {
 		"--compare: open " + gone:                  {"--compare", gone},
 		"--settings: open " + gone:                 {"--settings", gone},
 		"--metrics: open " + gone:                  {"--settings", unwritten, "--metrics", gone},
+		"the file has no settings":                 {"--compare", writeFile(t, "")},
 		"--calls must be above 0":                  {"--settings", unwritten, "--calls=0"},
 		"cannot be probed: club: Token: not_sent":  {"--settings", unwritten, "--club-url=http://127.0.0.1:1"},
 		"cannot be probed: club: Token: refused, ": {"--settings", unwritten, "--club-client-secret=wrong"},
@@ -113,7 +114,12 @@ func TestProbeRefuses(t *testing.T) {
 			t.Errorf("%v: exit code %d, file: %v", arguments, code, err)
 		}
 	}
-	printed, code := runProbe(t, "")
+	printed, code := runProbe(t, url, "--mode=mock")
+	expectAll(t, printed, "mock mode would probe its own simulator")
+	if code != 1 {
+		t.Errorf("in mock mode: exit code %d", code)
+	}
+	printed, code = runProbe(t, "")
 	expectAll(t, printed, "FRONTDESK_CLUB_URL is missing")
 	if code != 1 {
 		t.Errorf("without an address: exit code %d", code)

@@ -3,6 +3,7 @@ package probe
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,6 +31,9 @@ func (r *Report) Drift(former []byte) ([]Change, error) {
 	var file map[string]any
 	if err := yaml.Unmarshal(former, &file); err != nil {
 		return nil, err
+	}
+	if len(file) == 0 {
+		return nil, errors.New("the file has no settings")
 	}
 	before, now := members(file[membersSetting]), members(r.Settings[membersSetting])
 	delete(file, membersSetting)

@@ -105,7 +105,11 @@ const longPage = "1000"
 
 // read makes the calls, the most telling ones first. It returns an error if it sees no club.
 func (s *source) read(ctx context.Context) error {
-	if err := s.client.Authorise(ctx, s.token); err != nil {
+	err := s.client.Authorise(ctx, s.token)
+	if failure, ours := errors.AsType[*club.Error](err); ours && failure.Status == http.StatusTooManyRequests {
+		return s.halted
+	}
+	if err != nil {
 		return err
 	}
 	network, err := s.client.NetworkNodes(ctx, club.Scope{ClientToken: s.token})

@@ -56,9 +56,9 @@ func TestEndsEarly(t *testing.T) {
 		says     string
 	}{
 		"budget":       {"", 10, clubsim.Fault{}, 10, "10 calls were made, as many as --calls allows"},
-		"minute":       {"callLimits: {perMinute: 40}", 300, clubsim.Fault{}, 21, "half of the API gateway's limit of 40 calls"},
-		"day":          {"callLimits: {perDay: 50}", 300, clubsim.Fault{}, 26, "half of the API gateway's limit of 50 calls"},
-		"429":          {"", 300, on("/class_events", "too_many"), 300, "refused a call with 429"},
+		"minute":       {"callLimits: {perMinute: 40}", 300, clubsim.Fault{}, 21, "allows 40 calls, and the probe leaves half"},
+		"day":          {"callLimits: {perDay: 50}", 300, clubsim.Fault{}, 26, "allows 50 calls, and the probe leaves half"},
+		"429":          {"", 300, on("/class_events", "too_many"), 300, "refused with 429"},
 		"no responses": {"", 300, on("/attendees", "drop_after"), 300, "does not respond"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -190,15 +190,26 @@ func TestDrift(t *testing.T) {
 	if said := fmt.Sprint(changes); err != nil || said != "[{GET optins readable not readable, status 403}]" {
 		t.Errorf("refused: %s, %v", said, err)
 	}
-	short, err := install(t, usual).probe(10)
-	if err != nil {
-		t.Fatal(err)
+	for file, want := range map[string]string{"pageSizes: 3": "pageSizes", "": "no settings"} {
+		if _, err := refused.mustProbe().Drift([]byte(file)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", file, err)
+		}
 	}
-	if changes, err := short.Drift(former); err != nil || len(changes) > 0 {
-		t.Errorf("a probe that ended early: %v, %v", changes, err)
-	}
-	if _, err := short.Drift([]byte("pageSizes: 3")); err == nil || !strings.Contains(err.Error(), "pageSizes") {
-		t.Errorf("an unknown member: %v", err)
+}
+
+// TestDriftOfShortProbe: what a probe that ended early has not seen is no change.
+func TestDriftOfShortProbe(t *testing.T) {
+	t.Parallel()
+	settings := []byte("countryIso: true")
+	former := install(t, settings).mustProbe().File()
+	for calls := 4; calls <= 12; calls += 4 {
+		short, err := install(t, settings).probe(calls)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if changes, err := short.Drift(former); err != nil || len(changes) > 0 {
+			t.Errorf("%d calls: %v, %v", calls, changes, err)
+		}
 	}
 }
 

@@ -96,7 +96,7 @@ func (r *recorder) mayCall() error {
 	}
 	for _, limit := range []club.CallLimit{limits.Rate, limits.Quota} {
 		if limit.Remaining < limit.Limit/2 && limit.Reset.After(r.now()) {
-			return fmt.Errorf("half of the API gateway's limit of %d calls is left to the gateways", limit.Limit)
+			return fmt.Errorf("the API gateway allows %d calls, and the probe leaves half of them to the gateways", limit.Limit)
 		}
 	}
 	if r.halted == nil && r.budget > 0 && r.calls >= r.budget {
@@ -118,7 +118,7 @@ func (r *recorder) record(request *http.Request, status int, body []byte) {
 		r.narrowed.status = status
 	}
 	if status == http.StatusTooManyRequests {
-		r.halted = errors.New("the API gateway refused a call with 429, since a limit is used up")
+		r.halted = errors.New("a call was refused with 429: a limit of calls is used up")
 	}
 	value, ok := decode(body)
 	switch {

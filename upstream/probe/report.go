@@ -64,7 +64,11 @@ func newReport(seen *source) *Report {
 		if seen.shapes[operation] != nil || status == http.StatusNoContent {
 			continue
 		}
-		report.NotSeen = append(report.NotSeen, Gap{operation, fmt.Sprintf("another response than status %d", status)})
+		what := "another response than status %d"
+		if status < http.StatusMultipleChoices {
+			what = "JSON: the response has none, although its status is %d"
+		}
+		report.NotSeen = append(report.NotSeen, Gap{operation, fmt.Sprintf(what, status)})
 		if status != http.StatusUnauthorized && status != http.StatusTooManyRequests && status < 500 {
 			report.failures[operation] = status
 		}

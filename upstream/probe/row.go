@@ -39,7 +39,7 @@ var rows = []row{
 	{"dateTimeZone", "the gateway reads both forms", "a record with a date-time", dateTimeZone},
 	{"dateTimes", "the gateway turns them into days by the time zones in FRONTDESK_CLUBS_FILE", "a record with a date", dateTimes},
 	{"phpJson", "the gateway reads both forms, except in amounts of a sale or a debt", "lists that are all written alike", phpJSON},
-	{"countryIso", "the gateway reads the code", "a contact with an address", countryISO},
+	{"countryIso", "the gateway reads the code", "a contact or a club with an address", countryISO},
 	{"contactStatus", "the gateway reads both members", "a contact", contactStatus},
 	{"formerStatus", "staff see this word", "a former customer among the first contacts", formerStatus},
 	{"saleFilters", "the gateway uses no such filter", "a list of sales", saleFilters},
@@ -246,9 +246,15 @@ func phpJSON(seen *recorder) (any, bool) {
 	return nil, false
 }
 
+// countryISO is what contacts show, or else clubs: a probe that ends early has seen no contact.
 func countryISO(seen *recorder) (any, bool) {
-	of := func(name string) int { return total(seen.shapes["GET contacts"].kinds("member[].address." + name)) }
-	return of("addressCountryIso") > 0, of("addressCountryIso")+of("addressCountry") > 0
+	for _, at := range [][2]string{{"GET contacts", "member[].address."}, {"GET clubs", "member[]."}, {"GET clubs/{id}", ""}} {
+		of := func(name string) int { return total(seen.shapes[at[0]].kinds(at[1] + name)) }
+		if of("addressCountryIso")+of("addressCountry") > 0 {
+			return of("addressCountryIso") > 0, true
+		}
+	}
+	return nil, false
 }
 
 func contactStatus(seen *recorder) (any, bool) {
