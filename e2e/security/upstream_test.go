@@ -109,6 +109,9 @@ func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 		"deep":               says(200, ld, strings.Repeat(`{"a":`, 20000)+strings.Repeat("}", 20000)),
 		"another contact": says(200, ld,
 			`{"@id":"/other/contacts/1002","number":"`+marker+`","status":"customer","clubId":"/other/clubs/11"}`),
+		"another contact of the club": says(200, ld,
+			`{"@id":"/demo/contacts/1002","number":"`+marker+`","status":"customer","clubId":"/demo/clubs/11"}`),
+		"identifiers in identifiers": says(200, ld, strings.Repeat(`{"@id":`, 40)+"7"+strings.Repeat("}", 40)),
 		"elsewhere": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, lure.URL+"/"+marker, http.StatusTemporaryRedirect)
 		},

@@ -1,6 +1,8 @@
 package payment_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +75,29 @@ func TestForeignCheckIsNoValidity(t *testing.T) {
 				t.Errorf("the processor holds %+v", held)
 			}
 		})
+	}
+}
+
+// TestAnotherSalesRecord: the club system's response for a sale is that of another buyer's, who has the same in the cart. No payment is
+// recorded in that buyer's name.
+func TestAnotherSalesRecord(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment, other := world.Authorised(gateway), world.Registered(gateway)
+	world.Clock.Advance(2 * time.Minute) // the last reading of the sale has expired
+	record := fmt.Sprintf(`{"@id": %q, "@type": "Sale", "state": "building", "contactId": %q, "contactNumber": "C999",
+		"clubId": "/demo/clubs/11", "clubCode": "PARIS11", "checkoutId": "/demo/checkouts/111",
+		"totalTI": %d, "articles": [{"offerId": %q, "priceTI": %[3]d}]}`,
+		other.Sale, other.Contact.IRI, quarterPassPrice, quarterPass)
+	world.Fault(clubsim.Fault{
+		Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/" + payment.Sale.ID()},
+		Kind:  "foreign_json",
+		Body:  json.RawMessage(record),
+	})
+	payment = world.Settle(gateway, payment)
+	if payment.State != flows.Cancelled || len(world.Sim.Ledger()) != 0 {
+		t.Errorf("%s (%s), ledger %+v", payment.State, payment.Reason, world.Sim.Ledger())
 	}
 }
 

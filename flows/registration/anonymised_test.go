@@ -33,6 +33,28 @@ func TestAnonymisedContact(t *testing.T) {
 	}
 }
 
+// TestAnotherContactsRecord: the club system's response for a contact is the record of another one, whose data was removed. Nothing of the
+// first one is erased.
+func TestAnotherContactsRecord(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	gateway := world.Gateway()
+	open, token := world.Visited(gateway)
+	world.Fault(clubsim.Fault{
+		Match: clubsim.FaultMatch{Method: "GET", Path: "/contacts/" + open.Contact.IRI.ID()},
+		Kind:  "foreign_json",
+		Body:  json.RawMessage(`{"@id": "/demo/contacts/999999", "@type": "Person", "status": "temp", "isAnonymous": true}`),
+	})
+	if _, err := gateway.Registrations.Refresh(t.Context(), open.ID); flows.CodeOf(err) != flows.ClubSystemFailed {
+		t.Errorf("refreshed: %v", err)
+	}
+	world.Fault()
+	view, err := gateway.Registrations.Get(t.Context(), open.ID, token)
+	if err != nil || view.Contact == nil || view.Contact.IRI != open.Contact.IRI {
+		t.Errorf("the registration is %+v, %v", view.Registration, err)
+	}
+}
+
 // anonymise removes a contact's personal data at the club system.
 func (w *world) anonymise(contact club.IRI) {
 	w.Helper()

@@ -166,7 +166,7 @@ func TestLanesAreApart(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		io.WriteString(w, `{"@id": "/demo-b/sales/1", "totalTI": 4990, "state": "building", "articles": []}`)
+		io.WriteString(w, `{"@id": "`+r.URL.Path+`", "totalTI": 4990, "state": "building", "articles": []}`)
 	})
 	client := breaking(upstream)
 	for range 4 {

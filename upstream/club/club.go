@@ -17,6 +17,8 @@ type Club struct {
 
 func (c Club) check() error { return requireIRI(c.IRI, "clubs") }
 
+func (c Club) identifier() IRI { return c.IRI }
+
 // GetClub reads a club. That this operation exists is an assumption: the API's description
 // does not say where the club code of a sale comes from.
 func (c *Client) GetClub(ctx context.Context, scope Scope, club IRI) (Club, error) {

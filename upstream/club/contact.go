@@ -135,6 +135,8 @@ func (c *Contact) unreadable() []*DecodeError { return c.left }
 
 func (c Contact) check() error { return requireIRI(c.IRI, "contacts") }
 
+func (c Contact) identifier() IRI { return c.IRI }
+
 // ContactTag is a tag of a contact; some offers require a tag.
 type ContactTag struct {
 	IRI          IRI    `json:"@id"`

@@ -65,6 +65,17 @@ func requireIRI(iri IRI, collection string) error {
 	return require("@id", iri != "")
 }
 
+// identifiable is a record that is read by its identifier.
+type identifiable interface{ identifier() IRI }
+
+// requireAsked returns an error for a record that is not the one that a request reads.
+func (r *request) requireAsked(result any) error {
+	if of, ok := result.(identifiable); ok && r.isRead() && r.record != "" && of.identifier() != r.record {
+		return &DecodeError{Field: "@id", Want: "that of the record that was asked for"}
+	}
+	return nil
+}
+
 // maxAmount in cents, positive or negative: ten billion. Sums of a few hundred
 // such amounts stay exact in every JSON parser.
 const maxAmount = 1_000_000_000_000
@@ -102,7 +113,7 @@ type dated interface {
 // decode reads the response to an accepted request. When its content is needed and cannot
 // be read, the outcome is Unknown: the club system did something, and the response does not
 // say what.
-func decode[T any](op string, response response, zoneOf func(IRI) *time.Location) (T, *Error) {
+func decode[T any](request *request, response response, zoneOf func(IRI) *time.Location) (T, *Error) {
 	var result T
 	if _, ok := any(result).(noContent); ok {
 		return result, nil
@@ -117,9 +128,12 @@ func decode[T any](op string, response response, zoneOf func(IRI) *time.Location
 	if of, ok := any(&result).(checker); ok && err == nil {
 		err = of.check()
 	}
+	if err == nil {
+		err = request.requireAsked(&result)
+	}
 	if err != nil {
 		return result, &Error{
-			Operation: op,
+			Operation: request.op,
 			Outcome:   Unknown,
 			Status:    response.status,
 			Err:       err,

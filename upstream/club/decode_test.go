@@ -269,9 +269,9 @@ func TestUnreadableAnswers(t *testing.T) {
 			"GetSale: unknown, status 200 (response unreadable: field address.postalCode is not a string)"},
 		{`{"@id": 1, "totalTI": 1}`, readSale, "GetSale: unknown, status 200 (response unreadable: field @id is not a string)"},
 		{
-			`{"@id": "/demo/sales/1", "totalTI": 1, "invoice": {"@id": 7}}`,
+			`{"@id": "/demo/sales/1", "totalTI": 1, "contactId": {"@id": 7}}`,
 			readSale,
-			"GetSale: unknown, status 200 (response unreadable: field invoice.@id is not a string)",
+			"GetSale: unknown, status 200 (response unreadable: field contactId.@id is not a string)",
 		},
 		{`secret`, readSale, "GetSale: unknown, status 200 (response is not JSON)"},
 		{`{"@id": "/demo/sales/1", "totalTI": 1`, readSale, "GetSale: unknown, status 200 (response is not JSON)"},

@@ -25,6 +25,7 @@ type request struct {
 	method string
 	scope  Scope
 	path   string // from the client token on; empty: an identifier did not fit
+	record IRI    // in the path; empty: none
 	query  url.Values
 	body   any     // sent as JSON; nil sends no body
 	token  *string // a contact's access token; nil: the client's own
@@ -34,7 +35,13 @@ type request struct {
 }
 
 func get(op string, scope Scope, path string, record IRI) request {
-	return request{op: op, method: http.MethodGet, scope: scope, path: scope.path(path, record)}
+	return request{
+		op:     op,
+		method: http.MethodGet,
+		scope:  scope,
+		path:   scope.path(path, record),
+		record: record,
+	}
 }
 
 func post(op string, scope Scope, path string, record IRI, body any) request {
@@ -43,6 +50,7 @@ func post(op string, scope Scope, path string, record IRI, body any) request {
 		method: http.MethodPost,
 		scope:  scope,
 		path:   scope.path(path, record),
+		record: record,
 		body:   body,
 	}
 }
@@ -53,6 +61,7 @@ func put(op string, scope Scope, path string, record IRI, body any) request {
 		method: http.MethodPut,
 		scope:  scope,
 		path:   scope.path(path, record),
+		record: record,
 		body:   body,
 	}
 }
@@ -108,7 +117,7 @@ func do[T any](ctx context.Context, client *Client, request request) (T, error) 
 	failure := client.retry(ctx, b, &request, func(ctx context.Context) *Error {
 		a, e := client.authorised(ctx, b, &request)
 		if e == nil {
-			result, e = decode[T](request.op, a, client.zoneOf(request.scope))
+			result, e = decode[T](&request, a, client.zoneOf(request.scope))
 		}
 		return e
 	})

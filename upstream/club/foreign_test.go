@@ -1,7 +1,9 @@
 package club_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -115,6 +117,31 @@ func TestForeignNotFound(t *testing.T) {
 	_, err := club.New(configured(u.URL)).GetSale(t.Context(), demo, sale)
 	if errors.Is(err, club.ErrNotFound) || !errors.Is(err, club.ErrForeign) {
 		t.Errorf("got %v, want ErrForeign", err)
+	}
+}
+
+// TestAnotherRecord: a record that is read is the one that was asked for.
+func TestAnotherRecord(t *testing.T) {
+	for record, read := range map[string]func(context.Context, *club.Client) error{
+		`{"@id": "/demo/clubs/%d", "code": "PARIS11"}`: func(ctx context.Context, c *club.Client) error {
+			return result(c.GetClub(ctx, demo, "/demo/clubs/7"))
+		},
+		`{"@id": "/demo/contacts/%d", "status": "temp"}`: func(ctx context.Context, c *club.Client) error {
+			return result(c.GetContact(ctx, demo, "/demo/contacts/7"))
+		},
+		`{"@id": "/demo/mandates/%d", "state": "signed"}`: func(ctx context.Context, c *club.Client) error {
+			return result(c.GetMandate(ctx, demo, "/demo/mandates/7"))
+		},
+		`{"@id": "/demo/sales/%d", "state": "building", "totalTI": 0, "articles": []}`: func(ctx context.Context, c *club.Client) error {
+			return result(c.GetSale(ctx, demo, "/demo/sales/7"))
+		},
+	} {
+		if err := read(t.Context(), reading(t, fmt.Sprintf(record, 7))); err != nil {
+			t.Errorf("%s: %v", record, err)
+		}
+		if err := read(t.Context(), reading(t, fmt.Sprintf(record, 8))); !errors.Is(err, club.ErrForeign) {
+			t.Errorf("another one is read in place of %s: %v", record, err)
+		}
 	}
 }
 

@@ -17,6 +17,8 @@ func (m Mandate) Signed() bool { return m.State == "signed" }
 
 func (m Mandate) check() error { return requireIRI(m.IRI, "mandates") }
 
+func (m Mandate) identifier() IRI { return m.IRI }
+
 // NewMandate is a mandate to be signed; every field is required, but either Bacs or the four that identify a SEPA account.
 // No error and no log line of this package holds bank data.
 type NewMandate struct {

@@ -209,7 +209,11 @@ func acceptable(w http.ResponseWriter, r *http.Request) {
 	case collection == "contact_migration_requests":
 		collection = "signature_requests"
 	}
-	body := strings.Replace(everything, "things", collection, 1)
+	id := "/demo/" + collection + "/1"
+	if r.Method == http.MethodGet {
+		id = r.URL.Path
+	}
+	body := strings.Replace(everything, "/demo/things/1", id, 1)
 	if collection == "signature_requests" {
 		body = strings.Replace(body, "building", "validated", 1)
 	}

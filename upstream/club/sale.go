@@ -31,6 +31,8 @@ type Sale struct {
 
 func (s Sale) check() error { return requireIRI(s.IRI, "sales") }
 
+func (s Sale) identifier() IRI { return s.IRI }
+
 // NewSale is a cart to be opened. Contact, Club and ClubCode are required; the other fields
 // are required before the sale is settled.
 type NewSale struct {

@@ -288,7 +288,7 @@ func normalizeToken(op string, response response) ([]byte, *Error) {
 		}
 		return nil, failure
 	}
-	read, e := decode[tokenResponse](op, response, nil)
+	read, e := decode[tokenResponse](&request{op: op}, response, nil)
 	if e != nil {
 		return nil, e
 	}

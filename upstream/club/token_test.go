@@ -80,7 +80,11 @@ func (i *issuer) business(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	io.WriteString(w, `{"@id": "/demo/sales/1", "totalTI": 4990, "state": "building", "articles": []}`)
+	id := "/demo/sales/1"
+	if r.Method == http.MethodGet {
+		id = r.URL.Path
+	}
+	io.WriteString(w, `{"@id": "`+id+`", "totalTI": 4990, "state": "building", "articles": []}`)
 }
 
 func (i *issuer) revoke(token string) {
