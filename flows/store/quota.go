@@ -11,7 +11,8 @@ import (
 )
 
 // quotaState reads what is known of the API gateway's limits, in fields "<limit> <what>": of the rate and of the quota its limit, the calls
-// left, and of its present window its begin, its end and the calls that were left at its begin. Times are in ms, by the clock of Redis.
+// left, when a response told them, and of its present window its begin, its end and the calls that were left at its begin. Times are in ms,
+// by the clock of Redis; what was written later than now was written before that clock was set back.
 //
 // A lane may make a call while more is left than its floor: a part of what would be left if all calls were spread evenly over the
 // window. So the lanes above it always find calls, and nothing is left over at the end.
@@ -26,6 +27,13 @@ for i = 1, #fields, 2 do
 end
 local function get(name, what) return state[name .. ' ' .. what] end
 local function set(name, values) for what, value in pairs(values) do state[name .. ' ' .. what] = value end end
+if (state.saved or 0) > now + 1000 then state = {} end
+for _, name in ipairs({'rate', 'quota'}) do -- nothing is known of a limit unless all is
+  local whole = (get(name, 'limit') or 0) > 0 and (get(name, 'period') or 0) > 0
+  for _, what in ipairs({'left', 'first', 'began'}) do whole = whole and get(name, what) end
+  if not whole then state[name .. ' ends'] = nil end
+end
+local function known(name) return get(name, 'ends') ~= nil end
 local function begin(name, left, ends)
   set(name, {left = left, first = left, began = now, ends = ends})
   if name == 'rate' then -- a signup's last calls are long after its start, so that one window says little
@@ -35,8 +43,8 @@ local function begin(name, left, ends)
   end
 end
 local function spare(name, floor, wanted)
+  if not known(name) then return wanted, 0 end
   local ends, left = get(name, 'ends'), get(name, 'left')
-  if not ends then return wanted, 0 end
   if ends <= now then
     begin(name, get(name, 'limit'), now + get(name, 'period')) -- until a response tells when it really ends
     set(name, {guessed = 1})
@@ -50,18 +58,23 @@ local function spare(name, floor, wanted)
 end
 local floors = {0, 0.1, 0.2, 0.3, 0.5} -- in the order of club.Lanes
 local function save()
+  state.saved = now
   local written = {}
   for field, value in pairs(state) do
     written[#written + 1] = field
     written[#written + 1] = string.format('%.3f', value)
   end
-  if #written > 0 then redis.call('HSET', KEYS[1], unpack(written)) end
+  redis.call('DEL', KEYS[1])
+  redis.call('HSET', KEYS[1], unpack(written))
   redis.call('PEXPIRE', KEYS[1], 172800000)
 end
 `
 
 // shareCalls grants calls. The spike arrest is kept to by a bucket: in no slice more than two thirds of its limit, since calls that
 // are sent in two slices may arrive in one; and payments find half of the bucket.
+//
+// Where no call is left, and no response has told anything for four minutes, one call finds out: the provider may have raised the limit,
+// and a wrong header must not stop all calls until the end that it names. A limit of which none tells then, either, does not exist.
 //
 // KEYS  1 quota of the organisation
 // ARGV  1-3 limit, remaining and reset of the rate, ms; 0: none  4-6 the same of the quota  7 spike; 0: none  8 its slice, ms
@@ -72,16 +85,17 @@ end
 var shareCalls = redis.NewScript(quotaState + `
 local function see(name, limit, remaining, ends)
   if limit == 0 or ends <= now then return end
-  local known, guessed = get(name, 'ends'), get(name, 'guessed') == 1
-  local slack = math.min(1000, (get(name, 'period') or 0) / 4) -- some gateways compute the end for each response
-  if known and not guessed and ends < known - slack then return end -- an earlier window
-  if known and known > now and (guessed or ends <= known + slack) then
-    set(name, {left = math.min(get(name, 'left'), remaining), ends = ends, guessed = 0})
+  local former, guessed, period = get(name, 'ends') or 0, get(name, 'guessed') == 1, get(name, 'period') or 0
+  local slack = math.min(1000, period / 4) -- some gateways compute the end for each response
+  local earlier = guessed and 0 or former - ends
+  if earlier > 30000 then period = 0 -- what was known was wrong
+  elseif earlier > slack then return end -- a slow response tells of an earlier window
+  if former > now and get(name, 'tried') ~= 1 and (guessed or math.abs(earlier) <= slack) then
+    set(name, {left = math.min(get(name, 'left'), remaining), ends = ends})
   else
     begin(name, remaining, ends)
-    set(name, {guessed = 0})
   end
-  set(name, {limit = limit, period = math.max(get(name, 'period') or 0, ends - get(name, 'began'))})
+  set(name, {limit = limit, period = math.max(period, ends - get(name, 'began')), guessed = 0, tried = 0, told = now})
 end
 local seen = {}
 for i = 1, 8 do seen[i] = tonumber(ARGV[i]) end
@@ -89,22 +103,32 @@ see('rate', seen[1], seen[2], seen[3])
 see('quota', seen[4], seen[5], seen[6])
 local reply, gap, burst = {}, 0, math.max(1, seen[7] / 3)
 if seen[7] > 0 then gap = 3 * seen[8] / seen[7] end
+state.next = math.min(state.next or 0, now + burst * gap) -- a former response may have told another spike
 for lane, floor in ipairs(floors) do
   local wanted = tonumber(ARGV[8 + lane])
   local free, wait = wanted, 0
   for _, name in ipairs({'rate', 'quota'}) do
     local calls, pause = spare(name, floor, wanted)
+    if calls == 0 and wanted > 0 and now - (get(name, 'told') or get(name, 'began')) > 240000 then
+      if get(name, 'tried') == 1 then
+        state[name .. ' ends'] = nil
+        calls = wanted
+      else
+        set(name, {told = now, tried = 1})
+        calls = 1
+      end
+    end
     free, wait = math.min(free, calls), math.max(wait, pause)
   end
   if gap > 0 then
-    local ahead = math.max(0, (state.next or 0) - now) / gap
+    local ahead = math.max(0, state.next - now) / gap
     local own = lane == 1 and burst or math.max(1, burst / 2)
     free = math.min(free, math.max(0, math.floor(own - ahead)))
     if free < wanted then wait = math.max(wait, (ahead + free + 1 - own) * gap) end
-    if free > 0 then state.next = math.max(state.next or 0, now) + free * gap end
+    if free > 0 then state.next = math.max(state.next, now) + free * gap end
   end
   for _, name in ipairs({'rate', 'quota'}) do
-    if get(name, 'left') then set(name, {left = get(name, 'left') - free}) end
+    if known(name) then set(name, {left = get(name, 'left') - free}) end
   end
   if lane < #floors then state.calls = (state.calls or 0) + free end
   reply[#reply + 1] = free
@@ -126,7 +150,7 @@ return reply
 // Returns how long the newcomer has to wait, ms; 0: admitted.
 var admitNewcomer = redis.NewScript(quotaState + `
 local turn, limit = tonumber(redis.call('GET', KEYS[2]) or '-1'), get('rate', 'limit')
-if turn == 0 or not limit then return 0 end
+if turn == 0 or not known('rate') then return 0 end
 local _, wait = spare('quota', floors[4], 1)
 local _, pause = spare('rate', floors[4], 1)
 wait = math.max(wait, pause)

@@ -50,12 +50,12 @@ func testQuotaByLane(redis *fixture) {
 	if grant := ask("spike", spike, 0, 40); grant.Calls < 5 || grant.Calls > 10 {
 		redis.Errorf("after them, payments get %+v", grant)
 	}
-	key := "fd:{quota:unreadable}:calls"
+	key := quotaKey("unreadable")
 	redis.redis.HSet(redis.Context(), key, "rate ends", "9e18", "rate left", "0", "rate limit", "many", "rate began", "-1", "noise", "\x00")
 	if grant := ask("unreadable", minute(100, 100), 0, 1); grant.Calls != 1 {
 		redis.Errorf("with an unreadable record, a payment gets %+v", grant)
 	}
-	redis.redis.Set(redis.Context(), "fd:{quota:foreign}:calls", "of another type", 0)
+	redis.redis.Set(redis.Context(), quotaKey("foreign"), "of another type", 0)
 	if _, err := share(redis.Context(), club.CallRequest{Organisation: "foreign", Wanted: make([]int, len(club.Lanes))}); err == nil {
 		redis.Error("a key of another type is not reported")
 	}
@@ -64,6 +64,85 @@ func testQuotaByLane(redis *fixture) {
 	}
 	if grant := ask("none", club.CallLimits{}, 4, 7); grant.Calls != 7 || grant.Wait != 0 {
 		redis.Errorf("without limits: %+v", grant)
+	}
+}
+
+// TestWrongLimits: neither a limit that a response names by mistake, nor one that the provider raises, nor a clock that is set back, nor
+// half a record stops all calls until the end that is named.
+func TestWrongLimits(t *testing.T) { onEach(t, testWrongLimits) }
+
+func testWrongLimits(redis *fixture) {
+	share := store.ShareCalls(redis.redis)
+	left := func(remaining int, ends time.Duration) club.CallLimit {
+		return club.CallLimit{Limit: 1000, Remaining: remaining, Reset: time.Now().Add(ends)}
+	}
+	payments := func(organisation string, seen club.CallLimits) int {
+		redis.Helper()
+		wanted := make([]int, len(club.Lanes))
+		wanted[0] = 9
+		grants, err := share(redis.Context(), club.CallRequest{Organisation: organisation, Seen: seen, Wanted: wanted})
+		if err != nil {
+			redis.Fatal(err)
+		}
+		return grants[0].Calls
+	}
+	expect := func(what string, got, want int) {
+		redis.Helper()
+		if got != want {
+			redis.Errorf("%s: %d calls of 9 are granted, want %d", what, got, want)
+		}
+	}
+	none, minute := club.CallLimits{}, club.CallLimits{Rate: left(900, time.Minute)}
+	wrong := club.CallLimits{Rate: left(0, 40*time.Hour), Quota: left(0, 40*time.Hour)}
+	expect("a response names two days for the minute", payments("rate", club.CallLimits{Rate: wrong.Rate}), 0)
+	expect("the next one is right", payments("rate", minute), 9)
+	if wait, err := redis.AdmitNewcomer(redis.Context(), "rate", "visitor"); err != nil || wait != 0 {
+		redis.Errorf("a newcomer waits %s, %v", wait, err)
+	}
+
+	for organisation, told := range map[string]club.CallLimits{
+		"raised":   {Quota: left(500, 40*time.Hour)},
+		"used up":  {Quota: left(0, 40*time.Hour)},
+		"mistaken": none,
+	} {
+		expect(organisation+": no call is left", payments(organisation, club.CallLimits{Quota: wrong.Quota}), 0)
+		redis.elapse(organisation, 3*time.Minute)
+		expect(organisation+": three minutes later", payments(organisation, none), 0)
+		redis.elapse(organisation, 2*time.Minute)
+		expect(organisation+": after five minutes", payments(organisation, none), 1)
+		expect(organisation+": at once", payments(organisation, told), map[string]int{"raised": 9}[organisation])
+		redis.elapse(organisation, 5*time.Minute)
+		expect(organisation+": later", payments(organisation, none), map[string]int{"raised": 9, "used up": 1, "mistaken": 9}[organisation])
+	}
+
+	spike := club.CallLimits{Spike: 1, Slice: time.Minute}
+	payments("spike", spike)
+	expect("a slower spike was told", payments("spike", spike), 0)
+	fast := club.CallLimits{Spike: 30, Slice: 100 * time.Millisecond}
+	payments("spike", fast)
+	redis.elapse("spike", time.Second)
+	expect("it was wrong", payments("spike", fast), 9)
+
+	payments("clock", club.CallLimits{Rate: left(0, time.Minute), Spike: 1, Slice: time.Minute})
+	redis.elapse("clock", -20*time.Hour)
+	expect("the clock of Redis was set back", payments("clock", minute), 9)
+
+	redis.redis.HSet(redis.Context(), quotaKey("half"), "rate ends", time.Now().Add(time.Hour).UnixMilli(), "rate limit", 7)
+	if wait, err := redis.AdmitNewcomer(redis.Context(), "half", "visitor"); err != nil || wait != 0 {
+		redis.Errorf("with half a record, a newcomer waits %s, %v", wait, err)
+	}
+	expect("half a record", payments("half", none), 9)
+}
+
+func quotaKey(organisation string) string { return "fd:{quota:" + organisation + "}:calls" }
+
+// elapse makes what Redis knows of an organisation's limits as much older.
+func (b *fixture) elapse(organisation string, d time.Duration) {
+	b.Helper()
+	for field, value := range b.redis.HGetAll(b.Context(), quotaKey(organisation)).Val() {
+		if ms, err := strconv.ParseFloat(value, 64); err == nil && ms > 1e12 {
+			b.redis.HSet(b.Context(), quotaKey(organisation), field, strconv.FormatFloat(ms-float64(d.Milliseconds()), 'f', 3, 64))
+		}
 	}
 }
 

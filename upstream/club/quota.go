@@ -31,7 +31,7 @@ func (l CallLimits) known() bool { return l.Rate.Limit > 0 || l.Quota.Limit > 0 
 // CallRequest asks for calls to an organisation's club system: how many each lane wants, in the order of Lanes.
 type CallRequest struct {
 	Organisation string
-	Seen         CallLimits // by this gateway, in its latest response
+	Seen         CallLimits // by this gateway, in its latest response; without the rate and the quota once they were passed on
 	Wanted       []int
 }
 
@@ -44,6 +44,9 @@ type CallGrant struct {
 // maxLimitWait is twice the longest window of the API gateway, a day. A later end has another unit than milliseconds, or is not
 // the API gateway's; calls, payments among them, would wait for it.
 const maxLimitWait = 48 * time.Hour
+
+// maxSlice is the longest slice of a spike arrest, in milliseconds. A longer one has another unit.
+const maxSlice = 60_000
 
 // readReset reads when a limit ends. It reports false without a readable end within maxLimitWait.
 func readReset(header http.Header, limit string, now time.Time) (end time.Time, ok bool) {
@@ -68,9 +71,9 @@ func readCallLimits(header http.Header, now time.Time) (limits CallLimits) {
 		return found
 	}
 	limits.Rate, limits.Quota = limit("X-Rate-Limit"), limit("X-Quota")
-	slice := time.Duration(number("X-Spike-Arrest-Slice-Period")) * time.Millisecond
-	if spike := number("X-Spike-Arrest-Limit"); spike > 0 && slice > 0 {
-		limits.Spike, limits.Slice = spike, slice
+	slice := number("X-Spike-Arrest-Slice-Period")
+	if spike := number("X-Spike-Arrest-Limit"); spike > 0 && slice > 0 && slice <= maxSlice {
+		limits.Spike, limits.Slice = spike, time.Duration(slice)*time.Millisecond
 	}
 	return limits
 }
@@ -86,6 +89,7 @@ type quota struct {
 
 	mu       sync.Mutex
 	seen     CallLimits
+	told     bool        // share has the rate and the quota that were seen, which other gateways may know better by now
 	queues   [][]*caller // in the order of Lanes
 	held     []int64     // callers that were refused, likewise
 	asking   bool
@@ -171,6 +175,8 @@ func (q *quota) ask(ctx context.Context) {
 		grants, err := q.share(ctx, request)
 		if err != nil {
 			grants = q.alone(ctx, request, err)
+		} else {
+			q.tell(request.Seen)
 		}
 		q.failing = err != nil
 		if pause := q.serve(grants); pause > 0 {
@@ -184,12 +190,22 @@ func (q *quota) next() (request CallRequest, waiting bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	request = CallRequest{Organisation: q.organisation, Seen: q.seen, Wanted: make([]int, len(Lanes))}
+	if q.told {
+		request.Seen.Rate, request.Seen.Quota = CallLimit{}, CallLimit{}
+	}
 	for rank, queue := range q.queues {
 		request.Wanted[rank] = len(queue)
 		waiting = waiting || len(queue) > 0
 	}
 	q.asking = waiting
 	return request, waiting
+}
+
+// tell notes that share has what was seen, unless a response has shown something else meanwhile.
+func (q *quota) tell(seen CallLimits) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.told = q.told || q.seen == seen
 }
 
 // serve gives callers their calls, those first who came first, and refuses those that would have to wait too long. It returns the
@@ -252,7 +268,7 @@ func (q *quota) see(latest CallLimits) {
 	defer q.mu.Unlock()
 	now := q.now()
 	if latest.known() || !q.seen.Rate.Reset.After(now) && !q.seen.Quota.Reset.After(now) {
-		q.seen = latest
+		q.seen, q.told = latest, false
 	}
 }
 
