@@ -90,8 +90,8 @@ func (c *collection[T]) ended(have, added int) bool {
 		return true
 	case c.paged:
 		return !c.next
-	case c.total != nil:
-		return have >= *c.total
+	case c.total != nil && *c.total >= have: // otherwise it is wrong
+		return have == *c.total
 	}
 	return len(c.members) < pageSize
 }
@@ -106,7 +106,7 @@ func list[T any](ctx context.Context, client *Client, request request) ([]T, err
 // order and from several goroutines, so that work on the records can begin. seen may get
 // records beyond the end of the list.
 func listConcurrently[T any](ctx context.Context, client *Client, request request, seen func([]T)) ([]T, error) {
-	got := accumulator[T]{seen: make(map[IRI]bool)}
+	got := accumulator[T]{seen: make(map[string]bool)}
 	for page, wave := 1, 1; page <= maxPages; page, wave = page+wave, got.nextPages(page+wave-1) {
 		pages, errs := make([]collection[T], wave), make([]error, wave)
 		var reads sync.WaitGroup
@@ -139,7 +139,7 @@ func listConcurrently[T any](ctx context.Context, client *Client, request reques
 
 // firstPages reads a list up to a number of pages, one after the other; what is beyond them is not needed.
 func firstPages[T any](ctx context.Context, client *Client, request request, most int) (records[T], error) {
-	got := accumulator[T]{seen: make(map[IRI]bool)}
+	got := accumulator[T]{seen: make(map[string]bool)}
 	for page, ended := 1, false; page <= most && !ended; page++ {
 		read, err := do[collection[T]](ctx, client, request.forPage(page))
 		if err == nil && page == 1 {
@@ -160,17 +160,17 @@ func unbounded(op string) error {
 // accumulator collects the pages of a list.
 type accumulator[T any] struct {
 	all   records[T]
-	seen  map[IRI]bool
-	total int // according to the latest page; 0: unknown
-	size  int // of the first page
+	seen  map[string]bool // by record.key
+	total int             // according to the latest page; 0: unknown
+	size  int             // of the first page
 }
 
 // add adds a page, and reports whether the list ends with it.
 func (a *accumulator[T]) add(page collection[T]) bool {
 	before := len(a.all)
 	for _, member := range page.members {
-		if member.id == "" || !a.seen[member.id] {
-			a.seen[member.id] = true
+		if !a.seen[member.key] {
+			a.seen[member.key] = true
 			a.all = append(a.all, member)
 		}
 	}

@@ -113,6 +113,34 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestPagesIgnored: an installation that ignores page numbers sends the same records again, which ends a list also if they have no
+// identifiers: a club may collect on every day of the month.
+func TestPagesIgnored(t *testing.T) {
+	var days []string
+	for day := 1; day <= 31; day++ {
+		days = append(days, fmt.Sprintf(`{"debitDay": %d, "date": "2026-12-%02d"}`, day, day))
+	}
+	upstream := serve(t, answering(http.StatusOK, "["+strings.Join(days, ",")+"]"))
+	got := must[[]club.DebitDay](t)(club.New(configured(upstream.URL)).ListAllowedDebitDays(t.Context(), demo, "2026-12-01"))
+	if len(got) != 31 || len(upstream.seen()) > 2 {
+		t.Errorf("%d days after %d requests", len(got), len(upstream.seen()))
+	}
+}
+
+// TestWrongTotal: a total below what a page has does not end a list.
+func TestWrongTotal(t *testing.T) {
+	for _, total := range []int{-1, 0, 7} {
+		wrong := pager{65, 30, func(_ pager, members string, _ int) string {
+			return fmt.Sprintf(`{"hydra:member": %s, "hydra:totalItems": %d}`, members, total)
+		}, false}
+		upstream := serve(t, wrong.ServeHTTP)
+		got := must[[]club.Product](t)(club.New(configured(upstream.URL)).ListProducts(t.Context(), demo, club.ProductQuery{}))
+		if len(got) != 65 || len(upstream.seen()) != 3 {
+			t.Errorf("total %d: %d products in %d requests", total, len(got), len(upstream.seen()))
+		}
+	}
+}
+
 // TestPagesSideBySide: once the first page shows how long the list is, the other pages are read in parallel.
 func TestPagesSideBySide(t *testing.T) {
 	var together sync.WaitGroup

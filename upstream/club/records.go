@@ -23,7 +23,8 @@ const ErrUnreadable = cause("no record of the list can be read")
 type records[T any] []record[T]
 
 type record[T any] struct {
-	id    IRI // empty: it has none
+	id    IRI    // empty: it has none
+	key   string // what distinguishes it from others: its identifier, or without one all of it
 	value T
 	err   *DecodeError // why it cannot be read
 }
@@ -50,6 +51,7 @@ func (r *record[T]) read(data jsontext.Value) {
 	var identity lenient[identified]
 	_ = unmarshal(data, &identity) // an unreadable one has none
 	r.id = identity.value.IRI
+	r.key = cmp.Or(string(r.id), string(data))
 	err := decodeError(unmarshal(data, &r.value))
 	if of, ok := any(&r.value).(checker); ok && err == nil {
 		err = of.check()
