@@ -5,9 +5,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/upstream/club"
 )
@@ -32,6 +34,48 @@ func tasting(status int, body []byte) *club.Client {
 	cfg := configured("http://club.invalid")
 	cfg.Transport, cfg.Limits.MaxAttempts = cannedResponse{status, body}, 1
 	return club.New(cfg)
+}
+
+// TestNestedRecords: a record that is nested in others again and again takes no more time than another one of its length.
+func TestNestedRecords(t *testing.T) {
+	nested := func(levels int, begin, core, end string) string {
+		return strings.Repeat(begin, levels) + core + strings.Repeat(end, levels)
+	}
+	for name, body := range map[string]string{
+		"identifiers": `{"@id": "/demo/sales/1", "contactId": ` + nested(40, `{"@id": `, "7", "}") + "}",
+		"products": `{"member": [` + nested(12, `{"@id": "/demo/offers/1", "product": {"@id": "/demo/products/1", "offers": [`,
+			"7", `], "name": 7}, "name": 7}`) + "]}",
+		"offers": `{"member": [` + nested(12, `{"@id": "/demo/products/1", "offers": [{"rhythmBilling": "P1M", "registrationFeeTI": 0,
+			"totalPriceTI": 0, "isFirstMonthPayed": false, "articleBehaviors": [], "repaymentSchedule": {"occurrences": [], "recurrences": []},
+			"product": `, "7", `, "name": 7}], "name": 7}`) + "]}",
+	} {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for _, op := range operations {
+				_ = op.call(context.Background(), tasting(http.StatusOK, []byte(body))) // some read it
+			}
+		}()
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s: still being read after 20 seconds", name)
+		}
+	}
+}
+
+// TestDeepNodes: nodes that are nested again and again take no more memory than others of their length.
+func TestDeepNodes(t *testing.T) {
+	const levels = 2000
+	nodes := `{"member": [` + strings.Repeat(`{"@id": "/demo/network_nodes/1", "children": [`, levels) + `"` + strings.Repeat("x", 1<<19) + `"` +
+		strings.Repeat("]}", levels) + "]}"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := tasting(http.StatusOK, []byte(nodes)).NetworkNodes(t.Context(), demo)
+	runtime.ReadMemStats(&after)
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 100 || !errors.Is(err, club.ErrUnreadable) {
+		t.Errorf("%d MiB; %v", used, err)
+	}
 }
 
 // seeds are responses of every kind, intact and broken.

@@ -1,10 +1,13 @@
 package club
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // NetworkNode is a node of a chain of clubs: a group, a franchise or a club.
@@ -68,11 +71,31 @@ type nodeFields struct {
 	Parent lenient[IRI] `json:"parent"` // in a list without children
 }
 
+// maxNodeDepth is how deeply the JSON of a node may be nested: ten times as deeply as that of a group with franchises. Each level of nodes
+// is a copy of all that is below it.
+const maxNodeDepth = 60
+
+// deeper reports whether JSON is nested more deeply.
+func deeper(data []byte, depth int) bool {
+	decoder := jsontext.NewDecoder(bytes.NewReader(data), asWritten)
+	for {
+		if _, err := decoder.ReadToken(); err != nil {
+			return false // the end, or an error that is found when it is decoded
+		}
+		if decoder.StackDepth() > depth {
+			return true
+		}
+	}
+}
+
 // UnmarshalJSON reads a node in either form.
 func (w *wireNode) UnmarshalJSON(data []byte) error {
 	if data[0] == '"' {
 		w.reference = true
 		return unmarshal(data, &w.IRI)
+	}
+	if deeper(data, maxNodeDepth) {
+		return &DecodeError{Field: "children", Want: "nested less deeply"}
 	}
 	var below struct {
 		Children records[wireNode] `json:"children"`

@@ -57,12 +57,14 @@ type plainOffer Offer
 func (o *Offer) UnmarshalJSON(data []byte) error {
 	var wire struct {
 		plainOffer
-		Behaviors behaviors `json:"articleBehaviors"`
+		Product   productOfOffer `json:"product"`
+		Behaviors behaviors      `json:"articleBehaviors"`
 	}
 	if err := unmarshal(data, &wire); err != nil {
 		return err
 	}
 	*o = Offer(wire.plainOffer)
+	o.Product = Product(wire.Product)
 	o.IsProrated = slices.ContainsFunc(wire.Behaviors, func(b articleBehavior) bool { return b.Implementation.IsProrated })
 	entries := slices.Concat(o.RepaymentSchedule.Occurrences, o.RepaymentSchedule.Recurrences)
 	err := cmp.Or(checkAmount("registrationFeeTI", o.RegistrationFeeTI), checkAmount("totalPriceTI", o.TotalPriceTI),

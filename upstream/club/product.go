@@ -59,11 +59,8 @@ type Product struct {
 // plainProduct is a Product without its methods.
 type plainProduct Product
 
-// UnmarshalJSON reads a product, or only its IRI where the API refers to one.
+// UnmarshalJSON reads a product.
 func (p *Product) UnmarshalJSON(data []byte) error {
-	if data[0] == '"' {
-		return unmarshal(data, &p.IRI)
-	}
 	var wire struct {
 		plainProduct
 		Offers lenient[records[embeddedOffer]] `json:"offers"`
@@ -72,11 +69,7 @@ func (p *Product) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*p = Product(wire.plainProduct)
-	for i, behavior := range p.Behaviors {
-		if behavior.Type == "" {
-			p.Behaviors[i].Type = p.kindOf(behavior)
-		}
-	}
+	p.nameBehaviors()
 	offers := wire.Offers.value
 	for _, embedded := range offers.readable() {
 		if len(offers.unreadable()) == 0 && embedded.isOf(p.IRI) {
@@ -84,6 +77,28 @@ func (p *Product) UnmarshalJSON(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// productOfOffer is the summary of a product in an offer. It has no offers of its own, which could have products again, and so on.
+type productOfOffer Product
+
+// UnmarshalJSON reads a summary, or only the IRI where the API refers to a product.
+func (p *productOfOffer) UnmarshalJSON(data []byte) error {
+	if data[0] == '"' {
+		return unmarshal(data, &p.IRI)
+	}
+	err := unmarshal(data, (*plainProduct)(p))
+	(*Product)(p).nameBehaviors()
+	return err
+}
+
+// nameBehaviors gives behaviors a type that have none.
+func (p *Product) nameBehaviors() {
+	for i, behavior := range p.Behaviors {
+		if behavior.Type == "" {
+			p.Behaviors[i].Type = p.kindOf(behavior)
+		}
+	}
 }
 
 // kindOf returns the type of a behavior that names only the IRI of its kind: that of its product. A package has behaviors of several

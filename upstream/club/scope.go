@@ -65,23 +65,22 @@ func isSegment(segment string) bool {
 var slashes = regexp.MustCompile(`//+`)
 
 // UnmarshalJSON reads an IRI, or the @id of a record that the club system embeds instead.
-func (i *IRI) UnmarshalJSON(data []byte) error {
+func (i *IRI) UnmarshalJSON(data []byte) (err error) {
+	var embedded struct {
+		ID string `json:"@id"` // not an IRI, which could embed another one, and so on
+	}
 	switch data[0] {
 	case '"':
-		err := unmarshal(data, (*string)(i))
-		*i = IRI(slashes.ReplaceAllString(string(*i), "/"))
-		return err
+		err = unmarshal(data, &embedded.ID)
 	case '{':
-		var embedded struct {
-			ID IRI `json:"@id"`
-		}
-		err := unmarshal(data, &embedded)
-		*i = embedded.ID
-		return err
+		err = unmarshal(data, &embedded)
 	case 'n':
 		return nil
+	default:
+		err = &json.SemanticError{GoType: reflect.TypeFor[IRI]()}
 	}
-	return &json.SemanticError{GoType: reflect.TypeFor[IRI]()}
+	*i = IRI(slashes.ReplaceAllString(embedded.ID, "/"))
+	return err
 }
 
 // Scope is on whose behalf a call acts; club system API, section Authentication.
