@@ -128,6 +128,24 @@ func TestQuota(t *testing.T) {
 	}
 }
 
+// TestTooManyWithHeaders: the club system itself responds 429 after it has booked the payment. The API gateway in front of it adds the
+// headers of its limits, as to every response. Nothing is sent again.
+func TestTooManyWithHeaders(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	gateway := world.Gateway()
+	payment := world.Authorised(gateway)
+	if err := world.Sim.Configure(func(s *clubsim.Settings) { s.CallLimits = clubsim.CallLimits{PerSlice: 1000, SliceMs: 100} }); err != nil {
+		t.Fatal(err)
+	}
+	world.Fault(clubsim.Fault{Match: recording, Kind: "error_after", Status: 429, Times: new(1)})
+	payment = world.Advance(gateway, payment)
+	world.ExpectSound(payment)
+	if payment.State != flows.InDoubt || world.Posted() != 1 {
+		t.Errorf("%s (%s) after %d requests", payment.State, payment.Reason, world.Posted())
+	}
+}
+
 // TestSpikeArrest: a limit that ends at once delays the recording by as much, within the same claim.
 func TestSpikeArrest(t *testing.T) {
 	t.Parallel()

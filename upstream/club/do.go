@@ -92,7 +92,7 @@ type response struct {
 	body        []byte
 	bodyErr     error // the body could not be read to its end
 	retryAfter  time.Duration
-	limited     bool // turned away by a limit of the API gateway
+	limited     bool // with the headers of a limit of the API gateway that was reached
 	limits      CallLimits
 }
 
@@ -304,11 +304,11 @@ func RetryAfter(h http.Header, now func() time.Time) time.Duration {
 
 // limitEnd returns when the limit ends that the API gateway in front of the club system names in a 429. That
 // gateway answers instead of passing the call on. Where its headers are on every response, a limit that was
-// not reached has something remaining.
+// not reached has something remaining; a spike arrest never has.
 func limitEnd(h http.Header, now time.Time) (end time.Time, reached bool) {
 	for _, limit := range []string{"X-Rate-Limit", "X-Quota", "X-Spike-Arrest"} {
 		reset, ok := readReset(h, limit, now)
-		remaining := h.Get(limit + "-Remaining") // a spike arrest has none
+		remaining := h.Get(limit + "-Remaining")
 		if !ok || remaining != "" && remaining != "0" {
 			continue
 		}

@@ -187,15 +187,16 @@ func newError(op string, sent int64, response response) *Error {
 	case codePattern.FindString(code) != code || code == "":
 		code = string(codePattern.Find(response.body))
 	}
+	own := len(body.value.Type) > 0 && body.value.Type.Kind() != 'n' || code != ""
 	failure := &Error{
 		Operation:  op,
-		Outcome:    classify(sent, response.status, code, response.limited),
+		Outcome:    classify(sent, response.status, code, response.limited && !own), // its own was passed on to it
 		Status:     response.status,
 		Code:       code,
 		Violations: violations,
 		RetryAfter: response.retryAfter,
 		Err:        documentedError(response, code),
-		own:        len(body.value.Type) > 0 && body.value.Type.Kind() != 'n' || code != "",
+		own:        own,
 	}
 	failure.transient = slices.Contains([]int{408, 429, 500, 502, 503, 504}, response.status)
 	return failure

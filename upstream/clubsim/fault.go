@@ -241,19 +241,20 @@ func (s *Server) insteadOf(fault Fault) httpResponse {
 		}
 		return httpResponse{status: fault.status(), header: http.Header{"Content-Type": {"application/json"}}, body: body}
 	}
+	if fault.Kind == overLimit || fault.Kind == "too_many" && fault.Limit != "" { // the API gateway's, not the club system's
+		return httpResponse{status: fault.status(), header: s.limit(fault), body: []byte(`{"message":"Too Many Requests"}`)}
+	}
 	e := failure(fault.status(), "", http.StatusText(fault.status()))
 	if fault.Kind == "too_many" {
-		e.header = s.limit(fault)
+		e.header = http.Header{"Retry-After": {"1"}} // one second is the shortest time that the header can express
 	}
 	return e.render(DefaultSettings())
 }
 
-// limit is the headers of a 429.
+// limit is the headers of the API gateway's 429.
 func (s *Server) limit(fault Fault) http.Header {
-	if fault.Limit == "" {
-		return http.Header{"Retry-After": {"1"}} // one second is the shortest time that the header can express
-	}
-	header := maps.Clone(limitHeaders[fault.Limit])
+	header := http.Header{"Content-Type": {"application/json"}}
+	maps.Copy(header, limitHeaders[fault.Limit])
 	end := s.cfg.Now().Add(time.Duration(cmp.Or(fault.DelayMs, 1000)) * time.Millisecond)
 	for name := range limitHeaders[fault.Limit] {
 		if prefix, ok := strings.CutSuffix(name, "-Limit"); ok {
