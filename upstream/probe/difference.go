@@ -68,6 +68,7 @@ func changed(here, simulated shape) map[string]string {
 		isEntry := strings.HasSuffix(path, "[]")
 		switch _, extra := found[above]; {
 		case path == "" || name == "@context" || strings.Contains(path, "*") || strings.HasPrefix(path, "view"):
+		case extra && !isEntry && rare(total(ours), here.kinds(above)[object]):
 		case len(theirs) == 0 && (extra || !isEntry && simulated.kinds(above)[object] > 0):
 			found[path] = mainKind(ours)
 		case len(ours) == 0 && !isEntry && here.kinds(above)[object] > 0 && total(theirs) >= simulated.kinds(above)[object]:
@@ -78,6 +79,9 @@ func changed(here, simulated shape) map[string]string {
 	}
 	return found
 }
+
+// rare reports whether so few of the objects have a member that its name may be a value, such as a nickname.
+func rare(have, objects int) bool { return objects < 2 || 2*have < objects }
 
 // paths returns the paths of two shapes, those above others first.
 func paths(shapes ...shape) []string {

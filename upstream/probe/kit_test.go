@@ -2,6 +2,7 @@ package probe_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,10 +27,11 @@ var today = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 // installation is a simulator with settings, to be probed. Its clock advances with each pause of the probe and each request
 // of the journey.
 type installation struct {
-	t       *testing.T
-	url     string
-	world   *clubsim.World
-	elapsed atomic.Int64
+	t         *testing.T
+	url       string
+	transport http.RoundTripper // to it; nil: the default
+	world     *clubsim.World
+	elapsed   atomic.Int64
 }
 
 func (i *installation) now() time.Time { return today.Add(time.Duration(i.elapsed.Load())) }
@@ -68,7 +70,7 @@ func (i *installation) probe(calls int) (*probe.Report, error) {
 		},
 		Token:     clubsim.DemoClientToken,
 		Calls:     calls,
-		Transport: http.DefaultTransport,
+		Transport: cmp.Or(i.transport, http.DefaultTransport),
 		Now:       i.now,
 		After:     i.after,
 	})

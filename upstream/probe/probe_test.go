@@ -1,9 +1,11 @@
 package probe_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -123,6 +125,8 @@ func TestNoPersonalValue(t *testing.T) {
 	for _, value := range person {
 		record[value] = map[string]any{value: value}
 	}
+	record["family"] = map[string]any{"marie": map[string]any{"born": "2020-01-31"}} // so that the name looks like a member's
+	person = append(person, "marie")
 	listed, err := json.Marshal(map[string]any{"hydra:member": []any{record}})
 	if err != nil {
 		t.Fatal(err)
@@ -140,10 +144,70 @@ func TestNoPersonalValue(t *testing.T) {
 			t.Errorf("the report has %q:\n%s", value, said)
 		}
 	}
-	for _, shown := range []string{"born", "contacts.state Here:lead"} {
+	for _, shown := range []string{"born", "member[].family", "contacts.state Here:lead"} {
 		if !strings.Contains(said, shown) {
 			t.Errorf("the report lacks %q:\n%s", shown, said)
 		}
+	}
+}
+
+// proxied is a transport that changes requests or responses.
+type proxied struct {
+	request  func(*http.Request)
+	response func(path string, body []byte) []byte
+}
+
+func (p proxied) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if p.request != nil {
+		p.request(r)
+	}
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || p.response == nil {
+		return response, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(p.response(r.URL.Path, body))), -1
+	return response, err
+}
+
+// TestPagesOfSeveralLengths: an installation whose lists have pages of different lengths can be probed and played.
+func TestPagesOfSeveralLengths(t *testing.T) {
+	t.Parallel()
+	origin := install(t, []byte("extraProducts: 40"))
+	origin.transport = proxied{request: func(r *http.Request) {
+		if query := r.URL.Query(); strings.HasSuffix(r.URL.Path, "/products") {
+			query.Set("itemsPerPage", "20")
+			r.URL.RawQuery = query.Encode()
+		}
+	}}
+	report := origin.mustProbe()
+	if _, seen := report.Settings["maxPageSize"]; seen {
+		t.Errorf("settings %v", report.Settings)
+	}
+}
+
+// TestIdentifiersAndTokens: identifiers that are words are not part of an operation's name, and the life of a token may be written as text.
+func TestIdentifiersAndTokens(t *testing.T) {
+	t.Parallel()
+	origin := install(t, nil)
+	named := strings.NewReplacer("/demo/clubs/11", "/demo/clubs/bastille", `"expires_in":3600`, `"expires_in":"7200.0"`)
+	origin.transport = proxied{
+		func(r *http.Request) {
+			r.URL.Path = strings.Replace(r.URL.Path, "/clubs/bastille", "/clubs/11", 1)
+			if id := r.Header.Get("X-User-Club-Id"); id != "" {
+				r.Header.Set("X-User-Club-Id", strings.Replace(id, "bastille", "11", 1))
+			}
+		},
+		func(_ string, body []byte) []byte { return []byte(named.Replace(string(body))) },
+	}
+	report := origin.mustProbe()
+	if said := fmt.Sprintf("%+v", *report) + string(report.File()); strings.Contains(said, "bastille") {
+		t.Errorf("the report has an identifier:\n%s", said)
+	}
+	if life := report.Settings["tokenLifetime"]; life != 7200 {
+		t.Errorf("a token lives for %v", life)
 	}
 }
 

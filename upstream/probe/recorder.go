@@ -15,7 +15,11 @@ import (
 	"time"
 
 	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
 )
+
+// maxLifetime in seconds, for tokens without an end.
+const maxLifetime = 1_000_000_000
 
 // maxBody is the longest response that is read, as the client's: a hundred times a page of offers.
 const maxBody = 4 << 20
@@ -152,8 +156,13 @@ const (
 	contactFilter = "contactId[]"
 )
 
-// segmentPattern matches a segment of a path that is not an identifier.
-var segmentPattern = regexp.MustCompile(`^[a-z_]+$`)
+// isWord reports whether a segment of a path is a word of the club system's paths. Any other one is an identifier.
+func isWord(segment string) bool {
+	return slices.ContainsFunc(clubsim.Endpoints(), func(endpoint string) bool {
+		_, path, _ := strings.Cut(endpoint, " ")
+		return slices.Contains(strings.Split(path, "/"), segment)
+	})
+}
 
 // operation names what a request calls, with {id} for identifiers.
 func (r *recorder) operation(request *http.Request) string {
@@ -163,7 +172,7 @@ func (r *recorder) operation(request *http.Request) string {
 	}
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
-		if !segmentPattern.MatchString(segment) {
+		if !isWord(segment) {
 			segments[i] = "{id}"
 		}
 	}
@@ -174,8 +183,8 @@ func (r *recorder) operation(request *http.Request) string {
 func (r *recorder) note(operation string, request *http.Request, value any) {
 	if operation == tokenSeen {
 		members, _ := value.(map[string]any)
-		number, _ := members["expires_in"].(json.Number)
-		r.lifetime, _ = strconv.Atoi(string(number))
+		seconds, _ := strconv.ParseFloat(fmt.Sprint(members["expires_in"]), 64) // a number, or one in a string
+		r.lifetime = int(min(max(0, seconds), maxLifetime))
 		return
 	}
 	r.noteValues(recordOf(operation), value)

@@ -80,8 +80,16 @@ func pageSize(seen *recorder) (any, bool) {
 	return seen.pageLength(func(page page) bool { return page.first && page.asked == 0 })
 }
 
+// maxPageSize is never below the usual length: where it seems so, lists differ in their lengths.
 func maxPageSize(seen *recorder) (any, bool) {
 	length, ok := seen.pageLength(func(page page) bool { return page.asked > page.length })
+	usual, known := pageSize(seen)
+	if !known {
+		usual = clubsim.DefaultSettings().PageSize
+	}
+	if ok && length.(int) < usual.(int) {
+		return nil, false
+	}
 	longest := slices.MaxFunc(append(seen.pages, page{}), func(a, b page) int { return a.length - b.length }).length
 	if !ok && longest > clubsim.DefaultSettings().MaxPageSize { // it is at least that
 		return longest, true
