@@ -1,6 +1,7 @@
 package payment_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,29 @@ func TestStatusBeforeCapture(t *testing.T) {
 				t.Errorf("%s (%s) after %d readings", payment.State, payment.Reason, len(payment.Readings))
 			}
 		})
+	}
+}
+
+// TestForeignCheckIsNoEvidence: a payment is in doubt, and something in front of the club system refuses the check of its sale, which only
+// fails for a settled sale. That does not show that the payment is recorded.
+func TestForeignCheckIsNoEvidence(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	world.Mute = true // only the check shows what became of a sale
+	rule := &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalCheck, Before: "valid", After: "invalid"}}}
+	gateway := world.Gateway(gatewayOptions{Rule: rule})
+	payment := world.Doubtful(gateway, "error_before")
+	world.Fault(clubsim.Fault{
+		Match:  clubsim.FaultMatch{Method: "GET", Path: "/sales/*/check"},
+		Kind:   "foreign_json",
+		Status: 422,
+		Body:   json.RawMessage(`{"error": "request blocked"}`),
+	})
+	world.Clock.Advance(31 * time.Second)
+	payment = world.Advance(gateway, payment)
+	world.ExpectSound(payment)
+	if payment.State != flows.InDoubt || len(payment.Readings) != 1 {
+		t.Errorf("%s (%s) after %d readings", payment.State, payment.Reason, len(payment.Readings))
 	}
 }
 

@@ -148,6 +148,8 @@ func (c *Client) setState(sale *Sale) {
 type SaleCheck struct {
 	Valid      bool
 	Violations []Violation // the reasons, if it gives any
+	// Foreign: the cart is not valid, but something in front of the club system may have said so. No payment is known to be recorded by it.
+	Foreign bool
 }
 
 // CheckSale checks whether a cart can be settled; club system API, section Sales. An
@@ -158,7 +160,7 @@ func (c *Client) CheckSale(ctx context.Context, scope Scope, sale IRI) (SaleChec
 	_, err := do[noContent](ctx, c, get("CheckSale", scope, "sales/{id}/check", sale))
 	invalid := []int{http.StatusBadRequest, http.StatusUnprocessableEntity}
 	if failed, ok := errors.AsType[*Error](err); ok && slices.Contains(invalid, failed.Status) && !failed.isForeign() {
-		return SaleCheck{Violations: failed.Violations}, nil
+		return SaleCheck{Violations: failed.Violations, Foreign: !failed.own}, nil
 	}
 	return SaleCheck{Valid: err == nil}, err
 }
