@@ -53,7 +53,7 @@ func (m *Machine) observe(ctx context.Context, from *club.Client, payment *flows
 	if contact != sale.Contact {
 		seen.ContactStatus, seen.Debt = nil, nil // the sale was moved to another contact
 	}
-	seen.Total, seen.Invoiced = &sale.TotalTI, new(sale.Invoice != "")
+	seen.Total, seen.Invoiced = &sale.TotalTI, new(bool(sale.Invoiced))
 	if !check.Foreign {
 		seen.Valid = &check.Valid
 	}

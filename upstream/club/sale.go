@@ -25,8 +25,18 @@ type Sale struct {
 	TotalTI    int64     `json:"totalTI"`    // cents to collect, tax included
 	Currency   string    `json:"priceCurrency"`
 	State      string    `json:"state"`
-	Invoice    IRI       `json:"invoice"` // of some installations invoiceId, or only a reference; empty before the sale is settled
+	Invoiced   present   `json:"invoice"` // has an invoice, of some installations in other members; false before the sale is settled
 	Articles   []Article `json:"articles"`
+}
+
+// present is whether a member has a value, of whatever form: what cannot be read must not pass for nothing.
+type present bool
+
+// UnmarshalJSON never fails.
+func (p *present) UnmarshalJSON(data []byte) error {
+	nothing := []string{`null`, `""`, `[]`, `{}`, `0`, `false`}
+	*p = present(!slices.Contains(nothing, strings.Join(strings.Fields(string(data)), "")))
+	return nil
 }
 
 func (s Sale) check() error { return requireIRI(s.IRI, "sales") }
@@ -50,7 +60,7 @@ type NewSale struct {
 // required field is missing.
 func (c *Client) CreateSale(ctx context.Context, scope Scope, in NewSale) (Sale, error) {
 	got, err := do[createdSale](ctx, c, post("CreateSale", scope, "sales", "", in))
-	sale := Sale{IRI: got.IRI, State: got.State.value, Invoice: got.Invoice.value}
+	sale := Sale{IRI: got.IRI, State: got.State.value, Invoiced: got.Invoice}
 	c.setState(&sale)
 	return sale, err
 }
@@ -58,7 +68,7 @@ func (c *Client) CreateSale(ctx context.Context, scope Scope, in NewSale) (Sale,
 type createdSale struct {
 	IRI     IRI             `json:"@id"`
 	State   lenient[string] `json:"state"`
-	Invoice lenient[IRI]    `json:"invoice"`
+	Invoice present         `json:"invoice"`
 }
 
 func (s createdSale) check() error { return requireIRI(s.IRI, "sales") }
@@ -76,8 +86,8 @@ const (
 // pricedSale requires what shows that a sale is as agreed: a missing total does not mean a free sale.
 type pricedSale struct {
 	Sale
-	InvoiceID        lenient[IRI] `json:"invoiceId"`
-	InvoiceReference lenient[IRI] `json:"invoiceReference"`
+	InvoiceID        present `json:"invoiceId"`
+	InvoiceReference present `json:"invoiceReference"`
 
 	Total    *cents     `json:"totalTI"` // read instead of the sale's, as the next
 	Articles []struct { // nil if the response has none, which is not an empty list
@@ -120,7 +130,7 @@ func (c *Client) GetSale(ctx context.Context, scope Scope, sale IRI) (Sale, erro
 	}
 	read := got.Sale
 	read.TotalTI = int64(*got.Total)
-	read.Invoice = cmp.Or(read.Invoice, got.InvoiceID.value, got.InvoiceReference.value)
+	read.Invoiced = got.Invoiced || got.InvoiceID || got.InvoiceReference
 	for _, article := range got.Articles {
 		read.Articles = append(read.Articles, article.Article)
 	}
@@ -139,7 +149,7 @@ func (c *Client) setState(sale *Sale) {
 		return
 	}
 	sale.State = "not invoiced"
-	if sale.Invoice != "" {
+	if sale.Invoiced {
 		sale.State = "invoiced"
 	}
 }
