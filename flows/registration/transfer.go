@@ -62,7 +62,7 @@ func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, c
 	}
 	contact, err := t.cfg.readContact(ctx, scope, cmp.Or(move.Moved, identity.IRI())) // the login may still name the former one
 	if err != nil {
-		return nil, flows.ClubFailed(err, flows.DetailContactUnread)
+		return nil, notIdentified(err, flows.DetailContactUnread)
 	}
 	if contact.Club == to.IRI {
 		return nil, flows.MigrationFailed(club.ErrMigrationClub)
@@ -126,10 +126,14 @@ func (t *Transfers) Sign(ctx context.Context, identity flows.ContactIdentity, co
 	return move, failure
 }
 
-// moved asks the club system whether the contact belongs to a club.
+// moved asks the club system whether the contact belongs to a club. One that it no longer has, after it sent the contact a code, has got a
+// new identifier.
 func (t *Transfers) moved(scope club.Scope, identity flows.ContactIdentity, to catalogue.Club) isSigned {
 	return func(ctx context.Context) (bool, error) {
 		contact, err := t.cfg.readContact(ctx, scope, identity.IRI())
+		if errors.Is(err, club.ErrNotFound) && club.IsOwn(err) {
+			return true, nil
+		}
 		return err == nil && contact.Club == to.IRI, err
 	}
 }

@@ -148,6 +148,34 @@ func TestTransferCallsGetLost(t *testing.T) {
 	}
 }
 
+// TestRenewedContactIsFound: the contact has a new identifier after the move, and the response that has it is lost. The move is known
+// anyway, since the club system no longer has the former contact.
+func TestRenewedContactIsFound(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"error_before", "error_after", "drop_after", "malformed"} {
+		world := newWorld(t)
+		transfers := world.Gateway().Registrations.Transfers
+		if err := world.Sim.Configure(func(s *clubsim.Settings) { s.MigrationNewID = true }); err != nil {
+			t.Fatal(err)
+		}
+		must(t, func() (*flows.Transfer, error) { return transfers.Start(t.Context(), former, "13") })
+		code := world.lastCode()
+		world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: kind,
+			Times: new(1)})
+		_, err := transfers.Sign(t.Context(), former, code)
+		done := kind != "error_before"
+		shown := must(t, func() (*flows.Transfer, error) { return transfers.Get(t.Context(), former) })
+		if signed := shown.State == flows.SignatureSigned; signed != done {
+			t.Errorf("%s: %+v, %v", kind, shown, err)
+		}
+		world.Clock.Advance(2 * time.Minute)
+		_, err = transfers.Start(t.Context(), former, "13")
+		if gone := flows.CodeOf(err) == flows.NotIdentified; gone != done || !done && err != nil { // a new login names the new contact
+			t.Errorf("%s: again: %v", kind, err)
+		}
+	}
+}
+
 // TestTransferPendingCode: while the club system checks a code, or after the gateway that had it checked died, the
 // contact asks for another club. Only one code moves the contact, and its transfer is the one that is shown.
 func TestTransferPendingCode(t *testing.T) {
