@@ -22,6 +22,9 @@ const (
 	embedsSummary = "summary"
 )
 
+// maxSeconds is longer than any setting needs, and can be added to a date.
+const maxSeconds = 1_000_000_000
+
 // webhookModes are the values of Settings.Webhooks.
 var webhookModes = []string{"normal", "drop", "duplicate", "late", "reorder"}
 
@@ -228,8 +231,10 @@ func (s Settings) verify() error {
 		return errors.New("tokenLifetime, smsCode.validity and smsCode.attempts must be at least 1, and webhookDelay at least 0")
 	case s.ExtraProducts < 0 || s.ExtraProducts > maxExtraProducts:
 		return fmt.Errorf("extraProducts: 0 to %d", maxExtraProducts)
-	case s.PageSize < 1 || s.MaxPageSize < s.PageSize:
-		return errors.New("pageSize and maxPageSize: 1 ≤ pageSize ≤ maxPageSize")
+	case max(s.TokenLifetime, s.WebhookDelay, s.SMSCode.Validity) > maxSeconds || s.CallLimits.SliceMs > maxSeconds:
+		return fmt.Errorf("tokenLifetime, webhookDelay, smsCode.validity and callLimits.sliceMs: at most %d", maxSeconds)
+	case s.PageSize < 1 || s.MaxPageSize < s.PageSize || s.MaxPageSize > maxPage:
+		return fmt.Errorf("pageSize and maxPageSize: 1 ≤ pageSize ≤ maxPageSize ≤ %d", maxPage)
 	case s.SMSCode.Fixed != "" && !codePattern.MatchString(s.SMSCode.Fixed):
 		return errors.New("smsCode.fixed: six digits, or empty")
 	case min(s.CallLimits.PerMinute, s.CallLimits.PerDay, s.CallLimits.PerSlice) < 0 || s.CallLimits.SliceMs < 1:

@@ -34,15 +34,17 @@ func TestSettingsOfAServer(t *testing.T) {
 func TestParseSettings(t *testing.T) {
 	t.Parallel()
 	for file, text := range map[string]string{
-		"":                               "",
-		`{"callLimits":{"perMinute":9}}`: "",
-		"pageSizes: 7":                   `unknown field "pageSizes"`,
-		"smsCode: {length: 4}":           `unknown field "length"`,
-		"pageSize: many":                 "pageSize: must not be a string",
-		"networkNodeShape: tree":         `networkNodeShape: "tree" is not one of nested, flat`,
-		"tokenLifetime: soon":            "soon",
-		"- pageSize":                     "line 1",
-		`{"pageSize": 7`:                 "yaml: line",
+		"":                                 "",
+		`{"callLimits":{"perMinute":9}}`:   "",
+		"pageSizes: 7":                     `unknown field "pageSizes"`,
+		"smsCode: {length: 4}":             `unknown field "length"`,
+		"pageSize: many":                   "pageSize: must not be a string",
+		"networkNodeShape: tree":           `networkNodeShape: "tree" is not one of nested, flat`,
+		"tokenLifetime: soon":              "soon",
+		"tokenLifetime: 10000000000":       "at most 1000000000", // such a token would have ended long ago
+		"maxPageSize: 4611686018427387904": "maxPageSize ≤ 1000000",
+		"- pageSize":                       "line 1",
+		`{"pageSize": 7`:                   "yaml: line",
 	} {
 		_, err := clubsim.ParseSettings([]byte(file))
 		switch {
