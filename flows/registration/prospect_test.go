@@ -241,6 +241,24 @@ func TestProspectIdentified(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	namesake := must(t, func() (club.Contact, error) { // who has the address of another contact
+		lyon := club.Scope{ClientToken: "demo", Club: "/demo/clubs/13", Node: "/demo/network_nodes/5"}
+		home := club.Address{Country: "FR", Locality: "Lyon", PostalCode: "69002", Street: "1 rue de la Paix"}
+		return world.Club.CreateContact(t.Context(), lyon, club.NewContact{
+			FamilyName: "Silva",
+			GivenName:  "Pablo",
+			Club:       lyon.Club,
+			Email:      "prospect@example.com",
+			Mobile:     "+33601020399",
+			Address:    &home,
+			Status:     club.StatusProspect,
+		})
+	})
+	theirs := flows.ContactIdentity{ClientToken: "demo", ContactID: namesake.IRI.ID(), ClubID: "13"}
+	if _, err := allowed.Registrations.MigrateIdentified(t.Context(), world.Registered(allowed).ID, holderToken, theirs); flows.CodeOf(err) !=
+		flows.AccessTokenRefused {
+		t.Errorf("with the token of the contact who has the same address: %v", err)
+	}
 	registration := world.Registered(allowed)
 	view, err := allowed.Registrations.MigrateIdentified(t.Context(), registration.ID, holderToken, identity("prospect"))
 	if err != nil {

@@ -2,6 +2,7 @@ package clubsim
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -45,17 +46,25 @@ func listClassEvents(c *request) (response, error) {
 	activities, noActivity := c.filterIRIs("activity", "activities")
 	coaches, noCoach := c.filterIRIs("coach", "coaches")
 	studios, noStudio := c.filterIRIs("studio", "studios")
-	err := cmp.Or(noClub, noActivity, noCoach, noStudio)
+	booked, noContact := c.filterIRIs("attendees.contactId", "contacts")
+	err := cmp.Or(noClub, noActivity, noCoach, noStudio, noContact)
 	found := filter(c.w.state.ClassEvents.Rows, func(e *classEvent) bool {
 		started, unreadable := c.within("startedAt", e.StartsAt)
 		err = cmp.Or(err, unreadable)
 		return c.listed(e.ClubID, clubIDs) && started && wanted(activities, e.Activity) && wanted(coaches, e.Activity) &&
-			wanted(studios, clubByID(e.ClubID).studio())
+			wanted(studios, clubByID(e.ClubID).studio()) && (len(booked) == 0 || c.booksFor(e, booked))
 	})
 	if err != nil {
 		return response{}, err
 	}
 	return paginate(c, "ClassEvent", found, c.classEventRecord)
+}
+
+// booksFor reports whether one of the contacts has a place in a class.
+func (c *request) booksFor(event *classEvent, contactIDs []int) bool {
+	return slices.ContainsFunc(c.w.state.Attendees.Rows, func(a *attendee) bool {
+		return a.EventID == event.ID && a.CanceledAt.IsZero() && slices.Contains(contactIDs, a.ContactID)
+	})
 }
 
 func (c *request) classEventAt(id int) (*classEvent, error) {
@@ -120,10 +129,17 @@ func listAttendees(call *request) (response, error) {
 		}
 	}
 	states := call.req.query.all("state")
+	homes, noHome := call.filterIRIs("contactClubId", "clubs")
+	activities, noActivity := call.filterIRIs("classEvent.activity", "activities")
+	err = cmp.Or(err, noHome, noActivity)
 	found := filter(call.w.state.Attendees.Rows, func(a *attendee) bool {
 		created, unreadable := call.within("createdAt", a.CreatedAt)
 		err = cmp.Or(err, unreadable)
-		return call.listed(a.ClubID, nil) && call.caller.maySee(a.ContactID) && created &&
+		event := cmp.Or(call.w.state.ClassEvents.get(a.EventID), &classEvent{})
+		started, noMoment := call.within("classEvent.startedAt", event.StartsAt)
+		err = cmp.Or(err, noMoment)
+		return wanted(homes, call.w.state.Contacts.get(a.ContactID).ClubID) && wanted(activities, event.Activity) && started &&
+			call.listed(a.ClubID, nil) && call.caller.maySee(a.ContactID) && created &&
 			wanted(contactIDs, a.ContactID) && wanted(eventIDs, a.EventID) && wanted(states, a.state())
 	})
 	if err != nil {

@@ -1,5 +1,7 @@
 package clubsim
 
+import "strings"
+
 // club is a place with a register, a catalogue and days on which it debits.
 type club struct {
 	id        int
@@ -112,6 +114,10 @@ func (w *World) clubRecord(c *club) record {
 // listClubs: GET clubs, those below the acting node. A single one can be read at
 // clubs/{id}: the description needs a club's code and does not say where it is read.
 func listClubs(c *request) (response, error) {
-	found := filter(clubs, func(of *club) bool { return c.sees(of.id) })
+	postalCodes, text := c.req.query.all("postalCode"), strings.ToLower(c.req.query.Get("q"))
+	_ = c.req.query.Get("visibility") // which no club has here
+	found := filter(clubs, func(of *club) bool {
+		return c.sees(of.id) && wanted(postalCodes, of.address.Postal) && strings.Contains(strings.ToLower(of.name), text)
+	})
 	return paginate(c, "Club", found, c.w.clubRecord)
 }

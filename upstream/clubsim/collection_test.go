@@ -135,6 +135,24 @@ func TestContactFilters(t *testing.T) {
 			t.Errorf("%s: %d contacts, want %d", query, got, wanted)
 		}
 	}
+	for query, wanted := range map[string]int{
+		"contact_tags?contact=" + client.iri("contacts", 1001):   2,
+		"contact_tags?name=member":                               1,
+		"contact_tags?contact[]=" + client.iri("contacts", 1002): 0,
+		"clubs?q=lyon": 1,
+		"clubs?postalCode=75011&visibility=local":                                                1,
+		"offers?product.type[]=badge&name=unknown":                                               0,
+		"attendees?contactClubId=" + client.iri("clubs", 12):                                     0,
+		"attendees?classEvent.activity=" + client.iri("activities", 1):                           1,
+		"attendees?classEvent.startedAt[after]=2100-01-01":                                       0,
+		"class_events?attendees.contactId=" + client.iri("contacts", 1001):                       1,
+		"class_events?attendees.contactId[]=" + client.iri("contacts", 1002) + "&order[id]=desc": 0,
+	} {
+		client.control("PUT", "settings", body{"refuseFilters": true}).want(200)
+		if got := len(client.get(query).want(200).members()); got != wanted {
+			t.Errorf("%s: %d records, want %d", query, got, wanted)
+		}
+	}
 	client.get("contacts?clubId=11").want(404)
 	client.get("contacts?createdAt[after]=yesterday").want(400)
 }
@@ -208,6 +226,7 @@ func TestCollection(t *testing.T) {
 		"migrationNewId":   true,
 		"uniqueEmail":      "all",
 		"contactStatus":    "state",
+		"checkouts":        "own",
 		"smsCode":          body{"accepted": []string{"522519", "12345"}},
 	}).want(200)
 	client.bearer = client.grant("client_credentials", "", "").want(200).text("access_token")
@@ -284,7 +303,8 @@ func TestCollection(t *testing.T) {
 		"implementation":    body{"startDate": day},
 		"repaymentSchedule": body{"startDate": day},
 	}).want(201)
-	if at("GET", sale, nil).want(200).number("totalTI") == 0 {
+	due := at("GET", sale, nil).want(200).number("totalTI")
+	if due == 0 {
 		t.Error("nothing is due")
 	}
 	mandate := client.post("mandates", body{
@@ -309,5 +329,33 @@ func TestCollection(t *testing.T) {
 	at("POST", signature+"/transitions", body{"transition": "validate", "code": "12345"}).want(201)
 	if state := at("GET", mandate, nil).want(200).text("state"); state != "signed" {
 		t.Errorf("the mandate is %s", state)
+	}
+
+	// A payment at the club's own processor, which nobody makes.
+	order := body{
+		"contactId":          buyer.text("@id"),
+		"amount":             due,
+		"currency":           "EUR",
+		"clubId":             client.club,
+		"clubCode":           code,
+		"checkout":           client.get("checkouts").want(200).members()[0]["@id"],
+		"payableObjects":     body{"sales": []string{sale}},
+		"useAvailableAmount": false,
+		"cancelUrl":          "https://cancel.url",
+		"validUrl":           "https://valid.url",
+	}
+	payable := client.post("payable_objects", order).want(201)
+	if payable.text("state") != "requested" || payable.text("token") == "" || payable.number("amount") != due {
+		t.Errorf("payable %s", payable.raw)
+	}
+	if checked := at("PUT", payable.text("@id")+"/check", nil).want(200).text("state"); checked != "requested" {
+		t.Errorf("it is %s", checked)
+	}
+	delete(order, "clubCode")
+	client.post("payable_objects", order).want(400).wantText("clubCode")
+	order["clubCode"], order["payableObjects"] = code, body{"sales": []string{"/demo/sales/1"}}
+	client.post("payable_objects", order).want(404)
+	if len(client.world.Ledger()) != 0 {
+		t.Error("something was paid")
 	}
 }

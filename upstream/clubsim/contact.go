@@ -272,6 +272,21 @@ func (w *World) tagRecord(tag *contactTag) record {
 	})
 }
 
+// listContactTags: GET contact_tags of the contacts of the acting club, or of those that the filter contact names.
+func listContactTags(c *request) (response, error) {
+	contactIDs, err := c.filterIRIs("contact", "contacts")
+	if err != nil {
+		return response{}, err
+	}
+	names := c.req.query.all("name")
+	found := filter(c.w.state.Tags.Rows, func(t *contactTag) bool {
+		_, hidden := c.tagAt(t.ID)
+		of := c.w.state.Contacts.get(t.ContactID)
+		return hidden == nil && (len(contactIDs) > 0 || c.listed(of.ClubID, nil)) && wanted(contactIDs, of.ID) && wanted(names, t.Name)
+	})
+	return paginate(c, "ContactTag", found, c.w.tagRecord)
+}
+
 // tagAt returns a tag of a contact that the request may see. Accounting tags are only
 // known from their events.
 func (c *request) tagAt(id int) (*contactTag, error) {

@@ -78,7 +78,7 @@ func inOrder[T, R any](query parameters, items []T, record func(T) R) []T {
 
 // sortKey is the text by which a record is sorted: a member, with numbers as wide as each other.
 func sortKey(value any, path []string) string {
-	var decoded any = value
+	var decoded any
 	_ = json.Unmarshal(encode(value), &decoded) // as a client sees it
 	for _, name := range path {
 		members, _ := decoded.(map[string]any)

@@ -56,10 +56,12 @@ func listOffers(call *request) (response, error) {
 	if slices.ContainsFunc(products, func(id int) bool { return catalogue().byID[id] == nil }) {
 		return response{}, itemNotFound()
 	}
+	kinds, names := call.req.query.all("product.type"), call.req.query.all("name")
 	var found []*offer
 	for _, p := range catalogue().products {
 		for i := range p.Offers {
-			if wanted(products, p.ID) && call.w.sells(&p.Offers[i], shopper.club) && (!narrowed || p.available(shopper)) {
+			offered := wanted(products, p.ID) && wanted(kinds, p.Kind) && wanted(names, p.Offers[i].Name)
+			if offered && call.w.sells(&p.Offers[i], shopper.club) && (!narrowed || p.available(shopper)) {
 				found = append(found, &p.Offers[i])
 			}
 		}

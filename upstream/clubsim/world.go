@@ -47,6 +47,7 @@ type state struct {
 	ClassEvents table[*classEvent]       `json:"classEvents"`
 	Events      table[*eventRecord]      `json:"events"`
 	Sources     []string                 `json:"sources,omitempty"` // beside those of every world
+	Payables    []payableObject          `json:"payableObjects,omitempty"`
 
 	tagsOf      func(contactID int) []*contactTag
 	mandatesOf  func(contactID int) []*mandate
