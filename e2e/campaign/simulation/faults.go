@@ -129,12 +129,12 @@ type plan struct {
 	desk                                 bool   // staff settle the sale, too
 	debtor                               bool   // the buyer owes the club something else
 	refunds, captures                    string // of the processor's settings
-	brake                                bool   // other payments met an outage before, and one of them probes
 	stranger                             bool   // someone else knows the registration's address
 	mandate                              bool   // the cart is paid by direct debit, and the buyer changes the account
 	restricts                            bool   // the club system refuses each payment, and only then: the buyer is too young
 	onlyRestricts                        bool   // and nothing keeps the gateways from reading that
 	faultWindow                          time.Duration
+	brakeFor                             time.Duration // other payments met an outage before, and one of them probes for so long; 0: none did
 }
 
 // newPlan draws a journey's plan. Most journeys meet few kinds of faults, because many at once mostly
@@ -167,7 +167,9 @@ func newPlan(rng *rand.Rand) plan {
 	}
 	// Staff act in more than half of the journeys, and find the sale still open in about one of four.
 	drawn.desk, drawn.stranger, drawn.debtor = drawn.desk || rng.IntN(2) == 0, rng.IntN(5) == 0, rng.IntN(2) == 0
-	drawn.brake = rng.IntN(8) == 0
+	if rng.IntN(8) == 0 {
+		drawn.brakeFor = time.Minute + time.Duration(rng.Int64N(int64(9*time.Minute)))
+	}
 	drawn.odd = some(0.4, 0.1, 0.6) // one journey in five or more meets such an answer
 	if rng.IntN(4) == 0 {
 		drawn.refunds = []string{"pending", "refused"}[rng.IntN(2)]

@@ -190,7 +190,7 @@ func (f *journey) register() error {
 	if f.plan.debtor {
 		err = f.sellOnCredit()
 	}
-	if f.plan.brake {
+	if f.plan.brakeFor > 0 {
 		err = errors.Join(err, f.engageBrake())
 	}
 	f.takeSnapshot()
@@ -328,14 +328,19 @@ const (
 	othersSweeps = 22                                       // outlast the 15 minutes after which a comparison shows what others did
 )
 
-// quietPeriod lets ten minutes pass without faults, or fewer when nothing can change any more.
+// quietPeriod lets ten minutes pass without faults, or fewer when nothing can change any more. A bank that takes its time about a capture
+// that only begins here is a fault: the period begins again.
 func (f *journey) quietPeriod() {
-	for n := range othersSweeps {
+	for n := 0; n < othersSweeps; n++ {
 		if n%int(rebuildEvery/quietPause) == 0 && (n > 0 || f.epochs > 0) {
 			f.rebuild(0)
 		}
 		f.sweep()
 		f.play(f.Now().Add(quietPause))
+		if len(f.deciding) > 0 {
+			n = -1
+			continue
+		}
 		othersActed := len(f.desk)+len(f.returned)+len(f.byHand) > 0 // a comparison finds it out
 		if n+1 >= quietSweeps && !othersActed {
 			return

@@ -98,9 +98,9 @@ func (f *journey) engageBrake() error {
 			return fmt.Errorf("the brake did not count: %w", err)
 		}
 	}
-	lease := f.between(time.Minute, 10*time.Minute)
-	_, err := f.store.AskBrake(ctx, flows.BrakeRequest{Organisation: "demo", Payment: "another-99", Now: now, Lease: lease})
-	f.heldUntil = now.Add(lease)
+	probe := flows.BrakeRequest{Organisation: "demo", Payment: "another-99", Now: now, Lease: f.plan.brakeFor}
+	_, err := f.store.AskBrake(ctx, probe)
+	f.heldUntil = now.Add(f.plan.brakeFor)
 	f.fault(brakeEngaged)
 	return err
 }
