@@ -165,8 +165,8 @@ var Mutations = []Mutation{
 		}}},
 	{Name: "restriction-forgotten", Description: "a cart that the club system refuses for a restriction can be paid again", Edits: []Edit{{
 		File: "flows/cart.go",
-		Old:  `	if payment.IsRestricted() && payment.CartRevision == cart.Revision() {`,
-		New:  `	if payment.IsRestricted() && payment.CartRevision == "" {`,
+		Old:  `	return r.endedUnpaid(payment) && payment.IsRestricted() && payment.CartRevision == r.Cart.Revision()`,
+		New:  `	return r.endedUnpaid(payment) && payment.IsRestricted() && payment.CartRevision == ""`,
 	}}},
 	{Name: "block-undecidable", Description: "an operator cannot have a blocked payment refunded", Edits: []Edit{{
 		File: "flows/payment/protocol/decide.go",
