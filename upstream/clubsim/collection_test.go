@@ -3,6 +3,7 @@ package clubsim_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -230,90 +231,131 @@ func TestCollection(t *testing.T) {
 		"smsCode":          body{"accepted": []string{"522519", "12345"}},
 	}).want(200)
 	client.bearer = client.grant("client_credentials", "", "").want(200).text("access_token")
-	at := func(method, iri string, b any) *result {
-		t.Helper()
-		r := client.request(method, "", b)
-		r.URL.Path = "/sim/" + iri // with two slashes
-		return client.send(r)
-	}
-	address := body{"addressCountry": "France", "addressLocality": "Toulon", "streetAddress": "52 chemin du test", "postalCode": "83390"}
-	person := func(email string) body {
-		return body{"familyName": "DEV", "givenName": "Test", "gender": "male", "birthDate": "2000-01-01", "email": email,
-			"mobile": "+33626082779", "address": address}
-	}
+	played := collection{testClient: client}
+	played.registers()
+	played.moves()
+	played.buys()
+	played.signs()
+	played.pays()
+}
 
-	// A contact.
-	if found := client.get("contacts?email=test%2B1@example.com").want(200).members(); len(found) != 0 {
-		t.Errorf("found %v", found)
+// collection plays a collection's requests; each part uses what the ones before it have made.
+type collection struct {
+	*testClient
+	code        string // of the club
+	buyer, sale string // IRIs
+	due         int
+}
+
+var toulon = body{"addressCountry": "France", "addressLocality": "Toulon", "streetAddress": "52 chemin du test", "postalCode": "83390"}
+
+// at makes a request to an identifier, which is joined to the address with a slash too many.
+func (c *collection) at(method, iri string, b any) *result {
+	c.t.Helper()
+	r := c.request(method, "", b)
+	r.URL.Path = "/sim/" + iri
+	return c.send(r)
+}
+
+func personWith(email string) body {
+	return body{
+		"familyName": "DEV",
+		"givenName":  "Test",
+		"gender":     "male",
+		"birthDate":  "2000-01-01",
+		"email":      email,
+		"mobile":     "+33626082779",
+		"address":    toulon,
 	}
-	client.get("countries").want(200)
-	client.get("referentials/sources").want(200)
-	source := client.post("referentials/sources", body{"name": "My super app"}).want(201).text("@id")
-	newcomer := person("test+1@example.com")
-	newcomer["clubId"], newcomer["sourceId"] = client.club, source
-	newcomer["address"] = body{"addressCountryCode": "ES", "addressCountry": "Espagne", "addressLocality": "Toulon",
-		"streetAddress": "52 chemin du test", "postalCode": "83390"}
-	created := client.post("contacts", newcomer).want(201)
+}
+
+// registers looks for a contact, and creates it with a source of its own.
+func (c *collection) registers() {
+	c.t.Helper()
+	if found := c.get("contacts?email=test%2B1@example.com").want(200).members(); len(found) != 0 {
+		c.t.Errorf("found %v", found)
+	}
+	c.get("countries").want(200)
+	c.get("referentials/sources").want(200)
+	source := c.post("referentials/sources", body{"name": "My super app"}).want(201).text("@id")
+	newcomer := personWith("test+1@example.com")
+	newcomer["clubId"], newcomer["sourceId"] = c.club, source
+	abroad := maps.Clone(toulon)
+	abroad["addressCountryCode"], abroad["addressCountry"] = "ES", "Espagne"
+	newcomer["address"] = abroad
+	created := c.post("contacts", newcomer).want(201)
 	if created.text("sourceId") != source {
-		t.Errorf("created %s", created.raw)
+		c.t.Errorf("created %s", created.raw)
 	}
-	client.post("contacts", body{"familyName": "A", "givenName": "B", "sourceId": client.iri("referentials/sources", 99)}).want(404)
+	c.post("contacts", body{"familyName": "A", "givenName": "B", "sourceId": c.iri("referentials/sources", 99)}).want(404)
+}
 
-	// The move of a contact, as the destination.
+// moves has a contact move to another club, as that club.
+func (c *collection) moves() {
+	c.t.Helper()
 	var clubs []body
-	for _, node := range client.get("network_nodes").want(200).members() {
-		if node["type"] == "club" && node["parent"] == client.iri("network_nodes", 2) {
+	for _, node := range c.get("network_nodes").want(200).members() {
+		if node["type"] == "club" && node["parent"] == c.iri("network_nodes", 2) {
 			clubs = append(clubs, node)
 		}
 	}
 	from, to := clubs[0], clubs[1]
-	client.club, client.node = from["clubId"].(string), from["@id"].(string)
-	mover := person("gym-test@example.com")
-	mover["clubId"] = client.club
-	moved := client.post("contacts", mover).want(201).text("@id")
-	client.club, client.node = to["clubId"].(string), to["@id"].(string)
-	request := client.post("contact_migration_requests", body{"contactId": moved, "clubId": client.club}).want(201).text("@id")
-	result := at("POST", request+"/transitions", body{"transition": "validate", "code": "522519"}).want(201).text("resultTargetId")
-	at("GET", result, nil).want(200)
-	at("PUT", result, body{"givenName": "Test Update"}).want(200)
+	c.club, c.node = from["clubId"].(string), from["@id"].(string)
+	mover := personWith("gym-test@example.com")
+	mover["clubId"] = c.club
+	moved := c.post("contacts", mover).want(201).text("@id")
+	c.club, c.node = to["clubId"].(string), to["@id"].(string)
+	request := c.post("contact_migration_requests", body{"contactId": moved, "clubId": c.club}).want(201).text("@id")
+	result := c.at("POST", request+"/transitions", body{"transition": "validate", "code": "522519"}).want(201).text("resultTargetId")
+	c.at("GET", result, nil).want(200)
+	c.at("PUT", result, body{"givenName": "Test Update"}).want(200)
+}
 
-	// A sale.
-	club := client.get("clubs").want(200).members()[0]
-	client.club = club["@id"].(string)
-	client.node = client.get("network_nodes?clubId=" + client.club).want(200).members()[0]["@id"].(string)
-	code := at("GET", client.club, nil).want(200).text("code")
-	buyer := client.post("contacts", person("test+2@example.com")).want(201)
-	sale := client.post("sales", body{
-		"contactId":         buyer.text("@id"),
+// buys sells the second product to a new contact of the first club.
+func (c *collection) buys() {
+	c.t.Helper()
+	club := c.get("clubs").want(200).members()[0]
+	c.club = club["@id"].(string)
+	c.node = c.get("network_nodes?clubId=" + c.club).want(200).members()[0]["@id"].(string)
+	c.code = c.at("GET", c.club, nil).want(200).text("code")
+	buyer := c.post("contacts", personWith("test+2@example.com")).want(201)
+	c.buyer = buyer.text("@id")
+	c.sale = c.post("sales", body{
+		"contactId":         c.buyer,
 		"contactNumber":     buyer.text("number"),
 		"contactGivenName":  "Test",
 		"contactFamilyName": "DEV",
-		"clubId":            client.club,
-		"clubCode":          code,
-		"address":           address,
+		"clubId":            c.club,
+		"clubCode":          c.code,
+		"address":           toulon,
 	}).want(201).text("@id")
-	product := client.get("products").want(200).members()[1]
+	product := c.get("products").want(200).members()[1]
 	offer := product["offers"].([]any)[0].(body)["@id"]
-	if other := client.get(fmt.Sprint("offers?product=", product["@id"])).want(200).members()[0]["@id"]; other != offer {
-		t.Errorf("the product embeds %s, and %s is listed", offer, other)
+	if other := c.get(fmt.Sprint("offers?product=", product["@id"])).want(200).members()[0]["@id"]; other != offer {
+		c.t.Errorf("the product embeds %s, and %s is listed", offer, other)
 	}
 	day := today.Format("2006-01-02")
-	at("POST", sale+"/articles", body{
+	c.at("POST", c.sale+"/articles", body{
 		"offerId":           offer,
 		"implementation":    body{"startDate": day},
 		"repaymentSchedule": body{"startDate": day},
 	}).want(201)
-	due := at("GET", sale, nil).want(200).number("totalTI")
-	if due == 0 {
-		t.Error("nothing is due")
+	c.due = c.at("GET", c.sale, nil).want(200).number("totalTI")
+	if c.due == 0 {
+		c.t.Error("nothing is due")
 	}
-	mandate := client.post("mandates", body{
-		"clubId":            client.club,
-		"contactId":         buyer.text("@id"),
+}
+
+// signs signs the sale and a mandate with one code.
+func (c *collection) signs() {
+	c.t.Helper()
+	mandate := c.post("mandates", body{
+		"clubId":            c.club,
+		"contactId":         c.buyer,
 		"contactFamilyName": "Doe",
 		"contactGivenName":  "John",
 		"contactNumber":     "1",
-		"contactAddress":    address,
+		"contactAddress":    toulon,
 		"accountName":       "John Doe",
 		"type":              "bacs",
 		"accountNumber":     "55779911",
@@ -324,38 +366,41 @@ func TestCollection(t *testing.T) {
 		"bank":              "DEUTSCHE BANK AG",
 		"validFrom":         "2019-06-21",
 	}).want(201).text("@id")
-	targets := body{"contactId": buyer.text("@id"), "targetIds": []string{sale, mandate}}
-	signature := client.post("signature_requests", targets).want(201).text("@id")
-	at("POST", signature+"/transitions", body{"transition": "validate", "code": "12345"}).want(201)
-	if state := at("GET", mandate, nil).want(200).text("state"); state != "signed" {
-		t.Errorf("the mandate is %s", state)
+	targets := body{"contactId": c.buyer, "targetIds": []string{c.sale, mandate}}
+	signature := c.post("signature_requests", targets).want(201).text("@id")
+	c.at("POST", signature+"/transitions", body{"transition": "validate", "code": "12345"}).want(201)
+	if state := c.at("GET", mandate, nil).want(200).text("state"); state != "signed" {
+		c.t.Errorf("the mandate is %s", state)
 	}
+}
 
-	// A payment at the club's own processor, which nobody makes.
+// pays requests a payment at the club's own processor, which nobody makes.
+func (c *collection) pays() {
+	c.t.Helper()
 	order := body{
-		"contactId":          buyer.text("@id"),
-		"amount":             due,
+		"contactId":          c.buyer,
+		"amount":             c.due,
 		"currency":           "EUR",
-		"clubId":             client.club,
-		"clubCode":           code,
-		"checkout":           client.get("checkouts").want(200).members()[0]["@id"],
-		"payableObjects":     body{"sales": []string{sale}},
+		"clubId":             c.club,
+		"clubCode":           c.code,
+		"checkout":           c.get("checkouts").want(200).members()[0]["@id"],
+		"payableObjects":     body{"sales": []string{c.sale}},
 		"useAvailableAmount": false,
 		"cancelUrl":          "https://cancel.url",
 		"validUrl":           "https://valid.url",
 	}
-	payable := client.post("payable_objects", order).want(201)
-	if payable.text("state") != "requested" || payable.text("token") == "" || payable.number("amount") != due {
-		t.Errorf("payable %s", payable.raw)
+	payable := c.post("payable_objects", order).want(201)
+	if payable.text("state") != "requested" || payable.text("token") == "" || payable.number("amount") != c.due {
+		c.t.Errorf("payable %s", payable.raw)
 	}
-	if checked := at("PUT", payable.text("@id")+"/check", nil).want(200).text("state"); checked != "requested" {
-		t.Errorf("it is %s", checked)
+	if checked := c.at("PUT", payable.text("@id")+"/check", nil).want(200).text("state"); checked != "requested" {
+		c.t.Errorf("it is %s", checked)
 	}
 	delete(order, "clubCode")
-	client.post("payable_objects", order).want(400).wantText("clubCode")
-	order["clubCode"], order["payableObjects"] = code, body{"sales": []string{"/demo/sales/1"}}
-	client.post("payable_objects", order).want(404)
-	if len(client.world.Ledger()) != 0 {
-		t.Error("something was paid")
+	c.post("payable_objects", order).want(400).wantText("clubCode")
+	order["clubCode"], order["payableObjects"] = c.code, body{"sales": []string{"/demo/sales/1"}}
+	c.post("payable_objects", order).want(404)
+	if len(c.world.Ledger()) != 0 {
+		c.t.Error("something was paid")
 	}
 }
