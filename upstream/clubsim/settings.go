@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -290,13 +292,28 @@ func (w *World) Configure(change func(*Settings)) error {
 	return nil
 }
 
+// kindNames name the kinds of values in JSON's words.
+var kindNames = map[reflect.Kind]string{
+	reflect.Bool:    "true or false",
+	reflect.Float64: "a number",
+	reflect.Int:     "a whole number",
+	reflect.Map:     "an object",
+	reflect.Slice:   "a list",
+	reflect.String:  "a string",
+	reflect.Struct:  "an object",
+}
+
 // decodeStrict decodes JSON and refuses unknown members by name.
 func decodeStrict(body []byte, value any) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(value)
-	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mistyped.Field != "" {
-		return fmt.Errorf("%s: must not be a %s", mistyped.Field, mistyped.Value)
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s: a JSON %s instead of %s", cmp.Or(mistyped.Field, "body"), mistyped.Value,
+			cmp.Or(kindNames[mistyped.Type.Kind()], mistyped.Type.String()))
+	}
+	if errors.Is(err, io.EOF) {
+		return errors.New("the body is empty")
 	}
 	if err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))

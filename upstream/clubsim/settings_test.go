@@ -38,7 +38,9 @@ func TestParseSettings(t *testing.T) {
 		`{"callLimits":{"perMinute":9}}`:   "",
 		"pageSizes: 7":                     `unknown field "pageSizes"`,
 		"smsCode: {length: 4}":             `unknown field "length"`,
-		"pageSize: many":                   "pageSize: must not be a string",
+		"pageSize: many":                   "pageSize: a JSON string instead of a whole number",
+		`withdrawnOffers: ["201"]`:         "withdrawnOffers: a JSON string instead of a whole number",
+		"callLimits: 5":                    "callLimits: a JSON number instead of an object",
 		"networkNodeShape: tree":           `networkNodeShape: "tree" is not one of nested, flat`,
 		"tokenLifetime: soon":              "soon",
 		"tokenLifetime: 10000000000":       "at most 1000000000", // such a token would have ended long ago
