@@ -194,6 +194,13 @@ var judged = map[string]struct {
 		Due:          5,
 		CardPayments: append(held(5, 5), campaign.CardPayment{ID: "pay_2", Generation: "2", Captured: 5, Refunded: 5}),
 	}, campaign.RestrictedTakenTwice},
+	"refused, and again with another cart": {evidence{
+		Restricted:   true,
+		State:        "refunded",
+		ProcessorID:  "pay_2",
+		Due:          7,
+		CardPayments: append(held(5, 5), campaign.CardPayment{ID: "pay_2", Generation: "2", Captured: 7, Refunded: 7}),
+	}, ""},
 	"a version that shrank": {evidence{Versions: map[string][]int64{"payment": {1, 2, 2}}}, campaign.VersionShrank},
 }
 

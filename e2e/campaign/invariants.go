@@ -215,14 +215,19 @@ func (e Evidence) checkLedger(broken func(string, string, ...any)) {
 	}
 }
 
-// checkRestricted judges a sale that the club system refuses for a restriction: money that was taken went back, once and by itself.
+// checkRestricted judges a sale that the club system refuses for a restriction: money that was taken went back, once and by itself. It is
+// taken again only for another cart, whose amount differs, because changes of the cart here cost something.
 func (e Evidence) checkRestricted(broken func(string, string, ...any)) {
 	if e.inDoubt() || e.State == "recorded" {
 		broken(RestrictedInDoubt, "the gateway says %q, and of earlier payments %v", e.State, e.StateByPayment)
 	}
-	taken := slices.DeleteFunc(slices.Clone(e.CardPayments), func(held CardPayment) bool { return held.Captured == 0 })
-	if len(taken) > 1 || len(taken) == 1 && taken[0].Refunded > taken[0].Captured {
-		broken(RestrictedTakenTwice, "%+v", taken)
+	taken := map[int64]bool{} // amounts
+	for _, held := range e.CardPayments {
+		if taken[held.Captured] || held.Refunded > held.Captured {
+			broken(RestrictedTakenTwice, "%+v", e.CardPayments)
+			return
+		}
+		taken[held.Captured] = held.Captured > 0
 	}
 }
 
