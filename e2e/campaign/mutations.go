@@ -146,12 +146,11 @@ var Mutations = []Mutation{
 		New: `	left, err := m.cfg.Store.AskBrake(ctx, request)
 	left = 0`,
 	}}},
-	{Name: "brake-forgiving", Description: "cards are charged although the club system records no payment, because it recorded others shortly before",
-		Edits: []Edit{{
-			File: "flows/store/brake.go",
-			Old:  `math.min(pace(now) / ARGV[9], tonumber(ARGV[8]))`,
-			New:  `pace(now)`,
-		}}},
+	{Name: "brake-forgiving", Description: "cards are charged in an outage when payments were recorded shortly before", Edits: []Edit{{
+		File: "flows/store/brake.go",
+		Old:  `math.min(pace(now) / ARGV[9], tonumber(ARGV[8]))`,
+		New:  `pace(now)`,
+	}}},
 	{Name: "restriction-doubted", Description: "a payment that the club system refuses for a restriction is in doubt", Edits: []Edit{{
 		File: "flows/payment/protocol/record.go",
 		Old:  `	return d.release(d.endUnrecorded(next, "the club system refused it for a restriction"+d.f.Post.Seen))`,

@@ -32,18 +32,15 @@ func testBrakeScripts(redis *fixture) {
 		}
 		return outcomes
 	}
-	crowd := func(accepted int) []outcome {
+	crowd := func(accepted int) []outcome { // each is repeated
 		return slices.Repeat([]outcome{{"x", 0, flows.BrakeAccepted, ""}}, accepted/2)
-	} // each is repeated
+	}
 	for name, test := range map[string]struct {
 		outcomes []outcome
 		counted  int // by a brake that holds; zero: it does not hold
 	}{
-		"three unknown": {engaged, 3},
-		"an accepted one between": {
-			[]outcome{unknown("a", 0, ""), accepted(1, ""), unknown("c", 2, ""), unknown("d", 3, "")},
-			0,
-		},
+		"three unknown":                    {engaged, 3},
+		"an accepted one between":          {[]outcome{unknown("a", 0, ""), accepted(1, ""), unknown("c", 2, ""), unknown("d", 3, "")}, 0},
 		"three after thirty accepted ones": {slices.Concat(crowd(30), row(2, 1), []outcome{unknown("z", 3, flows.BrakeEngaged)}), 3},
 		"three after forty":                {slices.Concat(crowd(40), row(3, 1)), 0},
 		"four after forty":                 {slices.Concat(crowd(40), row(3, 1), []outcome{unknown("z", 4, flows.BrakeEngaged)}), 4},
@@ -55,15 +52,12 @@ func testBrakeScripts(redis *fixture) {
 			slices.Concat(engaged, []outcome{accepted(4, flows.BrakeReleased)}, row(2, 5), []outcome{unknown("z", 8, flows.BrakeEngaged)}),
 			3,
 		},
-		"one payment three times":          {[]outcome{unknown("a", 0, ""), unknown("a", 1, ""), unknown("a", 2, "")}, 0},
-		"one not sent":                     {append([]outcome{{"y", 0, flows.ProbeContinues, ""}}, engaged...), 3},
-		"accepted afterwards":              {append(slices.Clip(engaged), accepted(4, flows.BrakeReleased)), 0},
-		"accepted, begun before the brake": {append(slices.Clip(engaged), accepted(1, "")), 3},
-		"unknown, begun before the acceptance": {
-			append([]outcome{accepted(20, "")}, row(12, 0)...),
-			0,
-		},
-		"accepted by a clock that was ahead": {append([]outcome{accepted(90000, "")}, engaged...), 3},
+		"one payment three times":              {[]outcome{unknown("a", 0, ""), unknown("a", 1, ""), unknown("a", 2, "")}, 0},
+		"one not sent":                         {append([]outcome{{"y", 0, flows.ProbeContinues, ""}}, engaged...), 3},
+		"accepted afterwards":                  {append(slices.Clip(engaged), accepted(4, flows.BrakeReleased)), 0},
+		"accepted, begun before the brake":     {append(slices.Clip(engaged), accepted(1, "")), 3},
+		"unknown, begun before the acceptance": {append([]outcome{accepted(20, "")}, row(12, 0)...), 0},
+		"accepted by a clock that was ahead":   {append([]outcome{accepted(90000, "")}, engaged...), 3},
 	} {
 		last := 0
 		for _, o := range test.outcomes {
@@ -71,7 +65,7 @@ func testBrakeScripts(redis *fixture) {
 				last = max(last, o.began)
 			}
 			now := start.Add(time.Duration(last+1) * time.Second)
-			for range 2 { // a repetition, because the first reply was lost, changes nothing more
+			for range 2 { // a repetition, because the first reply was lost, changes nothing but the pace
 				change, err := redis.CountOutcome(redis.Context(), flows.BrakeOutcome{
 					Organisation:       name,
 					Payment:            flows.PaymentID(o.payment),

@@ -100,7 +100,7 @@ type Client struct {
 	migrations *sync.Map
 }
 
-const defaultTokenPath = "/oauth/v2/token"
+const defaultTokenPath = "/oauth/v2/token" //nolint:gosec // a path, no credential
 
 // New returns a client. It sends nothing before the first call; a wrong address or
 // credential is an error of that call.

@@ -58,7 +58,7 @@ const ErrForeign = cause("response is not the club system's own")
 // token of one contact. It is not an *Error, and has no outcome.
 const ErrNoContactToken = cause("not the access token of a contact")
 
-// ErrGrantRefused: 400 invalid_grant. There is no token of that contact or club for this client.
+// ErrGrantRefused means that there is no token of that contact or club for this client: 400 with invalid_grant.
 const ErrGrantRefused = cause("grant refused")
 
 // The reasons for which a call is not even tried. Their outcome is NotSent.

@@ -67,8 +67,8 @@ func TestNestedRecords(t *testing.T) {
 // TestDeepNodes: nodes that are nested again and again take no more memory than others of their length.
 func TestDeepNodes(t *testing.T) {
 	const levels = 2000
-	nodes := `{"member": [` + strings.Repeat(`{"@id": "/demo/network_nodes/1", "children": [`, levels) + `"` + strings.Repeat("x", 1<<19) + `"` +
-		strings.Repeat("]}", levels) + "]}"
+	nodes := `{"member": [` + strings.Repeat(`{"@id": "/demo/network_nodes/1", "children": [`, levels) +
+		`"` + strings.Repeat("x", 1<<19) + `"` + strings.Repeat("]}", levels) + "]}"
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err := tasting(http.StatusOK, []byte(nodes)).NetworkNodes(t.Context(), demo)
