@@ -4,6 +4,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,6 +43,7 @@ type Catalogue struct {
 	products    *cache[productsKey, []Product]
 	days        *cache[daysKey, []DebitDay]
 	offers      localCache[offersKey, []club.Offer]
+	olderOffers localCache[offersKey, []club.Offer]
 	slots       chan struct{} // one for each read of offers in progress
 	generations sync.Map      // generation by client token
 }
@@ -151,6 +153,7 @@ func New(cfg Config) *Catalogue {
 	}
 	catalogue := &Catalogue{cfg: cfg, slots: make(chan struct{}, maxOfferReads)}
 	catalogue.offers = newLocalCache[offersKey, []club.Offer](maxOfferEntries, offersFreshFor, cfg.Now)
+	catalogue.olderOffers = newLocalCache[offersKey, []club.Offer](maxOfferEntries, keptFor, cfg.Now)
 	catalogue.networks = newCache[organisation, *club.Network]("network", &catalogue.cfg)
 	catalogue.terms = newCache[clubKey, clubTerms]("club", &catalogue.cfg)
 	catalogue.allTerms = newCache[organisation, map[string]clubTerms]("all clubs", &catalogue.cfg)
@@ -414,7 +417,10 @@ func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuer
 		return once.(func() ([]club.Offer, error))()
 	}
 	listed, err := c.cfg.Club.ListProductsConcurrently(ctx, scope, sale, func(page []club.Product) {
-		for _, product := range page {
+		unknownFirst := slices.SortedStableFunc(slices.Values(page), func(a, b club.Product) int {
+			return cmp.Compare(c.rememberedOffers(at, a.IRI), c.rememberedOffers(at, b.IRI))
+		})
+		for _, product := range unknownFirst {
 			ahead.Go(func() { _, _ = offers(product) }) // the loop below sees its error
 		}
 	})
@@ -440,9 +446,11 @@ func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuer
 	return products, nil
 }
 
+// offersOf returns the offers of a product; older ones if they cannot be read now. So a catalogue with more products than the
+// API gateway's limits allow calls at a time is complete after a few readings.
 func (c *Catalogue) offersOf(ctx context.Context, at Club, product club.IRI) ([]club.Offer, error) {
-	key := offersKey{c.organisation(at.Scope.ClientToken), at.IRI, product}
-	return c.offers.get(ctx, key, func(ctx context.Context) ([]club.Offer, error) {
+	key := c.keyOfOffers(at, product)
+	offers, err := c.offers.get(ctx, key, func(ctx context.Context) ([]club.Offer, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout) // another catalogue may wait for them
 		defer cancel()
 		select {
@@ -451,8 +459,30 @@ func (c *Catalogue) offersOf(ctx context.Context, at Club, product club.IRI) ([]
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		return c.cfg.Club.ListOffers(ctx, at.Scope, product)
+		offers, err := c.cfg.Club.ListOffers(ctx, at.Scope, product)
+		if err == nil {
+			c.olderOffers.set(key, offers)
+		}
+		return offers, err
 	})
+	if err != nil && !errors.Is(err, club.ErrUnreadable) {
+		if older, ok := c.olderOffers.lookup(key); ok {
+			return older, nil
+		}
+	}
+	return offers, err
+}
+
+// rememberedOffers returns 1 for a product whose offers need not be read, because there are older ones, otherwise 0.
+func (c *Catalogue) rememberedOffers(at Club, product club.IRI) int {
+	if _, ok := c.olderOffers.lookup(c.keyOfOffers(at, product)); ok {
+		return 1
+	}
+	return 0
+}
+
+func (c *Catalogue) keyOfOffers(at Club, product club.IRI) offersKey {
+	return offersKey{c.organisation(at.Scope.ClientToken), at.IRI, product}
 }
 
 // saleQuery returns the query of the club system, and the scope to send it from. A contact

@@ -256,3 +256,27 @@ func TestCatalogueFails(t *testing.T) {
 		t.Errorf("after the failure: %v", err)
 	}
 }
+
+// TestCatalogueOfSeveralReadings: while the club system responds to a third of the reads, each reading of a catalogue continues with
+// the offers that are still missing.
+func TestCatalogueOfSeveralReadings(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	offers := world.Gateway().Catalogue
+	world.Fault(clubsim.Fault{
+		Match:       clubsim.FaultMatch{Method: "GET", Path: "/offers"},
+		Kind:        "error_before",
+		Status:      http.StatusNotFound,
+		Probability: new(0.67),
+	})
+	for readings := 1; ; readings++ {
+		products, _, err := offers.Products(t.Context(), web)
+		switch {
+		case err == nil && readings > 1 && len(products) > 20:
+			return
+		case err == nil || readings == 100:
+			t.Fatalf("reading %d: %d products, %v", readings, len(products), err)
+		}
+		world.Clock.Advance(31 * time.Second)
+	}
+}
