@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -148,6 +149,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			if wait > 0 {
 				permit.Drop()
 				outcome = OverQuota
+				s.cfg.Log.WarnContext(c.Request().Context(), "newcomer turned away", "error", errOverQuota)
 			}
 		}
 		if s.cfg.OnAdmission != nil {
@@ -189,6 +191,8 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		return next(c)
 	}
 }
+
+var errOverQuota = errors.New("the limits of the club system's API gateway leave too few calls for a signup")
 
 // awaitTurn returns how long a newcomer has to wait for the calls of a signup. The key of the request keeps the turn.
 func (s *Server) awaitTurn(r *http.Request) time.Duration {

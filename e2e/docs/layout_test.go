@@ -106,6 +106,7 @@ var interfaces = map[string]string{
 	"e2e/frontdesktest TB":         "a test, a benchmark, and a Scope outside of both",
 	"upstream/club checker":        "the results of the club system with required or bounded fields",
 	"upstream/club dated":          "the results with dates of a club: contacts, debit days, and lists of them",
+	"upstream/club identifiable":   "the records that are read by their identifier: contacts, clubs, sales and mandates",
 	"upstream/club partial":        "the results of which something may have been left out: lists, contacts and network nodes",
 	"upstream/clubsim row":         "the records of the simulator's tables",
 }

@@ -2,6 +2,7 @@ package journey_test
 
 import (
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,8 +18,9 @@ import (
 // quotaEnv is a club system behind an API gateway that limits the calls, with two gateways.
 type quotaEnv struct {
 	frontdesktest.Env
-	t    *testing.T
-	both [2]*frontdesktest.Client
+	t        *testing.T
+	gateways [2]*frontdesktest.Process
+	both     [2]*frontdesktest.Client
 }
 
 func newQuotaEnv(t *testing.T, limits clubsim.CallLimits) *quotaEnv {
@@ -26,7 +28,7 @@ func newQuotaEnv(t *testing.T, limits clubsim.CallLimits) *quotaEnv {
 	s := &quotaEnv{Env: frontdesktest.NewEnv(t), t: t}
 	s.limit(limits)
 	for i := range s.both {
-		_, s.both[i] = s.Gateway(t)
+		s.gateways[i], s.both[i] = s.Gateway(t)
 	}
 	return s
 }
@@ -34,6 +36,18 @@ func newQuotaEnv(t *testing.T, limits clubsim.CallLimits) *quotaEnv {
 func (s *quotaEnv) limit(limits clubsim.CallLimits) {
 	s.t.Helper()
 	frontdesktest.Must(s.t, s.Upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.CallLimits = limits }))
+}
+
+// expectLogged fails the test unless the gateways have logged a line, a few times for each gateway and operation.
+func (s *quotaEnv) expectLogged(line string) {
+	s.t.Helper()
+	lines := 0
+	for _, gateway := range s.gateways {
+		lines += strings.Count(gateway.Log(), line)
+	}
+	if lines == 0 || lines > 10 {
+		s.t.Errorf("%d lines %q", lines, line)
+	}
 }
 
 // expectKept fails the test if a call was refused by a limit.
@@ -95,6 +109,7 @@ func TestMoneyFindsCalls(t *testing.T) {
 	if n := wrong.Load(); n > 0 {
 		t.Errorf("%d checks failed in another way", n)
 	}
+	env.expectLogged("call held back")
 	recorded := 0
 	for _, call := range env.Upstreams.Sim.Requests() {
 		if call.Operation == "createPayment" {
@@ -141,6 +156,7 @@ func TestNewcomersWaitForTheQuota(t *testing.T) {
 	if waited.Load() == 0 {
 		t.Error("no newcomer had to wait")
 	}
+	env.expectLogged("newcomer turned away")
 	env.expectKept()
 }
 

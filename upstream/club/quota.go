@@ -135,6 +135,7 @@ func (c *Client) await(ctx context.Context, op, organisation string) *Error {
 	held := notSent(op, err)
 	if err == nil {
 		held.Err, held.RetryAfter = ErrBusy, wait
+		c.cfg.Logger.WarnContext(ctx, "call held back by the API gateway's limits", "error", held)
 	}
 	return held
 }

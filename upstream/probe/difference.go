@@ -41,6 +41,11 @@ var needs = map[string]string{
 
 // compare compares the shapes of the installation's responses with those of the simulator that plays it.
 func (r *Report) compare(installation, played *source) {
+	for _, operation := range slices.Sorted(maps.Keys(played.statuses)) {
+		if installation.statuses[operation] == nil {
+			r.NotSeen = append(r.NotSeen, Gap{operation, "a call, for which there was no record, or which is after the early end"})
+		}
+	}
 	found := map[string]map[string]string{}
 	for _, operation := range slices.Sorted(maps.Keys(installation.shapes)) {
 		if operation == errorsSeen || operation == tokenSeen {

@@ -21,7 +21,7 @@ type row struct {
 // rows are the settings that reads can show. A setting of the simulator without a row is listed as one that they cannot.
 var rows = []row{
 	{"productionMode", "the gateway cannot call everything: ask the provider to grant it", "a read that is not granted", productionMode},
-	{"grantedEndpoints", "the reads with status 403 below are missing; the file grants writes, which are not tried",
+	{"grantedEndpoints", "the reads with status 403 below are missing; the file grants what was not tried, such as all writes",
 		"a read that is not granted", grantedEndpoints},
 	{"networkNodeShape", "the gateway reads each form", "a network node with children", networkNodeShape},
 	{"tokenLifetime", "the gateway follows it", "a token with expires_in", tokenLifetime},
