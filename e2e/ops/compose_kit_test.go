@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -92,6 +93,23 @@ type replicas struct {
 // The gateways' names in compose.yaml's addresses.
 const gatewayA, gatewayB = "gateway-a", "gateway-b"
 
+// inMemory returns a folder in memory, where there is enough: a Redis that waits a second for a busy disk fails requests, and
+// these tests are not about disks. It holds less than 100 MB.
+func inMemory(t *testing.T) string {
+	t.Helper()
+	const memory, enough = "/dev/shm", 512 << 20
+	var space syscall.Statfs_t
+	if err := syscall.Statfs(memory, &space); err != nil || space.Bavail*uint64(space.Bsize) < enough { // #nosec G115 -- never negative
+		return t.TempDir()
+	}
+	folder, err := os.MkdirTemp(memory, "frontdesk-redis-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	return folder
+}
+
 func newReplicas(t *testing.T) *replicas {
 	t.Helper()
 	r := &replicas{t: t, file: compose(t), gateways: map[string]*frontdesktest.Process{}}
@@ -107,7 +125,7 @@ func newReplicas(t *testing.T) *replicas {
 		"172.30.55.10":         "127.0.0.1",
 		"redis:6379":           store,
 		"port 6379":            "port " + store[strings.IndexByte(store, ':')+1:] + "\nbind 127.0.0.1",
-		"dir /data":            "dir " + folder,
+		"dir /data":            "dir " + inMemory(t),
 		"/tmp/":                folder + "/",
 		"/usr/local/etc/redis": folder,
 	}
