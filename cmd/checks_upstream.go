@@ -93,8 +93,8 @@ func (cfg Config) checkWebhookEndpoint(ctx context.Context, processor *cards.Cli
 }
 
 // checkCheckouts compares the account of the card keys with the one that the registers (checkouts) of the clubs show, in installations
-// that show it: with another one, the money is not where the club system books it. It is no condition of the start: a gateway must be able
-// to start while the club system is away, and it is not documented what the club system does with that account.
+// that show it: with another one, the money is not where the club system books it. It is not a condition of the start: a gateway must
+// be able to start while the club system is away, and it is not documented what the club system does with that account.
 func (cfg Config) checkCheckouts(ctx context.Context, peers clients) []flows.Check {
 	const part = "registers"
 	account, err := peers.cards.Account(ctx)

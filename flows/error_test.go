@@ -30,7 +30,7 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
-// TestClubFailed: visitors for whose calls the API gateway's limits leave no room come back when they are told to, whether the gateway
+// TestClubFailed: visitors for whose calls the API gateway's limits leave no room come back when the response says so, whether the gateway
 // refused a call or none was made. An unexplained 429 says that the club system is not available.
 func TestClubFailed(t *testing.T) {
 	t.Parallel()

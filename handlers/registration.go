@@ -118,7 +118,7 @@ func (v versionedRegistration) VisitGetRegistrationResponse(w http.ResponseWrite
 }
 
 // versionOf returns the version of what a caller sees: a digest, because the clock and the language change
-// it too. Seconds that only count down do not; when they begin anew, so does the sequence.
+// it too. Seconds that only count down do not; when they begin again, so does the sequence.
 func versionOf(r api.Registration) string {
 	if r.Mandate != nil {
 		mandate := *r.Mandate

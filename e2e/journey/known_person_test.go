@@ -227,7 +227,7 @@ func TestKnownProspectMigrates(t *testing.T) {
 }
 
 // TestEmailRequired: where a contact needs an e-mail address that no other one has, a person whose address is known is sent to the desk,
-// and not told why.
+// and does not learn why.
 func TestEmailRequired(t *testing.T) {
 	t.Parallel()
 	env := frontdesktest.NewEnv(t)

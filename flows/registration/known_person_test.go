@@ -195,7 +195,7 @@ func TestEmailIsPutAgain(t *testing.T) {
 	}
 }
 
-// TestEmailOfBuyerAtDesk: a buyer who pays at the club instead gets the address, too, and nobody else does.
+// TestEmailOfBuyerAtDesk: a buyer who pays at the club instead gets the address, too. Others do not.
 func TestEmailOfBuyerAtDesk(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)

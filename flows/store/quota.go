@@ -10,9 +10,9 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// quotaState reads what is known of the API gateway's limits, in fields "<limit> <what>": of the rate and of the quota its limit, the calls
-// left, when a response told them, and of its present window its begin, its end and the calls that were left at its begin. Times are in ms,
-// by the clock of Redis; what was written later than now was written before that clock was set back.
+// quotaState reads what is known of the API gateway's limits, in fields "<limit> <what>": of the rate and of the quota its limit, the
+// calls left, when a response last showed them, and of its present window its begin, its end and the calls that were left at its
+// begin. Times are in ms, by the clock of Redis; what was written later than now was written before that clock was set back.
 //
 // A lane may make a call while more is left than its floor: a part of what would be left if all calls were spread evenly over the
 // window. So the lanes above it always find calls, and nothing is left over at the end.
@@ -73,7 +73,7 @@ end
 // shareCalls grants calls. The spike arrest is kept to by a bucket: in no slice more than two thirds of its limit, since calls that
 // are sent in two slices may arrive in one; and payments find half of the bucket.
 //
-// Where no call is left, and no response has told anything for four minutes, one call finds out: the provider may have raised the limit,
+// Where no call is left, and no response has shown the limit for four minutes, one call finds out: the provider may have raised the limit,
 // and a wrong header must not stop all calls until the end that it names. A limit of which none tells then, either, does not exist.
 //
 // KEYS  1 quota of the organisation
@@ -95,7 +95,7 @@ local function see(name, limit, remaining, ends)
   else
     begin(name, remaining, ends)
   end
-  set(name, {limit = limit, period = math.max(period, ends - get(name, 'began')), guessed = 0, tried = 0, told = now})
+  set(name, {limit = limit, period = math.max(period, ends - get(name, 'began')), guessed = 0, tried = 0, shown = now})
 end
 local seen = {}
 for i = 1, 8 do seen[i] = tonumber(ARGV[i]) end
@@ -103,18 +103,18 @@ see('rate', seen[1], seen[2], seen[3])
 see('quota', seen[4], seen[5], seen[6])
 local reply, gap, burst = {}, 0, math.max(1, seen[7] / 3)
 if seen[7] > 0 then gap = 3 * seen[8] / seen[7] end
-state.next = math.min(state.next or 0, now + burst * gap) -- a former response may have told another spike
+state.next = math.min(state.next or 0, now + burst * gap) -- a former response may have shown another spike
 for lane, floor in ipairs(floors) do
   local wanted = tonumber(ARGV[8 + lane])
   local free, wait = wanted, 0
   for _, name in ipairs({'rate', 'quota'}) do
     local calls, pause = spare(name, floor, wanted)
-    if calls == 0 and wanted > 0 and now - (get(name, 'told') or get(name, 'began')) > 240000 then
+    if calls == 0 and wanted > 0 and now - (get(name, 'shown') or get(name, 'began')) > 240000 then
       if get(name, 'tried') == 1 then
         state[name .. ' ends'] = nil
         calls = wanted
       else
-        set(name, {told = now, tried = 1})
+        set(name, {shown = now, tried = 1})
         calls = 1
       end
     end

@@ -100,7 +100,7 @@ func testWrongLimits(redis *fixture) {
 		redis.Errorf("a newcomer waits %s, %v", wait, err)
 	}
 
-	for organisation, told := range map[string]club.CallLimits{
+	for organisation, limits := range map[string]club.CallLimits{
 		"raised":   {Quota: left(500, 40*time.Hour)},
 		"used up":  {Quota: left(0, 40*time.Hour)},
 		"mistaken": none,
@@ -110,14 +110,14 @@ func testWrongLimits(redis *fixture) {
 		expect(organisation+": three minutes later", payments(organisation, none), 0)
 		redis.elapse(organisation, 2*time.Minute)
 		expect(organisation+": after five minutes", payments(organisation, none), 1)
-		expect(organisation+": at once", payments(organisation, told), map[string]int{"raised": 9}[organisation])
+		expect(organisation+": at once", payments(organisation, limits), map[string]int{"raised": 9}[organisation])
 		redis.elapse(organisation, 5*time.Minute)
 		expect(organisation+": later", payments(organisation, none), map[string]int{"raised": 9, "used up": 1, "mistaken": 9}[organisation])
 	}
 
 	spike := club.CallLimits{Spike: 1, Slice: time.Minute}
 	payments("spike", spike)
-	expect("a slower spike was told", payments("spike", spike), 0)
+	expect("a slower spike was shown", payments("spike", spike), 0)
 	fast := club.CallLimits{Spike: 30, Slice: 100 * time.Millisecond}
 	payments("spike", fast)
 	redis.elapse("spike", time.Second)

@@ -89,7 +89,7 @@ type quota struct {
 
 	mu       sync.Mutex
 	seen     CallLimits
-	told     bool        // share has the rate and the quota that were seen, which other gateways may know better by now
+	passedOn bool        // share has the rate and the quota that were seen, which other gateways may know better by now
 	queues   [][]*caller // in the order of Lanes
 	held     []int64     // callers that were refused, likewise
 	asking   bool
@@ -191,7 +191,7 @@ func (q *quota) next() (request CallRequest, waiting bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	request = CallRequest{Organisation: q.organisation, Seen: q.seen, Wanted: make([]int, len(Lanes))}
-	if q.told {
+	if q.passedOn {
 		request.Seen.Rate, request.Seen.Quota = CallLimit{}, CallLimit{}
 	}
 	for rank, queue := range q.queues {
@@ -206,7 +206,7 @@ func (q *quota) next() (request CallRequest, waiting bool) {
 func (q *quota) tell(seen CallLimits) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.told = q.told || q.seen == seen
+	q.passedOn = q.passedOn || q.seen == seen
 }
 
 // serve gives callers their calls, those first who came first, and refuses those that would have to wait too long. It returns the
@@ -269,7 +269,7 @@ func (q *quota) see(latest CallLimits) {
 	defer q.mu.Unlock()
 	now := q.now()
 	if latest.known() || !q.seen.Rate.Reset.After(now) && !q.seen.Quota.Reset.After(now) {
-		q.seen, q.told = latest, false
+		q.seen, q.passedOn = latest, false
 	}
 }
 

@@ -374,7 +374,7 @@ func (c *collection) signs() {
 	}
 }
 
-// pays requests a payment at the club's own processor, which nobody makes.
+// pays requests a payment at the club's own processor, which is never made.
 func (c *collection) pays() {
 	c.t.Helper()
 	order := body{

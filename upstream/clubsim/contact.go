@@ -33,7 +33,7 @@ type contact struct {
 	Email      string           `json:"email"`
 	Mobile     string           `json:"mobile"`
 	Address    address          `json:"address"`
-	SourceID   int              `json:"sourceId,omitempty"` // where the contact comes from; zero: not told
+	SourceID   int              `json:"sourceId,omitempty"` // where the contact comes from; zero: unknown
 	Optins     [optinCount]bool `json:"optins"`             // the consents, in the order of optinTypes and optinChannels
 	Deleted    bool             `json:"deleted"`
 	MergedInto int              `json:"mergedInto"` // the contact that took this one over; zero: none

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// payableObject is a request for a payment at the club's own processor. Nobody pays here, so that it stays requested; the description
+// payableObject is a request for a payment at the club's own processor. It is not paid here, so that it stays requested; the description
 // of the API has no such operations.
 type payableObject struct {
 	ContactID int       `json:"contactId"`

@@ -46,7 +46,7 @@ type state struct {
 	Attendees   table[*attendee]         `json:"attendees"`
 	ClassEvents table[*classEvent]       `json:"classEvents"`
 	Events      table[*eventRecord]      `json:"events"`
-	Sources     []string                 `json:"sources,omitempty"` // beside those of every world
+	Sources     []string                 `json:"sources,omitempty"` // in addition to those of every world
 	Payables    []payableObject          `json:"payableObjects,omitempty"`
 
 	tagsOf      func(contactID int) []*contactTag

@@ -263,7 +263,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestDriftOfShortProbe: what a probe that ended early has not seen is no change.
+// TestDriftOfShortProbe: what a probe that ended early has not seen is not a change.
 func TestDriftOfShortProbe(t *testing.T) {
 	t.Parallel()
 	settings := []byte("countryIso: true")
