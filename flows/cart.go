@@ -77,7 +77,7 @@ type CartProblem struct {
 	Field string          `json:"field,omitempty"` // of the line, as its pointer within the item, such as /startDate; empty: not known
 }
 
-// CartProblemCode says why a cart is not accepted. The list is that of the public API; package handlers has its texts in
+// CartProblemCode says why a cart is not accepted. The list is that of the public API; package text has its texts in
 // each language.
 type CartProblemCode string
 

@@ -1,7 +1,7 @@
 package flows
 
 // DetailCode names the sentence that explains an error to a visitor; empty: the title says it all. It is not part of the
-// public API; package handlers has the texts in each language.
+// public API; package text has the texts in each language.
 type DetailCode string
 
 // The details of requests that the gateway does not accept, with the parameters of their texts.

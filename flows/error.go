@@ -10,7 +10,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// Code identifies an error. The list is that of the public API; package handlers has the
+// Code identifies an error. The list is that of the public API; package text has the
 // table from code to HTTP status.
 type Code string
 

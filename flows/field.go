@@ -2,7 +2,7 @@ package flows
 
 import "time"
 
-// FieldCode says what is wrong with a field. The list is that of the public API; package handlers has
+// FieldCode says what is wrong with a field. The list is that of the public API; package text has
 // its texts in each language.
 type FieldCode string
 

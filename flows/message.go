@@ -1,6 +1,6 @@
 package flows
 
-// MessageCode names a message for the visitor. The list is that of the public API; package handlers has the texts in each
+// MessageCode names a message for the visitor. The list is that of the public API; package text has the texts in each
 // language.
 type MessageCode string
 

@@ -12,6 +12,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
+	"frontdesk/flows/text"
 	"frontdesk/upstream/captcha"
 )
 
@@ -25,7 +26,7 @@ func (s *Server) config(clubs catalogue.Details, now time.Time) api.Config {
 	out := api.Config{
 		Mode:      api.ConfigMode(s.cfg.Mode),
 		Version:   s.document.Info.Version,
-		Languages: each(languages, func(l *texts) string { return l.Tag }),
+		Languages: each(text.Languages, func(l *text.Language) string { return l.Tag }),
 		Person:    personFields(s.document),
 		Card: api.CardConfig{
 			Processor: s.cfg.Cards.Name(), PublishableKey: optional(s.cfg.PublishableKey), ScriptUrl: optional(s.cfg.CardScriptURL),

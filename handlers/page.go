@@ -163,7 +163,7 @@ func (s *Server) meantPage(path string) string {
 }
 
 // writeProblemPage writes the page for a browser whose request failed. written is false where only programs make requests.
-func (s *Server) writeProblemPage(c echo.Context, texts *texts, problem api.Problem) (written bool, err error) {
+func (s *Server) writeProblemPage(c echo.Context, texts texts, problem api.Problem) (written bool, err error) {
 	switch {
 	case !wantsPage(c.Request()):
 		return false, nil

@@ -11,6 +11,7 @@ import (
 	"maragu.dev/gomponents/html"
 
 	"frontdesk/flows"
+	"frontdesk/flows/text"
 )
 
 // cardPageRoute is the gateway's own page on which a buyer enters a card, for front ends without card fields. Each state of
@@ -20,46 +21,43 @@ const cardPageRoute = "/pay/:payment/:proof"
 
 // cardPage is what the page shows.
 type cardPage struct {
-	*texts
-	State                pageText // of the payment's view, except refunding and unavailable
+	texts
+	State                text.PageCode // of the payment's view, except refunding and unavailable
 	Message              string
 	Amount, Club, Return string // empty: unknown
 	Secret, Key, Script  string // of the card fields; empty: no card can be entered
 }
 
-// pageText names a text of the page: the heading of one of its states, or another part.
-type pageText string
-
 // The states of the page. All but two are of api.PaymentState.
 const (
-	pageRequiresAction pageText = "requires_action"
-	pageDeclined       pageText = "declined"
-	pageProcessing     pageText = "processing"
-	pageRecorded       pageText = "recorded"
-	pageInDoubt        pageText = "in_doubt"
-	pageCancelled      pageText = "cancelled"
-	pageRefunding      pageText = "refunding"
-	pageRefunded       pageText = "refunded"
-	pageUnavailable    pageText = "unavailable" // the gateway cannot read the payment at the moment
+	pageRequiresAction text.PageCode = "requires_action"
+	pageDeclined       text.PageCode = "declined"
+	pageProcessing     text.PageCode = "processing"
+	pageRecorded       text.PageCode = "recorded"
+	pageInDoubt        text.PageCode = "in_doubt"
+	pageCancelled      text.PageCode = "cancelled"
+	pageRefunding      text.PageCode = "refunding"
+	pageRefunded       text.PageCode = "refunded"
+	pageUnavailable    text.PageCode = "unavailable" // the gateway cannot read the payment at the moment
 )
 
 // The other texts of the page.
 const (
-	pageSecure   pageText = "secure"
-	pageFooter   pageText = "footer"
-	pageLabel    pageText = "label" // of the form
-	pagePay      pageText = "pay"   // amount
-	pagePaying   pageText = "paying"
-	pageFailed   pageText = "failed"
-	pageUnloaded pageText = "unloaded"
-	pageAgain    pageText = "again"
-	pageLeave    pageText = "leave"
-	pageContinue pageText = "continue"
-	pageNoScript pageText = "no_script"
+	pageSecure   text.PageCode = "secure"
+	pageFooter   text.PageCode = "footer"
+	pageLabel    text.PageCode = "label" // of the form
+	pagePay      text.PageCode = "pay"   // amount
+	pagePaying   text.PageCode = "paying"
+	pageFailed   text.PageCode = "failed"
+	pageUnloaded text.PageCode = "unloaded"
+	pageAgain    text.PageCode = "again"
+	pageLeave    text.PageCode = "leave"
+	pageContinue text.PageCode = "continue"
+	pageNoScript text.PageCode = "no_script"
 )
 
 // cardPageIcons are symbols of icons.svg.
-var cardPageIcons = map[pageText]string{
+var cardPageIcons = map[text.PageCode]string{
 	pageRequiresAction: "card",
 	pageDeclined:       "alert",
 	pageProcessing:     "clock",
@@ -80,10 +78,10 @@ func (s *Server) showCardPage(c echo.Context) error {
 	texts, view := languageOf(c.Request()), payment.View
 	page := cardPage{
 		texts:  texts,
-		State:  pageText(view.State),
+		State:  text.PageCode(view.State),
 		Club:   singleLine(payment.Description),
 		Return: payment.ReturnURL,
-		Amount: texts.amount(payment.Amount, currencyCode(payment.Currency)),
+		Amount: texts.Money(payment.Amount, currencyCode(payment.Currency)),
 	}
 	page.Message = texts.message(view.Message, payment.Payment).Text
 	if view.Refunding {

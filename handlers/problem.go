@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/text"
 	"frontdesk/flows/tracing"
 )
 
@@ -114,12 +115,12 @@ const (
 
 // ProblemOf turns any error into a problem document in English, and returns Retry-After in seconds.
 func ProblemOf(err error, traceID string) (api.Problem, int) {
-	return languages[0].problemOf(err, traceID)
+	return texts{text.Languages[0]}.problemOf(err, traceID)
 }
 
 // problemOf turns any error into a problem document, and returns Retry-After in seconds. Only the
 // public texts of a flows.Error pass through.
-func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
+func (l texts) problemOf(err error, traceID string) (api.Problem, int) {
 	failure := domainError(err)
 	kind := cmp.Or(problems[failure.Code], operatorProblems[failure.Code])
 	if kind.status == 0 {
@@ -135,9 +136,9 @@ func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 		TraceId: &traceID,
 	}
 	if failure.Detail != "" {
-		detail := l.fill(l.Details[failure.Detail], failure.Params)
+		detail := l.Fill(l.Details[failure.Detail], failure.Params)
 		if failure.Item > 0 {
-			detail = l.fill(l.Details[flows.DetailItem], map[string]string{"item": strconv.Itoa(failure.Item), "detail": detail})
+			detail = l.Fill(l.Details[flows.DetailItem], map[string]string{"item": strconv.Itoa(failure.Item), "detail": detail})
 		}
 		problem.Detail, problem.Params = new(singleLine(detail)), paramsOf(failure.Params)
 	}
@@ -159,7 +160,7 @@ func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 }
 
 // outsideBody describes a wrong header, else a wrong parameter, which no form shows; empty without one.
-func (l *texts) outsideBody(all []api.FieldProblem) string {
+func (l texts) outsideBody(all []api.FieldProblem) string {
 	i := slices.IndexFunc(all, func(p api.FieldProblem) bool { return p.Header != nil })
 	if i < 0 {
 		i = slices.IndexFunc(all, func(p api.FieldProblem) bool { return p.Parameter != nil })
@@ -171,15 +172,15 @@ func (l *texts) outsideBody(all []api.FieldProblem) string {
 	if len(all) == 1 {
 		return singleLine(one)
 	}
-	return singleLine(l.fill(l.Details[flows.DetailSeveralFields], map[string]string{"count": strconv.Itoa(len(all)), "one": one}))
+	return singleLine(l.Fill(l.Details[flows.DetailSeveralFields], map[string]string{"count": strconv.Itoa(len(all)), "one": one}))
 }
 
 // fieldProblem names a place in the body, a header or a parameter, each in a member of its own: only the body has JSON
 // pointers.
-func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
+func (l texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
 	problem := api.FieldProblem{
 		Code:   api.FieldCode(cmp.Or(of.Code, flows.FieldInvalid)),
-		Text:   singleLine(cmp.Or(of.Message, l.fill(l.Fields[of.Code], of.Params))),
+		Text:   singleLine(cmp.Or(of.Message, l.Fill(l.Fields[of.Code], of.Params))),
 		Params: paramsOf(of.Params),
 	}
 	at := singleLine(of.Pointer)
@@ -296,7 +297,7 @@ func (s *Server) refusedOn(c echo.Context) *api.Registration {
 	return new(s.registrationOf(ctx, view))
 }
 
-func (s *Server) writeProblemDocument(c echo.Context, texts *texts, problem api.Problem) error {
+func (s *Server) writeProblemDocument(c echo.Context, texts texts, problem api.Problem) error {
 	if problem.Code == api.ChallengeRequired {
 		problem.Challenge = challengeOf(s.cfg.Captcha.Widget())
 	}

@@ -9,9 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/text"
 	"frontdesk/handlers"
 )
 
@@ -22,7 +25,7 @@ var update = flag.Bool("update", false, "write the generated file instead of com
 // problemReference is the page without its table rows.
 const problemReference = `# Problems and texts
 
-<!-- Generated from openapi.yaml, handlers/problem.go and handlers/texts: go generate ./handlers -->
+<!-- Generated from openapi.yaml, handlers/problem.go and flows/text: go generate ./handlers -->
 
 Every text that the API sends by a code, as it is sent, in both languages. Programs read the codes; texts may be reworded. ` +
 	"[/docs/problems](http://localhost:8080/docs/problems) of a running gateway explains the members of a problem document." + `
@@ -68,7 +71,7 @@ var contractRow = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| \\d+ \\| `[a-z_]+
 func TestProblemReference(t *testing.T) {
 	t.Parallel()
 	schemas := frontdesktest.Document(t).Components.Schemas
-	titles := bothLanguages(t, "titles")
+	english, french := text.Languages[0], text.Languages[1]
 	var problems, operators bytes.Buffer
 	rows := contractRow.FindAllStringSubmatch(schemas["ProblemCode"].Value.Description, -1)
 	if len(rows) != len(schemas["ProblemCode"].Value.Enum) {
@@ -83,7 +86,7 @@ func TestProblemReference(t *testing.T) {
 		}
 		fmt.Fprintf(
 			&problems, "| `%s` | %d | `%s` | `%s` | %s | %s | %s | %s |\n", code, sent.Status, sent.Retry, sent.Then, sent.Title,
-			titles[1][code]["other"], row[2], row[3],
+			french.Titles[flows.Code(code)], row[2], row[3],
 		)
 	}
 	for _, row := range [][3]string{
@@ -101,9 +104,9 @@ func TestProblemReference(t *testing.T) {
 		)
 	}
 	want := fmt.Sprintf(problemReference, &problems, &operators,
-		textTable(schemas["FieldCode"].Value.Extensions["x-extensible-enum"], bothLanguages(t, "fields")),
-		textTable(schemas["MessageCode"].Value.Extensions["x-extensible-enum"], bothLanguages(t, "messages")),
-		textTable(schemas["CartProblemCode"].Value.Extensions["x-extensible-enum"], bothLanguages(t, "cart")))
+		textTable(schemas["FieldCode"], english.Fields, french.Fields),
+		textTable(schemas["MessageCode"], english.Messages, french.Messages),
+		textTable(schemas["CartProblemCode"], english.Cart, french.Cart))
 	const page = "../docs/reference/problems.md"
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
@@ -119,18 +122,20 @@ func TestProblemReference(t *testing.T) {
 	}
 }
 
-// bothLanguages reads one kind of text by code, in English and in French.
-func bothLanguages(t *testing.T, kind string) [2]map[string]wording {
-	t.Helper()
-	return [2]map[string]wording{readTexts(t, "en")[kind], readTexts(t, "fr")[kind]}
-}
-
-// textTable returns the rows of a contract's list of codes with their texts, in the list's order.
-func textTable(codes any, texts [2]map[string]wording) string {
+// textTable returns the rows of a contract's list of codes with their texts, in the list's order. Of a text with plural forms
+// it has the most common one.
+func textTable[Code ~string, Text any](codes *openapi3.SchemaRef, english, french map[Code]Text) string {
 	var rows strings.Builder
-	list, _ := codes.([]any)
+	list, _ := codes.Value.Extensions["x-extensible-enum"].([]any)
 	for _, code := range list {
-		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", code, texts[0][code.(string)]["other"], texts[1][code.(string)]["other"])
+		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", code, commonForm(english[Code(code.(string))]), commonForm(french[Code(code.(string))]))
 	}
 	return rows.String()
+}
+
+func commonForm(of any) any {
+	if forms, ok := of.(text.Text); ok {
+		return forms["other"]
+	}
+	return of
 }

@@ -40,6 +40,7 @@ var imports = map[string]string{
 	"flows/background":       "flows flows/payment flows/registration flows/store flows/keyring flows/tracing upstream/club",
 	"flows/store":            "flows flows/keyring upstream/club",
 	"flows/schedule":         "upstream/club",
+	"flows/text":             "flows",
 	"flows/keyring":          "",
 	"flows/iban":             "",
 	"flows/tracing":          "",
