@@ -266,9 +266,10 @@ func (cfg *Config) eventOptions() []option {
 		{
 			variable: "FRONTDESK_SUBSCRIBERS",
 			value:    text(&cfg.Subscribers),
-			help:     "Subscribers to the club system's events: a JSON array of objects with name, url, secret and optionally events.",
-			setBy:    "Operators who pass events on to a CRM or another system.",
-			without:  "No event is passed on.",
+			help: "Subscribers to the club system's events and Frontdesk's own: a JSON array of objects with name, url, secret " +
+				"and optionally events.",
+			setBy:   "Operators who pass events on to a CRM or another system.",
+			without: "No event is passed on.",
 		},
 	}
 }

@@ -131,6 +131,14 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		Publish: func(ctx context.Context, name string, object map[string]club.IRI) error {
 			return built.background.Events.Publish(ctx, name, object)
 		},
+		Events: registration.OwnEvents{
+			IsDue: func(ctx context.Context, name, subject string) (bool, error) {
+				return built.background.Relay.IsDue(ctx, name, subject)
+			},
+			Publish: func(ctx context.Context, event flows.OwnEvent) error {
+				return built.background.Relay.Publish(ctx, event)
+			},
+		},
 		RefreshDue: built.queue.RefreshDue,
 		PublicURL:  cfg.PublicURL,
 		Now:        time.Now,

@@ -48,6 +48,7 @@ type Options struct {
 	AsksRepeats   bool
 	ContactTokens bool
 	SMS           registration.SMSBudgetConfig // no hourly budget: no guard
+	Events        registration.OwnEvents       // where own events are published
 }
 
 // Gateway starts a gateway; options make it differ from the others.
@@ -97,6 +98,7 @@ func (w *World) Gateway(how ...Options) *Gateway {
 		Now:         w.Clock.Now,
 		Log:         gateway.Log,
 		AsksRepeats: func(string) bool { return in.AsksRepeats },
+		Events:      in.Events,
 
 		ContactTokens: in.ContactTokens,
 	})
