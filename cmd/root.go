@@ -84,8 +84,8 @@ func newRootCommand(assets Assets) *cobra.Command {
 	}
 	root.AddCommand(
 		newServeCommand(assets), newSimCommand(), newDoctorCommand(assets), newProbeCommand(assets),
-		newWebhooksCommand(), newQueueCommand(), newPaymentsCommand(), newInviteCommand(), newEraseCommand(), newOperatorsCommand(),
-		newHealthCommand(), newVersionCommand(),
+		newWebhooksCommand(), newMailCommand(), newQueueCommand(), newPaymentsCommand(), newInviteCommand(), newEraseCommand(),
+		newOperatorsCommand(), newHealthCommand(), newVersionCommand(),
 	)
 	return root
 }

@@ -252,11 +252,15 @@ func (s Subscriber) sign(event string, at time.Time, text []byte) (string, error
 	return strings.Join(signatures, " "), nil
 }
 
-// info returns the state of a subscriber's queue, which does not exist before its first job.
 func (r *Relay) info(subscriber Subscriber) (*asynq.QueueInfo, error) {
-	queues, err := r.inspector.Queues()
-	if err != nil || !slices.Contains(queues, subscriber.queue()) {
+	return queueInfo(r.inspector, subscriber.queue())
+}
+
+// queueInfo returns the state of a queue, which does not exist before its first job.
+func queueInfo(inspector *asynq.Inspector, queue string) (*asynq.QueueInfo, error) {
+	queues, err := inspector.Queues()
+	if err != nil || !slices.Contains(queues, queue) {
 		return &asynq.QueueInfo{}, err
 	}
-	return r.inspector.GetQueueInfo(subscriber.queue())
+	return inspector.GetQueueInfo(queue)
 }

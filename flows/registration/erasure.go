@@ -256,7 +256,7 @@ func (s *Service) eraseContact(ctx context.Context, contact club.IRI, report *Er
 
 var expiringData = KeptItem{
 	What: "responses to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), " +
-		"invitations (sealed, 30 days at most), events for subscribers (sealed; undelivered ones 90 days)",
+		"invitations (sealed, 30 days at most), events for subscribers and mails (sealed; undelivered ones 90 days)",
 	Why: "without the keys, they name no person; they expire automatically",
 }
 
