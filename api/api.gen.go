@@ -88,6 +88,24 @@ func (e Audience) Valid() bool {
 	}
 }
 
+// Defines values for CancellationType.
+const (
+	Extraordinary CancellationType = "extraordinary"
+	Ordinary      CancellationType = "ordinary"
+)
+
+// Valid indicates whether the value is a known member of the CancellationType enum.
+func (e CancellationType) Valid() bool {
+	switch e {
+	case Extraordinary:
+		return true
+	case Ordinary:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CardPresentation.
 const (
 	PresentationEmbedded CardPresentation = "embedded"
@@ -928,6 +946,42 @@ func (e StartRegistrationChannel) Valid() bool {
 	}
 }
 
+// Defines values for StatementKind.
+const (
+	StatementCancellation StatementKind = "cancellation"
+	StatementWithdrawal   StatementKind = "withdrawal"
+)
+
+// Valid indicates whether the value is a known member of the StatementKind enum.
+func (e StatementKind) Valid() bool {
+	switch e {
+	case StatementCancellation:
+		return true
+	case StatementWithdrawal:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StatementState.
+const (
+	StatementReceived StatementState = "received"
+	StatementStated   StatementState = "stated"
+)
+
+// Valid indicates whether the value is a known member of the StatementState enum.
+func (e StatementState) Valid() bool {
+	switch e {
+	case StatementReceived:
+		return true
+	case StatementStated:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Step.
 const (
 	StepAbandoned   Step = "abandoned"
@@ -1043,6 +1097,27 @@ func (e ResumeRegistrationParamsXFrontdeskSession) Valid() bool {
 	default:
 		return false
 	}
+}
+
+// Acknowledgement defines model for Acknowledgement.
+type Acknowledgement struct {
+	// EndDate When the contract ends, where that is known.
+	EndDate *string `json:"endDate,omitempty"`
+	Id      Id      `json:"id"`
+
+	// Kind `withdrawal`: from a contract, within the withdrawal period. `cancellation`: of a contract, with its notice or for good cause.
+	//
+	// Example: withdrawal
+	Kind       StatementKind `json:"kind"`
+	ReceivedAt Instant       `json:"receivedAt"`
+
+	// State `stated`: not confirmed, and deleted after a day. `received`: confirmed; the club has it.
+	//
+	// Example: stated
+	State StatementState `json:"state"`
+
+	// Text The acknowledgement: what was declared, when it was received, and what follows. It is the text of the e-mail.
+	Text Prose `json:"text"`
 }
 
 // Action A request that changes the registration.
@@ -1166,6 +1241,9 @@ type BillingEntry struct {
 // BuyAgain The buyer was asked after a 409 `possible_duplicate_purchase`, and wants to buy the same again. Send it only then,
 // with a new `Idempotency-Key`. The club's staff see that the payments belong together.
 type BuyAgain = bool
+
+// CancellationType `ordinary`: with the contract's notice. `extraordinary`: for good cause.
+type CancellationType string
 
 // CardConfig defines model for CardConfig.
 type CardConfig struct {
@@ -1600,7 +1678,7 @@ type ClubList struct {
 	Stale *Stale `json:"stale,omitempty"`
 }
 
-// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a","scriptUrl":"https://js.stripe.com/v3/"},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"format":"date","maxLength":10,"pointer":"/birthDate","required":true},{"allowed":["female","male","other"],"pointer":"/gender","required":false},{"maxLength":100,"minLength":1,"pointer":"/address/city","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"1.0.0-rc.2"}
+// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a","scriptUrl":"https://js.stripe.com/v3/"},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"format":"date","maxLength":10,"pointer":"/birthDate","required":true},{"allowed":["female","male","other"],"pointer":"/gender","required":false},{"maxLength":100,"minLength":1,"pointer":"/address/city","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"statements":[{"confirm":"Confirm withdrawal","kind":"withdrawal","language":"en","start":"Withdraw from contract here"}],"version":"1.0.0-rc.2"}
 type Config struct {
 	Card CardConfig `json:"card"`
 
@@ -1621,6 +1699,9 @@ type Config struct {
 	// Person The fields of a `Person` with their formats. The gateway checks more, such as the postal codes of a country.
 	Person     []PersonField `json:"person"`
 	StartDates DateRange     `json:"startDates"`
+
+	// Statements The labels of the withdrawal and the cancellation function, in each language.
+	Statements *[]StatementLabels `json:"statements,omitempty"`
 
 	// Version The version of this contract.
 	//
@@ -1816,6 +1897,31 @@ type DebitDayList struct {
 	// visitors than it can serve, or this is more than two minutes old and being read again. What is shown is up to ten
 	// minutes old. Prices are always read again before a payment.
 	Stale *Stale `json:"stale,omitempty"`
+}
+
+// Declaration What a person declared, to be shown before it is confirmed.
+type Declaration struct {
+	ClubId *Id `json:"clubId,omitempty"`
+
+	// Contract A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Contract *Words  `json:"contract,omitempty"`
+	Email    string  `json:"email"`
+	EndDate  *string `json:"endDate,omitempty"`
+
+	// Language Example: fr
+	Language string `json:"language"`
+
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Name Words `json:"name"`
+
+	// PostalAddress Text of several lines for display. Longer text from the club system is truncated.
+	PostalAddress *Prose `json:"postalAddress,omitempty"`
+
+	// Reason Text of several lines for display. Longer text from the club system is truncated.
+	Reason *Prose `json:"reason,omitempty"`
+
+	// Type `ordinary`: with the contract's notice. `extraordinary`: for good cause.
+	Type *CancellationType `json:"type,omitempty"`
 }
 
 // DeskCard defines model for DeskCard.
@@ -2198,6 +2304,38 @@ type NewAttribution struct {
 	Source   *string `json:"source,omitempty"`
 }
 
+// NewCancellation defines model for NewCancellation.
+type NewCancellation struct {
+	// ClubId The club of the contract, where the front end knows it.
+	ClubId *Id `json:"clubId,omitempty"`
+
+	// Contract What identifies the contract, in the person's own words, such as the member number, or what was ordered and when.
+	Contract *string `json:"contract,omitempty"`
+
+	// Email Where the acknowledgement is sent. Required unless a contact is identified.
+	Email *string `json:"email,omitempty" validate:"omitempty,email"`
+
+	// EndDate The day on which the contract is to end: today or later. Defaults to the earliest possible day.
+	EndDate *string `json:"endDate,omitempty" validate:"omitempty,datetime=2006-01-02"`
+
+	// Language The language of the acknowledgement. Defaults to that of `Accept-Language`.
+	//
+	// Example: fr
+	Language *string `json:"language,omitempty"`
+
+	// Name The person's name. Required unless a contact is identified.
+	Name *string `json:"name,omitempty" validate:"omitempty,notblank"`
+
+	// PostalAddress The person's postal address, on one line or more.
+	PostalAddress *string `json:"postalAddress,omitempty"`
+
+	// Reason The good cause; required for an `extraordinary` cancellation.
+	Reason *string `json:"reason,omitempty"`
+
+	// Type `ordinary`: with the contract's notice. `extraordinary`: for good cause.
+	Type *CancellationType `json:"type,omitempty"`
+}
+
 // NewItem defines model for NewItem.
 type NewItem struct {
 	// Debit When debits fall: on a day of the month or of the week, not both. If omitted, the club chooses.
@@ -2229,6 +2367,26 @@ type NewMandate struct {
 // NewTransfer defines model for NewTransfer.
 type NewTransfer struct {
 	ClubId Id `json:"clubId"`
+}
+
+// NewWithdrawal defines model for NewWithdrawal.
+type NewWithdrawal struct {
+	// ClubId The club of the contract, where the front end knows it.
+	ClubId *Id `json:"clubId,omitempty"`
+
+	// Contract What identifies the contract, in the person's own words, such as the member number, or what was ordered and when.
+	Contract *string `json:"contract,omitempty"`
+
+	// Email Where the acknowledgement is sent. Required unless a contact is identified.
+	Email *string `json:"email,omitempty" validate:"omitempty,email"`
+
+	// Language The language of the acknowledgement. Defaults to that of `Accept-Language`.
+	//
+	// Example: fr
+	Language *string `json:"language,omitempty"`
+
+	// Name The person's name. Required unless a contact is identified.
+	Name *string `json:"name,omitempty" validate:"omitempty,notblank"`
 }
 
 // Offer defines model for Offer.
@@ -3145,6 +3303,52 @@ type StartRegistrationChannel string
 // Example: {"cart":{"changes":[],"dueNow":{"amount":0,"currency":"EUR"},"items":[],"problems":[],"revision":"AlFABs9iVqLnWWe8","valid":false},"clubId":"11","expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","message":{"code":"step_person","text":"Please enter your details."},"next":[{"action":"person"}],"sequence":7,"state":"open","step":"person","token":"7Qm9vdHMgYW5kIGJpa2VzIGFuZCBiYWxscyBhbmQgYm8","version":"k2l9Jx0mQe7rTn4c"}
 type StartedRegistration = Registration
 
+// Statement defines model for Statement.
+type Statement struct {
+	// Id Random: whoever has it may confirm the statement.
+	Id Id `json:"id"`
+
+	// Kind `withdrawal`: from a contract, within the withdrawal period. `cancellation`: of a contract, with its notice or for good cause.
+	//
+	// Example: withdrawal
+	Kind StatementKind `json:"kind"`
+
+	// State `stated`: not confirmed, and deleted after a day. `received`: confirmed; the club has it.
+	//
+	// Example: stated
+	State StatementState `json:"state"`
+
+	// Statement What a person declared, to be shown before it is confirmed.
+	Statement Declaration `json:"statement"`
+}
+
+// StatementKind `withdrawal`: from a contract, within the withdrawal period. `cancellation`: of a contract, with its notice or for good cause.
+//
+// Example: withdrawal
+type StatementKind string
+
+// StatementLabels The words of the link that leads to a statement, and of the button that confirms it. The law gives them: show them as they are.
+type StatementLabels struct {
+	// Confirm Example: Confirm withdrawal
+	Confirm Words `json:"confirm"`
+
+	// Kind `withdrawal`: from a contract, within the withdrawal period. `cancellation`: of a contract, with its notice or for good cause.
+	//
+	// Example: withdrawal
+	Kind StatementKind `json:"kind"`
+
+	// Language Example: en
+	Language string `json:"language"`
+
+	// Start Example: Withdraw from contract here
+	Start Words `json:"start"`
+}
+
+// StatementState `stated`: not confirmed, and deleted after a day. `received`: confirmed; the club has it.
+//
+// Example: stated
+type StatementState string
+
 // Step The screen to show. A registration has exactly one. Where the table names actions, the first of `next` is the main button.
 // Show a step that you do not know with its `message`, and offer what you know of `next`.
 //
@@ -3307,6 +3511,23 @@ type Session string
 
 // StartDate defines model for StartDate.
 type StartDate = Date
+
+// StatementId defines model for StatementId.
+type StatementId = Id
+
+// StateCancellationParams defines parameters for StateCancellation.
+type StateCancellationParams struct {
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// XFrontdeskChallenge The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
+	// one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
+	// solve the captcha, and send the same request with the same key and the captcha response. Repeating a request for
+	// another reason needs no new captcha response. Staff and identified contacts need none.
+	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
+}
 
 // ListClubsParams defines parameters for ListClubs.
 type ListClubsParams struct {
@@ -3583,6 +3804,23 @@ type ResumeRegistrationParams struct {
 // ResumeRegistrationParamsXFrontdeskSession defines parameters for ResumeRegistration.
 type ResumeRegistrationParamsXFrontdeskSession string
 
+// StateWithdrawalParams defines parameters for StateWithdrawal.
+type StateWithdrawalParams struct {
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+	// once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+	// different characters.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// XFrontdeskChallenge The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
+	// one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
+	// solve the captcha, and send the same request with the same key and the captcha response. Repeating a request for
+	// another reason needs no new captcha response. Staff and identified contacts need none.
+	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
+}
+
+// StateCancellationJSONRequestBody defines body for StateCancellation for application/json ContentType.
+type StateCancellationJSONRequestBody = NewCancellation
+
 // ChangeConsentsJSONRequestBody defines body for ChangeConsents for application/json ContentType.
 type ChangeConsentsJSONRequestBody = ChangeConsents
 
@@ -3621,6 +3859,9 @@ type MigrateProspectJSONRequestBody = Prospect
 
 // ResumeRegistrationJSONRequestBody defines body for ResumeRegistration for application/json ContentType.
 type ResumeRegistrationJSONRequestBody = Resumption
+
+// StateWithdrawalJSONRequestBody defines body for StateWithdrawal for application/json ContentType.
+type StateWithdrawalJSONRequestBody = NewWithdrawal
 
 // AsStartCardPayment returns the union data inside the StartPayment as a StartCardPayment
 func (t StartPayment) AsStartCardPayment() (StartCardPayment, error) {
@@ -3865,6 +4106,12 @@ type ServerInterface interface {
 	// GetReadiness Check that the process is ready
 	// (GET /readyz)
 	GetReadiness(ctx echo.Context) error
+	// StateCancellation State a cancellation
+	// (POST /v1/cancellations)
+	StateCancellation(ctx echo.Context, params StateCancellationParams) error
+	// ConfirmCancellation Confirm a cancellation
+	// (POST /v1/cancellations/{statementId}/confirm)
+	ConfirmCancellation(ctx echo.Context, statementId StatementId) error
 	// ListClubs List the clubs of the chain
 	// (GET /v1/clubs)
 	ListClubs(ctx echo.Context, params ListClubsParams) error
@@ -3973,6 +4220,12 @@ type ServerInterface interface {
 	// ResumeRegistration Resume a registration
 	// (POST /v1/resumptions)
 	ResumeRegistration(ctx echo.Context, params ResumeRegistrationParams) error
+	// StateWithdrawal State a withdrawal
+	// (POST /v1/withdrawals)
+	StateWithdrawal(ctx echo.Context, params StateWithdrawalParams) error
+	// ConfirmWithdrawal Confirm a withdrawal
+	// (POST /v1/withdrawals/{statementId}/confirm)
+	ConfirmWithdrawal(ctx echo.Context, statementId StatementId) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -3995,6 +4248,68 @@ func (w *ServerInterfaceWrapper) GetReadiness(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetReadiness(ctx)
+	return err
+}
+
+// StateCancellation converts echo context to params.
+func (w *ServerInterfaceWrapper) StateCancellation(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StateCancellationParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+	// ------------- Optional header parameter "X-Frontdesk-Challenge" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Frontdesk-Challenge")]; found {
+		var XFrontdeskChallenge Challenge
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Frontdesk-Challenge, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Frontdesk-Challenge", valueList[0], &XFrontdeskChallenge, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Frontdesk-Challenge: %s", err))
+		}
+
+		params.XFrontdeskChallenge = &XFrontdeskChallenge
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.StateCancellation(ctx, params)
+	return err
+}
+
+// ConfirmCancellation converts echo context to params.
+func (w *ServerInterfaceWrapper) ConfirmCancellation(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "statementId" -------------
+	var statementId StatementId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "statementId", ctx.Param("statementId"), &statementId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter statementId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ConfirmCancellation(ctx, statementId)
 	return err
 }
 
@@ -5220,6 +5535,68 @@ func (w *ServerInterfaceWrapper) ResumeRegistration(ctx echo.Context) error {
 	return err
 }
 
+// StateWithdrawal converts echo context to params.
+func (w *ServerInterfaceWrapper) StateWithdrawal(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StateWithdrawalParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+	// ------------- Optional header parameter "X-Frontdesk-Challenge" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Frontdesk-Challenge")]; found {
+		var XFrontdeskChallenge Challenge
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Frontdesk-Challenge, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Frontdesk-Challenge", valueList[0], &XFrontdeskChallenge, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Frontdesk-Challenge: %s", err))
+		}
+
+		params.XFrontdeskChallenge = &XFrontdeskChallenge
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.StateWithdrawal(ctx, params)
+	return err
+}
+
+// ConfirmWithdrawal converts echo context to params.
+func (w *ServerInterfaceWrapper) ConfirmWithdrawal(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "statementId" -------------
+	var statementId StatementId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "statementId", ctx.Param("statementId"), &statementId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter statementId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ConfirmWithdrawal(ctx, statementId)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -5269,6 +5646,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 
 	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
 	router.GET(options.BaseURL+"/readyz", wrapper.GetReadiness, options.OperationMiddlewares["getReadiness"]...)
+	router.POST(options.BaseURL+"/v1/cancellations", wrapper.StateCancellation, options.OperationMiddlewares["stateCancellation"]...)
+	router.POST(options.BaseURL+"/v1/cancellations/:statementId/confirm", wrapper.ConfirmCancellation, options.OperationMiddlewares["confirmCancellation"]...)
 	router.GET(options.BaseURL+"/v1/clubs", wrapper.ListClubs, options.OperationMiddlewares["listClubs"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId", wrapper.GetClub, options.OperationMiddlewares["getClub"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/debit-days", wrapper.ListDebitDays, options.OperationMiddlewares["listDebitDays"]...)
@@ -5305,6 +5684,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/session", wrapper.EndSession, options.OperationMiddlewares["endSession"]...)
 	router.GET(options.BaseURL+"/v1/registrations/current", wrapper.GetCurrentRegistration, options.OperationMiddlewares["getCurrentRegistration"]...)
 	router.POST(options.BaseURL+"/v1/resumptions", wrapper.ResumeRegistration, options.OperationMiddlewares["resumeRegistration"]...)
+	router.POST(options.BaseURL+"/v1/withdrawals", wrapper.StateWithdrawal, options.OperationMiddlewares["stateWithdrawal"]...)
+	router.POST(options.BaseURL+"/v1/withdrawals/:statementId/confirm", wrapper.ConfirmWithdrawal, options.OperationMiddlewares["confirmWithdrawal"]...)
 
 }
 
@@ -5360,6 +5741,51 @@ func (response GetReadiness503JSONResponse) VisitGetReadinessResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StateCancellationRequestObject struct {
+	Params StateCancellationParams
+	Body   *StateCancellationJSONRequestBody
+}
+
+type StateCancellationResponseObject interface {
+	VisitStateCancellationResponse(w http.ResponseWriter) error
+}
+
+type StateCancellation201JSONResponse Statement
+
+func (response StateCancellation201JSONResponse) VisitStateCancellationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ConfirmCancellationRequestObject struct {
+	StatementId StatementId `json:"statementId"`
+}
+
+type ConfirmCancellationResponseObject interface {
+	VisitConfirmCancellationResponse(w http.ResponseWriter) error
+}
+
+type ConfirmCancellation200JSONResponse Acknowledgement
+
+func (response ConfirmCancellation200JSONResponse) VisitConfirmCancellationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6243,6 +6669,51 @@ func (response ResumeRegistration201JSONResponse) VisitResumeRegistrationRespons
 	return err
 }
 
+type StateWithdrawalRequestObject struct {
+	Params StateWithdrawalParams
+	Body   *StateWithdrawalJSONRequestBody
+}
+
+type StateWithdrawalResponseObject interface {
+	VisitStateWithdrawalResponse(w http.ResponseWriter) error
+}
+
+type StateWithdrawal201JSONResponse Statement
+
+func (response StateWithdrawal201JSONResponse) VisitStateWithdrawalResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ConfirmWithdrawalRequestObject struct {
+	StatementId StatementId `json:"statementId"`
+}
+
+type ConfirmWithdrawalResponseObject interface {
+	VisitConfirmWithdrawalResponse(w http.ResponseWriter) error
+}
+
+type ConfirmWithdrawal200JSONResponse Acknowledgement
+
+func (response ConfirmWithdrawal200JSONResponse) VisitConfirmWithdrawalResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// GetHealth Check that the process is alive
@@ -6251,6 +6722,12 @@ type StrictServerInterface interface {
 	// GetReadiness Check that the process is ready
 	// (GET /readyz)
 	GetReadiness(ctx context.Context, request GetReadinessRequestObject) (GetReadinessResponseObject, error)
+	// StateCancellation State a cancellation
+	// (POST /v1/cancellations)
+	StateCancellation(ctx context.Context, request StateCancellationRequestObject) (StateCancellationResponseObject, error)
+	// ConfirmCancellation Confirm a cancellation
+	// (POST /v1/cancellations/{statementId}/confirm)
+	ConfirmCancellation(ctx context.Context, request ConfirmCancellationRequestObject) (ConfirmCancellationResponseObject, error)
 	// ListClubs List the clubs of the chain
 	// (GET /v1/clubs)
 	ListClubs(ctx context.Context, request ListClubsRequestObject) (ListClubsResponseObject, error)
@@ -6359,6 +6836,12 @@ type StrictServerInterface interface {
 	// ResumeRegistration Resume a registration
 	// (POST /v1/resumptions)
 	ResumeRegistration(ctx context.Context, request ResumeRegistrationRequestObject) (ResumeRegistrationResponseObject, error)
+	// StateWithdrawal State a withdrawal
+	// (POST /v1/withdrawals)
+	StateWithdrawal(ctx context.Context, request StateWithdrawalRequestObject) (StateWithdrawalResponseObject, error)
+	// ConfirmWithdrawal Confirm a withdrawal
+	// (POST /v1/withdrawals/{statementId}/confirm)
+	ConfirmWithdrawal(ctx context.Context, request ConfirmWithdrawalRequestObject) (ConfirmWithdrawalResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx echo.Context, request any) (any, error)
@@ -6413,6 +6896,79 @@ func (sh *strictHandler) GetReadiness(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(GetReadinessResponseObject); ok {
 		return validResponse.VisitGetReadinessResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StateCancellation operation middleware
+func (sh *strictHandler) StateCancellation(ctx echo.Context, params StateCancellationParams) error {
+	var request StateCancellationRequestObject
+
+	request.Params = params
+
+	var body StateCancellationJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.StateCancellation(ctx.Request().Context(), request.(StateCancellationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StateCancellation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StateCancellationResponseObject); ok {
+		return validResponse.VisitStateCancellationResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ConfirmCancellation operation middleware
+func (sh *strictHandler) ConfirmCancellation(ctx echo.Context, statementId StatementId) error {
+	var request ConfirmCancellationRequestObject
+
+	request.StatementId = statementId
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ConfirmCancellation(ctx.Request().Context(), request.(ConfirmCancellationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ConfirmCancellation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ConfirmCancellationResponseObject); ok {
+		return validResponse.VisitConfirmCancellationResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -7630,6 +8186,79 @@ func (sh *strictHandler) ResumeRegistration(ctx echo.Context, params ResumeRegis
 		return err
 	} else if validResponse, ok := response.(ResumeRegistrationResponseObject); ok {
 		return validResponse.VisitResumeRegistrationResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StateWithdrawal operation middleware
+func (sh *strictHandler) StateWithdrawal(ctx echo.Context, params StateWithdrawalParams) error {
+	var request StateWithdrawalRequestObject
+
+	request.Params = params
+
+	var body StateWithdrawalJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.StateWithdrawal(ctx.Request().Context(), request.(StateWithdrawalRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StateWithdrawal")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StateWithdrawalResponseObject); ok {
+		return validResponse.VisitStateWithdrawalResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ConfirmWithdrawal operation middleware
+func (sh *strictHandler) ConfirmWithdrawal(ctx echo.Context, statementId StatementId) error {
+	var request ConfirmWithdrawalRequestObject
+
+	request.StatementId = statementId
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ConfirmWithdrawal(ctx.Request().Context(), request.(ConfirmWithdrawalRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ConfirmWithdrawal")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ConfirmWithdrawalResponseObject); ok {
+		return validResponse.VisitConfirmWithdrawalResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

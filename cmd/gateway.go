@@ -18,6 +18,7 @@ import (
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
+	"frontdesk/flows/statements"
 	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 	"frontdesk/handlers"
@@ -48,6 +49,7 @@ type services struct {
 	payments      *payment.Machine
 	smsBudget     *registration.SMSBudget // nil without rate limits
 	registrations *registration.Service
+	statements    *statements.Service
 	background    *background.Worker
 	ready         func(context.Context) []flows.Check
 }
@@ -66,6 +68,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	seen.metrics.RegisterCollector(ops.CollectorConfig{
 		Payments:    built.payments,
 		Background:  built.background,
+		Statements:  built.statements,
 		Catalogue:   built.catalogue,
 		SMS:         built.smsBudget,
 		Club:        built.clients.club,
@@ -89,13 +92,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 func (cfg Config) addPayments(built *services, metrics *ops.Metrics, log *slog.Logger) {
 	built.keys = must(cfg.newKeyring())
 	built.store = store.New(store.Config{Redis: built.clients.redis, Keys: built.keys, Replicas: cfg.RedisWait})
-	built.queue = background.NewQueue(background.QueueConfig{
-		Redis: built.clients.redis,
-		Store: built.store,
-		Keys:  built.keys,
-		Mails: built.clients.mail != nil,
-		Now:   time.Now,
-	})
+	built.queue = background.NewQueue(built.clients.redis, built.store, time.Now)
 	built.payments = payment.New(payment.Config{
 		Store:          built.store,
 		Club:           built.clients.club.Money(),
@@ -137,14 +134,6 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		Publish: func(ctx context.Context, name string, object map[string]club.IRI) error {
 			return built.background.Events.Publish(ctx, name, object)
 		},
-		Events: registration.OwnEvents{
-			IsDue: func(ctx context.Context, name, subject string) (bool, error) {
-				return built.background.Relay.IsDue(ctx, name, subject)
-			},
-			Publish: func(ctx context.Context, event flows.OwnEvent) error {
-				return built.background.Relay.Publish(ctx, event)
-			},
-		},
 		RefreshDue: built.queue.RefreshDue,
 		PublicURL:  cfg.PublicURL,
 		Now:        time.Now,
@@ -155,17 +144,26 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 // addBackground adds what runs without a request, and the events in and out. It needs what
 // addPayments and addJourneys add.
 func (cfg Config) addBackground(built *services, traces trace.TracerProvider, log *slog.Logger) {
+	built.statements = statements.New(statements.Config{
+		Store:     built.store,
+		Catalogue: built.catalogue,
+		Contacts:  built.registrations.Contacts,
+		Keys:      built.keys,
+		Kept:      statements.KeepProofs,
+		Now:       time.Now,
+		Log:       log,
+	})
 	built.background = background.New(background.Config{
 		Store:           built.store,
 		Queue:           built.queue,
 		Payments:        built.payments,
 		Registrations:   built.registrations,
+		Statements:      built.statements,
 		Keys:            built.keys,
 		ClientToken:     cfg.ClubToken,
 		AnyOrganisation: cfg.Mode == "mock",
 		Subscribers:     must(cfg.subscribers()),
 		Client:          cfg.egress().NewClient(),
-		Mail:            built.clients.mail,
 		ClocksAgree:     built.store.ClocksAgree,
 		Traces:          traces,
 		Now:             time.Now,
@@ -201,6 +199,7 @@ func (cfg Config) newPublic(
 		Registrations:   built.registrations,
 		Payments:        built.payments,
 		Catalogue:       built.catalogue,
+		Statements:      built.statements,
 		Background:      built.background,
 		WebhookSecrets:  cfg.WebhookSecret,
 		Identity:        built.clients.login,
@@ -244,6 +243,7 @@ func (cfg Config) newOps(built *services, seen *telemetry, log *slog.Logger) htt
 		Payments:      built.payments,
 		Registrations: built.registrations,
 		Background:    built.background,
+		Statements:    built.statements,
 		Operators:     must(cfg.operators()),
 		ClientToken:   cfg.ClubToken,
 		Worlds:        cfg.Mode == "mock",

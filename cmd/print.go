@@ -216,7 +216,7 @@ func printErasure(w io.Writer, report registration.ErasureReport) {
 		if item.Deferred {
 			word = "Deferred"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s: %s\n", word, cmp.Or(item.Registration, "-"), item.What, item.Why)
+		fmt.Fprintf(table, "%s\t%s\t%s: %s\n", word, cmp.Or(item.Registration, item.Statement, "-"), item.What, item.Why)
 	}
 	for _, item := range report.Unread {
 		fmt.Fprintf(table, "Unread\t%s\t%s\n", cmp.Or(item.Registration, "-"), item.Why)

@@ -84,8 +84,9 @@ func newRootCommand(assets Assets) *cobra.Command {
 	}
 	root.AddCommand(
 		newServeCommand(assets), newSimCommand(), newDoctorCommand(assets), newProbeCommand(assets),
-		newWebhooksCommand(), newMailCommand(), newQueueCommand(), newPaymentsCommand(), newInviteCommand(), newEraseCommand(),
-		newOperatorsCommand(), newHealthCommand(), newVersionCommand(),
+		newWebhooksCommand(), newQueueCommand(), newPaymentsCommand(), newStatementsCommand(),
+		newInviteCommand(), newEraseCommand(), newOperatorsCommand(),
+		newHealthCommand(), newVersionCommand(),
 	)
 	return root
 }

@@ -50,7 +50,7 @@ func IsReason(text string) bool {
 	return len(text) <= MaxReasonLength && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// Note is an operator's note about a payment.
+// Note is an operator's note about a payment or a statement.
 type Note struct {
 	At       time.Time `json:"at"`
 	Operator string    `json:"by"`
@@ -71,19 +71,20 @@ const (
 	AuditInvite             AuditAction = "invite"
 	AuditReplay             AuditAction = "replay"
 	AuditReplayAll          AuditAction = "replay-all"
-	AuditReplayMail         AuditAction = "replay-mail"
 	AuditEnable             AuditAction = "enable"
 	AuditErase              AuditAction = "erase"
 	AuditEnd                AuditAction = "end"   // of an unverifiable payment
 	AuditAdopt              AuditAction = "adopt" // see Fingerprint
+	AuditStatementDone      AuditAction = "statement-done"
 )
 
 // AuditEntry is one line of the audit stream. It holds no personal data and no free text.
 type AuditEntry struct {
-	At       time.Time
-	Operator string
-	Action   AuditAction
-	Payment  PaymentID // the payment that the action is about; empty: none
-	From     PaymentState
-	To       PaymentState
+	At        time.Time
+	Operator  string
+	Action    AuditAction
+	Payment   PaymentID // the payment that the action is about; empty: none
+	From      PaymentState
+	To        PaymentState
+	Statement string // the id of the statement that the action is about; empty: none
 }

@@ -29,6 +29,8 @@ var bodiesOf = map[string]string{
 	"signTransfer":         `{"code":"123456"}`,
 	"changeBuyersConsents": `{"items":[{"id":"12012","authorized":true}]}`,
 	"changeConsents":       `{"items":[{"id":"12012","authorized":true}]}`,
+	"stateWithdrawal":      `{"name":"Ada Martin","email":"ada@example.com"}`,
+	"stateCancellation":    `{"name":"Ada Martin","email":"ada@example.com"}`,
 	"receiveCardWebhook":   `{}`,
 	"receiveClubWebhook":   `{}`,
 }

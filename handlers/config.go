@@ -33,6 +33,7 @@ func (s *Server) config(clubs catalogue.Details, now time.Time) api.Config {
 		},
 		MobileCountries: optionalList(s.cfg.SMSCountries),
 		Features:        []api.Feature{},
+		Statements:      new(statementLabels()),
 	}
 	out.StartDates.Earliest, out.StartDates.Latest = clubs.StartDates(now, "")
 	for _, method := range flows.Methods() {

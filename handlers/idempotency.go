@@ -19,7 +19,10 @@ import (
 	"frontdesk/flows/store"
 )
 
-const keyHeader = "Idempotency-Key"
+const (
+	keyHeader      = "Idempotency-Key"
+	replayedHeader = "Idempotent-Replayed"
+)
 
 // replayedHeaders are stored with a response.
 var replayedHeaders = []string{"Content-Type", "Content-Language", "Location", "Set-Cookie"}
@@ -150,6 +153,11 @@ func (w *responseRecorder) WriteHeader(status int)      { w.status = status }
 // could ask the buyer for a payment that has since been made, or show a cart that has since changed.
 func (s *Server) replay(c echo.Context, response store.Response) error {
 	ctx := c.Request().Context()
+	if s.operationOf(c).isStatement() {
+		c.Response().Header().Set(replayedHeader, "true")
+		exchangeOf(ctx).Replayed = true
+		return writeStored(c, response)
+	}
 	var first api.Registration // empty if the response has none
 	var problem api.Problem
 	refused := response.Status >= http.StatusBadRequest
@@ -163,7 +171,7 @@ func (s *Server) replay(c echo.Context, response store.Response) error {
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set("Idempotent-Replayed", "true")
+	c.Response().Header().Set(replayedHeader, "true")
 	exchangeOf(ctx).Replayed = true
 	operation := s.operationOf(c).Operation.OperationID
 	var body any

@@ -46,8 +46,8 @@ var (
 	// requests: 60 a minute is a page that is loaded twice as often as a person can read it;
 	// 120 at once is a household, or a shop's guests, behind one address.
 	requests = limit{"requests", store.Rate{Requests: 120, Period: 2 * time.Minute}, perAddress}
-	// starts: a registration may create a contact at the club, which is never deleted; 20 an hour
-	// is more people than sign up from one guest network.
+	// starts: a registration may create a contact at the club, which is never deleted, and a statement is work for its staff; 20 an
+	// hour is more people than sign up from one guest network.
 	starts = limit{"starts", store.Rate{Requests: 20, Period: time.Hour}, perAddressShared}
 	// writes: ten a minute is a visitor who changes their mind at every step; each is up to six
 	// calls to the club system.

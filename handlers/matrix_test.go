@@ -106,6 +106,7 @@ var verdicts = map[string]map[string]api.ProblemCode{
 	"session": row(api.TokenRequired, map[string]api.ProblemCode{ // read by its cookie alone
 		"holder by cookie": admitted, "page elsewhere": admitted, "other holder by cookie": api.RegistrationNotFound,
 	}),
+	"receipt of a statement":     row(api.NotFound, map[string]api.ProblemCode{}), // likewise
 	"page of a payment":          row(api.NotFound, map[string]api.ProblemCode{}), // its address is the permission
 	"webhook of the processor":   row(api.WebhookUntrusted, map[string]api.ProblemCode{}),
 	"webhook of the club system": row(api.NotFound, map[string]api.ProblemCode{}),
@@ -150,6 +151,8 @@ func kindOf(path string, op *openapi3.Operation) string {
 		return "webhook of the processor"
 	case strings.HasPrefix(path, "/v1/webhooks/club"):
 		return "webhook of the club system"
+	case op.OperationID == "confirmWithdrawal" || op.OperationID == "confirmCancellation":
+		return "receipt of a statement"
 	case op.OperationID == "getCardPage":
 		return "page of a payment"
 	case op.OperationID == "startRegistration":
@@ -296,7 +299,7 @@ func expectLetIn(t *testing.T, response *frontdesktest.Response, what string) {
 // asked sends an operation's request about a registration.
 func asked(client *frontdesktest.Client, method, path, operation, id string, credentials [][2]string) *frontdesktest.Response {
 	path = strings.NewReplacer("{clubId}", "11", "{id}", id, "{offerId}", "2501", "{itemId}", "no-such-item", "{secret}", "guessed",
-		"{payment}", id+"-1", "{proof}", strings.Repeat("A", 43)).Replace(path)
+		"{statementId}", id, "{payment}", id+"-1", "{proof}", strings.Repeat("A", 43)).Replace(path)
 	var body any
 	if text, ok := bodiesOf[operation]; ok {
 		body = text

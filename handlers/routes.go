@@ -57,6 +57,10 @@ var routes = map[string]route{
 	"GET /v1/me/transfer":                                 {identified, []limit{requests}},
 	"POST /v1/me/transfer":                                {identified, []limit{requests, writes}},
 	"POST /v1/me/transfer/signature":                      {identified, []limit{requests, writes}},
+	"POST /v1/withdrawals":                                {anyone | identified | staff, []limit{requests, starts}},
+	"POST /v1/withdrawals/:statementId/confirm":           {anyone, []limit{requests}},
+	"POST /v1/cancellations":                              {anyone | identified | staff, []limit{requests, starts}},
+	"POST /v1/cancellations/:statementId/confirm":         {anyone, []limit{requests}},
 	"POST /v1/webhooks/card":                              {webhook, nil}, // a refused event may never come again; a forged one fails
 	"POST /v1/webhooks/club/:secret":                      {webhook, nil}, // likewise; the secret is in the path
 	"GET /healthz":                                        {anyone, nil},  // load balancers call it all the time
@@ -134,7 +138,7 @@ func (r route) compareProblems(name string, op operation) error {
 		flows.RegistrationNotFound: r.access&holder != 0 || hasHeader(op.Operation, "Set-Cookie"), // a session may have ended
 		flows.ClubNotFound:         strings.Contains(op.Path, "{clubId}"), flows.OfferNotFound: strings.Contains(op.Path, "{offerId}"),
 		flows.NotFound: strings.Contains(op.Path, "{itemId}") || strings.Contains(op.Path, "{secret}") ||
-			strings.Contains(op.Path, "{proof}"),
+			strings.Contains(op.Path, "{proof}") || strings.Contains(op.Path, "{statementId}"),
 		flows.ForbiddenOrigin:     strings.Contains(op.Path, "{id}") && op.Method != http.MethodGet,
 		flows.NotIdentified:       r.access&identified != 0,
 		flows.IdentityUnavailable: r.access&identified != 0 || hasBody && op.bodySchema().Properties["identityToken"] != nil,

@@ -33,6 +33,7 @@ import (
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
+	"frontdesk/flows/statements"
 	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 	"frontdesk/upstream/captcha"
@@ -45,6 +46,7 @@ type Config struct {
 	Registrations *registration.Service
 	Payments      *payment.Machine
 	Catalogue     *catalogue.Catalogue
+	Statements    *statements.Service
 	Background    *background.Worker // nil in a test of the edge alone
 	Identity      *identity.Verifier
 	Store         *store.Store

@@ -191,6 +191,8 @@ var taggedBodies = map[string]func(body any, text []byte) any{
 	"startPayment/card":  bind[api.StartCardPayment],
 	"startPayment/desk":  bind[api.StartDeskPayment],
 	"startPayment/later": bind[api.StartLaterPayment],
+	"stateWithdrawal":    bind[api.NewWithdrawal],
+	"stateCancellation":  bind[api.NewCancellation],
 }
 
 // bind fills a type from a decoded body; nil: it has no such form. If a member has the wrong type, which the schema

@@ -6,7 +6,8 @@
  * @import { Intention } from "./intentions.js"
  * @import {
  *   ChallengeWidget, ChangeConsents, Club, ClubDetails, Config, ConsentChanges, ConsentList, DebitDay, Me, NewItem, NewMandate,
- *   Person, PersonCorrection, ProblemDocument, Product, Registration, ResumeLink, Schedule, StartPayment, StartRegistration, Transfer
+ *   Person, PersonCorrection, ProblemDocument, Product, Registration, ResumeLink, Schedule, StartPayment, StartRegistration, Transfer,
+ *   Acknowledgement, NewCancellation, Statement
  * } from "./contract"
  */
 
@@ -219,6 +220,17 @@ export const startTransfer = (identity, { key, body }) => request("POST", "/v1/m
 /** @type {(identity: string, intention: Intention<{ code: string }>) => Promise<Transfer>} */
 export const signTransfer = (identity, { key, body }) =>
   request("POST", "/v1/me/transfer/signature", { key, body, headers: as(identity) });
+
+/**
+ * @param {import("./statement.js").Kind} kind
+ * @param {Intention<NewCancellation>} intention
+ * @param {string} [identity] the identity token of the contact whose contract it is
+ * @returns {Promise<Statement>}
+ */
+export const stateStatement = (kind, { key, body }, identity) => request("POST", `/v1/${kind}s`, { key, body, headers: as(identity) });
+
+/** @type {(kind: import("./statement.js").Kind, id: string) => Promise<Acknowledgement>} */
+export const confirmStatement = (kind, id) => request("POST", `/v1/${kind}s/${encodeURIComponent(id)}/confirm`);
 
 /**
  * Follows a registration and reports each state. The browser reconnects after a lost connection. After an invalid

@@ -41,5 +41,10 @@ export type ConsentChange = Schemas["ConsentChange"];
 export type ConsentReceipt = Schemas["ConsentReceipt"];
 export type Transfer = Schemas["Transfer"];
 
+export type NewCancellation = Schemas["NewCancellation"];
+export type Declaration = Schemas["Declaration"];
+export type Statement = Schemas["Statement"];
+export type Acknowledgement = Schemas["Acknowledgement"];
+
 /** An RFC 9457 problem document. */
 export type ProblemDocument = Schemas["Problem"];

@@ -15,7 +15,7 @@ import { findOffer } from "./terms.js";
 /**
  * @typedef {import("./contract").Registration} Registration
  * @typedef {import("./contract").Person} Person
- * @typedef {"start" | "continue" | "link" | "person" | "item" | "remove" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "later" | "card" | "back" | "abandon" | "leave" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
+ * @typedef {"start" | "continue" | "link" | "person" | "item" | "remove" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "later" | "card" | "back" | "abandon" | "leave" | "consents" | "transfer" | "state" | "confirm"} Doing what `busy` and `data-busy` name
  */
 
 /** Problems besides those of `then: "read_again"` that change what the registration shows, such as the attempts left. */

@@ -27,6 +27,7 @@ import * as payment from "./views/payment.js";
 import * as person from "./views/person.js";
 import { problemContent } from "./views/problem.js";
 import { progress } from "./views/progress.js";
+import * as statement from "./views/statement.js";
 import * as summary from "./views/summary.js";
 import * as transfer from "./views/transfer.js";
 
@@ -38,7 +39,7 @@ import * as transfer from "./views/transfer.js";
  */
 
 /** @type {Record<import("./route.js").Step, View>} */
-const VIEWS = { club, offer, person, prospect, cart, mandate, payment, done, me, consents, transfer };
+const VIEWS = { club, offer, person, prospect, cart, mandate, payment, done, me, consents, transfer, statement };
 
 /** @param {string} hook */
 const find = (hook) => /** @type {HTMLElement} */ (document.querySelector(hook));
@@ -91,7 +92,7 @@ const signing = (state) => (state === "unconfirmed" ? "awaiting_code" : state);
 function showStep(step, state) {
   const { registration } = state;
   const next = [step, state.missing, state.place.me && !state.identity, registration?.state, signing(registration?.mandate?.state),
-    registration?.payment?.state, step === "transfer" && signing(state.transfer?.state)].join();
+    registration?.payment?.state, step === "transfer" && signing(state.transfer?.state), step === "statement" && [state.place.statement, state.statement?.stated.id, !!state.statement?.received]].join();
   const reads = VIEWS[step].reads(state);
   if (next === screen && same(reads, shown)) return;
   const isNew = next !== screen;
@@ -219,6 +220,7 @@ async function arrive() {
   if (get().resume) await ended; // it may be of the same registration
   if (get().resume && (await journey.resume()) === undefined) return; // the address names the registration now
   const { place, registration } = get();
+  if (place.statement) return;
   if (place.registration) {
     await ended;
     if (registration?.id !== place.registration) await journey.open(place.registration);
@@ -266,7 +268,7 @@ onChange(() => {
   arrivedAs = identity;
   const left = place.registration !== registration?.id;
   set({
-    problem: undefined, isStuck: false, missing: false, target: undefined,
+    problem: undefined, isStuck: false, missing: false, target: undefined, statement: undefined, declared: undefined,
     ...(left && { registration: undefined, account: undefined, readings: 0, consents: undefined, consentRequests: {}, consentResults: undefined }),
     ...(left && { person: given && given.registration === place.registration ? given.person : {} }), // not what was typed for another one
   });

@@ -20,9 +20,10 @@
  *     /?me                                       the visitor's membership, after the club's login; see identity.js
  *     /?me&step=consents                         what the club may send
  *     /?me&step=transfer                         move to another club
+ *     /?statement=withdrawal                     withdraw from a contract; cancellation: cancel one
  *     /?me&club=11                               choose an offer, from the member's own price list; &offer=2: see that offer
  *
- * @typedef {"club" | "offer" | "person" | "prospect" | "cart" | "mandate" | "payment" | "done" | "me" | "consents" | "transfer"} Step
+ * @typedef {"club" | "offer" | "person" | "prospect" | "cart" | "mandate" | "payment" | "done" | "me" | "consents" | "transfer" | "statement"} Step
  *
  * @typedef {object} Place
  * @property {string} [club]
@@ -35,6 +36,7 @@
  * @property {string} [field] the field to correct
  * @property {string} [invitation]
  * @property {boolean} [me] the visitor's own place
+ * @property {import("./statement.js").Kind} [statement] what the visitor wants to declare
  */
 
 import { today } from "./format.js";
@@ -43,7 +45,7 @@ import { set } from "./store.js";
 import { findOffer, startDates } from "./terms.js";
 
 /** The address's parameter names for the parts of a place. */
-const NAMES = /** @type {const} */ (["club", "offer", "startDate", "debitDay", "category", "registration", "step", "field", "invitation"]);
+const NAMES = /** @type {const} */ (["club", "offer", "startDate", "debitDay", "category", "registration", "step", "field", "invitation", "statement"]);
 
 /** @returns {Place} what the address names */
 export function here() {
@@ -133,6 +135,7 @@ export const returnUrl = (id) => addressOf({ registration: id });
  * @returns {Step}
  */
 export function stepOf(place, state) {
+  if (place.statement === "withdrawal" || place.statement === "cancellation") return "statement";
   if (place.registration) return state.missing ? "done" : stepOfRegistration(place, state.registration);
   if (place.me) return stepOfMember(place, state);
   if (place.club && place.offer) return lacksDay(place, state) ? "offer" : "person";

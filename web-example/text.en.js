@@ -721,6 +721,45 @@ export default {
   codeSoon: "A code was sent less than a minute ago. Please wait a moment before you ask for another.",
   noClub: "We do not know this club. Choose one from the list.",
 
+  statements: {
+    label: "Your contract",
+    withdrawal: {
+      start: "Withdraw from contract here",
+      confirm: "Confirm withdrawal",
+      heading: "Withdraw from your contract",
+      lead: "You need no account, and you do not have to give a reason.",
+      repeated: "Your withdrawal, before you confirm it",
+    },
+    cancellation: {
+      start: "Cancel contracts here",
+      confirm: "Cancel now",
+      heading: "Cancel your contract",
+      lead: "You need no account. You get an acknowledgement at once, here and by email.",
+      repeated: "Your cancellation, before you confirm it",
+    },
+    known: "You are logged in: what you leave empty, we take from what the club has.",
+    fields: {
+      name: { label: "Your name", error: "Enter your name." },
+      email: { label: "Email address for the acknowledgement" },
+      contract: { label: "Your contract", hint: "Your member number, or what you ordered and when. Leave it empty if you do not know." },
+      reason: { label: "Your reason", error: "Enter your reason." },
+      endDate: { label: "The contract is to end on", hint: "Leave it empty for the earliest possible day." },
+      postalAddress: { label: "Your postal address (optional)" },
+    },
+    type: {
+      label: "How do you cancel?",
+      ordinary: { name: "With the notice of the contract", about: "You need not give a reason." },
+      extraordinary: { name: "For good cause", about: "Something makes it impossible to continue, such as an illness or a move." },
+    },
+    earliest: "the earliest possible day",
+    next: "Continue",
+    stepsLeft: "Nothing is sent yet: you confirm it on the next page.",
+    check: "Check it once more. It is sent when you press the button.",
+    change: "Change it",
+    mailed: (/** @type {string} */ email) => `We have also sent this to ${email}.`,
+    print: "Print or save this page",
+  },
+
   legal: {
     label: "Terms and notices",
     terms: "Terms",

@@ -722,6 +722,45 @@ export default {
   codeSoon: "Un code vous a été envoyé il y a moins d’une minute. Patientez un instant avant d’en demander un autre.",
   noClub: "Nous ne connaissons pas ce club. Choisissez-en un dans la liste.",
 
+  statements: {
+    label: "Votre contrat",
+    withdrawal: {
+      start: "Se rétracter du contrat ici",
+      confirm: "Confirmer la rétractation",
+      heading: "Vous rétracter de votre contrat",
+      lead: "Aucun compte n’est nécessaire, et vous n’avez pas à donner de motif.",
+      repeated: "Votre rétractation, avant de la confirmer",
+    },
+    cancellation: {
+      start: "Résilier votre contrat",
+      confirm: "Notification de la résiliation",
+      heading: "Résiliation de votre contrat",
+      lead: "Aucun compte n’est nécessaire. Vous recevez aussitôt un accusé de réception, ici et par e-mail.",
+      repeated: "Votre résiliation, avant de la notifier",
+    },
+    known: "Vous êtes connecté : ce que vous laissez vide, nous le reprenons du club.",
+    fields: {
+      name: { label: "Vos nom et prénom", error: "Indiquez votre nom." },
+      email: { label: "Adresse e-mail pour l’accusé de réception" },
+      contract: { label: "Contrat concerné", hint: "Votre numéro d’adhérent, ou ce que vous avez commandé et quand. Laissez vide si vous ne savez pas." },
+      reason: { label: "Votre motif", error: "Indiquez votre motif." },
+      endDate: { label: "Fin du contrat souhaitée", hint: "Laissez vide pour la date la plus proche possible." },
+      postalAddress: { label: "Votre adresse postale (facultatif)" },
+    },
+    type: {
+      label: "Comment résiliez-vous ?",
+      ordinary: { name: "Avec le préavis du contrat", about: "Aucun motif n’est nécessaire." },
+      extraordinary: { name: "Pour motif légitime", about: "Un empêchement, comme une maladie ou un déménagement." },
+    },
+    earliest: "la date la plus proche possible",
+    next: "Continuer",
+    stepsLeft: "Rien n’est encore envoyé : vous confirmez à la page suivante.",
+    check: "Vérifiez une dernière fois. L’envoi se fait avec le bouton.",
+    change: "Modifier",
+    mailed: (/** @type {string} */ email) => `Nous l’avons aussi envoyé à ${email}.`,
+    print: "Imprimer ou enregistrer cette page",
+  },
+
   legal: {
     label: "Conditions et mentions",
     terms: "Conditions générales",

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"frontdesk/flows/background"
+	"frontdesk/flows/statements"
 	"frontdesk/flows/tracing"
 )
 
 // Background is what the background work of a gateway needs, which relays events to subscribers.
 func (w *World) Background(gateway *Gateway, subscribers ...background.Subscriber) background.Config {
 	w.Helper()
-	return background.Config{
+	worker := background.Config{
 		Store:         gateway.Store,
 		Queue:         gateway.Queue,
 		Payments:      gateway.Machine,
@@ -24,6 +25,16 @@ func (w *World) Background(gateway *Gateway, subscribers ...background.Subscribe
 		Now:           w.Clock.Now,
 		Log:           gateway.Log,
 	}
+	worker.Statements = statements.New(statements.Config{
+		Store:     gateway.Store,
+		Catalogue: gateway.Catalogue,
+		Contacts:  gateway.Registrations.Contacts,
+		Keys:      worker.Keys,
+		Kept:      statements.KeepProofs,
+		Now:       w.Clock.Now,
+		Log:       gateway.Log,
+	})
+	return worker
 }
 
 // RunBackground runs background work until the test ends. Each value sent to the returned channel starts the next sweep.

@@ -21,7 +21,6 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/clubsim"
-	"frontdesk/upstream/mail/sink"
 )
 
 // metricEnv is a gateway at which something of every kind happens, with its metrics before and after.
@@ -87,9 +86,11 @@ func TestEveryMetricMoves(t *testing.T) {
 	env.expectMoves("", nil, "frontdesk_relay_oldest_age_seconds", "subscriber", "crm")
 	env.expectMoves("a subscriber that is gone", env.unsubscribe, "frontdesk_relay_gone", "subscriber", "crm")
 	env.expectMoves("a delivery that is dead", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "archived")
-	refused := func() { sendMail(t, env.Redis, frontdesktest.DemoSealKey, "confirmation:1") }
-	env.expectMoves("a mail that is refused", refused, "frontdesk_mails", "state", "retrying")
-	env.expectMoves("", nil, "frontdesk_mail_oldest_age_seconds")
+	env.expectMoves("a withdrawal", func() { declare(env.c, "withdrawal", `{"name":"Ada","email":"ada@example.com"}`) },
+		"frontdesk_statements_open")
+	env.expectMoves("", nil, "frontdesk_statement_oldest_age_seconds")
+	env.expectMoves("", nil, "frontdesk_statement_next_deadline_seconds")
+	env.expectMoves("a deadline that has passed", env.passDeadlines, "frontdesk_statements_overdue")
 	env.expectMoves("a doubt", env.leaveInDoubt, "frontdesk_payments", "state", "in_doubt")
 	env.expectMoves("", nil, "frontdesk_payment_oldest_age_seconds", "state", "in_doubt")
 	env.expectMoves("an outage", env.engageBrake, "frontdesk_brake_engaged")
@@ -110,6 +111,15 @@ func TestEveryMetricMoves(t *testing.T) {
 	env.expectMoves("a Redis that is gone", func() { frontdesktest.StopRedis(t, env.Redis) }, "frontdesk_redis_up")
 	env.expectConstants()
 	env.expectDocumented()
+}
+
+// passDeadlines makes the deadlines of all statements pass.
+func (m *metricEnv) passDeadlines() {
+	m.t.Helper()
+	const open = "fd:{statements}:open"
+	for _, id := range m.client.ZRange(m.t.Context(), open, 0, -1).Val() {
+		frontdesktest.Must(m.t, m.client.ZAdd(m.t.Context(), open, redis.Z{Member: id, Score: 1}).Err())
+	}
 }
 
 // expectConstants checks the metrics that never change: they describe how the gateway was started.
@@ -134,10 +144,10 @@ func (m *metricEnv) expectConstants() {
 func newMetricEnv(t *testing.T) *metricEnv {
 	t.Helper()
 	env := &metricEnv{Env: frontdesktest.NewEnv(t), t: t, crm: newSubscriber(t, "crm", http.StatusOK), moved: map[string]bool{}}
-	mails := frontdesktest.NewMailServer(t, sink.Config{})
-	mails.Fail(-1, sink.Fault{Status: 450})
-	env.gateway, env.c = env.Gateway(t, append(mails.Environment(), "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1",
-		"FRONTDESK_SMS_HOURLY=3", subscribe(t, env.crm.config()))...)
+	env.gateway, env.c = env.Gateway(
+		t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_SMS_HOURLY=3",
+		subscribe(t, env.crm.config()),
+	)
 	env.client = frontdesktest.RedisClient(t, env.Redis)
 	env.started = scrape(t, env.gateway)
 	return env

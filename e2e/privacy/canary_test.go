@@ -12,9 +12,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/flows"
 	"frontdesk/upstream/clubsim"
-	"frontdesk/upstream/mail/sink"
 )
 
 // minLines is how many lines the gateways must log before the absence of personal data proves anything.
@@ -48,9 +46,7 @@ func TestCanaries(t *testing.T) {
 	run := &canaryRun{testEnv: newTestEnv(t), spans: frontdesktest.NewCollector(t)}
 	subscriber := `FRONTDESK_SUBSCRIBERS=[{"name":"zqplanted","url":"http://127.0.0.1:9/zqsubscriberpath",` +
 		`"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`
-	mails := frontdesktest.NewMailServer(t, sink.Config{})
-	mails.Fail(-1, sink.Fault{Status: 450}) // so that they stay in Redis
-	environment := append(mails.Environment(), "FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+run.spans.URL, subscriber)
+	environment := []string{"FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT=" + run.spans.URL, subscriber}
 	run.gateway, run.c = run.testEnv.gateway(environment...)
 	second, elsewhere := run.testEnv.gateway(append(environment, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")...)
 	run.gateways = []*frontdesktest.Process{run.gateway, second}
@@ -66,7 +62,7 @@ func TestCanaries(t *testing.T) {
 	run.asProspect()
 	run.identified()
 	run.inPerson()
-	run.byMail(mails)
+	run.byStatement()
 	run.badInput()
 	run.withFailingClub()
 	run.exceedRateLimit(elsewhere)
@@ -144,6 +140,9 @@ var tracedJobs = []string{
 	"GET /metrics",
 	"POST /ops/payments/{id}/notes",
 	"POST /ops/erasures",
+	"POST /v1/withdrawals",
+	"POST /v1/cancellations/:statementId/confirm",
+	"follow up statements",
 	"scrape",
 	"club Token",
 	"club CreateContact",
@@ -160,7 +159,6 @@ var tracedJobs = []string{
 	"job registration:due",
 	"job registration:refresh",
 	"job webhook:deliver",
-	"job mail:send",
 	"sweep",
 	"rebuild",
 }
@@ -326,19 +324,30 @@ func (w *canaryRun) inPerson() {
 	w.c.RequestPayment(w.register(cardItem()).Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 }
 
-// byMail sends a mail that the mail server refuses, and repeats its recipient in the refusal.
-func (w *canaryRun) byMail(mails *frontdesktest.MailServer) {
-	who := w.newCanary()
-	w.secrets.add("a mail's text", "Zqmailtext")
-	before := mails.Attempts()
-	frontdesktest.SendMail(w.t, w.address, frontdesktest.DemoSealKey, flows.Mail{
-		ID: "canary", To: who.Email, Language: "en", Subject: who.GivenName, Text: "Zqmailtext " + who.FamilyName, HTML: "Zqmailtext",
-	})
-	frontdesktest.Eventually(w.t, "the mail was refused", func() bool {
+// byStatement withdraws and cancels, once without confirming it.
+func (w *canaryRun) byStatement() {
+	own := w.c.Token
+	defer func() { w.c.Token = own }()
+	w.secrets.add("a reason", "Zqreason Wmoved away")
+	for i, kind := range []string{"withdrawal", "cancellation", "cancellation"} {
+		who := w.newCanary()
+		w.c.Token = ""
+		body := map[string]any{"name": who.GivenName + " " + who.FamilyName, "email": who.Email, "contract": who.Mobile}
+		if kind == "cancellation" {
+			body["type"], body["reason"], body["postalAddress"] = "extraordinary", "Zqreason Wmoved away", who.Street
+		}
+		var statement api.Statement
+		w.post("/v1/"+kind+"s", body).Into(http.StatusCreated, &statement)
+		w.secrets.add("a statement's id", statement.Id)
 		w.recordRedis()
-		return mails.Attempts() > before && w.redis.ZCard(w.t.Context(), "asynq:{mail}:retry").Val() > 0
-	})
-	w.recordRedis()
+		if i < 2 {
+			w.c.Do("POST", "/v1/"+kind+"s/"+statement.Id+"/confirm", nil).Into(http.StatusOK, nil)
+		}
+		w.recordRedis()
+	}
+	if out, err := w.runCLI(w.gateway, "statements", "list"); err != nil || !strings.Contains(out, "withdrawal") {
+		w.t.Errorf("operators see %s", out)
+	}
 }
 
 // badInput sends a person's details in every place that takes a text.

@@ -160,3 +160,41 @@ func TestErasureRefused(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// TestErasureOfStatements: what a person declared and confirmed is a proof. It is kept, and the report says why; what was not confirmed is
+// erased.
+func TestErasureOfStatements(t *testing.T) {
+	t.Parallel()
+	env := newTestEnv(t)
+	gateway, client := env.gateway()
+	ada, bob := campaign.NewCanary(22360679), campaign.NewCanary(26457513)
+	state := func(who campaign.Canary) (confirm string) {
+		body := map[string]any{"name": who.GivenName, "email": who.Email}
+		var statement api.Statement
+		client.Do("POST", "/v1/withdrawals", body, frontdesktest.Key("")).Into(http.StatusCreated, &statement)
+		return "/v1/withdrawals/" + statement.Id + "/confirm"
+	}
+	confirmed, open, others := state(ada), state(ada), state(bob)
+	first := client.Do("POST", confirmed, nil)
+	first.Into(http.StatusOK, nil)
+
+	report := env.erase(gateway, "--email", strings.ToUpper(ada.Email))
+	var kept []string
+	for _, item := range report.Kept {
+		if item.Statement != "" {
+			kept = append(kept, item.Why)
+		}
+	}
+	if len(report.Erased) != 1 || !strings.Contains(report.Erased[0].What, "withdrawal that was not confirmed") ||
+		len(kept) != 1 || !strings.Contains(kept[0], "FRONTDESK_PROOFS_KEPT") {
+		t.Errorf("erased %+v, kept %+v", report.Erased, report.Kept)
+	}
+	client.Do("POST", open, nil).Problem(api.NotFound)
+	if again := client.Do("POST", confirmed, nil); string(again.Body) != string(first.Body) {
+		t.Errorf("the proof became %s", again.Body)
+	}
+	client.Do("POST", others, nil).Into(http.StatusOK, nil)
+	if again := env.erase(gateway, "--email", ada.Email); len(again.Erased) != 0 {
+		t.Errorf("again: erased %+v", again.Erased)
+	}
+}

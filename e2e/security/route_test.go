@@ -60,6 +60,8 @@ var requestBodies = map[string]string{
 	"migrateProspect":      `{"accessToken":"no such token"}`,
 	"startTransfer":        `{"clubId":"13"}`,
 	"signTransfer":         `{"code":"123456"}`,
+	"stateWithdrawal":      `{"name":"Eve Martin","email":"eve@example.com"}`,
+	"stateCancellation":    `{"name":"Eve Martin","email":"eve@example.com"}`,
 	"changeBuyersConsents": `{"items":[{"id":"12012","authorized":true}]}`,
 	"changeConsents":       `{"items":[{"id":"12012","authorized":true}]}`,
 }
@@ -67,7 +69,7 @@ var requestBodies = map[string]string{
 // pathFor fills in a route's path.
 func (r route) pathFor(id string) string {
 	return strings.NewReplacer("{clubId}", "11", "{offerId}", "2501", "{itemId}", "no-such-item", "{id}", id, "{secret}", "guessed",
-		"{payment}", id+"-1", "{proof}", strings.Repeat("A", 43)).Replace(r.path)
+		"{statementId}", id, "{payment}", id+"-1", "{proof}", strings.Repeat("A", 43)).Replace(r.path)
 }
 
 // body is the route's body; nil for none.

@@ -69,6 +69,7 @@ func (w *Worker) tick(ctx context.Context) {
 	if err := w.Events.sweep(ctx); err != nil && ctx.Err() == nil {
 		w.cfg.Log.WarnContext(ctx, "events and registrations not swept", "error", err)
 	}
+	w.followStatements(ctx)
 	if err := errors.Join(w.fillLanes(ctx), w.cfg.Store.NoteSealKeys(ctx, w.cfg.Now()), w.sendHeartbeat(ctx)); err != nil {
 		w.cfg.Payments.OweRebuild() // Redis was away, and may come back with less
 		return

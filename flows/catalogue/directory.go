@@ -33,6 +33,8 @@ type Details struct {
 	Products     map[string]Naming       `yaml:"products"` // by their ids
 	Offers       map[string]Presentation `yaml:"offers"`   // by their ids
 	Labels       map[string]Text         `yaml:"labels"`   // for texts of the club system, by themselves
+	Cancellation CancellationTerms       `yaml:"cancellation"`
+	Proofs       Proofs                  `yaml:"proofs"`
 
 	zone *time.Location // of TimeZone; nil if it is not known
 }
@@ -209,7 +211,7 @@ func (d Details) or(other Details) Details {
 	}
 	d.Groups, d.Offers = merged(d.Groups, other.Groups), merged(d.Offers, other.Offers)
 	d.Products, d.Labels = merged(d.Products, other.Products), merged(d.Labels, other.Labels)
-	return d
+	return d.orStatements(other)
 }
 
 // merged returns the entries of both maps; those of the first one win.

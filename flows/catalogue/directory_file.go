@@ -126,6 +126,7 @@ func (p *problems) checkDetails(at string, details Details) {
 		p.refuse(l.Longitude < -180 || l.Longitude > 180, at+".location.longitude", "must be from -180 to 180")
 	}
 	p.checkContact(at, details.Phone, details.Email)
+	p.checkStatements(at, details)
 	p.checkProducts(at, details)
 	p.refuse(details.URL != "" && !isWebAddress(details.URL), at+".url", "%q must be an address that begins with https:// or http://",
 		details.URL)

@@ -30,12 +30,13 @@ type ErasureReport struct {
 	Unread    []UnreadItem `json:"unread"`    // what could not be read, and may be the person's
 	Elsewhere []string     `json:"elsewhere"` // who else holds data that Frontdesk cannot erase
 
-	contacts []club.IRI // whose data eraseContact has erased
+	contacts   []club.IRI // whose data eraseContact has erased
+	statements []string   // that eraseStatements has seen
 }
 
 // ErasedItem is what was erased of one registration, or of one contact.
 type ErasedItem struct {
-	Registration string `json:"registration,omitempty"` // empty: what a contact had besides its registrations
+	Registration string `json:"registration,omitempty"` // empty: what a person had besides their registrations
 	What         string `json:"what"`
 }
 
@@ -43,6 +44,7 @@ type ErasedItem struct {
 type KeptItem struct {
 	Registration string          `json:"registration,omitempty"`
 	Payment      flows.PaymentID `json:"payment,omitempty"`
+	Statement    string          `json:"statement,omitempty"`
 	What         string          `json:"what"`
 	Why          string          `json:"why"`
 	Deferred     bool            `json:"deferred"` // ask again once the payment has ended
@@ -82,6 +84,12 @@ func (s *Service) Erase(ctx context.Context, request ErasureRequest, by string) 
 		for _, id := range missing {
 			report.Unread = append(report.Unread, UnreadItem{Why: "what the seal key " + id + " sealed, which is not configured, " +
 				"cannot be found by e-mail, mobile or contact: add the key to FRONTDESK_SEAL_KEYS again and repeat this"})
+		}
+	}
+	if request.Email != "" {
+		names := s.cfg.Keys.PersonPseudonyms(request.ClientToken, request.Email, "")
+		if err := s.erasePersonsStatements(ctx, names, &report); err != nil {
+			return ErasureReport{}, err
 		}
 	}
 	for _, contact := range contacts {
@@ -187,6 +195,9 @@ func (s *Service) eraseRegistration(ctx context.Context, clientToken, id string,
 				return err
 			}
 		}
+		if err := s.erasePersonsStatements(ctx, registration.PersonPseudonyms, report); err != nil {
+			return err
+		}
 		before := *registration
 		*registration = erased(registration)
 		if err := s.cfg.Store.AmendRegistration(ctx, registration); errors.Is(err, flows.ErrConflict) {
@@ -250,13 +261,60 @@ func (s *Service) eraseContact(ctx context.Context, contact club.IRI, report *Er
 			Why:  "the club must be able to prove for three years that the contact agreed",
 		})
 	}
+	ids, err := s.cfg.Store.StatementsOfContact(ctx, contact)
+	if err != nil {
+		return flows.StorageFailed(err)
+	}
+	if err := s.eraseStatements(ctx, ids, report); err != nil {
+		return err
+	}
 	report.contacts = append(report.contacts, contact)
 	return nil
 }
 
+// erasePersonsStatements erases the statements that are found by pseudonyms of a person's e-mail address.
+func (s *Service) erasePersonsStatements(ctx context.Context, names []string, report *ErasureReport) error {
+	ids, err := s.cfg.Store.StatementsOfPerson(ctx, names...)
+	if err != nil {
+		return flows.StorageFailed(err)
+	}
+	return s.eraseStatements(ctx, ids, report)
+}
+
+// eraseStatements erases the statements that nobody confirmed. The others are proofs, and are kept.
+func (s *Service) eraseStatements(ctx context.Context, ids []string, report *ErasureReport) error {
+	for _, id := range ids {
+		if slices.Contains(report.statements, id) {
+			continue
+		}
+		report.statements = append(report.statements, id)
+		statement, err := s.cfg.Store.Statement(ctx, id)
+		switch {
+		case errors.Is(err, flows.ErrNotFound): // it expired
+		case flows.Unreadable(err):
+			report.Unread = append(report.Unread, UnreadItem{Why: "statement " + id + ": " + flows.WhyUnreadable(err)})
+		case err != nil:
+			return flows.StorageFailed(err)
+		case statement.State == flows.Stated:
+			if err := s.cfg.Store.EraseStatement(ctx, id); err != nil {
+				return flows.StorageFailed(err)
+			}
+			report.Erased = append(report.Erased, ErasedItem{What: "a " + string(statement.Kind) + " that was not confirmed"})
+		default:
+			report.Kept = append(report.Kept, KeptItem{Statement: id, What: keptOfStatement, Why: whyStatement})
+		}
+	}
+	return nil
+}
+
+const (
+	keptOfStatement = "the statement: a withdrawal or a cancellation with its acknowledgement, sealed, and what operators wrote about it"
+	whyStatement    = "the club must be able to prove what was declared and when, as long as FRONTDESK_PROOFS_KEPT says"
+)
+
 var expiringData = KeptItem{
 	What: "responses to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), " +
-		"invitations (sealed, 30 days at most), events for subscribers and mails (sealed; undelivered ones 90 days)",
+		"invitations (sealed, 30 days at most), events for subscribers (sealed; undelivered ones 90 days)",
 	Why: "without the keys, they name no person; they expire automatically",
 }
 

@@ -19,7 +19,7 @@ const (
 	paymentStates = "fd:{" + openPayments + "}:states"
 	// unverifiedPayments is a sorted set of recorded payments, scored by when each is verified next, ms, on the same slot.
 	unverifiedPayments = "fd:{" + openPayments + "}:unverified"
-	// auditStream is a stream of operators' actions: at, by, what, payment, from, to.
+	// auditStream is a stream of operators' actions: at, by, what, payment, from, to, statement.
 	auditStream = "fd:audit"
 	// fingerprintKey says whose payments these are: a flows.Fingerprint, in plain so that no seal key is needed.
 	fingerprintKey = "fd:fingerprint"
@@ -39,6 +39,14 @@ const (
 	uniqueEmails = "fd:unique-emails"
 	// refreshRate is a hash with the token bucket of refreshes.
 	refreshRate = "fd:{refreshes}:budget"
+	// dueStatements, openStatements and receivedStatements are sorted sets of statements, scored by their next follow-up, by the
+	// deadline of those that wait for an operator, and by their receipt, ms. All keys of statements share a slot, because one script
+	// changes several.
+	dueStatements      = "fd:{statements}:due"
+	openStatements     = "fd:{statements}:open"
+	receivedStatements = "fd:{statements}:received"
+	// statementsOf starts the key of a person's statements: a sorted set, scored by the end of each, ms.
+	statementsOf = "fd:{statements}:of:"
 	// receiptsPrefix starts the key of each contact's receipts.
 	receiptsPrefix = "fd:receipts:"
 )
@@ -129,6 +137,8 @@ func (s *Store) rateKey(limit, client string) string {
 func (s *Store) transferKey(contact club.IRI) string {
 	return "fd:transfer:" + s.keys.Pseudonym("transfer", string(contact))
 }
+
+func statementKey(id string) string { return "fd:{statements}:statement:" + id }
 
 func invitationKey(hash string) string { return "fd:invitation:" + hash }
 

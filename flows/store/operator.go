@@ -91,6 +91,6 @@ func (s *Store) Notes(ctx context.Context, id flows.PaymentID) ([]flows.Note, er
 func (s *Store) Audit(ctx context.Context, entry flows.AuditEntry) error {
 	return s.redis.XAdd(ctx, &redis.XAddArgs{Stream: auditStream, MaxLen: maxAudit, Approx: true, Values: []string{
 		"at", entry.At.UTC().Format(time.RFC3339Nano), "by", entry.Operator, "what", string(entry.Action),
-		"payment", string(entry.Payment), "from", string(entry.From), "to", string(entry.To),
+		"payment", string(entry.Payment), "from", string(entry.From), "to", string(entry.To), "statement", entry.Statement,
 	}}).Err()
 }

@@ -168,6 +168,9 @@ func (s *Store) open(key string, sealed string, record any) error {
 	if r, ok := record.(*flows.Registration); ok && r.Schema > flows.RegistrationSchema {
 		return fmt.Errorf("%w: %s", flows.ErrNewer, key)
 	}
+	if r, ok := record.(*flows.Statement); ok && r.Schema > flows.StatementSchema {
+		return fmt.Errorf("%w: %s", flows.ErrNewer, key)
+	}
 	return nil // a readable payment of a newer version may be shown; the machine does not advance it
 }
 
@@ -183,6 +186,8 @@ func isNewer(text []byte, record any) bool {
 		return layout.Schema > flows.RegistrationSchema
 	case *flows.Payment:
 		return layout.Schema > flows.PaymentSchema
+	case *flows.Statement:
+		return layout.Schema > flows.StatementSchema
 	}
 	return false
 }

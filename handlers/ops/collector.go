@@ -17,6 +17,7 @@ import (
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
+	"frontdesk/flows/statements"
 	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 	"frontdesk/upstream/club"
@@ -26,6 +27,7 @@ import (
 type CollectorConfig struct {
 	Payments   *payment.Machine
 	Background *background.Worker
+	Statements *statements.Service
 	Catalogue  *catalogue.Catalogue
 	SMS        *registration.SMSBudget // nil: codes are not counted
 	Club       *club.Client
@@ -204,6 +206,9 @@ func (c *collector) read(ctx context.Context, to *metrics) error {
 	if err := c.budget(ctx, to); err != nil {
 		return err
 	}
+	if err := c.statements(ctx, to); err != nil {
+		return err
+	}
 	queues, err := c.cfg.Background.Queue.Queues(ctx)
 	if err != nil {
 		return err
@@ -226,20 +231,6 @@ func (c *collector) read(ctx context.Context, to *metrics) error {
 		return err
 	}
 	c.relay(to, deliveries)
-	mails, err := c.cfg.Background.Mailer.Mails("")
-	if err != nil {
-		return err
-	}
-	for state, count := range map[background.DeliveryState]int{
-		background.DeliveryWaiting:   mails.Waiting,
-		background.DeliveryRetrying:  mails.Retrying,
-		background.DeliveryDead:      mails.Dead,
-		background.DeliveryDelivered: mails.Delivered,
-	} {
-		to.gauge("frontdesk_mails", "Mails; delivered ones are those of the last hour.", float64(count), "state", string(state))
-	}
-	to.gauge("frontdesk_mail_oldest_age_seconds", "How long the oldest mail has been waiting, at least; 0 without one.",
-		float64(mails.AgeMs)/1000)
 	memory, err := c.cfg.Redis.Info(ctx, "memory").Result()
 	if err == nil {
 		fields := store.ParseInfo(memory)
@@ -265,6 +256,21 @@ func (c *collector) brakes(ctx context.Context, to *metrics) error {
 	to.gauge("frontdesk_brake_engaged", "Organisations whose payments are held back, because the club system records none.",
 		float64(len(held)))
 	to.gauge("frontdesk_brake_age_seconds", "How long the oldest of these brakes has held; 0 without one.", age)
+	return err
+}
+
+// statements reports what people declared and no operator has acted on yet.
+func (c *collector) statements(ctx context.Context, to *metrics) error {
+	counts, err := c.cfg.Statements.Counts(ctx)
+	now, age, left := c.cfg.Now(), 0.0, 0.0
+	if counts.Open > 0 {
+		age, left = max(0, now.Sub(counts.Oldest).Seconds()), counts.Next.Sub(now).Seconds()
+	}
+	to.gauge("frontdesk_statements_open", "Withdrawals and cancellations that wait for an operator.", float64(counts.Open))
+	to.gauge("frontdesk_statements_overdue", "Those of them whose deadline has passed.", float64(counts.Overdue))
+	to.gauge("frontdesk_statement_oldest_age_seconds", "How long ago the oldest of them was received; 0 without one.", age)
+	to.gauge("frontdesk_statement_next_deadline_seconds",
+		"How long it is until the first of their deadlines; 0 without one, negative after it.", left)
 	return err
 }
 

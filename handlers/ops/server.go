@@ -1,5 +1,5 @@
-// Package ops is the operators' listener: payments in doubt, invitations, erasures, webhooks,
-// mails and queues under /ops, and profiles under /debug/pprof. It serves no visitor. Below /ops each
+// Package ops is the operators' listener: payments in doubt, statements, invitations, erasures, webhooks
+// and queues under /ops, and profiles under /debug/pprof. It serves no visitor. Below /ops each
 // request needs an operator's token, because it decides something or reads personal data. In live
 // mode /metrics has a listener of its own, so that a scraper reaches nothing else.
 //
@@ -28,6 +28,7 @@ import (
 	"frontdesk/flows/background"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
+	"frontdesk/flows/statements"
 	"frontdesk/flows/tracing"
 	"frontdesk/handlers"
 )
@@ -37,6 +38,7 @@ type Config struct {
 	Payments      *payment.Machine
 	Registrations *registration.Service
 	Background    *background.Worker
+	Statements    *statements.Service
 	Operators     []Operator   // may call what is below /ops
 	ClientToken   string       // the organisation at the club system
 	Worlds        bool         // X-Frontdesk-World may name another demo world (mock mode)
@@ -94,10 +96,10 @@ func New(cfg Config) *Server {
 		"POST /ops/subscribers/{name}/replay":          withBody(server.replayDead),
 		"POST /ops/subscribers/{name}/enable":          withBody(server.enableSubscriber),
 		"GET /ops/queue":                               server.listQueues,
-		"GET /ops/mail":                                server.listMails,
-		"GET /ops/mail/{id}":                           server.showMail,
-		"POST /ops/mail/{id}/replay":                   withBody(server.replayMail),
-		"POST /ops/mail/replay":                        withBody(server.replayDeadMails),
+		"GET /ops/statements":                          server.listStatements,
+		"GET /ops/statements/{id}":                     server.showStatement,
+		"POST /ops/statements/{id}/done":               withBody(server.endStatement),
+		"POST /ops/statements/{id}/note":               withBody(server.noteStatement),
 	} {
 		server.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			operator, err := server.identify(r)

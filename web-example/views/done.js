@@ -48,6 +48,7 @@ function welcome(registration) {
     h("div", { class: "actions actions-row" },
       button({ class: "button button-quiet", "data-print": true, onclick: () => print() }, text.done.completed.print),
       h("a", { class: "button button-quiet", href: linkTo({}), "data-restart": true }, text.done.completed.another),
+      h("a", { class: "button button-quiet", href: linkTo({ statement: "withdrawal" }), "data-withdraw": true }, text.statements.withdrawal.start),
       canLogIn() && h("a", { href: linkTo({ me: true }) }, text.me.heading),
       button({ class: "link", "data-sign-off": true, onclick: signOff }, text.elsewhere.leave)));
 }

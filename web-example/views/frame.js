@@ -3,6 +3,7 @@
 import { button, icon } from "../dom.js";
 import { choose, language, LANGUAGES, text } from "../text.js";
 import { legalLinks } from "./legal.js";
+import { statementLinks } from "./statement.js";
 
 /**
  * @param {() => void} sayAgain shows the step again, once another language has been chosen
@@ -15,6 +16,7 @@ export function frame(sayAgain) {
   document.documentElement.lang = language;
   label("[data-progress]", text.progress.label);
   label("[data-legal-links]", text.legal.label).replaceChildren(...legalLinks("terms", "privacy", "legal"));
+  label("[data-statement-links]", text.statements.label).replaceChildren(...statementLinks());
   label("[data-languages]", text.languages).replaceChildren(...others(sayAgain));
 }
 

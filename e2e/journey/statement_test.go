@@ -1,0 +1,245 @@
+package journey_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+const unknownStatement = "00000000-0000-4000-8000-000000000000"
+
+// stated is the path of a statement that a client makes.
+func stated(t *testing.T, client *frontdesktest.Client, kind string, body any) (api.Statement, string) {
+	t.Helper()
+	var statement api.Statement
+	client.Do("POST", "/v1/"+kind+"s", body, frontdesktest.Key("")).Into(http.StatusCreated, &statement)
+	if statement.State != api.StatementStated || string(statement.Kind) != kind {
+		t.Errorf("a new %s is %+v", kind, statement)
+	}
+	return statement, "/v1/" + kind + "s/" + statement.Id + "/confirm"
+}
+
+// confirmed confirms a statement twice, and expects the same acknowledgement.
+func confirmed(t *testing.T, client *frontdesktest.Client, path string) (acknowledgement api.Acknowledgement) {
+	t.Helper()
+	first := client.Do("POST", path, nil)
+	first.Into(http.StatusOK, &acknowledgement)
+	if again := client.Do("POST", path, nil); again.Status != first.Status || !bytes.Equal(again.Body, first.Body) {
+		t.Errorf("confirmed again, it is %s, not %s", again.Body, first.Body)
+	}
+	if acknowledgement.State != api.StatementReceived || time.Since(acknowledgement.ReceivedAt) > frontdesktest.Patience {
+		t.Errorf("it is acknowledged as %+v", acknowledgement)
+	}
+	return acknowledgement
+}
+
+// TestWithdrawal: the two steps without an account. Nobody learns from them whether the person is a member: status, headers and members of
+// the responses are the same for a stranger, and neither waits for the club system.
+func TestWithdrawal(t *testing.T) {
+	t.Parallel()
+	client := world(t)
+	member := client.Register()
+	client.Confirm(client.Pay(member.Id), frontdesktest.ApprovedCard)
+	client.Await(member.Id, api.Completed)
+	anonymous := *client
+	anonymous.Token = ""
+	person := frontdesktest.Person()
+	client.Control("PUT", "faults", []clubsim.Fault{{Kind: "hang"}}).Into(http.StatusOK, nil) // whoever asks the club system waits
+	var shapes []string
+	for _, body := range []api.NewWithdrawal{
+		{Name: new(person.GivenName + " " + person.FamilyName), Email: &person.Email, Contract: new(member.Contact.Number)},
+		{Name: new("Nemo Nobody"), Email: new("nemo@example.net"), Contract: new("11-999999")},
+	} {
+		key := frontdesktest.Key("")
+		first := anonymous.Do("POST", "/v1/withdrawals", body, key)
+		var statement api.Statement
+		first.Into(http.StatusCreated, &statement)
+		if statement.Statement.Name != *body.Name || statement.Statement.Email != *body.Email || *statement.Statement.Contract != *body.Contract {
+			t.Errorf("%+v is repeated as %+v", body, statement.Statement)
+		}
+		again := anonymous.Do("POST", "/v1/withdrawals", body, key)
+		if !bytes.Equal(again.Body, first.Body) || again.Status != http.StatusCreated || again.Header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("with its key again, %s is %d %s", first.Body, again.Status, again.Body)
+		}
+		other := body
+		other.Name = new("Someone Else")
+		anonymous.Do("POST", "/v1/withdrawals", other, key).Problem(api.KeyReused)
+		acknowledgement := confirmed(t, &anonymous, "/v1/withdrawals/"+statement.Id+"/confirm")
+		for _, part := range []string{*body.Name, *body.Email, *body.Contract, "withdraw", "14 days", acknowledgement.ReceivedAt.Format("2006")} {
+			if !strings.Contains(acknowledgement.Text, part) {
+				t.Errorf("the acknowledgement lacks %q:\n%s", part, acknowledgement.Text)
+			}
+		}
+		if strings.Contains(strings.ToLower(acknowledgement.Text), "accepted") {
+			t.Errorf("the acknowledgement accepts something:\n%s", acknowledgement.Text)
+		}
+		shapes = append(shapes, outlineOf(t, first)+outlineOf(t, anonymous.Do("POST", "/v1/withdrawals/"+statement.Id+"/confirm", nil)))
+	}
+	if shapes[0] != shapes[1] {
+		t.Errorf("a member gets\n%s\nand a stranger\n%s", shapes[0], shapes[1])
+	}
+	for _, path := range []string{"/v1/withdrawals/", "/v1/cancellations/"} {
+		anonymous.Do("POST", path+unknownStatement+"/confirm", nil).Problem(api.NotFound)
+	}
+	statement, path := stated(t, &anonymous, "withdrawal", api.NewWithdrawal{Name: new("Ada"), Email: new("ada@example.com")})
+	anonymous.Do("POST", strings.Replace(path, "withdrawals", "cancellations", 1), nil).Problem(api.NotFound)
+	elsewhere := anonymous
+	elsewhere.World = "demo-elsewhere"
+	elsewhere.Do("POST", "/v1/withdrawals/"+statement.Id+"/confirm", nil).Problem(api.NotFound)
+}
+
+// outlineOf is what of a response does not depend on who asked: its status, the names of its headers and of its members.
+func outlineOf(t *testing.T, response *frontdesktest.Response) string {
+	t.Helper()
+	var body map[string]any
+	if err := json.Unmarshal(response.Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	inner, _ := body["statement"].(map[string]any)
+	headers := slices.DeleteFunc(slices.Sorted(maps.Keys(response.Header)), func(name string) bool { return name == "Idempotent-Replayed" })
+	return strings.Join(slices.Concat([]string{http.StatusText(response.Status)}, headers, slices.Sorted(maps.Keys(body)),
+		slices.Sorted(maps.Keys(inner))), " ")
+}
+
+// TestCancellation: the acknowledgement says what was declared, when the contract ends or that this follows, what the cancellation does
+// and, of an extraordinary one, where proofs go. It is in the language of the statement.
+func TestCancellation(t *testing.T) {
+	t.Parallel()
+	client := world(t)
+	day := time.Now().AddDate(0, 2, 0).Format(time.DateOnly)
+	for name, one := range map[string]struct {
+		body string
+		says []string
+	}{
+		"ordinary": {`{"name":"Ada Martin","email":"ada@example.com"}`,
+			[]string{"“I cancel my contract for the earliest possible day.”", "follows by email", "Your access and your debits end", "UTC+0"}},
+		"on a day": {`{"name":"Ada Martin","email":"ada@example.com","type":"ordinary","endDate":"` + day + `"}`,
+			[]string{"with effect from"}},
+		"for good cause": {`{"name":"Ada Martin","email":"ada@example.com","type":"extraordinary","reason":"I move\nfar away.",
+			"postalAddress":"12 rue des Lilas\n75011 Paris"}`,
+			[]string{"for good cause", "I move\nfar away.", "12 rue des Lilas, 75011 Paris", "proofs@lumen.example"}},
+		"in French": {`{"name":"Ada Martin","email":"ada@example.com","language":"fr"}`,
+			[]string{"Votre résiliation a été reçue", "Votre accès et vos prélèvements prennent fin", "par e-mail"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := client.WithT(t)
+			_, path := stated(t, client, "cancellation", one.body)
+			acknowledgement := confirmed(t, client, path)
+			for _, part := range one.says {
+				if !strings.Contains(acknowledgement.Text, part) {
+					t.Errorf("the acknowledgement lacks %q:\n%s", part, acknowledgement.Text)
+				}
+			}
+			if acknowledgement.EndDate != nil {
+				t.Errorf("the club has not said when it ends, and the acknowledgement has %s", *acknowledgement.EndDate)
+			}
+		})
+	}
+}
+
+// TestStatementOfContact: a contact whom the club's own login identifies need not say who they are. A token that is not valid is refused.
+func TestStatementOfContact(t *testing.T) {
+	t.Parallel()
+	client := world(t)
+	customer := client.As("customer")
+	statement, path := stated(t, customer, "withdrawal", `{}`)
+	declared := statement.Statement
+	if declared.Name == "" || !strings.Contains(declared.Email, "@") || frontdesktest.Value(declared.Contract) != "11-001001" ||
+		frontdesktest.Value(declared.ClubId) != "11" {
+		t.Errorf("the contact's statement is %+v", declared)
+	}
+	anonymous := *client
+	anonymous.Token = ""
+	confirmed(t, &anonymous, path) // whoever has the id may confirm
+	other, _ := stated(t, customer, "cancellation", `{"name":"Ada Lovelace","email":"countess@example.com"}`)
+	if got := other.Statement; got.Name != "Ada Lovelace" || got.Email != "countess@example.com" {
+		t.Errorf("the contact's own words became %+v", got)
+	}
+	forged := regexp.MustCompile(`[^.]+$`).ReplaceAllString(customer.Token, "AAAA")
+	stranger := *client
+	stranger.Token = forged
+	stranger.Do("POST", "/v1/withdrawals", `{}`, frontdesktest.Key("")).Problem(api.NotIdentified)
+	customer.Control("PUT", "faults", []clubsim.Fault{{Match: clubsim.FaultMatch{Path: "/contacts/*"}, Kind: "error_before", Status: 503}}).
+		Into(http.StatusOK, nil)
+	customer.Do("POST", "/v1/withdrawals", `{}`, frontdesktest.Key("")).Problem(api.ClubSystemUnavailable)
+	anonymous.Do("POST", "/v1/withdrawals", `{"name":"Ada","email":"ada@example.com"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+}
+
+// TestBadStatements: each mistake is reported at its field, and nothing is stored.
+func TestBadStatements(t *testing.T) {
+	t.Parallel()
+	client := world(t)
+	const who = `"name":"Ada","email":"ada@example.com"`
+	for name, wrong := range map[string]struct {
+		path, body string
+		places     string
+	}{
+		"nobody":                {"/v1/withdrawals", `{}`, "/email /name"},
+		"blanks":                {"/v1/withdrawals", `{"name":"  ","email":"ada@example.com"}`, "/name"},
+		"no address":            {"/v1/withdrawals", `{"name":"Ada","email":"ada"}`, "/email"},
+		"two lines":             {"/v1/withdrawals", `{"name":"Ada\nBcc: x","email":"ada@example.com"}`, "/name"},
+		"a reason":              {"/v1/withdrawals", `{` + who + `,"reason":"none is asked for"}`, "/reason"},
+		"a language":            {"/v1/withdrawals", `{` + who + `,"language":"en fr"}`, "/language"},
+		"a club":                {"/v1/withdrawals", `{` + who + `,"clubId":"../11"}`, "/clubId"},
+		"no reason":             {"/v1/cancellations", `{` + who + `,"type":"extraordinary"}`, "/reason"},
+		"an unknown type":       {"/v1/cancellations", `{` + who + `,"type":"sudden"}`, "/type"},
+		"yesterday":             {"/v1/cancellations", `{` + who + `,"endDate":"2020-01-01"}`, "/endDate"},
+		"no such day":           {"/v1/cancellations", `{` + who + `,"endDate":"2031-02-30"}`, "/endDate"},
+		"an endless reason":     {"/v1/cancellations", `{` + who + `,"reason":"` + strings.Repeat("x", 2001) + `"}`, "/reason"},
+		"an address that beeps": {"/v1/cancellations", `{` + who + `,"postalAddress":"12 rue\u0007"}`, "/postalAddress"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			problem := client.WithT(t).Do("POST", wrong.path, wrong.body, frontdesktest.Key("")).Problem(api.InvalidRequest)
+			var places []string
+			for _, field := range frontdesktest.Value(problem.Errors) {
+				places = append(places, frontdesktest.Place(field))
+			}
+			if got := strings.Join(places, " "); got != wrong.places {
+				t.Errorf("%s is refused at %q, not %q", wrong.body, got, wrong.places)
+			}
+		})
+	}
+	client.Do("POST", "/v1/withdrawals", `{`+who+`}`).Problem(api.MalformedRequest) // without a key
+	client.Do("POST", "/v1/withdrawals", `{`+who+`}`, frontdesktest.Key(strings.Repeat("1", 32))).Problem(api.MalformedRequest)
+	client.Do("POST", "/v1/cancellations", `{`+who+`,"reason":"4242 4242 4242 4242"}`, frontdesktest.Key("")).Problem(api.CardNumberRefused)
+	client.Do("POST", "/v1/withdrawals/..%2F..%2Fhealthz/confirm", nil).Problem(api.NotFound)
+	_, path := stated(t, client, "withdrawal", `{`+who+`}`)
+	client.Do("POST", path, `{"state":"done"}`).Problem(api.MalformedRequest)
+}
+
+// TestStatementLabels: the configuration has the labels of both functions, in every language.
+func TestStatementLabels(t *testing.T) {
+	t.Parallel()
+	var config api.Config
+	world(t).Do("GET", "/v1/config", nil).Into(http.StatusOK, &config)
+	got := map[string]bool{}
+	for _, labels := range frontdesktest.Value(config.Statements) {
+		got[strings.Join([]string{string(labels.Kind), labels.Language, labels.Start, labels.Confirm}, "|")] = true
+	}
+	want := map[string]bool{
+		"withdrawal|en|Withdraw from contract here|Confirm withdrawal":          true,
+		"withdrawal|fr|Se rétracter du contrat ici|Confirmer la rétractation":   true,
+		"cancellation|en|Cancel contracts here|Cancel now":                      true,
+		"cancellation|fr|Résilier votre contrat|Notification de la résiliation": true,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("the labels are %v", slices.Sorted(maps.Keys(got)))
+	}
+}
+
+// world returns a front end in a world of its own.
+func world(t *testing.T) *frontdesktest.Client {
+	t.Helper()
+	client, _ := frontdesktest.NewWorld(t)
+	return client
+}

@@ -1,0 +1,135 @@
+package ops_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/statements"
+)
+
+// runStatements runs frontdesk statements as an operator does.
+func runStatements(t *testing.T, at string, words ...string) (said string, ok bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t), append([]string{"statements"}, words...)...)
+	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + at}
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil
+}
+
+func mustRunStatements(t *testing.T, at string, words ...string) string {
+	t.Helper()
+	said, ok := runStatements(t, at, words...)
+	if !ok {
+		t.Fatalf("statements %s: %s", strings.Join(words, " "), said)
+	}
+	return said
+}
+
+// declare states and confirms.
+func declare(client *frontdesktest.Client, kind, body string) (acknowledgement api.Acknowledgement) {
+	var statement api.Statement
+	client.Do("POST", "/v1/"+kind+"s", body, frontdesktest.Key("")).Into(http.StatusCreated, &statement)
+	client.Do("POST", "/v1/"+kind+"s/"+statement.Id+"/confirm", nil).Into(http.StatusOK, &acknowledgement)
+	return acknowledgement
+}
+
+// listStatements lists the statements, once their contracts were searched for.
+func listStatements(t *testing.T, at string, words ...string) (page statements.Page) {
+	t.Helper()
+	text := mustRunStatements(t, at, append([]string{"--json", "list"}, words...)...)
+	if err := json.Unmarshal([]byte(text), &page); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return page
+}
+
+// TestStatementsAtTheTerminal: operators see each statement with its deadline, whether it arrived within the period of a contract that was
+// found, and what is at stake; they record once what was done.
+func TestStatementsAtTheTerminal(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	client, at := frontdesktest.NewClient(t, mock.URL), mock.OpsAddress()
+	expectAll(t, mustRunStatements(t, at, "list"), "No statement waits for an operator.")
+	bought := client.Register()
+	client.Confirm(client.Pay(bought.Id), frontdesktest.ApprovedCard)
+	paid := client.Await(bought.Id, api.Completed)
+	person := frontdesktest.Person()
+	client.Token = ""
+	const unconfirmed = `{"name":"Not Confirmed","email":"later@example.com"}`
+	client.Do("POST", "/v1/withdrawals", unconfirmed, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	declare(client, "withdrawal", `{"name":"Ada Martin","email":"`+strings.ToUpper(person.Email)+`"}`)
+	declare(client, "withdrawal", `{"name":"=cmd|' /C calc'!A0","email":"nemo@example.net"}`)
+	declare(client, "cancellation", `{"name":"Grace","email":"grace@example.net","type":"extraordinary","reason":"I move."}`)
+
+	var of map[string]statements.Summary
+	frontdesktest.Eventually(t, "the contract is found", func() bool {
+		of = map[string]statements.Summary{}
+		for _, item := range listStatements(t, at).Items {
+			of[item.Email] = item
+		}
+		return of[strings.ToUpper(person.Email)].Period == flows.WithinPeriod
+	})
+	ada, nemo, grace := of[strings.ToUpper(person.Email)], of["nemo@example.net"], of["grace@example.net"]
+	if len(of) != 3 || ada.AtStake == nil || ada.AtStake.Amount != paid.Payment.Total.Amount || nemo.AtStake != nil ||
+		nemo.Period != flows.PeriodUnknown || grace.Type != "extraordinary" || grace.Period != "" {
+		t.Errorf("the operator sees %+v", of)
+	}
+	if left := ada.Deadline.Sub(ada.ReceivedAt); left != flows.RefundWithin || grace.Deadline.Sub(grace.ReceivedAt) != flows.AnswerWithin {
+		t.Errorf("the deadlines are %s and %s", ada.Deadline, grace.Deadline)
+	}
+	if first := listStatements(t, at).Items[0]; first.ID != grace.ID {
+		t.Errorf("first is %+v, not the earliest deadline", first)
+	}
+	if only := listStatements(t, at, "--kind", "cancellation").Items; len(only) != 1 || only[0].ID != grace.ID {
+		t.Errorf("the cancellations are %+v", only)
+	}
+	expectAll(t, mustRunStatements(t, at, "show", ada.ID), "withdrawal until", bought.Id, "Ada Martin", "frontdesk statements done "+ada.ID)
+	expectAll(t, mustRunStatements(t, at, "note", ada.ID, "called her"), "called her", "demo")
+	expectAll(t, mustRunStatements(t, at, "done", ada.ID, "--reference", "refund 4711"), "done", "refund 4711", "called her")
+	for _, wrong := range []struct {
+		words []string
+		said  string
+	}{
+		{[]string{"done", ada.ID}, "demo has recorded this statement as done"},
+		{[]string{"done", nemo.ID, "--end-date", "2031-01-31"}, "only of a cancellation"},
+		{[]string{"done", grace.ID, "--end-date", "soon"}, "must be a day"},
+		{[]string{"done", "nothing"}, "No received statement has this id"},
+		{[]string{"note", ada.ID, ""}, "must be one line"},
+		{[]string{"list", "--kind", "complaint"}, "must be withdrawal or cancellation"},
+		{[]string{"list", "--since", "yesterday"}, "must be a time"},
+		{[]string{"list", "--operator-token", "guessed"}, "The operator's token is not known here"},
+		{[]string{"export", "--format", "xml"}, "must be csv or jsonl"},
+	} {
+		if said, ok := runStatements(t, at, wrong.words...); ok || !strings.Contains(said, wrong.said) {
+			t.Errorf("statements %s: %t, %s", strings.Join(wrong.words, " "), ok, said)
+		}
+	}
+	expectAll(t, mustRunStatements(t, at, "done", grace.ID, "--end-date", "2031-01-31"), "2031-01-31")
+	if open := listStatements(t, at).Items; len(open) != 1 || open[0].ID != nemo.ID {
+		t.Errorf("open are %+v", open)
+	}
+	rows, err := csv.NewReader(strings.NewReader(mustRunStatements(t, at, "export"))).ReadAll()
+	if err != nil || len(rows) != 4 || rows[0][0] != "id" {
+		t.Fatalf("exported: %v, %v", rows, err)
+	}
+	for _, row := range rows[1:] {
+		if strings.HasPrefix(row[9], "=") {
+			t.Errorf("a spreadsheet would execute %q", row[9])
+		}
+	}
+	if lines := strings.Count(mustRunStatements(t, at, "export", "--format", "jsonl", "--kind", "withdrawal"), "\n"); lines != 2 {
+		t.Errorf("%d lines were exported", lines)
+	}
+	later := mustRunStatements(t, at, "export", "--since", time.Now().Add(time.Hour).Format(time.RFC3339))
+	if strings.Count(later, "\n") != 1 {
+		t.Errorf("exported as of later: %s", later)
+	}
+}

@@ -1,0 +1,42 @@
+package catalogue
+
+import (
+	"cmp"
+	"time"
+)
+
+// CancellationTerms are what the acknowledgement of a cancellation says about the club.
+type CancellationTerms struct {
+	Effects Text `yaml:"effects"` // what a cancellation does, and until when
+}
+
+// Proofs is where members send proofs of their reason for an extraordinary cancellation.
+type Proofs struct {
+	Email string `yaml:"email"`
+}
+
+// LocalTime returns an instant in the time zone of the club, in UTC if it is not known.
+func (d Details) LocalTime(at time.Time) time.Time { return at.In(cmp.Or(d.zone, time.UTC)) }
+
+// orStatements returns details with what acknowledgements say, where they lack it, from others.
+func (d Details) orStatements(other Details) Details {
+	if d.Cancellation.Effects == nil {
+		d.Cancellation.Effects = other.Cancellation.Effects
+	}
+	d.Proofs.Email = cmp.Or(d.Proofs.Email, other.Proofs.Email)
+	return d
+}
+
+// maxEffects bounds what a cancellation does, in characters.
+const maxEffects = 2000
+
+func (p *problems) checkStatements(at string, details Details) {
+	for tag, effects := range details.Cancellation.Effects {
+		at := at + ".cancellation.effects"
+		p.checkForm(at, tag, tags, "a language such as en")
+		p.refuse(effects == "" || len([]rune(effects)) > maxEffects, at, "must have 1 to %d characters", maxEffects)
+	}
+	p.refuse(len(details.Cancellation.Effects) > 1 && details.Cancellation.Effects["en"] == "", at+".cancellation.effects",
+		"must have en among its languages")
+	p.checkContact(at+".proofs", "", details.Proofs.Email)
+}

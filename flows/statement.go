@@ -1,0 +1,149 @@
+package flows
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+const (
+	// ConfirmStatementWithin is how long a statement can be confirmed: an interrupted visitor returns on the same day.
+	ConfirmStatementWithin = 24 * time.Hour
+	// RefundWithin is when the money of a withdrawal must be back, after its receipt (Directive 2011/83/EU, article 13).
+	RefundWithin = 14 * 24 * time.Hour
+	// AnswerWithin is when a cancellation must be answered with the end of the contract. The law says without delay; three days
+	// leave the staff a weekend.
+	AnswerWithin = 3 * 24 * time.Hour
+)
+
+// StatementKind is what a statement declares.
+type StatementKind string
+
+// The kinds of statements.
+const (
+	Withdrawal   StatementKind = "withdrawal"   // from the contract, within the withdrawal period
+	Cancellation StatementKind = "cancellation" // of the contract, with its notice or for good cause
+)
+
+// StatementKinds lists every kind.
+var StatementKinds = []StatementKind{Withdrawal, Cancellation}
+
+// StatementState is the state of a statement: stated ─→ received ─→ done.
+type StatementState string
+
+// The states of a statement.
+const (
+	Stated   StatementState = "stated"   // not confirmed; deleted after ConfirmStatementWithin
+	Received StatementState = "received" // confirmed by the person: it has arrived, and the club must act on it
+	Done     StatementState = "done"     // an operator has acted on it
+)
+
+// Declaration is what a person declares. Empty members were not declared.
+type Declaration struct {
+	Name          string `json:"name"`
+	Email         string `json:"email"`                  // for the acknowledgement
+	Contract      string `json:"contract,omitempty"`     // what identifies the contract, in the person's words
+	ClubID        string `json:"clubId,omitempty"`       // of the contract
+	Language      string `json:"language"`               // of the acknowledgement, such as en
+	Extraordinary bool   `json:"extraordinary,omitzero"` // a cancellation for good cause
+	EndDate       string `json:"endDate,omitempty"`      // YYYY-MM-DD, of a cancellation; empty: the earliest possible day
+	Reason        string `json:"reason,omitempty"`       // of an extraordinary cancellation
+	PostalAddress string `json:"postalAddress,omitempty"`
+}
+
+// Statement is the record of what a person declared about a contract: a withdrawal or a cancellation. A confirmed one is the proof
+// of its receipt.
+type Statement struct {
+	// ID names it to operators, subscribers and its person. It is StatementID of the secret with which the person confirms it.
+	ID          string           `json:"id"`
+	Schema      int              `json:"schema"`
+	Version     int64            `json:"-"` // set by the store
+	Kind        StatementKind    `json:"kind"`
+	State       StatementState   `json:"state"`
+	ClientToken string           `json:"clientToken"`
+	Declared    Declaration      `json:"declared"`
+	Contact     *ContactIdentity `json:"contact,omitempty"` // identified by the club's own login; nil: not identified
+	StatedAt    time.Time        `json:"statedAt"`
+	ReceivedAt  time.Time        `json:"receivedAt,omitzero"`
+	Text        string           `json:"text,omitempty"` // the acknowledgement, as it was sent
+	// AcknowledgedEnd is when the contract ends, as the acknowledgement says, YYYY-MM-DD; empty: that follows by mail.
+	AcknowledgedEnd string    `json:"acknowledgedEnd,omitempty"`
+	EndDate         string    `json:"endDate,omitempty"` // the same, as an operator said it afterwards
+	Deadline        time.Time `json:"deadline,omitzero"` // when the club must have acted
+	// Notified is the latest state of which the person and the subscribers to events were notified; empty: of none.
+	Notified StatementState `json:"notified,omitempty"`
+	// Searched reports whether Contracts was filled.
+	Searched  bool            `json:"searched,omitzero"`
+	Contracts []FoundContract `json:"contracts,omitempty"` // what the statement may be about, latest first
+	Outcome   *Outcome        `json:"outcome,omitempty"`   // nil until it is done
+	Notes     []Note          `json:"notes,omitempty"`     // of operators, oldest first
+}
+
+// StatementID returns the id of a statement by its secret, which the public API calls id. The secret gives access to the statement,
+// so it is not stored.
+func StatementID(secret string) string {
+	digest := sha256.Sum256([]byte("statement " + secret))
+	return hex.EncodeToString(digest[:16])
+}
+
+// StatementSchema is the version of the record's layout. A record with a higher one is ErrNewer.
+const StatementSchema = 1
+
+// FoundContract is a completed registration that was found by the e-mail address or the contract of a statement.
+type FoundContract struct {
+	Registration  string    `json:"registration"`
+	ContactNumber string    `json:"contactNumber,omitempty"`
+	ClubID        string    `json:"clubId"`
+	At            time.Time `json:"at"`             // when it was concluded
+	Until         time.Time `json:"until,omitzero"` // the end of the withdrawal period
+	Amount        int64     `json:"amount"`         // paid then; minor units
+	Currency      string    `json:"currency"`       // ISO 4217
+}
+
+// Outcome is what an operator did about a statement.
+type Outcome struct {
+	At        time.Time `json:"at"`
+	Operator  string    `json:"by"`
+	Reference string    `json:"reference,omitempty"` // of the refund or of the letter, where the club keeps it
+}
+
+// Period is whether a withdrawal arrived within the period of the contract that was found.
+type Period string
+
+// The values of Period.
+const (
+	WithinPeriod  Period = "within"
+	OutsidePeriod Period = "outside"
+	PeriodUnknown Period = "unknown" // no contract was found, or it was not searched for yet
+)
+
+// Period says whether a statement arrived within the withdrawal period of any contract that was found. A person decides.
+func (s *Statement) Period() Period {
+	for _, contract := range s.Contracts {
+		if !contract.Until.IsZero() && s.ReceivedAt.Before(contract.Until) {
+			return WithinPeriod
+		}
+	}
+	if len(s.Contracts) == 0 {
+		return PeriodUnknown
+	}
+	return OutsidePeriod
+}
+
+// ContactIRI is the identified contact of a statement; empty without one.
+func (s *Statement) ContactIRI() club.IRI {
+	if s.Contact == nil {
+		return ""
+	}
+	return s.Contact.IRI()
+}
+
+// StatementCounts is what operators must still act on.
+type StatementCounts struct {
+	Open    int
+	Overdue int       // after their deadline
+	Oldest  time.Time // the receipt of the oldest open one; zero: there is none
+	Next    time.Time // the earliest deadline of the open ones; zero: there is none
+}

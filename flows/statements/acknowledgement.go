@@ -1,0 +1,125 @@
+package statements
+
+import (
+	"strings"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/text"
+)
+
+// The labels of the two steps, in the words of the law: Directive (EU) 2023/2673, article 11a; in French law, Code de la
+// consommation, D215-1 and the following.
+const (
+	textWithdrawalStart     text.ContractCode = "withdrawal_start"
+	textWithdrawalConfirm   text.ContractCode = "withdrawal_confirm"
+	textCancellationStart   text.ContractCode = "cancellation_start"
+	textCancellationConfirm text.ContractCode = "cancellation_confirm"
+)
+
+// The lines of an acknowledgement, with their parameters.
+const (
+	textWithdrawalSubject   text.ContractCode = "withdrawal_subject"
+	textCancellationSubject text.ContractCode = "cancellation_subject"
+	textReceivedAt          text.ContractCode = "statement_received" // date, time, zone
+	textWithdraws           text.ContractCode = "statement_withdraws"
+	textCancels             text.ContractCode = "statement_cancels"
+	textCancelsOn           text.ContractCode = "statement_cancels_on" // date
+	textCancelsAtOnce       text.ContractCode = "statement_cancels_cause"
+	textCancelsAtOnceOn     text.ContractCode = "statement_cancels_cause_on" // date
+	textName                text.ContractCode = "statement_name"             // name
+	textEmail               text.ContractCode = "statement_email"            // email
+	textContract            text.ContractCode = "statement_contract"         // contract
+	textAddress             text.ContractCode = "statement_address"          // address
+	textReason              text.ContractCode = "statement_reason"           // reason
+	textReference           text.ContractCode = "statement_reference"        // id
+	textEnds                text.ContractCode = "statement_ends"             // date
+	textEndFollows          text.ContractCode = "statement_end_follows"
+	textProofs              text.ContractCode = "statement_proofs" // email
+	textRefund              text.ContractCode = "statement_refund"
+	textKeep                text.ContractCode = "statement_keep"
+)
+
+// acknowledge writes the acknowledgement of a received statement: what was declared, when it arrived, and what follows. It says
+// that the statement was received, never that it is accepted: a person at the club decides.
+func (s *Service) acknowledge(statement *flows.Statement) string {
+	in, club := text.Match(statement.Declared.Language), s.cfg.Catalogue.Details(statement.Declared.ClubID)
+	write := writeIn(in)
+	at := club.LocalTime(statement.ReceivedAt)
+	declared := statement.Declared
+	parts := []string{
+		write(subjectOf(statement.Kind)),
+		write(textReceivedAt, "date", at.Format(time.DateOnly), "time", at.Format(time.TimeOnly), "zone", "UTC"+at.Format("-07:00")),
+	}
+	lines := []string{write(contentOf(statement), "date", declared.EndDate), write(textName, "name", declared.Name),
+		write(textEmail, "email", declared.Email)}
+	for _, line := range []struct {
+		code        text.ContractCode
+		name, value string
+	}{
+		{textContract, "contract", declared.Contract},
+		{textAddress, "address", strings.ReplaceAll(declared.PostalAddress, "\n", ", ")},
+		{textReason, "reason", declared.Reason},
+		{textReference, "id", statement.ID},
+	} {
+		if line.value != "" {
+			lines = append(lines, write(line.code, line.name, line.value))
+		}
+	}
+	parts = append(parts, strings.Join(lines, "\n"))
+	if statement.Kind == flows.Withdrawal {
+		parts = append(parts, write(textRefund))
+	} else {
+		parts = append(parts, ends(statement, write))
+		if effects := club.Cancellation.Effects.In(in.Tag); effects != "" {
+			parts = append(parts, effects)
+		}
+		if to := club.Proofs.Email; declared.Extraordinary && to != "" {
+			parts = append(parts, write(textProofs, "email", to))
+		}
+	}
+	return strings.Join(append(parts, write(textKeep)), "\n\n")
+}
+
+// writeIn returns what writes the texts of a language, with the names and values of their parameters in turn.
+func writeIn(in *text.Language) func(code text.ContractCode, params ...string) string {
+	return func(code text.ContractCode, pairs ...string) string {
+		params := map[string]string{}
+		for i := 0; i+1 < len(pairs); i += 2 {
+			params[pairs[i]] = pairs[i+1]
+		}
+		return in.Fill(in.Contract[code], params)
+	}
+}
+
+// ends says when the contract ends, or that this follows.
+func ends(statement *flows.Statement, write func(text.ContractCode, ...string) string) string {
+	if statement.AcknowledgedEnd != "" {
+		return write(textEnds, "date", statement.AcknowledgedEnd)
+	}
+	return write(textEndFollows)
+}
+
+// subjectOf is the heading of an acknowledgement.
+func subjectOf(kind flows.StatementKind) text.ContractCode {
+	if kind == flows.Cancellation {
+		return textCancellationSubject
+	}
+	return textWithdrawalSubject
+}
+
+// contentOf is what a statement declares, in one sentence.
+func contentOf(statement *flows.Statement) text.ContractCode {
+	hasDate := statement.Declared.EndDate != ""
+	switch {
+	case statement.Kind == flows.Withdrawal:
+		return textWithdraws
+	case statement.Declared.Extraordinary && hasDate:
+		return textCancelsAtOnceOn
+	case statement.Declared.Extraordinary:
+		return textCancelsAtOnce
+	case hasDate:
+		return textCancelsOn
+	}
+	return textCancels
+}

@@ -1,0 +1,274 @@
+package statements
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"frontdesk/flows"
+)
+
+// maxListed is what is read for a listing or an export at once.
+const maxListed = 5000
+
+// ListOptions selects received statements.
+type ListOptions struct {
+	Kind flows.StatementKind // empty: every kind
+	All  bool                // done ones too; else those that wait for an operator
+	// Since and Until select the statements that were received from the one instant until before the other; zero: no bound.
+	Since, Until time.Time
+}
+
+// Summary is a statement in one line, for operators.
+type Summary struct {
+	ID           string               `json:"id"`
+	Kind         flows.StatementKind  `json:"kind"`
+	State        flows.StatementState `json:"state"`
+	ReceivedAt   time.Time            `json:"receivedAt"`
+	Deadline     time.Time            `json:"deadline"` // when the club must have acted
+	Overdue      bool                 `json:"overdue"`
+	Name         string               `json:"name"`
+	Email        string               `json:"email"`
+	Contract     string               `json:"contract,omitempty"`     // in the person's words
+	ClubID       string               `json:"clubId,omitempty"`       // that the person named
+	Period       flows.Period         `json:"period,omitempty"`       // of a withdrawal; a hint, a person decides
+	AtStake      *Money               `json:"atStake,omitempty"`      // paid for the latest contract that was found
+	Type         string               `json:"type,omitempty"`         // of a cancellation: ordinary or extraordinary
+	RequestedEnd string               `json:"requestedEnd,omitempty"` // YYYY-MM-DD; empty: the earliest possible day
+	EndDate      string               `json:"endDate,omitempty"`      // as the person has read it
+	Outcome      *flows.Outcome       `json:"outcome,omitempty"`
+	Version      int64                `json:"version"`
+}
+
+// Money is an amount of a currency.
+type Money struct {
+	Amount   int64  `json:"amount"`   // minor units
+	Currency string `json:"currency"` // ISO 4217
+}
+
+// Detail is everything that is known about a statement.
+type Detail struct {
+	Summary
+	Reason        string                `json:"reason,omitempty"`
+	PostalAddress string                `json:"postalAddress,omitempty"`
+	Identified    bool                  `json:"identified"` // the club's own login named the contact
+	Contact       string                `json:"contact,omitempty"`
+	Text          string                `json:"text"`              // the acknowledgement
+	Notified      bool                  `json:"notified"`          // the acknowledgement is on its way
+	Contracts     []flows.FoundContract `json:"contracts"`         // what it may be about, latest first
+	Notes         []flows.Note          `json:"notes"`             // oldest first
+	Commands      []string              `json:"commands,omitzero"` // what an operator can do
+	Warnings      []string              `json:"warnings,omitempty"`
+}
+
+// Page holds statements; More reports whether there may be others.
+type Page struct {
+	Items []Summary `json:"items"`
+	More  bool      `json:"more"`
+}
+
+func (s *Service) summary(statement *flows.Statement) Summary {
+	declared := statement.Declared
+	shown := Summary{
+		ID:           statement.ID,
+		Kind:         statement.Kind,
+		State:        statement.State,
+		ReceivedAt:   statement.ReceivedAt,
+		Deadline:     flows.Instant(statement.Deadline),
+		Overdue:      statement.State == flows.Received && !s.cfg.Now().Before(statement.Deadline),
+		Name:         declared.Name,
+		Email:        declared.Email,
+		Contract:     declared.Contract,
+		ClubID:       declared.ClubID,
+		RequestedEnd: declared.EndDate,
+		EndDate:      cmp.Or(statement.EndDate, statement.AcknowledgedEnd),
+		Outcome:      statement.Outcome,
+		Version:      statement.Version,
+	}
+	if statement.Kind == flows.Withdrawal {
+		shown.Period = statement.Period()
+	} else if shown.Type = "ordinary"; declared.Extraordinary {
+		shown.Type = "extraordinary"
+	}
+	if len(statement.Contracts) > 0 {
+		shown.AtStake = &Money{Amount: statement.Contracts[0].Amount, Currency: statement.Contracts[0].Currency}
+	}
+	return shown
+}
+
+// List lists statements: the open ones with the earliest deadline first, or all of them, latest first.
+func (s *Service) List(ctx context.Context, in ListOptions) (Page, error) {
+	page := Page{Items: []Summary{}}
+	if in.Kind != "" && !slices.Contains(flows.StatementKinds, in.Kind) {
+		return page, flows.Invalid(flows.FieldProblem{Pointer: flows.InQuery + "kind", Message: "must be withdrawal or cancellation"})
+	}
+	ids, err := s.cfg.Store.OpenStatements(ctx)
+	if in.All && err == nil {
+		ids, err = s.cfg.Store.ReceivedStatements(ctx, in.Since)
+	}
+	if err != nil {
+		return page, flows.StorageFailed(err)
+	}
+	for _, id := range ids {
+		statement, err := s.cfg.Store.Statement(ctx, id)
+		switch {
+		case errors.Is(err, flows.ErrNotFound): // it expired
+			if err := s.cfg.Store.ForgetStatement(ctx, id); err != nil {
+				return page, flows.StorageFailed(err)
+			}
+			continue
+		case err != nil:
+			return page, flows.StorageFailed(err)
+		case !in.selects(statement):
+			continue
+		}
+		if page.More = len(page.Items) == maxListed; page.More {
+			break
+		}
+		page.Items = append(page.Items, s.summary(statement))
+	}
+	return page, nil
+}
+
+func (in ListOptions) selects(statement *flows.Statement) bool {
+	at := statement.ReceivedAt
+	return (in.Kind == "" || in.Kind == statement.Kind) && !at.Before(in.Since) && (in.Until.IsZero() || at.Before(in.Until))
+}
+
+// Show returns everything that is known about a received statement.
+func (s *Service) Show(ctx context.Context, id string) (Detail, error) {
+	statement, err := s.received(ctx, id)
+	if err != nil {
+		return Detail{}, err
+	}
+	return s.detail(statement), nil
+}
+
+func (s *Service) detail(statement *flows.Statement) Detail {
+	shown := Detail{
+		Summary:       s.summary(statement),
+		Reason:        statement.Declared.Reason,
+		PostalAddress: statement.Declared.PostalAddress,
+		Identified:    statement.Contact != nil,
+		Text:          statement.Text,
+		Notified:      statement.Notified != "",
+		Contracts:     slices.Concat([]flows.FoundContract{}, statement.Contracts),
+		Notes:         slices.Concat([]flows.Note{}, statement.Notes),
+		Commands:      []string{"frontdesk statements note " + statement.ID + ` "…"`},
+	}
+	if statement.Contact != nil {
+		shown.Contact = statement.Contact.ContactID
+	}
+	if statement.State == flows.Received {
+		done := "frontdesk statements done " + statement.ID + ` --reference "…"`
+		if statement.Kind == flows.Cancellation {
+			done += " --end-date YYYY-MM-DD"
+		}
+		shown.Commands = append(shown.Commands, done)
+	}
+	return shown
+}
+
+// received reads a confirmed statement.
+func (s *Service) received(ctx context.Context, id string) (*flows.Statement, error) {
+	statement, err := s.cfg.Store.Statement(ctx, id)
+	if err == nil && statement.State == flows.Stated {
+		err = flows.ErrNotFound
+	}
+	if errors.Is(err, flows.ErrNotFound) {
+		const unknown = "No received statement has this id. frontdesk statements list shows the ids."
+		return nil, &flows.Error{Code: flows.NotFound, Operator: unknown, Err: err}
+	}
+	return statement, flows.StorageFailed(err)
+}
+
+// Completion is what an operator did about a statement.
+type Completion struct {
+	Operator  string
+	Reference string // of the refund or of the letter, where the club keeps it; no names
+	EndDate   string // YYYY-MM-DD, of a cancellation: when the contract ends; empty: the person has it already, or it does not end
+}
+
+// Done records that an operator has acted on a statement; with an end date, the person gets it by mail. Frontdesk itself refunds nothing.
+// NotDecidable if the statement is done already.
+func (s *Service) Done(ctx context.Context, id string, in Completion) (Detail, error) {
+	if err := (flows.Decision{Operator: in.Operator, Reason: in.Reference}).Validate(); err != nil {
+		return Detail{}, err
+	}
+	return s.amend(ctx, id, in.Operator, flows.AuditStatementDone, func(statement *flows.Statement, now time.Time) error {
+		if statement.State == flows.Done {
+			return &flows.Error{Code: flows.NotDecidable, Operator: fmt.Sprintf("%s has recorded this statement as done at %s. "+
+				"Add a note instead.", statement.Outcome.Operator, flows.Instant(statement.Outcome.At).Format(time.RFC3339))}
+		}
+		if in.EndDate != "" {
+			problem := flows.DateFormProblem("/endDate", in.EndDate)
+			if problem != nil || statement.Kind != flows.Cancellation {
+				return flows.Invalid(flows.FieldProblem{Pointer: "/endDate", Message: "must be a day such as 2030-01-31, and only of a cancellation"})
+			}
+			statement.EndDate = in.EndDate
+		}
+		statement.State = flows.Done
+		statement.Outcome = &flows.Outcome{At: flows.Instant(now), Operator: in.Operator, Reference: in.Reference}
+		return nil
+	})
+}
+
+// maxNotes about one statement; a longer conversation belongs in a ticket.
+const maxNotes = 100
+
+// AddNote adds a note to a statement, in any state.
+func (s *Service) AddNote(ctx context.Context, id, operator, note string) (Detail, error) {
+	fields := flows.OperatorProblems(operator)
+	if note == "" || !flows.IsReason(note) {
+		message := fmt.Sprintf("must be one line of 1 to %d bytes", flows.MaxReasonLength)
+		fields = append(fields, flows.FieldProblem{Pointer: "/text", Message: message})
+	}
+	if err := flows.Invalid(fields...); err != nil {
+		return Detail{}, err
+	}
+	return s.amend(ctx, id, operator, flows.AuditNote, func(statement *flows.Statement, now time.Time) error {
+		statement.Notes = append(statement.Notes, flows.Note{At: flows.Instant(now), Operator: operator, Text: note})
+		statement.Notes = slices.Delete(statement.Notes, 0, max(0, len(statement.Notes)-maxNotes))
+		return nil
+	})
+}
+
+// amend changes a received statement by compare-and-set, and appends the change to the audit stream. The statement is followed up once
+// more: a change during its follow-up leaves it due.
+func (s *Service) amend(ctx context.Context, id, operator string, action flows.AuditAction,
+	change func(*flows.Statement, time.Time) error) (Detail, error) {
+	for range maxConfirmAttempts {
+		statement, err := s.received(ctx, id)
+		if err != nil {
+			return Detail{}, err
+		}
+		now := s.cfg.Now()
+		if err := change(statement, now); err != nil {
+			return Detail{}, err
+		}
+		err = s.save(ctx, statement, now, now)
+		if errors.Is(err, flows.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return Detail{}, flows.StorageFailed(err)
+		}
+		s.signal()
+		shown, entry := s.detail(statement), flows.AuditEntry{At: now, Operator: operator, Action: action, Statement: id}
+		if err := s.cfg.Store.Audit(context.WithoutCancel(ctx), entry); err != nil {
+			s.cfg.Log.ErrorContext(ctx, "operator's action not in the audit stream", "statement", id, "error", err)
+			shown.Warnings = append(shown.Warnings, "The audit stream lacks this action: Redis did not take it.")
+		}
+		return shown, nil
+	}
+	return Detail{}, flows.StorageFailed(flows.ErrConflict)
+}
+
+// Counts counts what waits for operators.
+func (s *Service) Counts(ctx context.Context) (flows.StatementCounts, error) {
+	counts, err := s.cfg.Store.StatementCounts(ctx, s.cfg.Now())
+	return counts, flows.StorageFailed(err)
+}

@@ -1,0 +1,46 @@
+package ops
+
+import (
+	"net/http"
+	"strconv"
+
+	"frontdesk/flows"
+	"frontdesk/flows/statements"
+)
+
+func (s *Server) listStatements(r *http.Request, _ string) (any, error) {
+	query := r.URL.Query()
+	options := statements.ListOptions{Kind: flows.StatementKind(query.Get("kind"))}
+	var err error
+	if all := query.Get("all"); all != "" {
+		if options.All, err = strconv.ParseBool(all); err != nil {
+			return nil, flows.Invalid(flows.FieldProblem{Pointer: flows.InQuery + "all", Message: "must be true or false"})
+		}
+	}
+	if options.Since, err = instantOf(query, "since"); err != nil {
+		return nil, err
+	}
+	if options.Until, err = instantOf(query, "until"); err != nil {
+		return nil, err
+	}
+	return s.cfg.Statements.List(r.Context(), options)
+}
+
+func (s *Server) showStatement(r *http.Request, _ string) (any, error) {
+	return s.cfg.Statements.Show(r.Context(), r.PathValue("id"))
+}
+
+// completion says what an operator did about a statement.
+type completion struct {
+	Reference string `json:"reference"`
+	EndDate   string `json:"endDate"` // YYYY-MM-DD
+}
+
+func (s *Server) endStatement(r *http.Request, operator string, in completion) (any, error) {
+	return s.cfg.Statements.Done(r.Context(), r.PathValue("id"),
+		statements.Completion{Operator: operator, Reference: in.Reference, EndDate: in.EndDate})
+}
+
+func (s *Server) noteStatement(r *http.Request, operator string, in note) (any, error) {
+	return s.cfg.Statements.AddNote(r.Context(), r.PathValue("id"), operator, in.Text)
+}

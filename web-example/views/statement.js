@@ -1,0 +1,155 @@
+// @ts-check
+/** Withdraw from a contract or cancel it: a form, what it says once more above the button that confirms it, the acknowledgement. */
+import { button, h, heading, icon, working } from "../dom.js";
+import { date } from "../format.js";
+import { linkTo } from "../route.js";
+import { confirmStatement, correctStatement, KINDS, state } from "../statement.js";
+import { get } from "../store.js";
+import { language, text } from "../text.js";
+import { field, labelled, mark, markOne } from "./field.js";
+import { fieldOf, fieldText } from "./problem.js";
+
+/** @typedef {import("../statement.js").Kind} Kind */
+
+const WORDS = text.statements;
+
+/** The links to both forms, for every page. */
+export const statementLinks = () =>
+  KINDS.map((kind) => h("a", { href: linkTo({ statement: kind }), "data-statement-link": kind }, WORDS[kind].start));
+
+/** @param {import("../store.js").State} state */
+export const reads = ({ place, statement, identity }) => [place.statement, statement, !!identity];
+
+export function show() {
+  const { place, statement } = get();
+  const kind = place.statement ?? "withdrawal";
+  if (statement?.kind !== kind) return form(kind);
+  if (statement.received) return acknowledged(statement.received, statement.stated.statement.email);
+  return repeated(kind, statement.stated.statement);
+}
+
+/** @param {Kind} kind */
+function form(kind) {
+  const { identity, declared = {} } = get();
+  const filled = h("form", { class: "person", novalidate: true, "data-form": "statement", onsubmit: (/** @type {SubmitEvent} */ event) => submit(event, kind) },
+    identity && h("p", { class: "notice", "data-known": true }, icon("info"), WORDS.known),
+    field("name", WORDS.fields.name, { autocomplete: "name", maxlength: 200, required: !identity }),
+    field("email", WORDS.fields.email, { type: "email", autocomplete: "email", maxlength: 254, required: !identity }),
+    field("contract", WORDS.fields.contract, { maxlength: 500 }),
+    kind === "cancellation" && cancellationFields(),
+    h("div", { class: "actions" },
+      h("button", { class: "button button-wide", id: "state", "data-continue": true }, working(WORDS.next, text.busy)),
+      h("p", { class: "fine" }, icon("info"), WORDS.stepsLeft)));
+  for (const [name, value] of Object.entries(declared)) {
+    const control = filled.elements.namedItem(name);
+    if (control instanceof RadioNodeList || control instanceof HTMLInputElement || control instanceof HTMLTextAreaElement) control.value = String(value);
+  }
+  showReason(filled);
+  return h("div", { class: "member" },
+    h("div", { class: "step-head" }, heading(WORDS[kind].heading), h("p", { class: "lead" }, WORDS[kind].lead)), filled);
+}
+
+const cancellationFields = () => [
+  h("fieldset", { class: "group", onchange: (/** @type {Event & { currentTarget: HTMLElement }} */ { currentTarget }) => showReason(/** @type {HTMLFormElement} */ (currentTarget.closest("form"))) },
+    h("legend", {}, WORDS.type.label),
+    h("div", { class: "choices" }, /** @type {const} */ (["ordinary", "extraordinary"]).map((type) =>
+      h("label", { class: "choice" },
+        h("input", { type: "radio", name: "type", value: type, checked: type === "ordinary", "data-type": type }),
+        h("span", {}, h("strong", {}, WORDS.type[type].name), h("small", {}, WORDS.type[type].about)))))),
+  h("div", { "data-reason": true }, lines("reason", { maxlength: 2000, rows: 4 })),
+  field("endDate", WORDS.fields.endDate, { type: "date" }),
+  lines("postalAddress", { autocomplete: "street-address", maxlength: 500, rows: 3 }),
+];
+
+/**
+ * @param {"reason" | "postalAddress"} name
+ * @param {import("../dom.js").Attributes} attributes
+ */
+const lines = (name, attributes) => labelled(name, WORDS.fields[name], (common) =>
+  h("textarea", { ...common, ...attributes, oninput: (/** @type {any} */ { currentTarget }) => markOne(currentTarget, "") }));
+
+/**
+ * Only an extraordinary cancellation has a reason.
+ * @param {HTMLFormElement} filled
+ */
+function showReason(filled) {
+  const place = filled.querySelector(/** @type {"div"} */ ("[data-reason]"));
+  if (place) place.hidden = new FormData(filled).get("type") !== "extraordinary";
+}
+
+/**
+ * @param {SubmitEvent} event
+ * @param {Kind} kind
+ */
+async function submit(event, kind) {
+  event.preventDefault();
+  const filled = /** @type {HTMLFormElement} */ (event.currentTarget);
+  const body = bodyOf(filled);
+  const errors = mistakes(filled, body);
+  mark(filled, errors);
+  if (Object.keys(errors).length) return;
+  const problem = await state(kind, { ...body, language });
+  if (problem?.code !== "invalid_request") return;
+  const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-form='statement']"));
+  if (form) mark(form, Object.fromEntries(problem.errors.map((error) => [fieldOf(error.pointer), fieldText(error)])));
+}
+
+/**
+ * What was entered, without empty fields.
+ * @param {HTMLFormElement} filled
+ * @returns {import("../contract").NewCancellation}
+ */
+function bodyOf(filled) {
+  const values = [...new FormData(filled)].map(([name, value]) => [name, String(value).trim().replaceAll("\r\n", "\n")]);
+  const isOrdinary = new FormData(filled).get("type") === "ordinary";
+  return Object.fromEntries(values.filter(([name, value]) => value && !(isOrdinary && name === "reason")));
+}
+
+/**
+ * @param {HTMLFormElement} filled
+ * @param {import("../contract").NewCancellation} body
+ */
+function mistakes(filled, { name, email, type, reason }) {
+  const isKnown = !!get().identity;
+  const address = /** @type {HTMLInputElement} */ (filled.elements.namedItem("email"));
+  return /** @type {Record<string, string>} */ ({
+    ...(!name && !isKnown && { name: WORDS.fields.name.error }),
+    ...((!address.validity.valid || (!email && !isKnown)) && { email: text.person.fields.email.error }),
+    ...(type === "extraordinary" && !reason && { reason: WORDS.fields.reason.error }),
+  });
+}
+
+/**
+ * What will be declared, and the button that declares it.
+ * @param {Kind} kind
+ * @param {import("../contract").Declaration} declared
+ */
+function repeated(kind, declared) {
+  const { name, email, contract, type, endDate, reason, postalAddress } = declared;
+  const end = kind === "cancellation" && (endDate ? date(endDate) : WORDS.earliest);
+  const facts = /** @type {[string, string | false | undefined][]} */ ([
+    [WORDS.fields.name.label, name], [WORDS.fields.email.label, email], [WORDS.fields.contract.label, contract],
+    [WORDS.type.label, type && WORDS.type[type].name], [WORDS.fields.reason.label, reason],
+    [WORDS.fields.endDate.label, end], [WORDS.fields.postalAddress.label, postalAddress],
+  ]);
+  return h("div", { class: "member", "data-repeated": kind },
+    h("div", { class: "step-head" }, heading(WORDS[kind].repeated), h("p", { class: "lead" }, WORDS.check)),
+    h("dl", { class: "facts panel declared" }, facts.filter(([, value]) => value).map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, value)))),
+    h("div", { class: "actions" },
+      button({ class: "button button-wide", id: "confirm", "data-confirm-statement": true, onclick: confirmStatement }, working(WORDS[kind].confirm, text.busy)),
+      button({ class: "link", "data-correct-statement": true, onclick: correctStatement }, WORDS.change)));
+}
+
+/**
+ * @param {import("../contract").Acknowledgement} received
+ * @param {string} email
+ */
+function acknowledged({ kind, receivedAt, text: words }, email) {
+  const [title, ...rest] = words.split("\n\n");
+  return h("div", { class: "member", "data-received": kind, "data-received-at": receivedAt },
+    h("div", { class: "step-head" }, h("span", { class: "seal is-good" }, icon("tick")), heading(title)),
+    h("div", { class: "panel acknowledgement", "data-acknowledgement": true }, rest.map((part) => h("p", {}, part))),
+    h("p", { class: "notice", "data-mailed": true }, icon("info"), WORDS.mailed(email)),
+    h("div", { class: "actions actions-row" },
+      button({ class: "button button-quiet", "data-print": true, onclick: () => print() }, WORDS.print)));
+}
