@@ -21,6 +21,7 @@ import (
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/identity"
+	"frontdesk/upstream/mail"
 )
 
 const (
@@ -42,6 +43,7 @@ type clients struct {
 	club  *club.Client
 	cards *cards.Client
 	login *identity.Verifier
+	mail  *mail.Client // nil: no mail is sent
 }
 
 // connect creates the clients without dialling. metrics counts their calls; nil: none are counted.
@@ -51,6 +53,9 @@ func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (peers clients
 	}
 	metrics.InstrumentRedis(peers.redis, time.Now)
 	peers.club, peers.login = cfg.clubSystem(peers.redis, log, metrics), cfg.login()
+	if peers.mail, err = cfg.newMail(); err != nil {
+		return peers, fmt.Errorf("FRONTDESK_SMTP_URL: %w", err)
+	}
 	peers.cards, err = cfg.processor(metrics.CountCardCall)
 	return peers, err
 }
@@ -60,6 +65,7 @@ func (cfg Config) checks() []func(context.Context, clients) []flows.Check {
 	return []func(context.Context, clients) []flows.Check{
 		cfg.checkConfiguration, cfg.checkRedis, cfg.checkSealKeys, cfg.checkToken, cfg.checkClubSystem,
 		cfg.checkProcessor, cfg.checkCheckouts, cfg.checkOwnPayments, checkBrake, cfg.checkLogin, cfg.checkPublicAddress, cfg.checkOperators,
+		cfg.checkMail,
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/identity"
+	"frontdesk/upstream/mail"
 	"frontdesk/upstream/mock"
 )
 
@@ -73,6 +74,8 @@ type Config struct {
 	SMS        registration.SMSBudgetConfig
 	Captcha    captcha.Config
 
+	Mail mail.Config
+
 	assets    Assets
 	worldAsks func(clientToken string) bool // whether a world of mock mode asks for AskRepeats; nil in the other modes
 }
@@ -84,6 +87,9 @@ const (
 	demoWebhookSecret = "demo-webhook-secret" // #nosec G101 -- public on purpose
 	demoOperatorToken = "demo-operator-token" // #nosec G101 -- public on purpose
 )
+
+// demoSender is the sender of mails in mock mode.
+const demoSender = "Frontdesk demo <signup@clubs.example>"
 
 // onOutsideLive reports whether an option is on, which it is by default in the other modes only.
 func (cfg *Config) onOutsideLive(option string) bool {

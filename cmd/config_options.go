@@ -25,6 +25,7 @@ func (cfg *Config) groups() []group {
 		{"Front ends and what they may do", cfg.frontEndOptions()},
 		{"Limits and SMS", cfg.limitOptions()},
 		{"Captcha", cfg.captchaOptions()},
+		{"Mails", cfg.mailOptions()},
 	}
 }
 
@@ -266,9 +267,10 @@ func (cfg *Config) eventOptions() []option {
 		{
 			variable: "FRONTDESK_SUBSCRIBERS",
 			value:    text(&cfg.Subscribers),
-			help:     "Subscribers to the club system's events: a JSON array of objects with name, url, secret and optionally events.",
-			setBy:    "Operators who pass events on to a CRM or another system.",
-			without:  "No event is passed on.",
+			help: "Subscribers to the club system's events and Frontdesk's own: a JSON array of objects with name, url, secret " +
+				"and optionally events.",
+			setBy:   "Operators who pass events on to a CRM or another system.",
+			without: "No event is passed on.",
 		},
 	}
 }
@@ -487,6 +489,27 @@ func (cfg *Config) captchaOptions() []option {
 			help:     "Provider of the captcha that the signup site shows: hcaptcha, recaptcha or turnstile.",
 			setBy:    "Operators whose gateway reaches the provider through another host, such as a proxy for outgoing calls.",
 			without:  "The provider at the host of FRONTDESK_CAPTCHA_URL.",
+		},
+	}
+}
+
+func (cfg *Config) mailOptions() []option {
+	return []option{
+		{
+			variable: "FRONTDESK_SMTP_URL",
+			value:    text(&cfg.Mail.URL),
+			help: "Mail server (SMTP): smtp:// for STARTTLS, or smtps:// for TLS from the first byte, with user and password where it needs " +
+				"them, such as smtps://user:password@mail.example. Live mode sends nothing without TLS.",
+			setBy:   "Operators: confirmations and acknowledgements go out by mail. Developers who want to see mails in a mail program.",
+			without: "No mail is sent. Mock mode shows mails in the simulator's mailbox.",
+		},
+		{
+			variable: "FRONTDESK_MAIL_FROM",
+			value:    text(&cfg.Mail.From),
+			help: "Sender of mails: an address of a domain whose SPF and DKIM records include the mail server, with a name if you like, such as " +
+				"Club <signup@club.example>.",
+			setBy:   "Operators who set FRONTDESK_SMTP_URL, which requires it.",
+			without: "Mock mode has a sender of its own.",
 		},
 	}
 }

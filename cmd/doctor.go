@@ -34,7 +34,7 @@ func newDoctorCommand(assets Assets) *cobra.Command {
 	doctor := doctor{cfg: Config{assets: assets}}
 	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the configuration, Redis, the club system and the card processor: a line each; exit 1 if a check fails.",
+		Short: "Check the configuration, Redis, the club system, the card processor and the mail server: a line each; exit 1 if a check fails.",
 		Args:  exactArgs(),
 		RunE:  func(command *cobra.Command, _ []string) error { return doctor.run(command.Context()) },
 	}

@@ -92,7 +92,13 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 func (cfg Config) addPayments(built *services, metrics *ops.Metrics, log *slog.Logger) {
 	built.keys = must(cfg.newKeyring())
 	built.store = store.New(store.Config{Redis: built.clients.redis, Keys: built.keys, Replicas: cfg.RedisWait})
-	built.queue = background.NewQueue(built.clients.redis, built.store, time.Now)
+	built.queue = background.NewQueue(background.QueueConfig{
+		Redis: built.clients.redis,
+		Store: built.store,
+		Keys:  built.keys,
+		Mails: built.clients.mail != nil,
+		Now:   time.Now,
+	})
 	built.payments = payment.New(payment.Config{
 		Store:          built.store,
 		Club:           built.clients.club.Money(),
@@ -134,6 +140,14 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		Publish: func(ctx context.Context, name string, object map[string]club.IRI) error {
 			return built.background.Events.Publish(ctx, name, object)
 		},
+		Events: registration.OwnEvents{
+			IsDue: func(ctx context.Context, name, subject string) (bool, error) {
+				return built.background.Relay.IsDue(ctx, name, subject)
+			},
+			Publish: func(ctx context.Context, event flows.OwnEvent) error {
+				return built.background.Relay.Publish(ctx, event)
+			},
+		},
 		RefreshDue: built.queue.RefreshDue,
 		PublicURL:  cfg.PublicURL,
 		Now:        time.Now,
@@ -164,6 +178,7 @@ func (cfg Config) addBackground(built *services, traces trace.TracerProvider, lo
 		AnyOrganisation: cfg.Mode == "mock",
 		Subscribers:     must(cfg.subscribers()),
 		Client:          cfg.egress().NewClient(),
+		Mail:            built.clients.mail,
 		ClocksAgree:     built.store.ClocksAgree,
 		Traces:          traces,
 		Now:             time.Now,

@@ -1,10 +1,12 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,9 +42,11 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 		return nil, err
 	}
 	cfg.setDefaults(port, portOf(internal))
+	panel := devtools.New(devtools.Config{Now: time.Now})
 	started := &mockMode{
-		devtools: devtools.New(devtools.Config{Now: time.Now}),
+		devtools: panel,
 		world: mock.New(mock.Config{
+			OnMail:     panel.Changed,
 			Now:        time.Now,
 			After:      time.After,
 			PublicURL:  cfg.PublicURL,
@@ -55,6 +59,13 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 	if cfg.RedisURL, err = started.world.StartRedis(ctx, group); err != nil {
 		return nil, err
 	}
+	if cfg.Mail.URL == "" {
+		if cfg.Mail.URL, err = started.world.StartMail("127.0.0.1:0"); err != nil {
+			return nil, err
+		}
+		log.InfoContext(ctx, "mails are served", "address", strings.TrimPrefix(cfg.Mail.URL, "smtp://"))
+	}
+	cfg.Mail.From = cmp.Or(cfg.Mail.From, demoSender)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // #nosec G118 -- stop calls it
 	var serving sync.WaitGroup
 	serving.Go(func() {

@@ -84,7 +84,7 @@ func newRootCommand(assets Assets) *cobra.Command {
 	}
 	root.AddCommand(
 		newServeCommand(assets), newSimCommand(), newDoctorCommand(assets), newProbeCommand(assets),
-		newWebhooksCommand(), newQueueCommand(), newPaymentsCommand(), newStatementsCommand(),
+		newWebhooksCommand(), newMailCommand(), newQueueCommand(), newPaymentsCommand(), newStatementsCommand(),
 		newInviteCommand(), newEraseCommand(), newOperatorsCommand(),
 		newHealthCommand(), newVersionCommand(),
 	)

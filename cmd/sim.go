@@ -23,6 +23,7 @@ type simConfig struct {
 	settings                    *clubsim.Settings
 	account                     sandbox.Account
 	seed                        uint64
+	smtpAddr                    string
 }
 
 func (cfg *simConfig) options() []option {
@@ -61,6 +62,15 @@ func (cfg *simConfig) options() []option {
 				"frontdesk probe writes one for your installation.",
 			setBy:   "Teams that play an installation which differs from the club system's description.",
 			without: "The club system's description.",
+		},
+		{
+			variable: "FRONTDESK_SIM_SMTP_ADDR",
+			flag:     "smtp-addr",
+			value:    text(&cfg.smtpAddr),
+			help: "Address on which a mail server puts mails into the worlds' mailboxes, such as 127.0.0.1:8025: for FRONTDESK_SMTP_URL of " +
+				"gateways in test mode, such as smtp://127.0.0.1:8025.",
+			setBy:   "Teams that read the mails of several gateways.",
+			without: "No mail arrives.",
 		},
 		{
 			variable: "FRONTDESK_STRIPE_SECRET_KEY",
@@ -144,6 +154,13 @@ func (cfg simConfig) run(ctx context.Context) error {
 		Seed:       cfg.seed,
 		Log:        slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
+	if cfg.smtpAddr != "" {
+		mails, err := world.StartMail(cfg.smtpAddr)
+		if err != nil {
+			return fmt.Errorf("FRONTDESK_SIM_SMTP_ADDR: %w", err)
+		}
+		fmt.Printf("The mail server is at %s (FRONTDESK_SMTP_URL).\n", mails)
+	}
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
 	printDemoCredentials(os.Stdout)
 	return serve(ctx, listener, world.Handler(), world.Close)

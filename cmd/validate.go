@@ -62,7 +62,7 @@ func (cfg Config) problems() (found []error) {
 	rules := slices.Concat(
 		cfg.listenRules(), cfg.redisRules(), cfg.upstreamRules(), cfg.clubAPIRules(), cfg.keyRules(), cfg.operatorRules(),
 		cfg.webhookRules(), cfg.subscriberRules(), cfg.methodRules(), cfg.clubsRules(), cfg.limitRules(), cfg.captchaRules(),
-		cfg.traceRules(), cfg.returnSchemeRules(),
+		cfg.traceRules(), cfg.returnSchemeRules(), cfg.mailRules(),
 	)
 	if cfg.Mode == "live" {
 		rules = append(rules, cfg.liveRules()...)

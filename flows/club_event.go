@@ -59,14 +59,14 @@ var relayOnlyEvents = []string{
 	"identificator.updated", "identificator.deleted", "identificator.disabled",
 }
 
-// IsKnownEvent reports whether the event is Frontdesk's own, or documented by the club system.
+// IsKnownEvent reports whether an event that arrives is documented by the club system, or EmailInUse.
 func IsKnownEvent(event string) bool {
 	return eventsAboutContacts[event] != "" || slices.Contains(relayOnlyEvents, event)
 }
 
-// KnownEvents returns Frontdesk's own event and those that the club system documents.
+// KnownEvents returns Frontdesk's own events and those that the club system documents.
 func KnownEvents() []string {
-	return slices.AppendSeq(slices.Clone(relayOnlyEvents), maps.Keys(eventsAboutContacts))
+	return slices.AppendSeq(slices.Concat(ownEvents, relayOnlyEvents), maps.Keys(eventsAboutContacts))
 }
 
 // Event is the part of an event that the gateway uses.

@@ -71,6 +71,7 @@ const (
 	AuditInvite             AuditAction = "invite"
 	AuditReplay             AuditAction = "replay"
 	AuditReplayAll          AuditAction = "replay-all"
+	AuditReplayMail         AuditAction = "replay-mail"
 	AuditEnable             AuditAction = "enable"
 	AuditErase              AuditAction = "erase"
 	AuditEnd                AuditAction = "end"   // of an unverifiable payment

@@ -16,6 +16,9 @@ const (
 	// PayableFor is how long a sale can be paid: less than the 24 h for which a processor
 	// remembers the idempotency key of its one payment.
 	PayableFor = 20 * time.Hour
+	// AbandonedAfter is how long a visitor with an unpaid cart must have changed nothing until the registration counts as abandoned:
+	// longer than a call, a meal or a search for the IBAN takes, and the same day for a reminder.
+	AbandonedAfter = time.Hour
 	// GoneAfter is for how long no reading must have found a record until it counts as gone: a club system that is
 	// misconfigured for a moment, something in front of it, or a copy that lags does not find its records either.
 	GoneAfter = 30 * time.Minute
@@ -30,6 +33,30 @@ func (r *Registration) NextPoll(now time.Time) time.Time {
 		return time.Time{}
 	}
 	return now.Add(max(FirstPoll, now.Sub(r.CreatedAt)))
+}
+
+// MayBeReminded reports whether the visitor of an open registration may be reminded of it: the cart has something to pay for, and belongs
+// to a contact that the visitor is known to be.
+func (r *Registration) MayBeReminded() bool {
+	return r.Contact != nil && !r.IsMerged() && len(r.Items) > 0 && !r.Cart.Settled()
+}
+
+// HasLink reports whether there is an unused link that resumes the registration.
+func (r *Registration) HasLink(now time.Time) bool {
+	return r.Resume != nil && now.Before(r.Resume.ExpiresAt)
+}
+
+// LastChange returns when the registration or its payment (nil: none) was changed last, by its visitor or otherwise. Looking changes
+// nothing.
+func (r *Registration) LastChange(p *Payment) time.Time {
+	last := r.CreatedAt
+	if r.Version > countedVersions {
+		last = time.UnixMicro(r.Version)
+	}
+	if p != nil && p.UpdatedAt.After(last) {
+		return p.UpdatedAt
+	}
+	return last
 }
 
 // HasHolder reports whether a token is a holder's, by the stored hashes. A rebuilt registration

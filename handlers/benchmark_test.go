@@ -45,7 +45,7 @@ func edge(b *testing.B) (server *handlers.Server, upstreams string) {
 		b.Fatal(err)
 	}
 	log, records := slog.New(slog.DiscardHandler), store.New(store.Config{Redis: redis, Keys: keys})
-	queue := background.NewQueue(redis, records, time.Now)
+	queue := background.NewQueue(background.QueueConfig{Redis: redis, Store: records, Keys: keys, Now: time.Now})
 	clubSystem := club.New(
 		club.Config{
 			BaseURL:      outside.URL + "/sim",

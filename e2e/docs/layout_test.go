@@ -32,13 +32,13 @@ var imports = map[string]string{
 	"handlers/docs":          "handlers",
 	"handlers/docs/generate": "",
 
-	"flows":                  "flows/keyring upstream/club",
+	"flows":                  "flows/keyring upstream/club upstream/mail",
 	"flows/payment":          "flows flows/payment/protocol flows/store flows/keyring flows/tracing upstream/cards upstream/club",
 	"flows/payment/protocol": "flows upstream/cards upstream/club",
 	"flows/registration":     "flows flows/payment flows/catalogue flows/store flows/keyring flows/iban upstream/club",
 	"flows/catalogue":        "flows flows/schedule flows/store upstream/club",
 	"flows/statements":       "flows flows/catalogue flows/registration flows/store flows/keyring flows/text upstream/club upstream/mail",
-	"flows/background":       "flows flows/payment flows/registration flows/statements flows/store flows/keyring flows/tracing upstream/club",
+	"flows/background":       "flows flows/payment flows/registration flows/statements flows/store flows/keyring flows/tracing upstream/club upstream/mail",
 	"flows/store":            "flows flows/keyring upstream/club",
 	"flows/schedule":         "upstream/club",
 	"flows/text":             "flows",
@@ -54,9 +54,11 @@ var imports = map[string]string{
 	"upstream/identity":      "",
 	"upstream/captcha":       "",
 	"upstream/collector":     "",
+	"upstream/mail":          "",
+	"upstream/mail/sink":     "upstream/mail",
 	"upstream/inspector":     "",
 	"upstream/probe":         "upstream/club upstream/clubsim",
-	"upstream/mock":          "upstream/clubsim upstream/cards/sandbox",
+	"upstream/mock":          "upstream/clubsim upstream/cards/sandbox upstream/mail/sink",
 }
 
 // TestImportsPointOneWay compares every import of the product with the table, and the table with the
@@ -230,7 +232,7 @@ func TestEveryVariableIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for _, command := range []string{"serve", "sim", "payments list", "invite", "webhooks list", "queue"} {
+	for _, command := range []string{"serve", "sim", "payments list", "invite", "webhooks list", "mail list", "queue"} {
 		help, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), append(strings.Fields(command), "--help")...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, help)

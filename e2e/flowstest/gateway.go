@@ -48,6 +48,7 @@ type Options struct {
 	AsksRepeats   bool
 	ContactTokens bool
 	SMS           registration.SMSBudgetConfig // no hourly budget: no guard
+	Events        registration.OwnEvents       // where own events are published
 }
 
 // Gateway starts a gateway; options make it differ from the others.
@@ -63,7 +64,9 @@ func (w *World) Gateway(how ...Options) *Gateway {
 	}
 	connection := w.connect(in.RedisURL, in.RefusedKeys...)
 	gateway := &Gateway{Store: store.New(store.Config{Redis: connection, Keys: in.Keys}), Log: slog.New(w.Journal)}
-	gateway.Queue = background.NewQueue(connection, gateway.Store, w.Clock.Now)
+	gateway.Queue = background.NewQueue(background.QueueConfig{
+		Redis: connection, Store: gateway.Store, Keys: in.Keys, Mails: true, Now: w.Clock.Now,
+	})
 	client := w.clubClient(in.Outside, cmp.Or(in.Limits, oneAttempt))
 	processor := w.processorAt("http://"+cmp.Or(in.Processor, in.Outside), in.Cards)
 	gateway.Catalogue = catalogue.New(catalogue.Config{Club: client, Shared: gateway.Store, Now: w.Clock.Now, Log: gateway.Log})
@@ -97,6 +100,7 @@ func (w *World) Gateway(how ...Options) *Gateway {
 		Now:         w.Clock.Now,
 		Log:         gateway.Log,
 		AsksRepeats: func(string) bool { return in.AsksRepeats },
+		Events:      in.Events,
 
 		ContactTokens: in.ContactTokens,
 	})

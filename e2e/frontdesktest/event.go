@@ -75,6 +75,23 @@ func ValidateEvent(t TB, name string, payload []byte, headers http.Header) {
 	}
 }
 
+// ValidateDelivery checks what a subscriber gets: an event of Frontdesk's own against its message, another one as the club system's.
+func ValidateDelivery(t TB, payload []byte, headers http.Header) {
+	t.Helper()
+	var event struct{ Type string }
+	Must(t, json.Unmarshal(payload, &event))
+	noun, verb, _ := strings.Cut(event.Type, ".")
+	for word := range strings.SplitSeq(verb, "_") {
+		if word != "" {
+			noun += strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	if messages(t)[noun] == nil {
+		noun = "clubEvent"
+	}
+	ValidateEvent(t, noun, payload, headers)
+}
+
 // Stream is a registration's event stream as a front end reads it.
 type Stream struct {
 	io.Closer // ends it from the front end's side

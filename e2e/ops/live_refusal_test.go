@@ -45,6 +45,8 @@ var liveRefusals = map[string]struct{ variable, value, says string }{
 	"short identity secret":   {"FRONTDESK_IDENTITY_SECRET", "Zk2mWx9cZk2mWx9c", "at least 32"},
 	"typed identity secret":   {"FRONTDESK_IDENTITY_SECRET", "password-of-the-club-and-its-website", "can be guessed"},
 	"no operators":            {"FRONTDESK_OPERATORS", "", "is missing"},
+	"mails without a sender":  {"FRONTDESK_SMTP_URL", "smtps://mail.gym-4711.fr", "FRONTDESK_MAIL_FROM is missing"},
+	"a sender without mails":  {"FRONTDESK_MAIL_FROM", "signup@gym-4711.fr", "has no effect alone"},
 	"operator, demo token":    {"FRONTDESK_OPERATORS", "ada:" + tokenHash(frontdesktest.OperatorToken), "demo token"},
 	"operator, typed token":   {"FRONTDESK_OPERATORS", "ada:Zk2mWx9cQq7LpT4v", "64 hexadecimal digits"},
 	"operator, short hash":    {"FRONTDESK_OPERATORS", "ada:" + tokenHash("a")[:62], "64 hexadecimal digits"},

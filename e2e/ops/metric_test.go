@@ -21,6 +21,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/clubsim"
+	"frontdesk/upstream/mail/sink"
 )
 
 // metricEnv is a gateway at which something of every kind happens, with its metrics before and after.
@@ -86,6 +87,9 @@ func TestEveryMetricMoves(t *testing.T) {
 	env.expectMoves("", nil, "frontdesk_relay_oldest_age_seconds", "subscriber", "crm")
 	env.expectMoves("a subscriber that is gone", env.unsubscribe, "frontdesk_relay_gone", "subscriber", "crm")
 	env.expectMoves("a delivery that is dead", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "archived")
+	refused := func() { sendMail(t, env.Redis, frontdesktest.DemoSealKey, "confirmation:1") }
+	env.expectMoves("a mail that is refused", refused, "frontdesk_mails", "state", "retrying")
+	env.expectMoves("", nil, "frontdesk_mail_oldest_age_seconds")
 	env.expectMoves("a withdrawal", func() { declare(env.c, "withdrawal", `{"name":"Ada","email":"ada@example.com"}`) },
 		"frontdesk_statements_open")
 	env.expectMoves("", nil, "frontdesk_statement_oldest_age_seconds")
@@ -144,10 +148,10 @@ func (m *metricEnv) expectConstants() {
 func newMetricEnv(t *testing.T) *metricEnv {
 	t.Helper()
 	env := &metricEnv{Env: frontdesktest.NewEnv(t), t: t, crm: newSubscriber(t, "crm", http.StatusOK), moved: map[string]bool{}}
-	env.gateway, env.c = env.Gateway(
-		t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_SMS_HOURLY=3",
-		subscribe(t, env.crm.config()),
-	)
+	mails := frontdesktest.NewMailServer(t, sink.Config{})
+	mails.Fail(-1, sink.Fault{Status: 450})
+	env.gateway, env.c = env.Gateway(t, append(mails.Environment(), "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1",
+		"FRONTDESK_SMS_HOURLY=3", subscribe(t, env.crm.config()))...)
 	env.client = frontdesktest.RedisClient(t, env.Redis)
 	env.started = scrape(t, env.gateway)
 	return env

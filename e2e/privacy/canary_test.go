@@ -12,7 +12,9 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
 	"frontdesk/upstream/clubsim"
+	"frontdesk/upstream/mail/sink"
 )
 
 // minLines is how many lines the gateways must log before the absence of personal data proves anything.
@@ -46,7 +48,9 @@ func TestCanaries(t *testing.T) {
 	run := &canaryRun{testEnv: newTestEnv(t), spans: frontdesktest.NewCollector(t)}
 	subscriber := `FRONTDESK_SUBSCRIBERS=[{"name":"zqplanted","url":"http://127.0.0.1:9/zqsubscriberpath",` +
 		`"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`
-	environment := []string{"FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT=" + run.spans.URL, subscriber}
+	mails := frontdesktest.NewMailServer(t, sink.Config{})
+	mails.Fail(-1, sink.Fault{Status: 450}) // so that they stay in Redis
+	environment := append(mails.Environment(), "FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+run.spans.URL, subscriber)
 	run.gateway, run.c = run.testEnv.gateway(environment...)
 	second, elsewhere := run.testEnv.gateway(append(environment, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")...)
 	run.gateways = []*frontdesktest.Process{run.gateway, second}
@@ -62,6 +66,7 @@ func TestCanaries(t *testing.T) {
 	run.asProspect()
 	run.identified()
 	run.inPerson()
+	run.byMail(mails)
 	run.byStatement()
 	run.badInput()
 	run.withFailingClub()
@@ -159,6 +164,7 @@ var tracedJobs = []string{
 	"job registration:due",
 	"job registration:refresh",
 	"job webhook:deliver",
+	"job mail:send",
 	"sweep",
 	"rebuild",
 }
@@ -322,6 +328,21 @@ func (w *canaryRun) inPerson() {
 	w.c.RequestPayment(registration.Id, cheque, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 	w.recordRedis()
 	w.c.RequestPayment(w.register(cardItem()).Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+}
+
+// byMail sends a mail that the mail server refuses, and repeats its recipient in the refusal.
+func (w *canaryRun) byMail(mails *frontdesktest.MailServer) {
+	who := w.newCanary()
+	w.secrets.add("a mail's text", "Zqmailtext")
+	before := mails.Attempts()
+	frontdesktest.SendMail(w.t, w.address, frontdesktest.DemoSealKey, flows.Mail{
+		ID: "canary", To: who.Email, Language: "en", Subject: who.GivenName, Text: "Zqmailtext " + who.FamilyName, HTML: "Zqmailtext",
+	})
+	frontdesktest.Eventually(w.t, "the mail was refused", func() bool {
+		w.recordRedis()
+		return mails.Attempts() > before && w.redis.ZCard(w.t.Context(), "asynq:{mail}:retry").Val() > 0
+	})
+	w.recordRedis()
 }
 
 // byStatement withdraws and cancels, once without confirming it.

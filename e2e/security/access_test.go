@@ -387,7 +387,8 @@ func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
 		client.Do("POST", path+"/payment", desk, frontdesktest.Key(""), [2]string{"X-Frontdesk-Staff-Key", guess}).Problem(api.StaffKeyUnknown)
 	}
 	for _, operators := range []string{
-		"/ops/payments", "/ops/payments/calibrate", "/ops/queue", "/ops/statements", "/ops/webhooks", "/ops/invitations", "/metrics",
+		"/ops/payments", "/ops/payments/calibrate", "/ops/queue", "/ops/statements", "/ops/webhooks", "/ops/mail", "/ops/invitations",
+		"/metrics",
 		"/debug/pprof/", "/debug/pprof/heap", "/debug/vars", "/ops",
 	} {
 		for _, method := range []string{"GET", "POST", "PUT"} {

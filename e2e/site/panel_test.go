@@ -4,11 +4,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
+	"frontdesk/upstream/mail"
 )
 
 // mockSite opens the site in mock mode in a browser, with the panel closed.
@@ -261,4 +263,33 @@ func TestPanelAccessibility(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPanelMailbox: a mail appears while the panel is open, looks as in a mail program, and its link to the site opens in this page.
+func TestPanelMailbox(t *testing.T) {
+	t.Parallel()
+	visitor, panel := mockSite(t, 1280, 900)
+	visitor.goTo("/")
+	panel.WaitVisible(`.handle`)
+	panel.Click(`.handle`)
+	panel.OpenTab("mail")
+	panel.WaitVisible(`.pane .empty`)
+	client, err := mail.New(mail.Config{URL: "smtp://" + visitor.gateway.AddressOf("mails"), From: "signup@clubs.example", NameWorld: true})
+	frontdesktest.Must(t, err)
+	link := visitor.home + "/?club=11&offer=201"
+	html, text := mail.Render(mail.Page{Language: "en", Title: "Your contract", Blocks: []mail.Block{
+		{Paragraphs: []string{"It is confirmed."}, Link: &mail.Link{Text: "Read it again", URL: link}},
+	}})
+	frontdesktest.Must(t, client.Send(t.Context(), mail.Message{ID: "one", Organisation: "demo", To: "ada@visitor.example", Language: "en",
+		Subject: "Your contract", Text: text, HTML: html}, time.Now()))
+	panel.WaitVisible(`[data-mail]`)
+	if words := panel.Text(); !strings.Contains(words, "ada@visitor.example") || !strings.Contains(words, "Your contract") {
+		t.Errorf("the panel says\n%s", words)
+	}
+	visitor.Screenshot("mail")
+	panel.Click(`[data-follow="` + link + `"]`)
+	visitor.WaitVisible(`[data-step="person"]`)
+	visitor.goTo("/sim/demo/_control/mail/1")
+	visitor.WaitVisible(`h1`)
+	visitor.Screenshot("mail-page")
 }

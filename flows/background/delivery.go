@@ -65,19 +65,26 @@ const maxDeliveries = 100
 // Deliveries returns the state of the relay, with the deliveries in a state; by default
 // those that are retrying or dead. It fails with InvalidRequest for an unknown state.
 func (r *Relay) Deliveries(ctx context.Context, state DeliveryState) (Deliveries, error) {
-	states := []DeliveryState{state}
-	switch state {
-	case "":
-		states = []DeliveryState{DeliveryRetrying, DeliveryDead}
-	case DeliveryWaiting, DeliveryRetrying, DeliveryDead, DeliveryDelivered:
-	default:
-		return Deliveries{}, flows.Invalid(flows.FieldProblem{
-			Pointer: flows.InQuery + "state",
-			Message: "must be waiting, retrying, dead or delivered",
-		})
+	states, err := statesOf(state)
+	if err != nil {
+		return Deliveries{}, err
 	}
 	all, err := r.deliveries(ctx, states)
 	return all, flows.StorageFailed(err)
+}
+
+// statesOf returns the states of a list: the one that was asked for, by default what failed.
+func statesOf(state DeliveryState) ([]DeliveryState, error) {
+	switch state {
+	case "":
+		return []DeliveryState{DeliveryRetrying, DeliveryDead}, nil
+	case DeliveryWaiting, DeliveryRetrying, DeliveryDead, DeliveryDelivered:
+		return []DeliveryState{state}, nil
+	}
+	return nil, flows.Invalid(flows.FieldProblem{
+		Pointer: flows.InQuery + "state",
+		Message: "must be waiting, retrying, dead or delivered",
+	})
 }
 
 func (r *Relay) deliveries(ctx context.Context, states []DeliveryState) (all Deliveries, err error) {
@@ -116,48 +123,63 @@ func (r *Relay) subscription(subscriber Subscriber) (Subscription, error) {
 	}
 	view.Gone, view.Waiting, view.Retrying = info.Paused, info.Pending+info.Active+info.Scheduled, info.Retry
 	view.Dead, view.Delivered, view.LatencyMs = info.Archived, info.Completed, info.Latency.Milliseconds()
-	age, err := r.oldestRetry(subscriber, info.Retry)
+	age, err := oldestRetry(r.inspector, subscriber.queue(), info.Retry, r.age)
 	view.AgeMs = max(view.LatencyMs, age.Milliseconds())
 	return view, err
 }
 
-// oldestRetry returns the age of the oldest event whose delivery is retrying. Of many it reads those with the latest next
+// oldestRetry returns the age of the oldest job of a queue that is retrying. Of many it reads those with the latest next
 // attempt: what has failed most often is among them.
-func (r *Relay) oldestRetry(subscriber Subscriber, retrying int) (oldest time.Duration, err error) {
+func oldestRetry(
+	inspector *asynq.Inspector, queue string, retrying int, age func(*asynq.TaskInfo) time.Duration,
+) (oldest time.Duration, err error) {
 	last := (retrying + maxDeliveries - 1) / maxDeliveries
-	for page := last; page > max(0, last-2); page-- { // the last one may have a single delivery
-		jobs, err := r.inspector.ListRetryTasks(subscriber.queue(), asynq.PageSize(maxDeliveries), asynq.Page(page))
+	for page := last; page > max(0, last-2); page-- { // the last one may have a single job
+		jobs, err := inspector.ListRetryTasks(queue, asynq.PageSize(maxDeliveries), asynq.Page(page))
 		if err != nil {
 			return 0, err
 		}
 		for _, job := range jobs {
-			var body payload
-			text, err := r.cfg.Keys.Open(job.ID, job.Payload)
-			if err == nil && json.Unmarshal(text, &body) == nil {
-				oldest = max(oldest, r.cfg.Now().Sub(body.Timestamp))
-			}
+			oldest = max(oldest, age(job))
 		}
 	}
 	return oldest, nil
 }
 
+// age returns the age of the event of a delivery; 0 if it cannot be read.
+func (r *Relay) age(job *asynq.TaskInfo) time.Duration {
+	var body payload
+	text, err := r.cfg.Keys.Open(job.ID, job.Payload)
+	if err != nil || json.Unmarshal(text, &body) != nil {
+		return 0
+	}
+	return r.cfg.Now().Sub(body.Timestamp)
+}
+
 func (r *Relay) list(subscriber Subscriber, state DeliveryState) (items []Delivery, err error) {
+	jobs, err := listJobs(r.inspector, subscriber.queue(), state)
+	for _, job := range jobs {
+		items = append(items, deliveryOf(subscriber, job))
+	}
+	return items, err
+}
+
+// listJobs returns the jobs of a queue in a state, at most maxDeliveries of each kind.
+func listJobs(inspector *asynq.Inspector, queue string, state DeliveryState) (all []*asynq.TaskInfo, err error) {
 	lists := map[DeliveryState][]func(string, ...asynq.ListOption) ([]*asynq.TaskInfo, error){
-		DeliveryWaiting:   {r.inspector.ListPendingTasks, r.inspector.ListActiveTasks},
-		DeliveryRetrying:  {r.inspector.ListRetryTasks},
-		DeliveryDead:      {r.inspector.ListArchivedTasks},
-		DeliveryDelivered: {r.inspector.ListCompletedTasks},
+		DeliveryWaiting:   {inspector.ListPendingTasks, inspector.ListActiveTasks},
+		DeliveryRetrying:  {inspector.ListRetryTasks},
+		DeliveryDead:      {inspector.ListArchivedTasks},
+		DeliveryDelivered: {inspector.ListCompletedTasks},
 	}
 	for _, list := range lists[state] {
-		jobs, err := list(subscriber.queue(), asynq.PageSize(maxDeliveries))
+		jobs, err := list(queue, asynq.PageSize(maxDeliveries))
 		if err != nil && !errors.Is(err, asynq.ErrQueueNotFound) {
 			return nil, err
 		}
-		for _, job := range jobs {
-			items = append(items, deliveryOf(subscriber, job))
-		}
+		all = append(all, jobs...)
 	}
-	return items, nil
+	return all, nil
 }
 
 func deliveryOf(subscriber Subscriber, job *asynq.TaskInfo) Delivery {
@@ -232,7 +254,7 @@ func (r *Relay) Replay(ctx context.Context, id, by string) (Delivery, error) {
 	case job.State == asynq.TaskStatePending || job.State == asynq.TaskStateActive:
 		return Delivery{}, &flows.Error{Code: flows.NotDecidable, Operator: "The delivery is already queued; wait for its result."}
 	}
-	if err := r.audit(ctx, flows.AuditReplay, by); err != nil {
+	if err := r.cfg.audit(ctx, flows.AuditReplay, by); err != nil {
 		return Delivery{}, err
 	}
 	if err := r.inspector.RunTask(subscriber.queue(), id); err != nil {
@@ -282,13 +304,13 @@ func (r *Relay) operate(ctx context.Context, action flows.AuditAction, name, by 
 		err = (flows.Decision{Operator: by}).Validate()
 	}
 	if err == nil {
-		err = r.audit(ctx, action, by)
+		err = r.cfg.audit(ctx, action, by)
 	}
 	return subscriber, err
 }
 
-func (r *Relay) audit(ctx context.Context, action flows.AuditAction, by string) error {
-	return flows.StorageFailed(r.cfg.Store.Audit(ctx, flows.AuditEntry{At: r.cfg.Now(), Operator: by, Action: action}))
+func (cfg Config) audit(ctx context.Context, action flows.AuditAction, by string) error {
+	return flows.StorageFailed(cfg.Store.Audit(ctx, flows.AuditEntry{At: cfg.Now(), Operator: by, Action: action}))
 }
 
 func (r *Relay) subscriber(name string) (Subscriber, error) {

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// openWorkers are not bounded by the processor: they wait for other systems.
-	openWorkers = 40
+	// openWorkers are not bounded by the processor: they wait for other systems. They take at most half of the places that
+	// newcomers may fill after a start, so that payments alone turn nobody away.
+	openWorkers = 80
 	// openLease is how long a payment is delayed by a gateway that dies with it. It is below what an advance takes at most: a
 	// second one at the same time is harmless.
 	openLease = 30 * time.Second
@@ -105,6 +106,11 @@ func (w *Worker) advance(ctx context.Context, asked request) (payment *flows.Pay
 	if err != nil {
 		w.cfg.Log.WarnContext(ctx, failed, "payment", asked.id, "error", err)
 	}
+	if payment != nil {
+		if err := w.announce(ctx, payment); err != nil {
+			w.cfg.Log.WarnContext(ctx, "payment not announced; retried later", "payment", asked.id, "error", err)
+		}
+	}
 	return payment
 }
 
@@ -123,11 +129,26 @@ func (w *Worker) verifyOne(ctx context.Context, id flows.PaymentID) {
 	defer cancel()
 	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "verify", trace.SpanKindInternal)
 	defer span.End()
-	err := w.cfg.Payments.Verify(ctx, id)
+	err := w.verifyAnnounced(ctx, id)
 	if flows.CodeOf(err) == flows.NotFound { // it expired, or Redis lost it: then a comparison lists it again
 		err = w.cfg.Store.Unschedule(ctx, id)
 	}
 	if err != nil {
 		w.cfg.Log.WarnContext(ctx, "recorded payment not verified", "payment", id, "error", err)
 	}
+}
+
+// verifyAnnounced announces a recorded payment, if no gateway has since it was recorded, and verifies it. One that could not be announced
+// stays due, but its verification does not wait for that.
+func (w *Worker) verifyAnnounced(ctx context.Context, id flows.PaymentID) error {
+	payment, err := w.cfg.Store.Payment(ctx, id)
+	if err != nil {
+		return flows.StorageFailed(err)
+	}
+	unannounced := w.announce(ctx, payment)
+	err = w.cfg.Payments.Verify(ctx, id)
+	if unannounced != nil && payment.State == flows.Recorded {
+		err = errors.Join(err, unannounced, w.cfg.Store.EnsureScheduled(ctx, payment, w.cfg.Now().Add(announceAgain)))
+	}
+	return err
 }

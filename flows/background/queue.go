@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 )
@@ -24,9 +25,11 @@ const (
 	dueRefreshesJob = "registration:due"     // enqueue the registrations whose refresh is due
 	refreshJob      = "registration:refresh" // refresh one registration
 	deliverJob      = "webhook:deliver"      // deliver one event to one subscriber
+	mailJob         = "mail:send"            // send one mail
 )
 
-// eventsQueue is for the club system's events and for refreshes. Each subscriber has a queue of its own for its deliveries.
+// eventsQueue is for the club system's events and for refreshes. Each subscriber has a queue of its own for its deliveries,
+// and so have mails.
 const eventsQueue = "events"
 
 // jobTimeout bounds a job of the events queue: a refresh with every call at its limit.
@@ -35,24 +38,29 @@ const jobTimeout = 2 * time.Minute
 // Queue hands work to the gateways that share a Redis, at least once. Payments are in the lanes; asynq keeps the jobs under
 // asynq:*.
 type Queue struct {
+	cfg          QueueConfig
 	client       *asynq.Client
 	inspector    *asynq.Inspector // reads and changes the state of the queues
-	redis        redis.UniversalClient
-	store        *store.Store
-	now          func() time.Time
 	open, verify *lane
 }
 
+// QueueConfig is what a queue needs; every field is required unless noted.
+type QueueConfig struct {
+	Redis redis.UniversalClient
+	Store *store.Store
+	Keys  *keyring.Keyring // seal mails
+	Mails bool             // gateways send them; false: none is queued
+	Now   func() time.Time
+}
+
 // NewQueue returns a queue. What it is given is done by the gateways whose Worker runs.
-func NewQueue(redis redis.UniversalClient, records *store.Store, now func() time.Time) *Queue {
+func NewQueue(cfg QueueConfig) *Queue {
 	return &Queue{
-		client:    asynq.NewClientFromRedisClient(redis),
-		inspector: asynq.NewInspectorFromRedisClient(redis),
-		redis:     redis,
-		store:     records,
-		now:       now,
-		open:      newLane(flows.OpenLane, openLease, records, now),
-		verify:    newLane(flows.VerifyLane, verifyLease, records, now),
+		cfg:       cfg,
+		client:    asynq.NewClientFromRedisClient(cfg.Redis),
+		inspector: asynq.NewInspectorFromRedisClient(cfg.Redis),
+		open:      newLane(flows.OpenLane, openLease, cfg.Store, cfg.Now),
+		verify:    newLane(flows.VerifyLane, verifyLease, cfg.Store, cfg.Now),
 	}
 }
 
@@ -63,7 +71,7 @@ func (q *Queue) Wake(ctx context.Context, id flows.PaymentID, p *flows.Payment) 
 	if q.open.start(request{id, p, tracing.Traceparent(ctx)}) {
 		return nil
 	}
-	if err := q.store.Wake(ctx, id, q.now()); err != nil {
+	if err := q.cfg.Store.Wake(ctx, id, q.cfg.Now()); err != nil {
 		return flows.StorageFailed(err)
 	}
 	q.open.signal()
@@ -114,7 +122,7 @@ func (q *Queue) enqueue(ctx context.Context, job *asynq.Task, options ...asynq.O
 // has the queues, the number of workers, and the pauses.
 func (cfg Config) serveJobs(ctx context.Context, settings asynq.Config, jobs map[string]asynq.HandlerFunc) error {
 	settings.Logger = asynqLogger{cfg.Log}
-	server, mux := asynq.NewServerFromRedisClient(pausingClient{cfg.Queue.redis}, settings), asynq.NewServeMux()
+	server, mux := asynq.NewServerFromRedisClient(pausingClient{cfg.Queue.cfg.Redis}, settings), asynq.NewServeMux()
 	mux.Use(func(next asynq.Handler) asynq.Handler {
 		return asynq.HandlerFunc(func(ctx context.Context, job *asynq.Task) error {
 			ctx, span := tracing.StartTrace(ctx, cfg.Traces, job.Headers()[tracing.TraceHeader], "job "+job.Type(), trace.SpanKindConsumer)
@@ -194,8 +202,8 @@ type QueueState struct {
 func (q *Queue) Queues(ctx context.Context) ([]QueueState, error) {
 	states := []QueueState{}
 	for _, lane := range []*lane{q.open, q.verify} {
-		now := q.now()
-		waiting, err := q.store.Waiting(ctx, lane.name, now)
+		now := q.cfg.Now()
+		waiting, err := q.cfg.Store.Waiting(ctx, lane.name, now)
 		if err != nil {
 			return nil, flows.StorageFailed(err)
 		}

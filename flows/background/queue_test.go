@@ -261,7 +261,7 @@ func TestEventDuringTheLastStep(t *testing.T) {
 // and its registration read, nevertheless.
 func TestEventBeforePayments(t *testing.T) {
 	t.Parallel()
-	const workers = 40
+	const workers = 80
 	world := newWorld(t)
 	gateway := world.Gateway()
 	harness := world.eventHarness(gateway)

@@ -23,7 +23,7 @@ import (
 	"frontdesk/flows/tracing"
 )
 
-// Subscriber receives the club system's events. The club system itself sends them to one address only.
+// Subscriber receives the club system's events, and Frontdesk's own. The club system itself sends them to one address only.
 type Subscriber struct {
 	Name string `json:"name"` // for operators: lower-case letters, digits, hyphens
 	URL  string `json:"url"`  // where deliveries go
@@ -31,6 +31,8 @@ type Subscriber struct {
 	// one first.
 	Secret string   `json:"secret"`
 	Events []string `json:"events,omitempty"` // patterns such as contact.*; empty: every event
+	// Confirms: the subscriber sends buyers the confirmation that it gets with registration.completed.
+	Confirms bool `json:"confirms,omitempty"`
 }
 
 func (s Subscriber) matches(event string) bool {
@@ -64,8 +66,8 @@ const (
 	maxResponse = 4 << 10
 )
 
-// Relay passes the club system's events on to subscribers: only their names and identifiers, signed as Standard Webhooks, at
-// least once, in no order. What fails is retried; what fails for good is kept for operators.
+// Relay passes the club system's events on to subscribers, only their names and identifiers, and publishes Frontdesk's own: signed
+// as Standard Webhooks, at least once, in no order. What fails is retried; what fails for good is kept for operators.
 type Relay struct {
 	cfg       Config
 	inspector *asynq.Inspector
@@ -82,9 +84,9 @@ func newRelay(cfg Config) *Relay {
 
 // payload is what subscribers receive (Standard Webhooks, payload structure).
 type payload struct {
-	Type      string            `json:"type"`
-	Timestamp time.Time         `json:"timestamp"` // of its receipt; the club system does not say when it happened
-	Data      map[string]string `json:"data"`      // identifiers as in the public API, without the organisation
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"` // of the receipt of the club system's events: it does not say when they happened
+	Data      any       `json:"data"`      // identifiers as in the public API, without the organisation; of own events their data
 }
 
 // deliveryID identifies an event's delivery to a subscriber.
@@ -93,6 +95,24 @@ func deliveryID(event, subscriber string) string { return event + "@" + subscrib
 // Enqueue delivers events to the subscribers that match them. It does nothing for a
 // delivery that is in progress, or was made within the last hour.
 func (r *Relay) Enqueue(ctx context.Context, events []flows.Event) error {
+	queued := make([]queuedEvent, len(events))
+	for i, event := range events {
+		data := map[string]string{}
+		for member, iri := range event.Object {
+			data[member] = iri.ID()
+		}
+		queued[i] = queuedEvent{event.ID, event.Trace, payload{event.Type, flows.Instant(event.At), data}}
+	}
+	return r.enqueueAll(ctx, queued)
+}
+
+// queuedEvent is an event on its way to subscribers.
+type queuedEvent struct {
+	id, trace string
+	payload   payload
+}
+
+func (r *Relay) enqueueAll(ctx context.Context, events []queuedEvent) error {
 	for _, subscriber := range r.cfg.Subscribers {
 		queue, err := r.info(subscriber)
 		if err == nil && queue.Paused { // gone; while the queue cannot be read, nothing can be enqueued either
@@ -100,7 +120,7 @@ func (r *Relay) Enqueue(ctx context.Context, events []flows.Event) error {
 		}
 		full := err == nil && queue.Pending+queue.Active+queue.Scheduled+queue.Retry >= maxWaiting
 		for _, event := range events {
-			if !subscriber.matches(event.Type) {
+			if !subscriber.matches(event.payload.Type) {
 				continue
 			}
 			if err := r.enqueue(ctx, subscriber, event, full); err != nil {
@@ -112,17 +132,13 @@ func (r *Relay) Enqueue(ctx context.Context, events []flows.Event) error {
 }
 
 // enqueue adds a delivery. If the subscriber's queue is full, it is dead at once, unless a worker was quicker.
-func (r *Relay) enqueue(ctx context.Context, subscriber Subscriber, event flows.Event, full bool) error {
-	body := payload{Type: event.Type, Timestamp: flows.Instant(event.At), Data: map[string]string{}}
-	for member, iri := range event.Object {
-		body.Data[member] = iri.ID()
-	}
-	text, err := json.Marshal(body)
+func (r *Relay) enqueue(ctx context.Context, subscriber Subscriber, event queuedEvent, full bool) error {
+	text, err := json.Marshal(event.payload)
 	if err != nil {
 		return err
 	}
-	id := deliveryID(event.ID, subscriber.Name)
-	headers := map[string]string{"event": event.ID, "type": event.Type, tracing.TraceHeader: event.Trace}
+	id := deliveryID(event.id, subscriber.Name)
+	headers := map[string]string{"event": event.id, "type": event.payload.Type, tracing.TraceHeader: event.trace}
 	job := asynq.NewTaskWithHeaders(deliverJob, r.cfg.Keys.Seal(id, text), headers)
 	err = r.cfg.Queue.enqueue(ctx, job, asynq.Queue(subscriber.queue()), asynq.TaskID(id), asynq.MaxRetry(len(retryPauses)),
 		asynq.Timeout(deliveryTimeout), asynq.Retention(keepDelivered))
@@ -236,11 +252,15 @@ func (s Subscriber) sign(event string, at time.Time, text []byte) (string, error
 	return strings.Join(signatures, " "), nil
 }
 
-// info returns the state of a subscriber's queue, which does not exist before its first job.
 func (r *Relay) info(subscriber Subscriber) (*asynq.QueueInfo, error) {
-	queues, err := r.inspector.Queues()
-	if err != nil || !slices.Contains(queues, subscriber.queue()) {
+	return queueInfo(r.inspector, subscriber.queue())
+}
+
+// queueInfo returns the state of a queue, which does not exist before its first job.
+func queueInfo(inspector *asynq.Inspector, queue string) (*asynq.QueueInfo, error) {
+	queues, err := inspector.Queues()
+	if err != nil || !slices.Contains(queues, queue) {
 		return &asynq.QueueInfo{}, err
 	}
-	return r.inspector.GetQueueInfo(subscriber.queue())
+	return inspector.GetQueueInfo(queue)
 }

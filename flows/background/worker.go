@@ -12,6 +12,8 @@
 // The sweeps also leave a heartbeat in Redis. If it is gone, Redis lost writes, and the payments are rebuilt from the card
 // processor (heartbeat.go).
 //
+// Queue.SendMail has a mail sent by Mailer, which retries it like a delivery to a subscriber (mail.go).
+//
 // Hub tells the visitors' event streams which registrations have changed, on any gateway.
 package background
 
@@ -32,6 +34,7 @@ import (
 	"frontdesk/flows/statements"
 	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
+	"frontdesk/upstream/mail"
 )
 
 // Config is what the background work of a gateway needs; every field is required unless noted.
@@ -41,11 +44,12 @@ type Config struct {
 	Payments        *payment.Machine
 	Registrations   *registration.Service
 	Statements      *statements.Service
-	Keys            *keyring.Keyring // seal deliveries
+	Keys            *keyring.Keyring // seal deliveries and mails
 	ClientToken     string           // the organisation whose events count
 	AnyOrganisation bool             // events of every demo world count (mock mode)
 	Subscribers     []Subscriber     // receive the events; checked by EgressPolicy.Check; may be empty
 	Client          *http.Client     // sends deliveries; see EgressPolicy.NewClient
+	Mail            *mail.Client     // sends mails; nil: no mail is sent
 	// ClocksAgree reports whether a clock shows the time of the other gateways; nil: not checked.
 	ClocksAgree func(ctx context.Context, now func() time.Time) (bool, error)
 	Traces      trace.TracerProvider // of jobs, deliveries, sweeps and rebuilds
@@ -60,6 +64,7 @@ type Worker struct {
 	Changes *Hub    // tells event streams which registrations have changed
 	Events  *Intake // receives the club system's events
 	Relay   *Relay  // delivers them to subscribers
+	Mailer  *Mailer // sends mails
 
 	cfg       Config
 	heartbeat heartbeat
@@ -75,6 +80,7 @@ func New(cfg Config) *Worker {
 		Changes:   newHub(cfg.Store),
 		Events:    &Intake{cfg: cfg, relay: relay},
 		Relay:     relay,
+		Mailer:    &Mailer{cfg: cfg},
 		cfg:       cfg,
 		heartbeat: heartbeat{gateway: uuid.NewString(), wake: make(chan struct{}, 1)},
 	}
@@ -85,6 +91,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.cfg.Payments.OweRebuild() // Redis may have lost something before the start
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.Events.run(ctx) })
+	group.Go(func() error { return w.Mailer.run(ctx) })
 	for _, s := range w.cfg.Subscribers {
 		group.Go(func() error { return w.Relay.run(ctx, s) })
 	}

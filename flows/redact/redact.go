@@ -24,7 +24,7 @@ var allowed = map[string]bool{
 	// the journey
 	"registration": true, "payment": true, "from": true, "to": true, "reason": true, "outcome": true, "state": true, "finding": true,
 	"event": true, "type": true, "subscriber": true, "erased": true, "kept": true, "unread": true,
-	"repeatedBy": true, "mandate": true, "processorId": true, "ours": true, "statement": true,
+	"repeatedBy": true, "mandate": true, "processorId": true, "mail": true, "ours": true, "statement": true,
 	// dependencies
 	"operation": true, "took": true, "found": true, "left": true, "club": true, "why": true, "address": true,
 	"sent": true, "validated": true, "hourly": true, "daily": true,

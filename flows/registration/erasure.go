@@ -314,7 +314,7 @@ const (
 
 var expiringData = KeptItem{
 	What: "responses to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), " +
-		"invitations (sealed, 30 days at most), events for subscribers (sealed; undelivered ones 90 days)",
+		"invitations (sealed, 30 days at most), events for subscribers and mails (sealed; undelivered ones 90 days)",
 	Why: "without the keys, they name no person; they expire automatically",
 }
 

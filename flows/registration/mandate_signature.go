@@ -101,6 +101,11 @@ func (s *Service) keepSignature(ctx context.Context, registration *flows.Registr
 			registration.Cart.MandateSigned()
 		}
 		err := s.cfg.Store.SaveRegistration(ctx, registration)
+		if err == nil {
+			if err := s.announceMandate(ctx, registration); err != nil {
+				s.cfg.Log.WarnContext(ctx, "mandate not announced; the next refresh retries", "registration", registration.ID, "error", err)
+			}
+		}
 		if !errors.Is(err, flows.ErrConflict) {
 			return registration, flows.StorageFailed(err)
 		}

@@ -58,6 +58,11 @@ func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayme
 	if err != nil {
 		s.cfg.Log.WarnContext(ctx, "payment not advanced", "payment", payment.ID, "error", err)
 	}
+	if created && payment.State == flows.Recorded { // without a processor: a worker does at once what follows, instead of in a minute
+		if err := s.cfg.Payments.Wake(ctx, payment.ID, payment); err != nil {
+			s.cfg.Log.WarnContext(ctx, "payment not woken", "payment", payment.ID, "error", err)
+		}
+	}
 	// A request after a decline is a retry: the buyer goes to the processor again, with the same payment.
 	if payment, err = s.cfg.Payments.TryAgain(ctx, payment); err != nil {
 		return flows.ShownPayment{}, err

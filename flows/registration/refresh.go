@@ -37,6 +37,9 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 	case err != nil:
 		return next, flows.StorageFailed(err)
 	}
+	if err := s.announceMandate(ctx, registration); err != nil {
+		return next, err
+	}
 	if payment.Purchased() {
 		next = s.putEmail(ctx, registration, payment)
 	}
@@ -57,12 +60,17 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 			return registration.NextPoll(s.cfg.Now()), err // a payment has begun
 		} // after another failure, it stays unconfirmed
 	}
+	quiet := *registration // what is read below is no change by the visitor
 	changed, err := s.reread(ctx, registration, at)
 	if err == nil && changed {
 		err = flows.StorageFailed(s.cfg.Store.AmendRegistration(ctx, registration))
 	}
 	if err == nil && registration.Cart.Settled() {
 		next = s.putEmail(ctx, registration, nil)
+	}
+	if err == nil {
+		again, failure := s.announceAbandoned(ctx, registration, quiet.LastChange(payment), at)
+		next, err = sooner(next, again), failure
 	}
 	return sooner(next, registration.NextPoll(s.cfg.Now())), err
 }

@@ -62,6 +62,9 @@ type Config struct {
 	// Publish sends an event to subscribers; nil: none is sent.
 	Publish func(ctx context.Context, name string, object map[string]club.IRI) error
 
+	// Events publishes Frontdesk's own events to subscribers.
+	Events OwnEvents
+
 	// ContactTokens lets the gateway request the club system's access token of a contact whom the club's login identifies.
 	ContactTokens bool
 

@@ -46,7 +46,7 @@ func (s *Store) index(registration *flows.Registration) (calls []call) {
 	}
 	if registration.Contact != nil {
 		calls = append(calls, entry(s.contactKeys(registration.Contact.IRI)[0], maxOfContact))
-		if registration.Sale != "" {
+		if registration.Sale != "" || registration.Mandate != nil { // a refresh also announces a signed mandate
 			calls = append(calls, call{pollRegistration, []string{refreshes},
 				[]any{registration.ID, registration.CreatedAt.Add(flows.FirstPoll).UnixMilli()}})
 		}

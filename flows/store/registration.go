@@ -157,6 +157,12 @@ func (s *Store) Once(ctx context.Context, name string, period time.Duration) (bo
 	return s.redis.SetNX(ctx, onceKey(name), 1, period).Result()
 }
 
+// Happened reports whether Once was called with this name within its period.
+func (s *Store) Happened(ctx context.Context, name string) (bool, error) {
+	n, err := s.redis.Exists(ctx, onceKey(name)).Result()
+	return n > 0, err
+}
+
 // changes is the channel to which scripts publish the key of the registration they changed.
 const changes = "fd:changes"
 

@@ -71,6 +71,9 @@ func (p *Panel) Wrap(next http.Handler) http.Handler {
 	})
 }
 
+// Changed notifies open panels of a change that no request made, such as a mail that has arrived.
+func (p *Panel) Changed() { p.changes.notify() }
+
 // Close ends the streams of changes, for which a stopping server waits.
 func (p *Panel) Close() { p.close() }
 

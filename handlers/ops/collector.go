@@ -231,6 +231,20 @@ func (c *collector) read(ctx context.Context, to *metrics) error {
 		return err
 	}
 	c.relay(to, deliveries)
+	mails, err := c.cfg.Background.Mailer.Mails("")
+	if err != nil {
+		return err
+	}
+	for state, count := range map[background.DeliveryState]int{
+		background.DeliveryWaiting:   mails.Waiting,
+		background.DeliveryRetrying:  mails.Retrying,
+		background.DeliveryDead:      mails.Dead,
+		background.DeliveryDelivered: mails.Delivered,
+	} {
+		to.gauge("frontdesk_mails", "Mails; delivered ones are those of the last hour.", float64(count), "state", string(state))
+	}
+	to.gauge("frontdesk_mail_oldest_age_seconds", "How long the oldest mail has been waiting, at least; 0 without one.",
+		float64(mails.AgeMs)/1000)
 	memory, err := c.cfg.Redis.Info(ctx, "memory").Result()
 	if err == nil {
 		fields := store.ParseInfo(memory)

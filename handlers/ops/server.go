@@ -1,5 +1,5 @@
-// Package ops is the operators' listener: payments in doubt, statements, invitations, erasures, webhooks
-// and queues under /ops, and profiles under /debug/pprof. It serves no visitor. Below /ops each
+// Package ops is the operators' listener: payments in doubt, statements, invitations, erasures, webhooks,
+// mails and queues under /ops, and profiles under /debug/pprof. It serves no visitor. Below /ops each
 // request needs an operator's token, because it decides something or reads personal data. In live
 // mode /metrics has a listener of its own, so that a scraper reaches nothing else.
 //
@@ -96,6 +96,10 @@ func New(cfg Config) *Server {
 		"POST /ops/subscribers/{name}/replay":          withBody(server.replayDead),
 		"POST /ops/subscribers/{name}/enable":          withBody(server.enableSubscriber),
 		"GET /ops/queue":                               server.listQueues,
+		"GET /ops/mail":                                server.listMails,
+		"GET /ops/mail/{id}":                           server.showMail,
+		"POST /ops/mail/{id}/replay":                   withBody(server.replayMail),
+		"POST /ops/mail/replay":                        withBody(server.replayDeadMails),
 		"GET /ops/statements":                          server.listStatements,
 		"GET /ops/statements/{id}":                     server.showStatement,
 		"POST /ops/statements/{id}/done":               withBody(server.endStatement),

@@ -9,6 +9,9 @@ import (
 // OptinLegal is the type of mandatory messages, which a contact cannot switch off.
 const OptinLegal = "legal"
 
+// OptinAdvertising is the type of the club's own advertising.
+const OptinAdvertising = "advertising"
+
 // Optin is a contact's consent to one type of message on one channel; club system API,
 // section Optin. Every contact has all of them; none can be added or deleted.
 type Optin struct {

@@ -44,6 +44,7 @@ var controls = map[string]control{
 	"GET personas":    func(w *World, _ *httpRequest) (any, error) { return Items[Persona]{w.Personas()}, nil },
 	"GET jwks":        func(*World, *httpRequest) (any, error) { return identityKeys(), nil },
 	"GET sms":         func(w *World, _ *httpRequest) (any, error) { return Items[SMS]{w.SMS()}, nil },
+	"GET mail":        func(w *World, _ *httpRequest) (any, error) { return Items[Mail]{w.Mails()}, nil },
 	"GET ledger":      func(w *World, _ *httpRequest) (any, error) { return Items[LedgerEntry]{w.Ledger()}, nil },
 	"GET audit":       func(w *World, _ *httpRequest) (any, error) { return w.Audit(), nil },
 	"GET requests":    getRequests,
@@ -74,6 +75,10 @@ func (s *Server) serveControl(rw http.ResponseWriter, req *httpRequest) {
 	name := strings.Join(req.path[2:], "/")
 	if name == "" {
 		world.serveInspector(rw, req)
+		return
+	}
+	if len(req.path) > 3 && req.path[2] == "mail" {
+		world.serveMail(rw, req)
 		return
 	}
 	endpoint, known := controls[req.Method+" "+name]

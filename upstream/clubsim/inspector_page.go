@@ -34,6 +34,7 @@ func (w *World) inspectorPage(problem string) g.Node {
 		contactsSection(newest(w.Contacts())),
 		ledgerSection(newest(w.Ledger())),
 		messagesSection(newest(w.SMS())),
+		mailboxSection(newest(w.Mails())),
 		faultsSection(w.Faults()),
 		w.Settings().section(),
 		personasSection(w.Personas()),

@@ -27,6 +27,7 @@ type World struct {
 	journal      []Request
 	requestCount int // number of requests, including those that left the journal
 	outbox       outbox
+	mailbox      mailbox
 	calls        callWindows
 }
 
@@ -137,6 +138,7 @@ func (w *World) reset() {
 	w.settings = w.server.cfg.Settings.clone()
 	w.settings.WebhookURL = cmp.Or(w.server.cfg.WebhookURL, w.settings.WebhookURL)
 	w.clockOffset, w.faults, w.faultDraws, w.journal, w.calls = 0, nil, 0, nil, callWindows{}
+	w.mailbox = mailbox{}
 	w.outbox.clear()
 	w.state = w.seed(w.now())
 }

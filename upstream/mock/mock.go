@@ -1,6 +1,6 @@
 // Package mock is the outside world of mock mode in one process: the simulator of the club
-// system, the sandbox card processor and an embedded Redis. The gateway speaks HTTP and the
-// Redis protocol to them, as to the real ones.
+// system, the sandbox card processor, a mail server and an embedded Redis. The gateway speaks HTTP, SMTP
+// and the Redis protocol to them, as to the real ones.
 //
 // Start reading at New.
 package mock
@@ -19,6 +19,7 @@ import (
 
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
+	"frontdesk/upstream/mail/sink"
 )
 
 // Clubs is what the operator of the demo clubs would tell about them: FRONTDESK_CLUBS of mock and test mode.
@@ -35,6 +36,7 @@ type Config struct {
 	Settings   *clubsim.Settings                      // of the club system's worlds; nil: its defaults
 	Account    sandbox.Account                        // at the card processor; zero: its demo account
 	Seed       uint64                                 // of the card processor's ids; zero: a random one, which is logged
+	OnMail     func()                                 // called after a mail has arrived; nil: nothing is
 	Log        *slog.Logger                           // nil: nothing is logged
 }
 
@@ -43,6 +45,7 @@ type World struct {
 	cfg   Config
 	club  *clubsim.Server
 	cards *sandbox.Server
+	mails *sink.Server // nil: not started
 }
 
 // New makes a world without Redis. Close it. A reset of one of the simulator's demo worlds also resets its payments.
@@ -110,6 +113,43 @@ func (w *World) Release() { w.club.Release() }
 func (w *World) Close() {
 	w.club.Close()
 	w.cards.Close()
+	if w.mails != nil {
+		w.mails.Close()
+	}
+}
+
+// StartMail starts a mail server on an address, such as 127.0.0.1:0, and returns its URL. A mail arrives in the mailbox of the
+// demo world that it names, else in that of the world demo.
+func (w *World) StartMail(address string) (url string, err error) {
+	w.mails, err = sink.Listen(address, sink.Config{Now: w.cfg.Now, OnMail: w.receiveMail})
+	if err != nil {
+		return "", err
+	}
+	return "smtp://" + w.mails.Addr, nil
+}
+
+func (w *World) receiveMail(received sink.Mail) {
+	world := w.club.World(received.World)
+	if world == nil {
+		world = w.club.World(clubsim.DemoClientToken)
+	}
+	mail := clubsim.Mail{
+		To:        received.To,
+		From:      received.From,
+		Subject:   received.Subject,
+		MessageID: received.MessageID,
+		Text:      received.Text,
+		HTML:      received.HTML,
+	}
+	for _, document := range received.Attachments {
+		mail.Attachments = append(mail.Attachments, clubsim.MailAttachment{
+			Name: document.Name, Type: document.Type, Size: len(document.Content), Content: document.Content,
+		})
+	}
+	world.ReceiveMail(mail)
+	if w.cfg.OnMail != nil {
+		w.cfg.OnMail()
+	}
 }
 
 // redisTick is the finest expiry that the gateway relies on.

@@ -90,7 +90,7 @@ func newEnv() (*env, error) {
 		Dialer: func(context.Context, string, string) (net.Conn, error) { return env.redis.Dial() }})
 	env.client.AddHook(redisHook{env})
 	env.store = store.New(store.Config{Redis: env.client, Keys: env.keys})
-	env.queue = background.NewQueue(env.client, env.store, env.Now)
+	env.queue = background.NewQueue(background.QueueConfig{Redis: env.client, Store: env.store, Keys: env.keys, Now: env.Now})
 	env.server = httptest.NewServer(http.HandlerFunc(env.serveConnection))
 	// It is read once for all journeys: its clock does not move, so that no journey refreshes it.
 	env.catalogue = catalogue.New(catalogue.Config{

@@ -6,6 +6,8 @@
  * @typedef {{ key: string, contactId: string, clubId: string, status: string, givenName: string, familyName: string,
  *   identityToken: string, accessToken: string, description: string }} Persona
  * @typedef {{ to: string, contactId: string, signatureRequestId: string, code: string, sentAt: string }} SMS
+ * @typedef {{ number: number, to: string, subject: string, messageId: string, text: string, sentAt: string,
+ *   attachments: { name: string }[] }} Mail
  * @typedef {{ match: { method?: string, path?: string }, kind: string, status?: number, delayMs?: number, times?: number,
  *   probability?: number, hits?: number }} Fault
  * @typedef {{ number: number, at: string, method: string, path: string, operation: string, status: number, clubId: string,
@@ -46,6 +48,9 @@ export const personas = async () => (await request("GET", controlPath("personas"
 
 /** @returns {Promise<SMS[]>} newest first */
 export const messages = async () => (await request("GET", controlPath("sms"))).items.toReversed();
+
+/** @returns {Promise<Mail[]>} newest first */
+export const mails = async () => (await request("GET", controlPath("mail"))).items.toReversed();
 
 /** @returns {Promise<Fault[]>} */
 export const faults = async () => (await request("GET", controlPath("faults"))).items;

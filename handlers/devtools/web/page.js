@@ -84,7 +84,7 @@ export function startAgain() {
  * Loads an address again, even if it differs from the current one only in its fragment.
  * @param {string} address
  */
-function go(address) {
+export function go(address) {
   const to = new URL(address, location.origin);
   const here = to.pathname + to.search === location.pathname + location.search;
   if (!here) return location.assign(to);

@@ -12,6 +12,7 @@ import { button, h } from "./dom.js";
 import * as page from "./page.js";
 import { faults } from "./faults.js";
 import { people } from "./people.js";
+import { mail } from "./mail.js";
 import { latest, phone } from "./phone.js";
 import { requests } from "./requests.js";
 import { values } from "./values.js";
@@ -30,7 +31,7 @@ import { world } from "./world.js";
  */
 
 /** @type {Tab[]} */
-const TABS = [requests, people, phone, values, faults, world];
+const TABS = [requests, people, phone, mail, values, faults, world];
 
 /** Changes come in bursts; one read after a burst shows all of them. */
 const SETTLE = 150;

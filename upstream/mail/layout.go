@@ -1,0 +1,101 @@
+package mail
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+)
+
+// Page is what a mail says, in one language, from top to bottom. Everything is plain text.
+type Page struct {
+	Language string // BCP 47
+	Title    string
+	Blocks   []Block
+}
+
+// Block is a part of a page. Each of its members may be empty; they are shown in this order.
+type Block struct {
+	Heading    string
+	Paragraphs []string
+	Facts      []Fact
+	Link       *Link
+}
+
+// Fact is a line of a table: what it is, and its value. A value with line breaks has several lines.
+type Fact struct{ Name, Value string }
+
+// Link leads to a page. Its text says where.
+type Link struct{ Text, URL string }
+
+// layout is one column of text with the reader's own fonts, and nothing that is loaded. Colours follow the reader's light or
+// dark mode; headings, lists of facts and the language are there for screen readers.
+var layout = template.Must(template.New("mail").Parse(`<!doctype html>
+<html lang="{{.Language}}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>{{.Title}}</title>
+<style>
+:root { color-scheme: light dark; supported-color-schemes: light dark }
+body { margin: 0; padding: 24px 16px; background: #ffffff; color: #1b1b1f; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
+main { max-width: 600px; margin: 0 auto }
+h1 { font-size: 24px; line-height: 1.25; margin: 0 0 16px }
+h2 { font-size: 18px; line-height: 1.3; margin: 32px 0 8px }
+p { margin: 0 0 12px; white-space: pre-line }
+table { border-collapse: collapse; width: 100%; margin: 0 0 12px }
+th, td { padding: 6px 0; text-align: start; vertical-align: top; border-bottom: 1px solid #c8c8d0 }
+th { width: 40%; padding-inline-end: 12px; font-weight: 600 }
+td { white-space: pre-line }
+a { color: #0b4fb3 }
+@media (prefers-color-scheme: dark) {
+  body { background: #17171a; color: #f2f2f5 }
+  th, td { border-color: #4a4a52 }
+  a { color: #9cc2ff }
+}
+</style>
+</head>
+<body>
+<main>
+<h1>{{.Title}}</h1>
+{{range .Blocks}}{{with .Heading}}<h2>{{.}}</h2>
+{{end}}{{range .Paragraphs}}<p>{{.}}</p>
+{{end}}{{with .Facts}}<table>
+{{range .}}<tr><th scope="row">{{.Name}}</th><td>{{.Value}}</td></tr>
+{{end}}</table>
+{{end}}{{with .Link}}<p><a href="{{.URL}}">{{.Text}}</a></p>
+{{end}}{{end}}</main>
+</body>
+</html>
+`))
+
+// Render returns a page as HTML and as text; both say the same.
+func Render(page Page) (html, text string) {
+	var written strings.Builder
+	if err := layout.Execute(&written, page); err != nil {
+		panic(err) // a builder accepts everything, and the template fits its type
+	}
+	return written.String(), page.text()
+}
+
+func (p Page) text() string {
+	parts := []string{p.Title}
+	for _, block := range p.Blocks {
+		if block.Heading != "" {
+			parts = append(parts, "== "+block.Heading+" ==")
+		}
+		parts = append(parts, block.Paragraphs...)
+		var facts []string
+		for _, fact := range block.Facts {
+			facts = append(facts, fact.Name+": "+strings.ReplaceAll(fact.Value, "\n", "\n  "))
+		}
+		if len(facts) > 0 {
+			parts = append(parts, strings.Join(facts, "\n"))
+		}
+		if block.Link != nil {
+			parts = append(parts, fmt.Sprintf("%s: %s", block.Link.Text, block.Link.URL))
+		}
+	}
+	return strings.Join(parts, "\n\n") + "\n"
+}
