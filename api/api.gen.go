@@ -373,6 +373,27 @@ func (e OpeningHoursDays) Valid() bool {
 	}
 }
 
+// Defines values for OrderButton.
+const (
+	ButtonFree           OrderButton = "free"
+	ButtonPayNow         OrderButton = "pay_now"
+	ButtonWithObligation OrderButton = "order_with_obligation_to_pay"
+)
+
+// Valid indicates whether the value is a known member of the OrderButton enum.
+func (e OrderButton) Valid() bool {
+	switch e {
+	case ButtonFree:
+		return true
+	case ButtonPayNow:
+		return true
+	case ButtonWithObligation:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PayAgain.
 const (
 	PayAgainNewRequest  PayAgain = "new_request"
@@ -1048,6 +1069,24 @@ func (e StreamEndReason) Valid() bool {
 	case Final:
 		return true
 	case Forgotten:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WithdrawalStart.
+const (
+	WithdrawalFromContract WithdrawalStart = "contract"
+	WithdrawalFromDelivery WithdrawalStart = "delivery"
+)
+
+// Valid indicates whether the value is a known member of the WithdrawalStart enum.
+func (e WithdrawalStart) Valid() bool {
+	switch e {
+	case WithdrawalFromContract:
+		return true
+	case WithdrawalFromDelivery:
 		return true
 	default:
 		return false
@@ -2488,6 +2527,103 @@ type OpeningHours struct {
 // OpeningHoursDays defines model for OpeningHours.Days.
 type OpeningHoursDays string
 
+// Order What the buyer agrees to with the button that pays or orders (Directive 2011/83/EU, article 8(2)). Show the `essentials`
+// directly above the button, with nothing between them, and label the button by `button`.
+//
+// Example: {"button":"order_with_obligation_to_pay","essentials":{"basis":"exact","debits":[],"dueNow":{"amount":6890,"currency":"EUR"},"items":[{"itemId":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Flex, monthly","price":{"amount":6890,"currency":"EUR"},"startDate":"2030-02-01","withdrawal":{"from":"contract","right":true,"until":"2030-01-29"}}],"notice":"You can cancel at any time. The contract ends one month later at the latest.","recurrence":[{"basis":"exact","day":5,"every":"P1M","from":"2030-03-05","price":{"amount":3990,"currency":"EUR"}}]}}
+type Order struct {
+	// Button Which words the button must have. A button that names only today's amount is not enough if another payment follows, even
+	// one that is not certain. Treat a value that you do not know as `order_with_obligation_to_pay`. A payment by the method
+	// `later` always needs that label: the buyer must pay after the order.
+	//
+	// | button | when | label |
+	// |---|---|---|
+	// | `order_with_obligation_to_pay` | a debit or another payment follows, or it is not certain that none does | "Order with obligation to pay", "Commander avec obligation de paiement" |
+	// | `pay_now` | all of it is due today | "Pay now", "Payer maintenant" |
+	// | `free` | nothing is ever due | "Sign up for free", "S’inscrire gratuitement" |
+	//
+	//
+	// Example: pay_now
+	Button OrderButton `json:"button"`
+
+	// Essentials The essential terms. They follow the rules of the cart's schedule, without delaying a response: while the club's offers
+	// cannot be read, only what is due now is known, and `basis` is `unknown`.
+	Essentials OrderEssentials `json:"essentials"`
+}
+
+// OrderButton Which words the button must have. A button that names only today's amount is not enough if another payment follows, even
+// one that is not certain. Treat a value that you do not know as `order_with_obligation_to_pay`. A payment by the method
+// `later` always needs that label: the buyer must pay after the order.
+//
+// | button | when | label |
+// |---|---|---|
+// | `order_with_obligation_to_pay` | a debit or another payment follows, or it is not certain that none does | "Order with obligation to pay", "Commander avec obligation de paiement" |
+// | `pay_now` | all of it is due today | "Pay now", "Payer maintenant" |
+// | `free` | nothing is ever due | "Sign up for free", "S’inscrire gratuitement" |
+//
+// Example: pay_now
+type OrderButton string
+
+// OrderEssentials The essential terms. They follow the rules of the cart's schedule, without delaying a response: while the club's offers
+// cannot be read, only what is due now is known, and `basis` is `unknown`.
+type OrderEssentials struct {
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
+	Basis ScheduleBasis `json:"basis"`
+
+	// Debits All later debits, or those before the `recurrence`, one for each date, in order of date.
+	Debits []ScheduleDebit `json:"debits"`
+
+	// DueNow The cart's `dueNow`.
+	DueNow Money `json:"dueNow"`
+
+	// Items The items of the cart, in its order.
+	Items []OrderItem `json:"items"`
+
+	// MinimumTerm The longest commitment of the items; absent without one.
+	//
+	// Example: P12M
+	MinimumTerm *Duration `json:"minimumTerm,omitempty"`
+
+	// Notice How the buyer can end what continues, as the operator says. Absent if every item ends by itself, or the operator says nothing.
+	Notice *Words `json:"notice,omitempty"`
+
+	// Recurrence The debits that are repeated until the subscriptions are cancelled: usually one, more if they fall on different days. Absent without such debits.
+	Recurrence *[]ScheduleRecurrence `json:"recurrence,omitempty"`
+
+	// Renewal What happens after the minimum term, as the operator says. Absent if no item with a minimum term continues after it, or the operator says nothing.
+	Renewal *Words `json:"renewal,omitempty"`
+
+	// Rules Why a value is not exact; absent if it is exact.
+	Rules *ScheduleRules `json:"rules,omitempty"`
+
+	// Total The sum from `dueNow` to the last debit; absent if debits are endless or the sum is unknown.
+	Total *Money `json:"total,omitempty"`
+}
+
+// OrderItem defines model for OrderItem.
+type OrderItem struct {
+	// Commitment Absent without one.
+	Commitment *Duration `json:"commitment,omitempty"`
+	ItemId     Id        `json:"itemId"`
+
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Name Words `json:"name"`
+
+	// Personalised The price depends on the buyer's tags or debt by a rule of the club (Directive 2011/83/EU, article 6(1)(ea)): it
+	// differs from what everybody else is offered, or nobody else is offered this. Tell the buyer. Absent if it does not.
+	Personalised *bool `json:"personalised,omitempty"`
+
+	// Price What is due for it now.
+	Price     Money `json:"price"`
+	StartDate *Date `json:"startDate,omitempty"`
+
+	// Withdrawal The buyer's right to withdraw from the contract. The period is 14 days. If it would end on a Saturday or Sunday, it ends
+	// on the next Monday. Public holidays are not known; they make a period longer, never shorter.
+	Withdrawal Withdrawal `json:"withdrawal"`
+}
+
 // PayAgain Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
 // same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
 type PayAgain string
@@ -2884,7 +3020,7 @@ type Prospect struct {
 	IdentityToken string `json:"identityToken,omitempty"`
 }
 
-// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"commitment":"P3M","id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15","type":"subscription"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","message":{"code":"step_ready","text":"Please check your cart, then confirm it."},"next":[{"action":"pay","methods":["card","later"]},{"action":"abandon"}],"sequence":7,"state":"open","step":"ready","version":"k2l9Jx0mQe7rTn4c"}
+// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"commitment":"P3M","id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15","type":"subscription"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","message":{"code":"step_ready","text":"Please check your cart, then confirm it."},"next":[{"action":"pay","methods":["card","later"]},{"action":"abandon"}],"order":{"button":"pay_now","essentials":{"basis":"exact","debits":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"commitment":"P3M","itemId":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15","withdrawal":{"from":"contract","right":true,"until":"2030-01-29"}}],"minimumTerm":"P3M","total":{"amount":14900,"currency":"EUR"}}},"sequence":7,"state":"open","step":"ready","version":"k2l9Jx0mQe7rTn4c"}
 type Registration struct {
 	// Attribution As given at the start.
 	Attribution *Attribution `json:"attribution,omitempty"`
@@ -2915,6 +3051,9 @@ type Registration struct {
 
 	// Next The actions that are possible now. The first is the main button of the step.
 	Next []Action `json:"next"`
+
+	// Order What the order button means, and what must stand directly above it. Absent while the cart has no items.
+	Order *Order `json:"order,omitempty"`
 
 	// Payment A payment, by the method that was chosen.
 	//
@@ -3160,6 +3299,7 @@ type ScheduleRecurrence struct {
 // | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
 // | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
 // | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+// | `offers_unread` | unknown | the club's offers cannot be read at the moment |
 //
 // Example: debit_day_open
 type ScheduleRule = string
@@ -3481,6 +3621,30 @@ type Transfer struct {
 
 // Url defines model for Url.
 type Url = string
+
+// Withdrawal The buyer's right to withdraw from the contract. The period is 14 days. If it would end on a Saturday or Sunday, it ends
+// on the next Monday. Public holidays are not known; they make a period longer, never shorter.
+type Withdrawal struct {
+	// Exception Why there is no right, as the operator says.
+	Exception *Words `json:"exception,omitempty"`
+
+	// From When the period begins: with the contract, or with the delivery of the goods. Absent without a right. Show a value that you
+	// do not know with `until`, if there is one.
+	//
+	//
+	// Example: contract
+	From  *WithdrawalStart `json:"from,omitempty"`
+	Right bool             `json:"right"`
+
+	// Until The last day, until midnight at the club, if the order is placed today; after the payment, that of the contract. Absent if the period begins with the delivery, or there is no right.
+	Until *Date `json:"until,omitempty"`
+}
+
+// WithdrawalStart When the period begins: with the contract, or with the delivery of the goods. Absent without a right. Show a value that you
+// do not know with `until`, if there is one.
+//
+// Example: contract
+type WithdrawalStart string
 
 // Words A name or a sentence for display, on one line. Longer text from the club system is truncated.
 type Words = string

@@ -5,7 +5,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
-	"frontdesk/flows/catalogue"
+	"frontdesk/flows/contract"
 	"frontdesk/flows/schedule"
 )
 
@@ -15,20 +15,10 @@ func (s *Server) GetCartSchedule(ctx context.Context, request api.GetCartSchedul
 	if err != nil {
 		return nil, err
 	}
-	on := s.cfg.Now()
-	if view.Payment != nil && view.Phase != flows.Open {
-		on = view.Payment.CreatedAt
-	}
-	query := catalogue.ProductQuery{ClientToken: view.ClientToken, ClubID: view.ClubID, Channel: view.Channel}
-	if view.Identified() {
-		query.Buyer = *view.Contact.Buyer
-	}
-	lines, err := s.cfg.Catalogue.CartLines(ctx, query, view.Cart, on)
+	computed, err := contract.Schedule(ctx, s.cfg.Catalogue, view, s.cfg.Now())
 	if err != nil {
 		return nil, err
 	}
-	today := schedule.DateOf(s.cfg.Catalogue.Details(view.ClubID).Today(on))
-	computed := schedule.OfCart(schedule.Cart{Today: today, Total: view.Cart.Total, Lines: lines})
 	return api.GetCartSchedule200JSONResponse(cartScheduleOf(view.Cart, computed)), nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"net/http"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 	g "maragu.dev/gomponents"
@@ -26,6 +25,7 @@ type cardPage struct {
 	Message              string
 	Amount, Club, Return string // empty: unknown
 	Secret, Key, Script  string // of the card fields; empty: no card can be entered
+	Order                pageOrder
 }
 
 // The states of the page. All but two are of api.PaymentState.
@@ -46,7 +46,6 @@ const (
 	pageSecure   text.PageCode = "secure"
 	pageFooter   text.PageCode = "footer"
 	pageLabel    text.PageCode = "label" // of the form
-	pagePay      text.PageCode = "pay"   // amount
 	pagePaying   text.PageCode = "paying"
 	pageFailed   text.PageCode = "failed"
 	pageUnloaded text.PageCode = "unloaded"
@@ -71,24 +70,26 @@ var cardPageIcons = map[text.PageCode]string{
 
 // showCardPage serves GET /pay/{payment}/{proof}.
 func (s *Server) showCardPage(c echo.Context) error {
-	payment, err := s.cfg.Registrations.CardPage(c.Request().Context(), flows.PaymentID(c.Param("payment")), c.Param("proof"))
+	ctx := c.Request().Context()
+	payment, view, err := s.cfg.Registrations.CardPage(ctx, flows.PaymentID(c.Param("payment")), c.Param("proof"))
 	if err != nil {
 		return err
 	}
-	texts, view := languageOf(c.Request()), payment.View
+	texts, shown := languageOf(c.Request()), payment.View
 	page := cardPage{
 		texts:  texts,
-		State:  text.PageCode(view.State),
+		State:  text.PageCode(shown.State),
 		Club:   singleLine(payment.Description),
 		Return: payment.ReturnURL,
 		Amount: texts.Money(payment.Amount, currencyCode(payment.Currency)),
 	}
-	page.Message = texts.message(view.Message, payment.Payment).Text
-	if view.Refunding {
+	page.Message = texts.message(shown.Message, payment.Payment).Text
+	if shown.Refunding {
 		page.State = pageRefunding
 	}
-	if s.cfg.CardScriptURL != "" && view.ClientSecret != "" {
-		page.Secret, page.Key, page.Script = view.ClientSecret, s.cfg.PublishableKey, s.cfg.CardScriptURL
+	if s.cfg.CardScriptURL != "" && shown.ClientSecret != "" {
+		page.Secret, page.Key, page.Script = shown.ClientSecret, s.cfg.PublishableKey, s.cfg.CardScriptURL
+		page.Order = s.pageOrderOf(ctx, texts, view)
 	}
 	return s.writeCardPage(c, http.StatusOK, page)
 }
@@ -161,8 +162,10 @@ func (p cardPage) form() g.Node {
 			html.Div(html.Class("card-fields"), html.Data("card-fields", "loading"),
 				html.I(html.Class("bone bone-box"), html.Aria("hidden", "true"))),
 			html.P(html.Class("field-error"), html.Role("alert"), html.Data("card-error", "")),
+			html.Div(html.Class("essentials"), html.Data("essentials", ""),
+				html.Ul(html.Class("essentials-terms"), g.Map(p.Order.Terms, func(term string) g.Node { return html.Li(g.Text(term)) }))),
 			html.Button(html.Class("button button-wide"), html.ID("pay-card"), html.Data("pay-card", ""), g.Attr("hidden"), icon("lock"),
-				html.Span(html.Class("when-idle"), g.Text(strings.Replace(p.Page[pagePay], "{amount}", p.Amount, 1))),
+				html.Span(html.Class("when-idle"), g.Text(p.Order.Button)),
 				html.Span(html.Class("when-busy"), g.Text(p.Page[pagePaying]))),
 			html.Button(html.Class("button button-quiet"), html.Type("button"), html.Data("card-again", ""), g.Attr("hidden"),
 				g.Text(p.Page[pageAgain])),

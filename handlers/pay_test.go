@@ -110,14 +110,15 @@ func TestCardPageStates(t *testing.T) {
 	pages.expect(path, secret, "requires_action", "Pay by card", "Payer par carte", true)
 	_, text := pages.open(path, http.StatusOK)
 	amount := fmt.Sprintf("€%d.%02d", payment.Total.Amount/100, payment.Total.Amount%100)
-	for _, part := range []string{clubs.Items[0].Name, "Pay " + amount, `data-key="` + pages.processor.PublishableKey + `"`,
+	for _, part := range []string{clubs.Items[0].Name, "Due today: " + amount, "Pay now", `data-key="` + pages.processor.PublishableKey + `"`,
 		`data-script="` + pages.processor.URL + `/v3/"`, `href="` + pages.home + "/?registration=" + first.Id + `"`} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q is missing on the page:\n%s", part, text)
 		}
 	}
 	french := strings.Replace(amount[len("€"):], ".", ",", 1) + "\u00a0€"
-	if _, text := pages.open(path+"?lang=fr", http.StatusOK, [2]string{"Accept-Language", "en"}); !strings.Contains(text, "Payer "+french) {
+	_, text = pages.open(path+"?lang=fr", http.StatusOK, [2]string{"Accept-Language", "en"})
+	if !strings.Contains(text, french) || !strings.Contains(text, "Payer maintenant") {
 		t.Errorf("?lang=fr shows:\n%s", text)
 	}
 

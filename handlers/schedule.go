@@ -35,36 +35,42 @@ func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language 
 	computed := schedule.Of(terms.Terms(terms.Offer.ExtraPrices()))
 	currency := terms.Offer.Currency
 	out := api.Schedule{
-		OfferId:   terms.Offer.IRI.ID(),
-		StartDate: schedule.DateOf(terms.Start).String(),
-		DebitDay:  optional(terms.DebitDay),
-		DueNow:    dueNowOf(computed.DueNow, terms.Offer, club, language),
-		Basis:     api.ScheduleBasis(computed.Basis),
-		Rules:     rulesOf(computed.Verdict),
-		Debits: each(computed.Debits, func(d schedule.Debit) api.ScheduleDebit {
-			return api.ScheduleDebit{
-				Date:  d.Date.String(),
-				Price: money(d.Amount, currency),
-				Basis: api.ScheduleBasis(d.Basis),
-				Rules: rulesOf(d.Verdict),
-			}
-		}),
+		OfferId:        terms.Offer.IRI.ID(),
+		StartDate:      schedule.DateOf(terms.Start).String(),
+		DebitDay:       optional(terms.DebitDay),
+		DueNow:         dueNowOf(computed.DueNow, terms.Offer, club, language),
+		Basis:          api.ScheduleBasis(computed.Basis),
+		Rules:          rulesOf(computed.Verdict),
+		Debits:         each(computed.Debits, func(d schedule.Debit) api.ScheduleDebit { return debitOf(d, currency) }),
 		FirstStatement: each(computed.FirstStatement, func(m schedule.Movement) api.ScheduleMovement { return movementOf(m, currency) }),
 	}
 	if recurrence := computed.Recurrence; recurrence != nil {
-		out.Recurrence = &api.ScheduleRecurrence{
-			From:  recurrence.From.String(),
-			Every: durationText(recurrence.Every),
-			Day:   optional(recurrence.Day),
-			Price: money(recurrence.Amount, currency),
-			Basis: api.ScheduleBasis(recurrence.Basis),
-			Rules: rulesOf(recurrence.Verdict),
-		}
+		out.Recurrence = new(recurrenceOf(*recurrence, currency))
 	}
 	if computed.Total != nil {
 		out.Total = new(money(*computed.Total, currency))
 	}
 	return out
+}
+
+func debitOf(debit schedule.Debit, currency string) api.ScheduleDebit {
+	return api.ScheduleDebit{
+		Date:  debit.Date.String(),
+		Price: money(debit.Amount, currency),
+		Basis: api.ScheduleBasis(debit.Basis),
+		Rules: rulesOf(debit.Verdict),
+	}
+}
+
+func recurrenceOf(endless schedule.Recurrence, currency string) api.ScheduleRecurrence {
+	return api.ScheduleRecurrence{
+		From:  endless.From.String(),
+		Every: durationText(endless.Every),
+		Day:   optional(endless.Day),
+		Price: money(endless.Amount, currency),
+		Basis: api.ScheduleBasis(endless.Basis),
+		Rules: rulesOf(endless.Verdict),
+	}
 }
 
 func movementOf(movement schedule.Movement, currency string) api.ScheduleMovement {

@@ -26,6 +26,7 @@ export type Registration = Schemas["Registration"];
 export type ResumeLink = Schemas["ResumeLink"];
 export type ActionName = Schemas["ActionName"];
 export type Cart = Schemas["Cart"];
+export type Essentials = Schemas["OrderEssentials"];
 export type NewMandate = Schemas["NewMandate"];
 export type Mandate = Schemas["Mandate"];
 export type StartPayment = Schemas["StartCardPayment"] | Schemas["StartLaterPayment"] | Schemas["StartFreePayment"];

@@ -692,10 +692,10 @@ export const payLater = (dueDate) => {
   return registration && settleCart({ method: "later", cart: registration.cart.revision, dueDate });
 };
 
-/** Pays although the visitor has just bought the same, as the page has asked. */
-export const payAgain = () => {
+/** Lets the visitor order although they have just bought the same: the order button appears again. */
+export const wantAgain = () => {
   const { repeat } = get();
-  return repeat && settleCart(/** @type {import("./contract").StartPayment} */ ({ ...repeat.way, again: true }));
+  if (repeat) set({ repeat: { ...repeat, agreed: true } });
 };
 
 /** Returns to the cart without paying: the visitor has bought this already. */
@@ -729,11 +729,12 @@ const asSeen = ({ cart }, way) => ({ ...way, cart: cart.revision });
  */
 const settleCart = (way) =>
   attempt(way?.method === "later" ? "later" : "pay", async () => {
-    const { registration } = get();
+    const { registration, repeat } = get();
     if (!registration || !canPay(registration)) return false;
-    const { id, payment } = registration;
+    const { id, payment, cart } = registration;
     const after = payment?.payAgain === "new_request" ? payment.id : undefined;
-    const wanted = asSeen(registration, way ?? usualWay(registration));
+    const again = repeat?.agreed && repeat.registration === id && repeat.way.cart === cart.revision && { again: true };
+    const wanted = { ...asSeen(registration, way ?? usualWay(registration)), ...again };
     const intention = intend(`pay.${id}`, wanted, after);
     try {
       show(await startPayment(id, intention));

@@ -19,12 +19,16 @@ export type KnownOfferNeed = "startDate" | "debit" | "mandate";
 export type OfferNeed = KnownOfferNeed | (string & {});
 export type KnownDebitChoice = "month_day" | "week_day" | "none";
 export type DebitChoice = KnownDebitChoice | (string & {});
-export type KnownScheduleRule = "months_as_weeks" | "rounded" | "remainder" | "entries_in_turn" | "loop_over_offset" | "first_instalment_assumed" | "debit_day_open" | "calendar_months" | "prorata_by_days" | "start_assumed" | "price_differs" | "period_unreadable" | "count_unknown" | "prorata_unknown" | "out_of_range" | "offer_unknown";
+export type KnownScheduleRule = "months_as_weeks" | "rounded" | "remainder" | "entries_in_turn" | "loop_over_offset" | "first_instalment_assumed" | "debit_day_open" | "calendar_months" | "prorata_by_days" | "start_assumed" | "price_differs" | "period_unreadable" | "count_unknown" | "prorata_unknown" | "out_of_range" | "offer_unknown" | "offers_unread";
 export type ScheduleRule = KnownScheduleRule | (string & {});
 export type KnownSchedulePartKind = "price" | "registration_fee" | "first_instalment" | "prorata";
 export type SchedulePartKind = KnownSchedulePartKind | (string & {});
 export type KnownScheduleMovementKind = "due_now" | "debit";
 export type ScheduleMovementKind = KnownScheduleMovementKind | (string & {});
+export type KnownOrderButton = "order_with_obligation_to_pay" | "pay_now" | "free";
+export type OrderButton = KnownOrderButton | (string & {});
+export type KnownWithdrawalStart = "contract" | "delivery";
+export type WithdrawalStart = KnownWithdrawalStart | (string & {});
 export type KnownRegistrationState = "open" | "paying" | "completed" | "abandoned" | "expired" | "attention";
 export type RegistrationState = KnownRegistrationState | (string & {});
 export type KnownStep = "person" | "items" | "fix_cart" | "mandate" | "code" | "ready" | "at_processor" | "declined" | "waiting" | "done" | "with_staff" | "abandoned" | "expired";
@@ -51,6 +55,10 @@ export type KnownPaymentMethod = "card" | "later" | "free" | "desk";
 export type PaymentMethod = KnownPaymentMethod | (string & {});
 export type KnownSignatureState = "no_code" | "awaiting_code" | "unconfirmed" | "signed" | "cancelled" | "expired" | "blocked";
 export type SignatureState = KnownSignatureState | (string & {});
+export type KnownStatementKind = "withdrawal" | "cancellation";
+export type StatementKind = KnownStatementKind | (string & {});
+export type KnownStatementState = "stated" | "received";
+export type StatementState = KnownStatementState | (string & {});
 export type KnownPaymentState = "requires_action" | "processing" | "recorded" | "declined" | "cancelled" | "in_doubt" | "refunded";
 export type PaymentState = KnownPaymentState | (string & {});
 export type KnownCardPresentation = "embedded" | "none";
@@ -849,6 +857,102 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/withdrawals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * State a withdrawal
+         * @description The first of the two steps of the withdrawal function (Directive 2011/83/EU, article 11a). It needs no account, and no
+         *     reason. Show the `statement` of the response, and below it a button with the label `confirm` of `statements` in the
+         *     configuration. What is not confirmed within a day is deleted.
+         *
+         *     The response is the same whether or not the club knows the person or the contract. `name` and `email` are required
+         *     unless an identity token identifies a contact: then what is left out is the contact's own.
+         */
+        post: operations["stateWithdrawal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/withdrawals/{statementId}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 8a1f6a4e-5c0f-4f7e-9a35-3d1b7c1f0e22 */
+                statementId: components["parameters"]["StatementId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm a withdrawal
+         * @description The second step: the withdrawal is received, at the time in `receivedAt`. `text` is the acknowledgement, which is also sent by
+         *     e-mail; show it so that it can be printed and kept. It acknowledges the receipt; the club decides what follows.
+         *
+         *     Confirming again returns the same acknowledgement, so that no `Idempotency-Key` is needed.
+         */
+        post: operations["confirmWithdrawal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cancellations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * State a cancellation
+         * @description The first of the two steps of the cancellation function, as for a withdrawal. An `extraordinary` cancellation needs a
+         *     `reason`. Without `endDate`, the contract is cancelled for the earliest possible day.
+         */
+        post: operations["stateCancellation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cancellations/{statementId}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 8a1f6a4e-5c0f-4f7e-9a35-3d1b7c1f0e22 */
+                statementId: components["parameters"]["StatementId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm a cancellation
+         * @description The second step, as for a withdrawal. The acknowledgement says when the contract ends, or that the date follows by
+         *     e-mail; what the cancellation does; and, of an extraordinary one, where proofs of the reason are sent.
+         */
+        post: operations["confirmCancellation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks/card": {
         parameters: {
             query?: never;
@@ -1138,6 +1242,14 @@ export interface components {
          *       "features": [
          *         "login",
          *         "staff"
+         *       ],
+         *       "statements": [
+         *         {
+         *           "kind": "withdrawal",
+         *           "language": "en",
+         *           "start": "Withdraw from contract here",
+         *           "confirm": "Confirm withdrawal"
+         *         }
          *       ]
          *     }
          */
@@ -1163,6 +1275,8 @@ export interface components {
             challenge?: components["schemas"]["ChallengeWidget"];
             card: components["schemas"]["CardConfig"];
             features: components["schemas"]["Feature"][];
+            /** @description The labels of the withdrawal and the cancellation function, in each language. */
+            statements?: components["schemas"]["StatementLabels"][];
         };
         /** @description A payment method, and the callers that may choose it. A registration's `pay` action lists the methods that fit its cart. */
         MethodConfig: {
@@ -1675,6 +1789,7 @@ export interface components {
          *     | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
          *     | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
          *     | `offer_unknown` | unknown | the club no longer offers to this buyer what is in the cart |
+         *     | `offers_unread` | unknown | the club's offers cannot be read at the moment |
          * @example debit_day_open
          */
         ScheduleRule: KnownScheduleRule | Later;
@@ -1898,6 +2013,39 @@ export interface components {
          *         "problems": [],
          *         "changes": []
          *       },
+         *       "order": {
+         *         "button": "pay_now",
+         *         "essentials": {
+         *           "items": [
+         *             {
+         *               "itemId": "0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55",
+         *               "name": "Quarter Pass, paid once",
+         *               "price": {
+         *                 "amount": 14900,
+         *                 "currency": "EUR"
+         *               },
+         *               "commitment": "P3M",
+         *               "startDate": "2030-01-15",
+         *               "withdrawal": {
+         *                 "right": true,
+         *                 "from": "contract",
+         *                 "until": "2030-01-29"
+         *               }
+         *             }
+         *           ],
+         *           "dueNow": {
+         *             "amount": 14900,
+         *             "currency": "EUR"
+         *           },
+         *           "debits": [],
+         *           "total": {
+         *             "amount": 14900,
+         *             "currency": "EUR"
+         *           },
+         *           "minimumTerm": "P3M",
+         *           "basis": "exact"
+         *         }
+         *       },
          *       "next": [
          *         {
          *           "action": "pay",
@@ -1946,6 +2094,8 @@ export interface components {
             attribution?: components["schemas"]["Attribution"];
             contact?: components["schemas"]["Contact"];
             cart: components["schemas"]["Cart"];
+            /** @description What the order button means, and what must stand directly above it. Absent while the cart has no items. */
+            order?: components["schemas"]["Order"];
             mandate?: components["schemas"]["Mandate"];
             payment?: components["schemas"]["Payment"];
             /** @description The actions that are possible now. The first is the main button of the step. */
@@ -1954,6 +2104,127 @@ export interface components {
             /** @description The registration can be read at least until then; a payment in progress keeps it longer. Afterwards it is deleted, and `registration_not_found`. */
             forgottenAt: components["schemas"]["Instant"];
         };
+        /**
+         * @description What the buyer agrees to with the button that pays or orders (Directive 2011/83/EU, article 8(2)). Show the `essentials`
+         *     directly above the button, with nothing between them, and label the button by `button`.
+         * @example {
+         *       "button": "order_with_obligation_to_pay",
+         *       "essentials": {
+         *         "items": [
+         *           {
+         *             "itemId": "0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55",
+         *             "name": "Flex, monthly",
+         *             "price": {
+         *               "amount": 6890,
+         *               "currency": "EUR"
+         *             },
+         *             "startDate": "2030-02-01",
+         *             "withdrawal": {
+         *               "right": true,
+         *               "from": "contract",
+         *               "until": "2030-01-29"
+         *             }
+         *           }
+         *         ],
+         *         "dueNow": {
+         *           "amount": 6890,
+         *           "currency": "EUR"
+         *         },
+         *         "debits": [],
+         *         "recurrence": [
+         *           {
+         *             "from": "2030-03-05",
+         *             "every": "P1M",
+         *             "day": 5,
+         *             "price": {
+         *               "amount": 3990,
+         *               "currency": "EUR"
+         *             },
+         *             "basis": "exact"
+         *           }
+         *         ],
+         *         "notice": "You can cancel at any time. The contract ends one month later at the latest.",
+         *         "basis": "exact"
+         *       }
+         *     }
+         */
+        Order: {
+            button: components["schemas"]["OrderButton"];
+            essentials: components["schemas"]["OrderEssentials"];
+        };
+        /**
+         * @description Which words the button must have. A button that names only today's amount is not enough if another payment follows, even
+         *     one that is not certain. Treat a value that you do not know as `order_with_obligation_to_pay`. A payment by the method
+         *     `later` always needs that label: the buyer must pay after the order.
+         *
+         *     | button | when | label |
+         *     |---|---|---|
+         *     | `order_with_obligation_to_pay` | a debit or another payment follows, or it is not certain that none does | "Order with obligation to pay", "Commander avec obligation de paiement" |
+         *     | `pay_now` | all of it is due today | "Pay now", "Payer maintenant" |
+         *     | `free` | nothing is ever due | "Sign up for free", "S’inscrire gratuitement" |
+         * @example pay_now
+         */
+        OrderButton: KnownOrderButton | Later;
+        /**
+         * @description The essential terms. They follow the rules of the cart's schedule, without delaying a response: while the club's offers
+         *     cannot be read, only what is due now is known, and `basis` is `unknown`.
+         */
+        OrderEssentials: {
+            /** @description The items of the cart, in its order. */
+            items: components["schemas"]["OrderItem"][];
+            /** @description The cart's `dueNow`. */
+            dueNow: components["schemas"]["Money"];
+            /** @description All later debits, or those before the `recurrence`, one for each date, in order of date. */
+            debits: components["schemas"]["ScheduleDebit"][];
+            /** @description The debits that are repeated until the subscriptions are cancelled: usually one, more if they fall on different days. Absent without such debits. */
+            recurrence?: components["schemas"]["ScheduleRecurrence"][];
+            /** @description The sum from `dueNow` to the last debit; absent if debits are endless or the sum is unknown. */
+            total?: components["schemas"]["Money"];
+            /**
+             * @description The longest commitment of the items; absent without one.
+             * @example P12M
+             */
+            minimumTerm?: components["schemas"]["Duration"];
+            /** @description What happens after the minimum term, as the operator says. Absent if no item with a minimum term continues after it, or the operator says nothing. */
+            renewal?: components["schemas"]["Words"];
+            /** @description How the buyer can end what continues, as the operator says. Absent if every item ends by itself, or the operator says nothing. */
+            notice?: components["schemas"]["Words"];
+            basis: components["schemas"]["ScheduleBasis"];
+            rules?: components["schemas"]["ScheduleRules"];
+        };
+        OrderItem: {
+            itemId: components["schemas"]["Id"];
+            name: components["schemas"]["Words"];
+            /** @description What is due for it now. */
+            price: components["schemas"]["Money"];
+            /** @description Absent without one. */
+            commitment?: components["schemas"]["Duration"];
+            startDate?: components["schemas"]["Date"];
+            withdrawal: components["schemas"]["Withdrawal"];
+            /**
+             * @description The price depends on the buyer's tags or debt by a rule of the club (Directive 2011/83/EU, article 6(1)(ea)): it
+             *     differs from what everybody else is offered, or nobody else is offered this. Tell the buyer. Absent if it does not.
+             */
+            personalised?: boolean;
+        };
+        /**
+         * @description The buyer's right to withdraw from the contract. The period is 14 days. If it would end on a Saturday or Sunday, it ends
+         *     on the next Monday. Public holidays are not known; they make a period longer, never shorter.
+         */
+        Withdrawal: {
+            right: boolean;
+            from?: components["schemas"]["WithdrawalStart"];
+            /** @description The last day, until midnight at the club, if the order is placed today; after the payment, that of the contract. Absent if the period begins with the delivery, or there is no right. */
+            until?: components["schemas"]["Date"];
+            /** @description Why there is no right, as the operator says. */
+            exception?: components["schemas"]["Words"];
+        };
+        /**
+         * @description When the period begins: with the contract, or with the delivery of the goods. Absent without a right. Show a value that you
+         *     do not know with `until`, if there is one.
+         * @example contract
+         */
+        WithdrawalStart: KnownWithdrawalStart | Later;
         /**
          * @description The registration that was started or resumed, with its token.
          * @example {
@@ -2377,6 +2648,112 @@ export interface components {
              * @description In how many seconds a new code can be requested, counted from the response, so that the clock of a page does not matter; present while this is possible.
              */
             resendIn?: number;
+        };
+        /**
+         * @description `withdrawal`: from a contract, within the withdrawal period. `cancellation`: of a contract, with its notice or for good cause.
+         * @example withdrawal
+         */
+        StatementKind: KnownStatementKind | Later;
+        /**
+         * @description `stated`: not confirmed, and deleted after a day. `received`: confirmed; the club has it.
+         * @example stated
+         */
+        StatementState: KnownStatementState | Later;
+        /**
+         * @description `ordinary`: with the contract's notice. `extraordinary`: for good cause.
+         * @enum {string}
+         */
+        CancellationType: "ordinary" | "extraordinary";
+        NewWithdrawal: {
+            /** @description The person's name. Required unless a contact is identified. */
+            name?: string;
+            /**
+             * Format: email
+             * @description Where the acknowledgement is sent. Required unless a contact is identified.
+             */
+            email?: string;
+            /** @description What identifies the contract, in the person's own words, such as the member number, or what was ordered and when. */
+            contract?: string;
+            /** @description The club of the contract, where the front end knows it. */
+            clubId?: components["schemas"]["Id"];
+            /**
+             * @description The language of the acknowledgement. Defaults to that of `Accept-Language`.
+             * @example fr
+             */
+            language?: string;
+        };
+        NewCancellation: {
+            /** @description The person's name. Required unless a contact is identified. */
+            name?: string;
+            /**
+             * Format: email
+             * @description Where the acknowledgement is sent. Required unless a contact is identified.
+             */
+            email?: string;
+            /** @description What identifies the contract, in the person's own words, such as the member number, or what was ordered and when. */
+            contract?: string;
+            /** @description The club of the contract, where the front end knows it. */
+            clubId?: components["schemas"]["Id"];
+            /**
+             * @description The language of the acknowledgement. Defaults to that of `Accept-Language`.
+             * @example fr
+             */
+            language?: string;
+            type?: components["schemas"]["CancellationType"];
+            /**
+             * Format: date
+             * @description The day on which the contract is to end: today or later. Defaults to the earliest possible day.
+             */
+            endDate?: string;
+            /** @description The good cause; required for an `extraordinary` cancellation. */
+            reason?: string;
+            /** @description The person's postal address, on one line or more. */
+            postalAddress?: string;
+        };
+        /** @description What a person declared, to be shown before it is confirmed. */
+        Declaration: {
+            name: components["schemas"]["Words"];
+            /** Format: email */
+            email: string;
+            contract?: components["schemas"]["Words"];
+            clubId?: components["schemas"]["Id"];
+            /** @example fr */
+            language: string;
+            type?: components["schemas"]["CancellationType"];
+            /** Format: date */
+            endDate?: string;
+            reason?: components["schemas"]["Prose"];
+            postalAddress?: components["schemas"]["Prose"];
+        };
+        Statement: {
+            /** @description Random: whoever has it may confirm the statement. */
+            id: components["schemas"]["Id"];
+            kind: components["schemas"]["StatementKind"];
+            state: components["schemas"]["StatementState"];
+            statement: components["schemas"]["Declaration"];
+        };
+        Acknowledgement: {
+            id: components["schemas"]["Id"];
+            kind: components["schemas"]["StatementKind"];
+            state: components["schemas"]["StatementState"];
+            receivedAt: components["schemas"]["Instant"];
+            /** @description The acknowledgement: what was declared, when it was received, and what follows. It is the text of the e-mail. */
+            text: components["schemas"]["Prose"];
+            /**
+             * Format: date
+             * @description When the contract ends, where that is known.
+             */
+            endDate?: string;
+        };
+        /** @description The words of the link that leads to a statement, and of the button that confirms it. The law gives them: show them as they are. */
+        StatementLabels: {
+            kind: components["schemas"]["StatementKind"];
+            /** @example en */
+            language: string;
+            /** @example Withdraw from contract here */
+            start: components["schemas"]["Words"];
+            /** @example Confirm withdrawal */
+            confirm: components["schemas"]["Words"];
         };
         Prospect: {
             /** @description The person's own access token for the club system; required without an `identityToken`. */
@@ -2889,7 +3266,7 @@ export interface components {
          *     | limit | counts | policy |
          *     |---|---|---|
          *     | `requests` | requests from one address (for IPv6, one /64 network), on each gateway separately | `"requests";q=120;w=120` |
-         *     | `starts` | registrations started or resumed from one address, except by staff | `"starts";q=20;w=3600` |
+         *     | `starts` | registrations started or resumed, and statements made, from one address, except by staff | `"starts";q=20;w=3600` |
          *     | `writes` | changes by the holder of a registration or by an identified contact | `"writes";q=10;w=60` |
          *     | `people` | changes of the buyer's details in one registration | `"people";q=30;w=3600` |
          *     | `payments` | requests to pay for one registration | `"payments";q=5;w=600` |
@@ -2932,6 +3309,8 @@ export interface components {
         Lang: string;
         /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
         RegistrationId: components["schemas"]["Id"];
+        /** @example 8a1f6a4e-5c0f-4f7e-9a35-3d1b7c1f0e22 */
+        StatementId: components["schemas"]["Id"];
         /** @description `cookie` requests a session cookie instead of a token in the body. Only for pages on the same site as the API. */
         Session: "cookie";
         /**
@@ -3059,6 +3438,10 @@ export type Attribution = components['schemas']['Attribution'];
 export type NewItem = components['schemas']['NewItem'];
 export type Debit = components['schemas']['Debit'];
 export type Registration = components['schemas']['Registration'];
+export type Order = components['schemas']['Order'];
+export type OrderEssentials = components['schemas']['OrderEssentials'];
+export type OrderItem = components['schemas']['OrderItem'];
+export type Withdrawal = components['schemas']['Withdrawal'];
 export type StartedRegistration = components['schemas']['StartedRegistration'];
 export type StreamData = components['schemas']['StreamData'];
 export type StreamEnd = components['schemas']['StreamEnd'];
@@ -3087,6 +3470,13 @@ export type Mandate = components['schemas']['Mandate'];
 export type Signature = components['schemas']['Signature'];
 export type NewTransfer = components['schemas']['NewTransfer'];
 export type Transfer = components['schemas']['Transfer'];
+export type CancellationType = components['schemas']['CancellationType'];
+export type NewWithdrawal = components['schemas']['NewWithdrawal'];
+export type NewCancellation = components['schemas']['NewCancellation'];
+export type Declaration = components['schemas']['Declaration'];
+export type Statement = components['schemas']['Statement'];
+export type Acknowledgement = components['schemas']['Acknowledgement'];
+export type StatementLabels = components['schemas']['StatementLabels'];
 export type Prospect = components['schemas']['Prospect'];
 export type StartPayment = components['schemas']['StartPayment'];
 export type CartRevision = components['schemas']['CartRevision'];
@@ -3117,6 +3507,7 @@ export type ParameterChannel = components['parameters']['Channel'];
 export type ParameterStartDate = components['parameters']['StartDate'];
 export type ParameterLang = components['parameters']['Lang'];
 export type ParameterRegistrationId = components['parameters']['RegistrationId'];
+export type ParameterStatementId = components['parameters']['StatementId'];
 export type ParameterSession = components['parameters']['Session'];
 export type ParameterChallenge = components['parameters']['Challenge'];
 export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
@@ -5175,6 +5566,215 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Transfer"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    stateWithdrawal: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
+                 *     one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
+                 *     solve the captcha, and send the same request with the same key and the captcha response. Repeating a request for
+                 *     another reason needs no new captcha response. Staff and identified contacts need none.
+                 */
+                "X-Frontdesk-Challenge"?: components["parameters"]["Challenge"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Ada Martin",
+                 *       "email": "ada@example.com",
+                 *       "contract": "11-001007",
+                 *       "language": "en"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewWithdrawal"];
+            };
+        };
+        responses: {
+            /** @description The statement, which waits for its confirmation. */
+            201: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "8a1f6a4e-5c0f-4f7e-9a35-3d1b7c1f0e22",
+                     *       "kind": "withdrawal",
+                     *       "state": "stated",
+                     *       "statement": {
+                     *         "name": "Ada Martin",
+                     *         "email": "ada@example.com",
+                     *         "contract": "11-001007",
+                     *         "language": "en"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Statement"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    confirmWithdrawal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 8a1f6a4e-5c0f-4f7e-9a35-3d1b7c1f0e22 */
+                statementId: components["parameters"]["StatementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The acknowledgement. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "8a1f6a4e-5c0f-4f7e-9a35-3d1b7c1f0e22",
+                     *       "kind": "withdrawal",
+                     *       "state": "received",
+                     *       "receivedAt": "2030-01-15T18:02:07Z",
+                     *       "text": "Your withdrawal has been received\n\nReceived on 15 January 2030 at 19:02:07 (UTC+01:00)."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Acknowledgement"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    stateCancellation: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description A new random value for each intended action, such as a UUID. Send it again with the same request: the action is done
+                 *     once. Of a caller who starts or resumes a registration without an identity token, the key alone is known, so it needs six
+                 *     different characters.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
+                 *     one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
+                 *     solve the captcha, and send the same request with the same key and the captcha response. Repeating a request for
+                 *     another reason needs no new captcha response. Staff and identified contacts need none.
+                 */
+                "X-Frontdesk-Challenge"?: components["parameters"]["Challenge"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Ada Martin",
+                 *       "email": "ada@example.com",
+                 *       "contract": "11-001007",
+                 *       "type": "ordinary",
+                 *       "language": "en"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewCancellation"];
+            };
+        };
+        responses: {
+            /** @description The statement, which waits for its confirmation. */
+            201: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "5e0b9a37-6f3e-4c5a-8f0d-9c2f1b6d7a41",
+                     *       "kind": "cancellation",
+                     *       "state": "stated",
+                     *       "statement": {
+                     *         "name": "Ada Martin",
+                     *         "email": "ada@example.com",
+                     *         "contract": "11-001007",
+                     *         "language": "en",
+                     *         "type": "ordinary"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Statement"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    confirmCancellation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 8a1f6a4e-5c0f-4f7e-9a35-3d1b7c1f0e22 */
+                statementId: components["parameters"]["StatementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The acknowledgement. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "5e0b9a37-6f3e-4c5a-8f0d-9c2f1b6d7a41",
+                     *       "kind": "cancellation",
+                     *       "state": "received",
+                     *       "receivedAt": "2030-01-15T18:02:07Z",
+                     *       "text": "Your cancellation has been received\n\nReceived on 15 January 2030 at 19:02:07 (UTC+01:00).",
+                     *       "endDate": "2030-02-28"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Acknowledgement"];
                 };
             };
             429: components["responses"]["Limited"];

@@ -34,7 +34,7 @@
  * @property {{ registration: string, person: import("./contract").Person }} [given] the details as the club has them; only in this page's memory
  * @property {string} [brought] the registration into which this page has brought an account
  * @property {boolean} missing the address names a registration that does not exist, or is not this browser's
- * @property {{ registration: string, way: import("./contract").StartPayment }} [repeat] waits for a yes to its cart: the visitor has just bought the same
+ * @property {{ registration: string, way: import("./contract").StartPayment, agreed?: boolean }} [repeat] asks whether its cart is wanted, because the visitor has just bought the same; `agreed` after a yes
  * @property {import("./api.js").Problem} [problem] shown above the step
  * @property {boolean} isStuck something could not be read, so the visitor can try again
  * @property {boolean} waiting a request is being sent again because the connection or the service is away

@@ -286,26 +286,22 @@ export default {
     tax: "All taxes included",
     taxOf: (/** @type {number} */ percent, /** @type {string} */ amount) => `Including ${amount} tax at ${percent}%`,
     kept: (/** @type {string} */ moment) => `We keep this cart until ${moment}.`,
-    pay: (/** @type {string} */ price) => `Pay ${price} by card`,
     payNote: "Next, you enter your card details with the payment provider. Nothing is charged before that.",
-    confirm: "Confirm",
-    /** The button if nothing is due today and debits follow: in France it must say that the order obliges the buyer to pay. */
-    order: "Order with obligation to pay",
     repeat: {
       heading: "Buy it a second time?",
       why: "In the last 24 hours you have bought this, or started to pay for it, perhaps in another window or on another device. Nothing is charged here unless you say yes.",
       no: "No, go back",
-      yes: "Yes, buy it again",
+      yes: "Yes, back to my order",
     },
     confirmNote: "There is nothing to pay today.",
     later: {
       summary: "Pay at the club",
-      lead: (/** @type {string} */ price, /** @type {string} */ day) => `Join now and pay ${price} at the club by ${day}.`,
+      lead: (/** @type {string} */ price) => `Join now and pay ${price} at the club.`,
+      due: (/** @type {string} */ day) => `Due at the club by ${day}`,
       dueDate: "I will pay by",
       until: (/** @type {string} */ day) => `Any day up to ${day}.`,
       tooLate: "This day is too late. Choose an earlier one.",
       wrong: "This day is too early or too late. Choose another one.",
-      go: "Join now and pay later",
     },
     paying: "One moment…",
     invalid: "You cannot pay for this cart as it is",
@@ -328,6 +324,32 @@ export default {
     },
     notForAge: "This offer is not for your age. Choose another one, or ask the club.",
     notHere: "You cannot pay for this cart by card online. Please finish your sign-up at the club: the team can see your cart.",
+  },
+
+  /** The essential terms, directly above the button that orders. */
+  order: {
+    heading: "Your order",
+    /** The law wants these words, or words that are as clear: above all no "Confirm", and no amount while more payments follow. */
+    buttons: { order_with_obligation_to_pay: "Order with obligation to pay", pay_now: "Pay now", free: "Sign up for free" },
+    debits: (/** @type {number} */ count, /** @type {string} */ price, /** @type {string} */ first, /** @type {string} */ last) =>
+      count === 1 ? `Then ${price} by direct debit on ${first}` : `Then ${count} direct debits of ${price} each, from ${first} to ${last}`,
+    endless: (/** @type {string} */ price, /** @type {string} */ every, /** @type {string} */ on, /** @type {string} */ from) =>
+      `Then ${price} by direct debit ${every}${on}, from ${from} until you cancel`,
+    unknown: "More payments may follow. Their dates and amounts cannot be shown right now: please ask the team at the club before you order.",
+    minimum: (/** @type {string} */ span) => `Minimum term: ${span}`,
+    runs: (/** @type {string} */ span) => `Runs for ${span}`,
+    withdrawal: {
+      until: (/** @type {string} */ day) => `You can withdraw from the contract until ${day}.`,
+      delivery: "You can withdraw from the contract within 14 days of delivery.",
+      none: "There is no right of withdrawal.",
+    },
+    about: (/** @type {string} */ names, /** @type {string} */ words) => `${names}: ${words}`,
+    personalised: (/** @type {string} */ names) => `Personalised price, set automatically from what the club knows about you: ${names}`,
+    guarantee: {
+      heading: "Legal guarantee",
+      words: "Goods have a legal guarantee of conformity. For at least two years after delivery, the seller must repair or replace, free of charge, goods that are not as agreed, or else reduce the price or refund you.",
+      more: "Your rights in the EU",
+    },
   },
 
   mandate: {
@@ -480,7 +502,6 @@ export default {
       heading: "Your payment was refunded",
       lead: "The sign-up could not be completed, so the full amount goes back to your card. Banks can take a few days to show it.",
     },
-    again: (/** @type {string} */ price) => `Try again – ${price}`,
   },
 
   /** Texts for a payment without a card. Where one is missing, the text for a card is used. */
@@ -498,7 +519,6 @@ export default {
       lead: "The club’s system has not confirmed your sign-up yet, and we are checking. Please do not pay or sign up again.",
       points: ["You can close this page; come back to it at any time.", "If it takes a while, the club’s staff will sort it out for you."],
     },
-    again: "Try again",
   },
 
   done: {

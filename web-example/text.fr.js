@@ -294,25 +294,22 @@ export default {
     tax: "Toutes taxes comprises",
     taxOf: (percent, amount) => `Dont ${amount} de taxes à ${percent} %`,
     kept: (moment) => `Nous gardons ce panier jusqu’au ${moment}.`,
-    pay: (price) => `Payer ${price} par carte`,
     payNote: "Ensuite, vous saisissez les coordonnées de votre carte auprès du prestataire de paiement. Rien n’est débité avant.",
-    confirm: "Confirmer",
-    order: "Commander avec obligation de paiement",
     repeat: {
       heading: "Acheter une seconde fois ?",
       why: "Au cours des dernières 24 heures, vous avez acheté cette offre ou commencé à la payer, peut-être dans une autre fenêtre ou sur un autre appareil. Rien ne sera débité ici sans votre oui.",
       no: "Non, revenir",
-      yes: "Oui, l’acheter à nouveau",
+      yes: "Oui, revenir à ma commande",
     },
     confirmNote: "Il n’y a rien à payer aujourd’hui.",
     later: {
       summary: "Payer au club",
-      lead: (price, day) => `Inscrivez-vous maintenant et payez ${price} au club au plus tard le ${day}.`,
+      lead: (price) => `Inscrivez-vous maintenant et payez ${price} au club.`,
+      due: (day) => `À payer au club au plus tard le ${day}`,
       dueDate: "Je paierai au plus tard le",
       until: (day) => `Vous pouvez choisir jusqu’au ${day}.`,
       tooLate: "Cette date est trop lointaine. Choisissez-en une plus proche.",
       wrong: "Cette date est trop proche ou trop lointaine. Choisissez-en une autre.",
-      go: "M’inscrire et payer plus tard",
     },
     paying: "Un instant…",
     invalid: "Ce panier ne peut pas être payé tel quel",
@@ -334,6 +331,29 @@ export default {
     },
     notForAge: "Cette offre ne correspond pas à votre âge. Choisissez-en une autre, ou adressez-vous au club.",
     notHere: "Ce panier ne peut pas être payé par carte en ligne. Terminez votre inscription au club : l’équipe voit votre panier.",
+  },
+
+  order: {
+    heading: "Votre commande",
+    buttons: { order_with_obligation_to_pay: "Commander avec obligation de paiement", pay_now: "Payer maintenant", free: "S’inscrire gratuitement" },
+    debits: (count, price, first, last) =>
+      count < 2 ? `Puis ${price} par prélèvement le ${first}` : `Puis ${count} prélèvements de ${price}, du ${first} au ${last}`,
+    endless: (price, every, on, from) => `Puis ${price} par prélèvement ${every}${on}, à partir du ${from}, jusqu’à résiliation`,
+    unknown: "D’autres paiements peuvent suivre. Leurs dates et montants ne peuvent pas être affichés pour le moment : renseignez-vous auprès de l’équipe du club avant de commander.",
+    minimum: (span) => `Durée minimale : ${span}`,
+    runs: (span) => `Durée : ${span}`,
+    withdrawal: {
+      until: (day) => `Vous pouvez vous rétracter jusqu’au ${day}.`,
+      delivery: "Vous pouvez vous rétracter dans les 14 jours qui suivent la livraison.",
+      none: "Il n’y a pas de droit de rétractation.",
+    },
+    about: (names, words) => `${names} : ${words}`,
+    personalised: (names) => `Prix personnalisé, fixé automatiquement d’après ce que le club sait de vous : ${names}`,
+    guarantee: {
+      heading: "Garantie légale",
+      words: "Les biens bénéficient d’une garantie légale de conformité. Pendant au moins deux ans après la livraison, le vendeur doit réparer ou remplacer gratuitement un bien non conforme, ou à défaut réduire le prix ou vous rembourser.",
+      more: "Vos droits dans l’UE",
+    },
   },
 
   mandate: {
@@ -489,7 +509,6 @@ export default {
       heading: "Votre paiement a été remboursé",
       lead: "L’inscription n’a pas pu aboutir : la totalité du montant est remboursée sur votre carte. Les banques peuvent mettre quelques jours à l’afficher.",
     },
-    again: (price) => `Réessayer – ${price}`,
   },
 
   settlement: {
@@ -506,7 +525,6 @@ export default {
       lead: "Le système du club n’a pas encore confirmé avoir enregistré votre inscription : nous nous en assurons. Merci de ne pas payer et de ne pas vous inscrire à nouveau.",
       points: ["Vous pouvez fermer cette page et y revenir à tout moment.", "Si l’attente se prolonge, l’équipe du club s’en occupe pour vous."],
     },
-    again: "Réessayer",
   },
 
   done: {

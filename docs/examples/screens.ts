@@ -26,10 +26,10 @@ export function screen(registration: api.Registration): string {
 }
 
 /** The buttons for what can be done next, as far as this page knows it. */
-function buttons({ next }: api.Registration): string {
+function buttons({ next, order }: api.Registration): string {
   return next.flatMap(({ action, methods = [], latestDueDate }) => {
     switch (action) {
-      case "pay": return methods.flatMap((method) => way(method, latestDueDate));
+      case "pay": return methods.flatMap((method) => way(method, order, latestDueDate));
       case "person": case "prospect": case "add_item": case "clear_items": case "check": case "mandate": case "sign": case "resend":
       case "cancel_signature": case "cancel_payment": case "consents": case "abandon": return action;
       default: action satisfies api.Later; return [];
@@ -38,13 +38,24 @@ function buttons({ next }: api.Registration): string {
 }
 
 /** A way to pay. */
-function way(method: api.Payment["method"], latestDueDate?: string): string[] {
+function way(method: api.Payment["method"], order?: api.Order, latestDueDate?: string): string[] {
   switch (method) {
-    case "card": return ["pay by card"];
-    case "later": return [`pay by ${latestDueDate}`];
-    case "free": return ["book"];
+    case "card": return [`${orderWords(order)} (pay by card)`];
+    case "later": return [`Order with obligation to pay (by ${latestDueDate})`];
+    case "free": return [orderWords(order)];
     case "desk": return ["paid at the desk"];
     default: method satisfies api.Later; return [];
+  }
+}
+
+/** The words of the button that orders. The terms in `order.essentials` stand directly above it. */
+function orderWords(order?: api.Order): string {
+  switch (order?.button) {
+    case "pay_now": return "Pay now";
+    case "free": return "Sign up for free";
+    case "order_with_obligation_to_pay":
+    case undefined: return "Order with obligation to pay";
+    default: order satisfies { button: api.Later }; return "Order with obligation to pay";
   }
 }
 

@@ -40,6 +40,7 @@ var imports = map[string]string{
 	"flows/statements":       "flows flows/catalogue flows/registration flows/store flows/keyring flows/text upstream/club upstream/mail",
 	"flows/background":       "flows flows/payment flows/registration flows/statements flows/store flows/keyring flows/tracing upstream/club upstream/mail",
 	"flows/store":            "flows flows/keyring upstream/club",
+	"flows/contract":         "flows flows/catalogue flows/schedule",
 	"flows/schedule":         "upstream/club",
 	"flows/text":             "flows",
 	"flows/keyring":          "",

@@ -380,12 +380,12 @@ func TestCartExplainsItsAmounts(t *testing.T) {
 	says("Required with your plan")
 	visitor.Click(`[data-later] summary`)
 	visitor.Fill(`[data-field="dueDate"]`, tomorrow())
-	says("Join now and pay €704.00 at the club by ")
-	lead := visitor.TextOf(`[data-form="later"] .fine`)
+	says("Join now and pay €704.00 at the club.", "Due at the club by ")
+	lead := visitor.TextOf(`[data-form="later"] .due-total`)
 	visitor.Click(`[data-language="fr"]`)
 	visitor.Click(`[data-language="en"]`)
 	visitor.WaitVisible(`[data-language="fr"]`)
-	if again := visitor.TextOf(`[data-form="later"] .fine`); again != lead {
+	if again := visitor.TextOf(`[data-form="later"] .due-total`); again != lead {
 		t.Errorf("shown again, the cart says %q", again)
 	}
 }

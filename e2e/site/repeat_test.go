@@ -8,7 +8,7 @@ import (
 )
 
 // TestBoughtTwiceInBrowser: a visitor who bought an offer and fills the same cart on another device is asked once.
-// "No" leads back to the cart, and only "yes" leads to the processor.
+// "No" leads back to the cart; after a "yes", the order button leads to the processor.
 func TestBoughtTwiceInBrowser(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.Start(t, "FRONTDESK_ASK_REPEATS=all")
@@ -35,6 +35,9 @@ func TestBoughtTwiceInBrowser(t *testing.T) {
 		t.Errorf("before the yes the processor has %+v", held)
 	}
 	other.Click(`[data-pay-again]`)
+	other.WaitVisible(`[data-pay]`)
+	other.expectOrder("en")
+	other.pay()
 	other.enterCard(frontdesktest.ApprovedCard)
 	other.expectMember()
 	if calls := other.calls("createPayment"); calls != 2 {

@@ -63,6 +63,14 @@ func CachedOnly(ctx context.Context, refusal error) context.Context {
 	return context.WithValue(ctx, cachedOnlyKey{}, refusal)
 }
 
+type asCachedKey struct{}
+
+// AsCached returns a context in which a cached value is used as it is, and no newer one is read behind it. What no gateway has cached is
+// read as usual.
+func AsCached(ctx context.Context) context.Context {
+	return context.WithValue(ctx, asCachedKey{}, true)
+}
+
 // inBackoff reports whether reading a newer value failed a moment ago.
 func (v *Version) inBackoff(now time.Time) bool {
 	return now.Sub(time.UnixMilli(v.lastFailure.Load())) < backoff
@@ -121,7 +129,7 @@ func (c *cache[K, V]) entry(ctx context.Context, key K, read func(context.Contex
 
 // refreshBehind begins to load a newer value, unless that is too early.
 func (c *cache[K, V]) refreshBehind(ctx context.Context, key K, cached *entry[V], read func(context.Context) (V, error)) {
-	if now := c.cfg.Now(); !cached.Fresh(now) && !cached.inBackoff(now) {
+	if now := c.cfg.Now(); ctx.Value(asCachedKey{}) == nil && !cached.Fresh(now) && !cached.inBackoff(now) {
 		c.refresh(ctx, key, read)
 	}
 }

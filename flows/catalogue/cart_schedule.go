@@ -3,24 +3,31 @@ package catalogue
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/schedule"
 )
 
-// CartLines returns the lines of a cart, as package schedule adds them up, with the terms of their offers. query selects the
-// catalogue that the cart was filled from, and on is when its buyer agrees to it, or has done.
-func (c *Catalogue) CartLines(ctx context.Context, query ProductQuery, cart flows.Cart, on time.Time) ([]schedule.CartLine, error) {
+// CartLine is a line of a cart, as package schedule adds it up, with its offer.
+type CartLine struct {
+	schedule.CartLine
+	Offer *Offer // nil: the line has none, or the club no longer offers it to this buyer
+}
+
+// CartLines returns the lines of a cart, with the terms of their offers. query selects the catalogue that the cart was filled from,
+// and on is when its buyer agrees to it, or has done.
+func (c *Catalogue) CartLines(ctx context.Context, query ProductQuery, cart flows.Cart, on time.Time) ([]CartLine, error) {
 	at, err := c.Locate(ctx, query.ClientToken, query.ClubID)
 	if err != nil {
 		return nil, err
 	}
 	byID := map[string]flows.Line{}
-	lines := make([]schedule.CartLine, len(cart.Lines))
+	lines := make([]CartLine, len(cart.Lines))
 	for i, line := range cart.Lines {
 		byID[line.ID] = line
-		lines[i] = schedule.CartLine{ID: cart.LineID(i), Parent: line.Parent, Price: line.Price}
+		lines[i].CartLine = schedule.CartLine{ID: cart.LineID(i), Parent: line.Parent, Price: line.Price}
 		if line.Offer == "" {
 			continue
 		}
@@ -32,6 +39,7 @@ func (c *Catalogue) CartLines(ctx context.Context, query ProductQuery, cart flow
 		case err != nil:
 			return nil, err
 		}
+		lines[i].Offer = &offer
 		dated := line
 		if parent, ok := byID[line.Parent]; ok && line.Added && offer.Billing != nil {
 			dated.StartDate, dated.Debit = cmp.Or(line.StartDate, parent.StartDate), cmp.Or(line.Debit, parent.Debit)
@@ -70,4 +78,23 @@ func (c *Catalogue) lineTerms(ctx context.Context, at Club, offer Offer, line fl
 		out.NotBefore = schedule.DateOf(from)
 	}
 	return &out, nil
+}
+
+// IsPersonalised reports whether an offer's price depends on its buyer by a rule of the club system, such as one about tags or debt: the
+// catalogue that everybody sees lacks the offer, or has it at another price. If that catalogue cannot be read, a buyer with tags or a
+// debt counts as one whose price depends on them.
+func (c *Catalogue) IsPersonalised(ctx context.Context, query ProductQuery, offer Offer) bool {
+	buyer := query.Buyer
+	if buyer.Contact == "" {
+		return false
+	}
+	query.Buyer = flows.Buyer{}
+	general, err := c.Offer(ctx, query, offer.IRI.ID())
+	switch {
+	case flows.CodeOf(err) == flows.OfferNotAvailable:
+		return true
+	case err != nil:
+		return buyer.Tags != "" || buyer.Debt != 0
+	}
+	return !reflect.DeepEqual(schedule.OfferOf(general.Listed, general.Commitment), schedule.OfferOf(offer.Listed, offer.Commitment))
 }

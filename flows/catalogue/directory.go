@@ -35,6 +35,7 @@ type Details struct {
 	Labels       map[string]Text         `yaml:"labels"`   // for texts of the club system, by themselves
 	Cancellation CancellationTerms       `yaml:"cancellation"`
 	Proofs       Proofs                  `yaml:"proofs"`
+	Contract     ContractTerms           `yaml:"contract"`
 
 	zone *time.Location // of TimeZone; nil if it is not known
 }
@@ -187,7 +188,7 @@ func (d *Directory) Details(clubID string) Details {
 // Zone returns the time zone of a club; nil if it is not known.
 func (d *Directory) Zone(clubID string) *time.Location { return d.Details(clubID).zone }
 
-// or returns details in which others replace those that are not known. Groups, products, offers and labels
+// or returns details in which others replace those that are not known. Groups, products, offers, labels and the terms of contracts
 // are merged.
 func (d Details) or(other Details) Details {
 	if d.TimeZone == "" {
@@ -211,6 +212,7 @@ func (d Details) or(other Details) Details {
 	}
 	d.Groups, d.Offers = merged(d.Groups, other.Groups), merged(d.Offers, other.Offers)
 	d.Products, d.Labels = merged(d.Products, other.Products), merged(d.Labels, other.Labels)
+	d.Contract = d.Contract.or(other.Contract)
 	return d.orStatements(other)
 }
 

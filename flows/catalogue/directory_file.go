@@ -128,6 +128,7 @@ func (p *problems) checkDetails(at string, details Details) {
 	p.checkContact(at, details.Phone, details.Email)
 	p.checkStatements(at, details)
 	p.checkProducts(at, details)
+	p.checkContract(at+".contract", details.Contract)
 	p.refuse(details.URL != "" && !isWebAddress(details.URL), at+".url", "%q must be an address that begins with https:// or http://",
 		details.URL)
 	p.refuse(len(details.OpeningHours) > maxOpeningHours, at+".openingHours", "must have at most %d entries", maxOpeningHours)

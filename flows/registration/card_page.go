@@ -21,27 +21,27 @@ func (s *Service) CardPageURL(id flows.PaymentID) string {
 	return s.cfg.PublicURL + "/pay/" + string(id) + "/" + proofEncoding.EncodeToString(s.cfg.Keys.Sign(cardPageText(id)))
 }
 
-// CardPage returns a card payment for its page, and polls the latest one as Get does. ReturnURL is never empty. NotFound without the proof
-// of its address, before anything is read, and once the registration is erased. StorageUnavailable while a payment that Redis has lost is
-// looked up at the processor.
-func (s *Service) CardPage(ctx context.Context, id flows.PaymentID, proof string) (flows.ShownPayment, error) {
+// CardPage returns a card payment for its page, with its registration, and polls the latest one as Get does. ReturnURL is never empty.
+// NotFound without the proof of its address, before anything is read, and once the registration is erased. StorageUnavailable while a
+// payment that Redis has lost is looked up at the processor.
+func (s *Service) CardPage(ctx context.Context, id flows.PaymentID, proof string) (flows.ShownPayment, flows.View, error) {
 	signature, err := proofEncoding.DecodeString(proof)
 	if err != nil || !s.cfg.Keys.Verify(cardPageText(id), signature) {
-		return flows.ShownPayment{}, &flows.Error{Code: flows.NotFound, Err: err}
+		return flows.ShownPayment{}, flows.View{}, &flows.Error{Code: flows.NotFound, Err: err}
 	}
 	registration, _ := id.Split()
 	record, latest, err := s.cfg.Store.Registration(ctx, registration)
 	if errors.Is(err, flows.ErrNotFound) {
 		if err := s.cfg.Payments.LookUp(ctx, registration); err != nil {
-			return flows.ShownPayment{}, err
+			return flows.ShownPayment{}, flows.View{}, err
 		}
 		record, latest, err = s.cfg.Store.Registration(ctx, registration)
 	}
 	switch {
 	case err != nil:
-		return flows.ShownPayment{}, flows.StorageFailed(err)
+		return flows.ShownPayment{}, flows.View{}, flows.StorageFailed(err)
 	case record.Erased:
-		return flows.ShownPayment{}, &flows.Error{Code: flows.NotFound}
+		return flows.ShownPayment{}, flows.View{}, &flows.Error{Code: flows.NotFound}
 	}
 	payment := latest
 	if payment == nil || payment.ID != id {
@@ -51,7 +51,7 @@ func (s *Service) CardPage(ctx context.Context, id flows.PaymentID, proof string
 		payment = latest
 	}
 	if err != nil {
-		return flows.ShownPayment{}, err
+		return flows.ShownPayment{}, flows.View{}, err
 	}
 	if payment.ReturnURL == "" { // as Description, of a rebuilt payment
 		payment.ReturnURL = s.sitePage(record.ID)
@@ -59,7 +59,7 @@ func (s *Service) CardPage(ctx context.Context, id flows.PaymentID, proof string
 			payment.Description = at.Name
 		}
 	}
-	return record.Shown(payment, latest, s.cfg.Now()), nil
+	return record.Shown(payment, latest, s.cfg.Now()), s.view(record, latest), nil
 }
 
 // sitePage is the address of a registration on the signup site.

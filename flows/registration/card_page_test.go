@@ -21,7 +21,10 @@ func (w *world) proofOf(g *gateway, id flows.PaymentID) string {
 // cardPage reads a payment as its card page does.
 func (w *world) cardPage(g *gateway, id flows.PaymentID, proof string) flows.ShownPayment {
 	w.Helper()
-	return must(w, func() (flows.ShownPayment, error) { return g.Registrations.CardPage(w.Context(), id, proof) })
+	return must(w, func() (flows.ShownPayment, error) {
+		shown, _, err := g.Registrations.CardPage(w.Context(), id, proof)
+		return shown, err
+	})
 }
 
 // TestCardPageNeedsItsProof: each payment has an address of its own, which only a configured seal key makes.
@@ -46,7 +49,7 @@ func TestCardPageNeedsItsProof(t *testing.T) {
 		"another spelling": proof[:42] + "_", "not base64": strings.Repeat("!", 43),
 		"of another payment": world.proofOf(gateway, other.ID), "of another key": world.proofOf(elsewhere, payment.ID),
 	} {
-		if _, err := gateway.Registrations.CardPage(t.Context(), payment.ID, wrong); wrong == proof || flows.CodeOf(err) != flows.NotFound {
+		if _, _, err := gateway.Registrations.CardPage(t.Context(), payment.ID, wrong); wrong == proof || flows.CodeOf(err) != flows.NotFound {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -54,14 +57,14 @@ func TestCardPageNeedsItsProof(t *testing.T) {
 		t.Error("the processor was asked about a payment without its proof")
 	}
 	next := flows.NewPaymentID(payment.Registration, 2)
-	if _, err := gateway.Registrations.CardPage(t.Context(), next, world.proofOf(gateway, next)); flows.CodeOf(err) == "" {
+	if _, _, err := gateway.Registrations.CardPage(t.Context(), next, world.proofOf(gateway, next)); flows.CodeOf(err) == "" {
 		t.Error("a payment that does not exist has a page")
 	}
 	during, after := world.Gateway(gatewayOptions{Keys: newKeyring(t, "two", "one")}), elsewhere
 	if shown := world.cardPage(during, payment.ID, proof); shown.ID != payment.ID || world.proofOf(during, payment.ID) == proof {
 		t.Errorf("during a rotation the page shows %+v", shown)
 	}
-	if _, err := after.Registrations.CardPage(t.Context(), payment.ID, proof); flows.CodeOf(err) != flows.NotFound {
+	if _, _, err := after.Registrations.CardPage(t.Context(), payment.ID, proof); flows.CodeOf(err) != flows.NotFound {
 		t.Errorf("after the former key was removed: %v", err)
 	}
 }
@@ -107,7 +110,7 @@ func TestCardPageAfterRedisForgot(t *testing.T) {
 	}
 	world.Wipe()
 	unknown := flows.NewPaymentID("00000000-0000-4000-8000-000000000000", 1)
-	_, err := gateway.Registrations.CardPage(t.Context(), unknown, world.proofOf(gateway, unknown))
+	_, _, err := gateway.Registrations.CardPage(t.Context(), unknown, world.proofOf(gateway, unknown))
 	if flows.CodeOf(err) != flows.StorageUnavailable {
 		t.Errorf("while no further rebuild may begin: %v", err)
 	}
@@ -127,7 +130,7 @@ func TestCardPageOfAnErasedRegistration(t *testing.T) {
 	if err := gateway.Store.SaveRegistration(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	_, err = gateway.Registrations.CardPage(t.Context(), payment.ID, world.proofOf(gateway, payment.ID))
+	_, _, err = gateway.Registrations.CardPage(t.Context(), payment.ID, world.proofOf(gateway, payment.ID))
 	if flows.CodeOf(err) != flows.NotFound {
 		t.Errorf("the page of an erased registration: %v", err)
 	}

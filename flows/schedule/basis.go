@@ -60,6 +60,8 @@ const (
 	OutOfRange Rule = "out_of_range"
 	// OfferUnknown: the club no longer offers to this buyer what is in the cart.
 	OfferUnknown Rule = "offer_unknown"
+	// OffersUnread: the club's offers cannot be read at the moment.
+	OffersUnread Rule = "offers_unread"
 )
 
 // Verdict is a basis with the rules behind it; no rule means exact.
@@ -77,7 +79,7 @@ func verdict(rules ...Rule) Verdict {
 		}
 		weighed.Rules = append(weighed.Rules, rule)
 		switch rule {
-		case PeriodUnreadable, CountUnknown, ProrataUnknown, OutOfRange, OfferUnknown:
+		case PeriodUnreadable, CountUnknown, ProrataUnknown, OutOfRange, OfferUnknown, OffersUnread:
 			weighed.Basis = Unknown
 		default:
 			if weighed.Basis == Exact {

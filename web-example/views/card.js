@@ -6,15 +6,13 @@
  */
 import { Problem, getConfig } from "../api.js";
 import { button, h, icon, working } from "../dom.js";
-import { money } from "../format.js";
 import { confirmCard } from "../journey.js";
 import { ProcessorAway, confirm, load, mount, needsCard } from "../processor.js";
 import { embeddedCard, returnUrl } from "../route.js";
 import { get, set } from "../store.js";
 import { language, text } from "../text.js";
 import { waysOut } from "./abandon.js";
-
-/** @typedef {import("../contract").Payment} Payment */
+import { label, ordering } from "./order.js";
 
 /**
  * The number of readings after which a payment's state is believed. Right after the buyer returns from the processor's
@@ -42,21 +40,21 @@ export function showCard(place, step, { registration, confirmed, readings, busy 
   shown = wanted;
   place.hidden = !wanted;
   place.replaceChildren();
-  if (registration && payment && card && wanted) begin(place, registration, payment, card);
+  if (registration && payment && card && wanted) begin(place, registration, card);
 }
 
 /**
  * @param {HTMLElement} place
  * @param {import("../contract").Registration} registration
- * @param {Payment} payment
  * @param {{ clientSecret: string, publishableKey: string }} card
  */
-async function begin(place, registration, { total }, { clientSecret: secret, publishableKey }) {
+async function begin(place, registration, { clientSecret: secret, publishableKey }) {
   const fields = h("div", { class: "card-fields", "data-card-fields": "loading" }, h("i", { class: "bone bone-box", "aria-hidden": true }));
   const error = h("p", { class: "field-error", role: "alert", "data-card-error": "" });
   const pay = h("button", { class: "button button-wide", id: "pay-card", "data-pay-card": true, hidden: true },
-    icon("lock"), working(text.cart.pay(money(total)), text.cart.paying));
-  const form = h("form", { class: "panel card-form", novalidate: true, "data-form": "card", "aria-label": text.card.label }, fields, error, pay);
+    icon("lock"), working(label(registration), text.cart.paying));
+  const form = h("form", { class: "panel card-form", novalidate: true, "data-form": "card", "aria-label": text.card.label },
+    fields, error, h("div", { class: "ordering" }, ordering(registration, pay)));
   place.append(form, h("div", { class: "actions" }, waysOut(registration)));
   /** @param {string} [words] */
   const refuse = (words) => error.replaceChildren(...(words ? [icon("alert"), words] : []));

@@ -1,8 +1,8 @@
 // @ts-check
 /** The fourth step: review the cart from the club system, with what is due today and later, and pay. */
-import { button, h, heading, icon, price, ticks } from "../dom.js";
+import { button, h, heading, icon, ticks } from "../dom.js";
 import { date, dayRange, moment, money, monthOf } from "../format.js";
-import { cartSchedules, changeItem, checkAgain, keepOne, payAgain, removeItem } from "../journey.js";
+import { cartSchedules, changeItem, checkAgain, keepOne, removeItem, wantAgain } from "../journey.js";
 import { can, go, isSettled, isTooYoungOrOld, linkTo, signsNext, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
@@ -15,6 +15,7 @@ import { debitOf } from "./debit.js";
 import { elsewhere, leaveHere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
 import { accepting } from "./legal.js";
+import { essentials, guarantee, ordering } from "./order.js";
 import { outcome, payButton } from "./payment.js";
 import { failed, follows, partsOf } from "./plan.js";
 import { prospectLink } from "./prospect.js";
@@ -204,38 +205,38 @@ const more = (registration) =>
 /** @param {Registration} registration */
 const due = (registration) =>
   h("section", { class: "due", "aria-labelledby": "due-heading" },
-    h("div", { class: "due-total" },
-      h("h2", { id: "due-heading" }, text.cart.dueNow),
-      h("span", { "data-due": registration.cart.dueNow.amount }, price(registration.cart.dueNow)),
-      registration.cart.taxes?.map(({ percent, included }) => h("p", { class: "fine", "data-tax": percent }, text.cart.taxOf(percent, money(included)))) ?? h("p", { class: "fine" }, text.cart.tax)),
-    h("div", { class: "tear" }),
+    h("h2", { id: "due-heading" }, text.order.heading),
     toPay(registration),
     h("p", { class: "fine" }, text.cart.kept(moment(registration.expiresAt))));
 
 /** @param {Registration} registration */
 function toPay(registration) {
   const offered = ways(registration);
-  const latest = registration.next.find((one) => one.action === "pay")?.latestDueDate;
-  if (offered.includes("free")) {
-    return h("div", {}, signedMandate(registration), accepting("pay"), payButton(registration.mandate?.state === "signed" ? text.cart.order : text.cart.confirm, "tick"), h("p", { class: "fine pay-note" }, text.cart.confirmNote));
+  if (!offered.length) {
+    const isClosed = registration.cart.valid && !signsNext(registration);
+    return [essentials(registration), signsNext(registration) && toSign(registration), isClosed && atClub(registration)];
   }
   const { repeat } = get();
-  if (offered.length && repeat?.registration === registration.id && repeat.way.cart === registration.cart.revision) return asksRepeat();
-  if (offered.length) {
-    return h("div", {},
-      signedMandate(registration),
-      accepting("pay"),
-      offered.includes("card") && payButton(text.cart.pay(money(registration.cart.dueNow))),
-      offered.includes("card") && h("p", { class: "fine pay-note" }, text.cart.payNote),
-      latest && laterForm(latest, registration.cart.dueNow, !!registration.payment || !offered.includes("card")));
-  }
-  if (signsNext(registration)) return toSign(registration);
-  return registration.cart.valid && h("div", { class: "notice", "data-at-club": true }, icon("info"), h("div", {}, h("p", {}, text.cart.notHere), contact(registration.clubId)));
+  const asks = repeat?.registration === registration.id && repeat.way.cart === registration.cart.revision && !repeat.agreed;
+  const latest = registration.next.find((one) => one.action === "pay")?.latestDueDate;
+  const note = offered.includes("free") ? text.cart.confirmNote : offered.includes("card") && text.cart.payNote;
+  return [
+    signedMandate(registration),
+    guarantee(registration),
+    accepting("pay"),
+    note && h("p", { class: "fine pay-note" }, note),
+    h("div", { class: "tear" }),
+    asks ? [essentials(registration), asksRepeat()] : (offered.includes("card") || offered.includes("free")) && h("div", { class: "ordering" }, ordering(registration, payButton(registration))),
+    latest && !asks && laterForm(registration, latest, !!registration.payment || !offered.includes("card")),
+  ].flat();
 }
+
+/** @param {Registration} registration that can be paid only at the club */
+const atClub = ({ clubId }) => h("div", { class: "notice", "data-at-club": true }, icon("info"), h("div", {}, h("p", {}, text.cart.notHere), contact(clubId)));
 
 /**
  * Asks after a recent purchase of the same offer whether the visitor wants it again. "No" takes the place of the pay button,
- * with its focus: a double click, or Enter pressed twice, buys nothing.
+ * with its focus: a double click, or Enter pressed twice, buys nothing. "Yes" brings the pay button back.
  */
 const asksRepeat = () =>
   h("div", { class: "notice notice-block", role: "group", "aria-labelledby": "repeat", "aria-describedby": "repeat-why", "data-repeat": true },
@@ -244,7 +245,7 @@ const asksRepeat = () =>
       h("p", { id: "repeat-why" }, text.cart.repeat.why),
       h("div", { class: "actions" },
         button({ class: "button button-wide", id: "pay", "data-keep-one": true, onclick: keepOne }, text.cart.repeat.no),
-        button({ class: "button button-wide button-quiet", "data-pay-again": true, onclick: payAgain }, text.cart.repeat.yes))));
+        button({ class: "button button-wide button-quiet", "data-pay-again": true, onclick: wantAgain }, text.cart.repeat.yes))));
 
 /** @param {Registration} registration */
 const signedMandate = ({ mandate }) =>

@@ -6,30 +6,32 @@ import { payLater } from "../journey.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 import { field, mark, markOne } from "./field.js";
+import { ordering } from "./order.js";
 
 /** The suggested number of days until the payment. */
 const USUAL = 14;
 
 /**
+ * @param {import("../contract").Registration} registration
  * @param {string} latest the last day that the gateway accepts
- * @param {import("../contract").Money} amount
  * @param {boolean} open whether it is shown at once: after a payment by card that did not succeed, or if no card is accepted
  */
-export function laterForm(latest, amount, open) {
+export function laterForm(registration, latest, open) {
   const usual = inDays(USUAL) < latest ? inDays(USUAL) : latest;
-  const words = (/** @type {string} */ day) => text.cart.later.lead(money(amount), date(day));
-  const lead = h("p", { class: "fine" }, words(usual));
+  const about = h("span", {}, text.cart.later.due(date(usual)));
   /** @param {Event & { currentTarget: HTMLInputElement }} event */
   const choose = ({ currentTarget: input }) => {
     markOne(input, "");
-    if (input.checkValidity()) lead.textContent = words(input.value);
+    if (input.checkValidity()) about.textContent = text.cart.later.due(date(input.value));
   };
+  const order = h("button", { class: "button button-quiet button-wide", "data-pay-later": true }, icon("calendar"),
+    working(text.order.buttons.order_with_obligation_to_pay, text.cart.paying)); // the buyer must pay after the order
   return h("details", { class: "later", "data-later": true, open },
     h("summary", {}, text.cart.later.summary, icon("down")),
     h("form", { "data-form": "later", novalidate: true, onsubmit: submit },
-      lead,
+      h("p", { class: "fine" }, text.cart.later.lead(money(registration.cart.dueNow))),
       field("dueDate", { label: text.cart.later.dueDate, hint: text.cart.later.until(date(latest)) }, { type: "date", required: true, min: get().details?.startDates.earliest ?? today(), max: latest, value: usual, oninput: choose }),
-      h("button", { class: "button button-quiet button-wide", "data-pay-later": true }, icon("calendar"), working(text.cart.later.go, text.cart.paying))));
+      h("div", { class: "ordering" }, ordering(registration, order, about))));
 }
 
 /** @param {SubmitEvent} event */

@@ -4,7 +4,6 @@
  * in doubt has no button.
  */
 import { button, h, heading, icon, ticks, working } from "../dom.js";
-import { money } from "../format.js";
 import { pay } from "../journey.js";
 import { canPay, embeddedCard, isKnown } from "../route.js";
 import { get } from "../store.js";
@@ -14,6 +13,7 @@ import { READINGS_TO_BELIEVE } from "./card.js";
 import { contact } from "./contact.js";
 import { leaveHere } from "./elsewhere.js";
 import { said } from "./message.js";
+import { label, ordering } from "./order.js";
 
 /**
  * @typedef {import("../contract").Payment} Payment
@@ -90,11 +90,13 @@ function stateOf(payment) {
 }
 
 /**
- * The button that pays. It exists only where `canPay` allows it, and is disabled as soon as it is pressed.
- * @param {string} label
+ * The button that orders and pays. It exists only where `canPay` allows it, directly below the essential terms, and is disabled as
+ * soon as it is pressed.
+ * @param {Registration} registration
  */
-export const payButton = (label, picture = "lock") =>
-  button({ class: "button button-wide", id: "pay", "data-pay": true, onclick: pay }, icon(picture), working(label, text.cart.paying));
+export const payButton = (registration) =>
+  button({ class: "button button-wide", id: "pay", "data-pay": true, onclick: pay },
+    icon(registration.cart.dueNow.amount > 0 ? "lock" : "tick"), working(label(registration), text.cart.paying));
 
 /**
  * How the last payment ended, for visitors who are back at the cart; the gateway's message if this page does not know where they stand.
@@ -134,7 +136,7 @@ function reason(payment) {
  */
 const actions = (registration, payment) =>
   h("div", { class: "actions" },
-    embeddedCard(payment) ? null : canPay(registration) ? payButton(payment.method === "card" ? text.payment.again(money(payment.total)) : text.settlement.again) : processorLink(payment),
+    embeddedCard(payment) ? null : canPay(registration) ? h("div", { class: "ordering" }, ordering(registration, payButton(registration))) : processorLink(payment),
     !embeddedCard(payment) && waysOut(registration));
 
 /**

@@ -111,8 +111,8 @@ const line = ({ dueNow }, movement) =>
       h("small", {}, movement.kind === "due_now" ? parts(dueNow) : movement.kind === "debit" && text.plan.debit, estimated(movement))),
     h("span", { class: "amount" }, money(movement.price)));
 
-/** @param {Debit} debit */
-const estimated = ({ basis }) => basis === "estimated" && h("span", { class: "tag tag-estimated", "data-estimated": true }, text.plan.estimated);
+/** @param {{ basis: string }} debit */
+export const estimated = ({ basis }) => basis === "estimated" && h("span", { class: "tag tag-estimated", "data-estimated": true }, text.plan.estimated);
 
 /** @param {Schedule["dueNow"]} dueNow */
 function parts({ parts: all, extras = [] }) {
@@ -147,7 +147,7 @@ function then({ basis, recurrence, debits, total, firstStatement }, shown) {
  * @param {Debit[]} debits
  * @returns {Debit[][]}
  */
-function runs(debits) {
+export function runs(debits) {
   /** @type {Debit[][]} */
   const all = [];
   for (const debit of debits) {
@@ -173,7 +173,7 @@ function run(alike, at, all) {
 const ROUGH = ["months_as_weeks", "rounded"];
 
 /** @param {{ price: import("../contract").Money, rules?: string[] }} debit */
-const roughly = ({ price, rules: names = [] }) => (names.some((name) => ROUGH.includes(name)) ? text.plan.about(money(price)) : money(price));
+export const roughly = ({ price, rules: names = [] }) => (names.some((name) => ROUGH.includes(name)) ? text.plan.about(money(price)) : money(price));
 
 /** @param {Debit[]} debits */
 const all = (debits) =>

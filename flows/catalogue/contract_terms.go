@@ -1,0 +1,95 @@
+package catalogue
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"frontdesk/flows/schedule"
+)
+
+// ContractTerms is what a club's contracts say beyond their prices.
+type ContractTerms struct {
+	Renewal      Text                      `yaml:"renewal"`      // what happens after the minimum term
+	Notice       Text                      `yaml:"notice"`       // how much notice ends the contract
+	NoticePeriod string                    `yaml:"noticePeriod"` // the same as an ISO 8601 duration; empty: not known
+	Withdrawal   map[string]WithdrawalRule `yaml:"withdrawal"`   // by the product's type
+}
+
+// WithdrawalRule says whether, and from when, the buyer of a product can withdraw from the contract (Directive 2011/83/EU, articles 9
+// and 16). Its zero value is the rule for services.
+type WithdrawalRule struct {
+	Right     *bool  `yaml:"right"`     // nil: true
+	From      string `yaml:"from"`      // FromContract or FromDelivery; empty: FromContract
+	Exception Text   `yaml:"exception"` // why there is no right
+}
+
+// When a withdrawal period begins.
+const (
+	FromContract = "contract" // the day on which the contract is made
+	FromDelivery = "delivery" // the day on which the buyer gets the goods
+)
+
+// goods is the product type of what is handed over.
+const goods = "regular"
+
+// HasRight reports whether the buyer can withdraw.
+func (r WithdrawalRule) HasRight() bool { return r.Right == nil || *r.Right }
+
+// WithdrawalRule returns the rule for a type of product. Without one of the operator's, a period begins with the contract, and with the
+// delivery of goods.
+func (t ContractTerms) WithdrawalRule(productType string) WithdrawalRule {
+	rule, ok := t.Withdrawal[productType]
+	if !ok && productType == goods {
+		rule.From = FromDelivery
+	}
+	rule.From = cmp.Or(rule.From, FromContract)
+	return rule
+}
+
+// or returns terms in which others replace those that are not known.
+func (t ContractTerms) or(other ContractTerms) ContractTerms {
+	if t.Renewal == nil {
+		t.Renewal = other.Renewal
+	}
+	if t.Notice == nil {
+		t.Notice = other.Notice
+	}
+	t.NoticePeriod, t.Withdrawal = cmp.Or(t.NoticePeriod, other.NoticePeriod), merged(t.Withdrawal, other.Withdrawal)
+	return t
+}
+
+var productTypes = regexp.MustCompile(`^[a-z_]{1,64}$`)
+
+// maxTerms is the longest text about a contract, as in the public contract.
+const maxTerms = 500
+
+func (p *problems) checkContract(at string, terms ContractTerms) {
+	p.checkTerms(at+".renewal", terms.Renewal)
+	p.checkTerms(at+".notice", terms.Notice)
+	months, days := schedule.ParseDuration(terms.NoticePeriod)
+	p.refuse(terms.NoticePeriod != "" && months+days == 0, at+".noticePeriod", "%q must be a duration such as P1M or P14D", terms.NoticePeriod)
+	for _, kind := range slices.Sorted(maps.Keys(terms.Withdrawal)) {
+		rule, at := terms.Withdrawal[kind], at+".withdrawal."+kind
+		p.refuse(!productTypes.MatchString(kind), at, "must be a type of product, such as subscription")
+		p.refuse(rule.From != "" && rule.From != FromContract && rule.From != FromDelivery, at+".from", "%q must be %s or %s", rule.From,
+			FromContract, FromDelivery)
+		p.refuse(rule.From != "" && !rule.HasRight(), at+".from", "must be absent without a right")
+		p.refuse(rule.HasRight() && len(rule.Exception) > 0, at+".exception", "must be absent unless right is false")
+		p.refuse(!rule.HasRight() && len(rule.Exception) == 0, at+".exception", "is missing: say why buyers have no right to withdraw")
+		p.checkTerms(at+".exception", rule.Exception)
+	}
+}
+
+// checkTerms checks a text about a contract. It must be in a language that every visitor can be shown.
+func (p *problems) checkTerms(at string, text Text) {
+	for _, tag := range slices.Sorted(maps.Keys(text)) {
+		p.refuse(!tags.MatchString(tag), at, "%q must be a language such as en", tag)
+		p.refuse(strings.TrimSpace(text[tag]) == "", at, "must not be empty")
+		p.refuse(len([]rune(text[tag])) > maxTerms, at, "must have at most %d characters", maxTerms)
+		p.refuse(strings.ContainsFunc(text[tag], func(r rune) bool { return r < ' ' || r == 0x7f }), at, "must be on one line")
+	}
+	p.refuse(len(text) > 1 && text["en"] == "", at, "must have en among its languages")
+}

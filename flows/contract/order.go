@@ -1,0 +1,237 @@
+// Package contract is what a buyer orders: the words that the order button must have, and what the buyer must see directly above it
+// (Directive 2011/83/EU, article 8(2)). Start reading at OrderOf.
+package contract
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/schedule"
+)
+
+// Button says which words the order button must have. A duty to pay later, or under a condition, counts too (CJEU C-249/21, C-400/22).
+type Button string
+
+// The buttons.
+const (
+	WithObligation Button = "order_with_obligation_to_pay" // a debit or another payment follows today's, or may follow
+	PayNow         Button = "pay_now"                      // all of it is due today
+	Free           Button = "free"                         // nothing is ever due
+)
+
+// Order is what a buyer agrees to with the order button.
+type Order struct {
+	Button Button
+	Items  []Item // the lines of the cart
+	schedule.CartSchedule
+	// MinimumTerm is the longest commitment of the items, an ISO 8601 duration; empty: none.
+	MinimumTerm string
+	// Notice is the operator's text about contracts that do not end by themselves, and Renewal the one about those of them that have a
+	// minimum term; empty: the order has none, or the operator says nothing.
+	Renewal, Notice catalogue.Text
+}
+
+// Item is a line of the cart, as its buyer orders it.
+type Item struct {
+	Commitment   string // ISO 8601 duration; empty: none
+	Withdrawal   Withdrawal
+	Personalised bool // its price depends on the buyer's tags or debt
+}
+
+// Withdrawal is the buyer's right to withdraw from the contract.
+type Withdrawal struct {
+	Right     bool
+	From      string         // catalogue.FromContract or catalogue.FromDelivery; empty without a right
+	Until     schedule.Date  // the last day, which ends at the club's midnight; zero: it depends on the delivery, or there is no right
+	Exception catalogue.Text // why there is no right
+}
+
+const (
+	// withdrawalDays is the period of article 9 of Directive 2011/83/EU. The day on which it begins does not count.
+	withdrawalDays = 14
+	// patience is how long an order waits for offers that no gateway has cached, so that a club system that hangs delays no response for
+	// longer.
+	patience = 2 * time.Second
+)
+
+// OrderOf returns the order of a registration. It never fails: as long as the offers cannot be read, what follows today's payment is
+// unknown, and the button is that of a duty to pay. Offers in the cache are used as they are, so that it makes no call for them.
+func OrderOf(ctx context.Context, offers *catalogue.Catalogue, view flows.View, now time.Time) Order {
+	ctx, cancel := context.WithTimeout(catalogue.AsCached(ctx), patience)
+	defer cancel()
+	lines, err := offers.CartLines(ctx, queryOf(view), view.Cart, agreedOn(view, now))
+	if err != nil {
+		lines = unread(view.Cart)
+	}
+	club := offers.Details(view.ClubID)
+	order := orderOf(view, lines, club, now)
+	for i, line := range lines {
+		order.Items[i].Personalised = line.Offer != nil && offers.IsPersonalised(ctx, queryOf(view), *line.Offer)
+	}
+	return order
+}
+
+// Schedule returns what a registration's cart costs, and when.
+func Schedule(ctx context.Context, offers *catalogue.Catalogue, view flows.View, now time.Time) (schedule.CartSchedule, error) {
+	on := agreedOn(view, now)
+	lines, err := offers.CartLines(ctx, queryOf(view), view.Cart, on)
+	if err != nil {
+		return schedule.CartSchedule{}, err
+	}
+	return scheduleOf(view.Cart, lines, dayOf(offers.Details(view.ClubID), on)), nil
+}
+
+// orderOf computes an order. Nothing but its arguments counts.
+func orderOf(view flows.View, lines []catalogue.CartLine, club catalogue.Details, now time.Time) Order {
+	order := Order{
+		Items:        make([]Item, len(lines)),
+		CartSchedule: scheduleOf(view.Cart, lines, dayOf(club, agreedOn(view, now))),
+	}
+	made := dayOf(club, madeOn(view, now))
+	for i := range lines {
+		kind, commitment := soldAs(view, lines, i)
+		order.Items[i] = Item{Commitment: commitment, Withdrawal: withdrawalOf(club.Contract.WithdrawalRule(kind), made)}
+		if isLonger(commitment, order.MinimumTerm) {
+			order.MinimumTerm = commitment
+		}
+		if mayContinue(lines[i]) {
+			order.Notice = club.Contract.Notice
+			if commitment != "" {
+				order.Renewal = club.Contract.Renewal
+			}
+		}
+	}
+	order.Button = buttonOf(view, order.CartSchedule)
+	return order
+}
+
+// buttonOf decides on the safe side: unless it is certain that nothing follows, the button says that the buyer must pay.
+func buttonOf(view flows.View, costs schedule.CartSchedule) Button {
+	isDebited := slices.ContainsFunc(view.Items, func(item flows.Item) bool { return item.Mandate })
+	switch {
+	case len(costs.Debits) > 0, len(costs.Recurrences) > 0, costs.Basis != schedule.Exact, isDebited, isDeferred(view):
+		return WithObligation
+	case costs.DueNow.Amount > 0:
+		return PayNow
+	}
+	return Free
+}
+
+// isDeferred reports whether the buyer has agreed to pay later, or can pay in no other way.
+func isDeferred(view flows.View) bool {
+	if view.Payment.Live() && view.Payment.Method == flows.Deferred {
+		return true
+	}
+	return len(view.Methods) > 0 && !slices.ContainsFunc(view.Methods, func(method flows.Method) bool { return method != flows.Deferred })
+}
+
+func scheduleOf(cart flows.Cart, lines []catalogue.CartLine, today schedule.Date) schedule.CartSchedule {
+	costs := schedule.Cart{Today: today, Total: cart.Total, Lines: make([]schedule.CartLine, len(lines))}
+	for i, line := range lines {
+		costs.Lines[i] = line.CartLine
+	}
+	return schedule.OfCart(costs)
+}
+
+// unread returns the lines of a cart whose offers cannot be read.
+func unread(cart flows.Cart) []catalogue.CartLine {
+	lines := make([]catalogue.CartLine, len(cart.Lines))
+	for i, line := range cart.Lines {
+		lines[i].CartLine = schedule.CartLine{ID: cart.LineID(i), Parent: line.Parent, Price: line.Price}
+		if line.Offer != "" {
+			lines[i].Rules = []schedule.Rule{schedule.OffersUnread}
+		}
+	}
+	return lines
+}
+
+// mayContinue reports whether a line is debited without end, or may be.
+func mayContinue(line catalogue.CartLine) bool {
+	if line.Terms == nil {
+		return len(line.Rules) > 0
+	}
+	return len(line.Terms.Recurrences) > 0
+}
+
+// soldAs returns the product type and the commitment of a line, by its offer or, where that is not read, by what was known when the
+// buyer chose it. An adjustment is sold as the line that it belongs to.
+func soldAs(view flows.View, lines []catalogue.CartLine, i int) (kind, commitment string) {
+	line := view.Cart.Lines[i]
+	if lines[i].Offer != nil {
+		return lines[i].Offer.Type, lines[i].Offer.Commitment
+	}
+	if at := slices.IndexFunc(view.Items, func(item flows.Item) bool { return item.ID == line.ID }); at >= 0 {
+		return view.Items[at].Type, view.Items[at].Commitment
+	}
+	parent := slices.IndexFunc(view.Cart.Lines, func(one flows.Line) bool { return one.ID != "" && one.ID == line.Parent })
+	if line.Offer == "" && parent >= 0 && parent < i {
+		kind, _ = soldAs(view, lines, parent)
+	}
+	return kind, ""
+}
+
+// withdrawalOf applies a rule to a contract that is made on a day.
+func withdrawalOf(rule catalogue.WithdrawalRule, made schedule.Date) Withdrawal {
+	if !rule.HasRight() {
+		return Withdrawal{Exception: rule.Exception}
+	}
+	right := Withdrawal{Right: true, From: rule.From}
+	if rule.From == catalogue.FromContract {
+		right.Until = LastWithdrawalDay(made)
+	}
+	return right
+}
+
+// LastWithdrawalDay returns the last day of a withdrawal period that begins on a day. A period that would end on a Saturday or Sunday ends
+// on the next Monday (Regulation (EEC, Euratom) No 1182/71, article 3). Public holidays are not known, and would make it longer.
+func LastWithdrawalDay(from schedule.Date) schedule.Date {
+	last := from.AddDays(withdrawalDays)
+	switch time.Date(last.Year, last.Month, last.Day, 0, 0, 0, 0, time.UTC).Weekday() {
+	case time.Saturday:
+		return last.AddDays(2)
+	case time.Sunday:
+		return last.AddDays(1)
+	}
+	return last
+}
+
+// isLonger compares ISO 8601 durations. A month counts as 30 days.
+func isLonger(one, other string) bool {
+	length := func(duration string) int {
+		months, days := schedule.ParseDuration(duration)
+		return 30*months + days
+	}
+	return length(one) > length(other)
+}
+
+// agreedOn is when the buyer agrees to the cart, or has done.
+func agreedOn(view flows.View, now time.Time) time.Time {
+	if view.Payment != nil && view.Phase != flows.Open {
+		return view.Payment.CreatedAt
+	}
+	return now
+}
+
+// madeOn is when the contract is made: when the club system has recorded the payment, or else when the buyer agrees.
+func madeOn(view flows.View, now time.Time) time.Time {
+	if view.Phase == flows.Completed {
+		return view.Payment.Since(flows.Recorded)
+	}
+	return agreedOn(view, now)
+}
+
+func dayOf(club catalogue.Details, at time.Time) schedule.Date {
+	return schedule.DateOf(club.Today(at))
+}
+
+// queryOf selects the catalogue that the cart was filled from.
+func queryOf(view flows.View) catalogue.ProductQuery {
+	query := catalogue.ProductQuery{ClientToken: view.ClientToken, ClubID: view.ClubID, Channel: view.Channel}
+	if view.Identified() {
+		query.Buyer = *view.Contact.Buyer
+	}
+	return query
+}

@@ -1,0 +1,237 @@
+package contract_test
+
+import (
+	"log/slog"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/flowstest"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/contract"
+	"frontdesk/flows/schedule"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+func TestMain(m *testing.M) { frontdesktest.Main(m) }
+
+const terms = `
+defaults:
+  timeZone: Europe/Paris
+  contract:
+    renewal: {en: It continues, fr: Il continue}
+    notice: {en: One month, fr: Un mois}
+    withdrawal: {test_session: {right: false, exception: On a fixed day}}`
+
+// world is a club system, and a catalogue of its own.
+type world struct {
+	*flowstest.World
+	offers *catalogue.Catalogue
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := flowstest.NewWorld(t)
+	clubs := flowstest.Must(t, func() (*catalogue.Directory, error) { return catalogue.ParseDirectory([]byte(terms)) })
+	return &world{w, catalogue.New(catalogue.Config{Club: w.Club, Clubs: clubs, Now: w.Clock.Now, Log: slog.New(w.Journal)})}
+}
+
+func (w *world) order(view flows.View) contract.Order {
+	w.Helper()
+	return contract.OrderOf(w.Context(), w.offers, view, w.Clock.Now())
+}
+
+// cartOf is the registration of a visitor with a cart.
+func cartOf(lines ...flows.Line) flows.View {
+	registration := &flows.Registration{ClientToken: "demo", ClubID: "11", Channel: "web", Cart: flows.Cart{Currency: "EUR", Lines: lines}}
+	for _, line := range lines {
+		registration.Cart.Total += line.Price
+	}
+	return flows.View{Registration: registration, Phase: flows.Open, Methods: []flows.Method{flows.ByCard, flows.Deferred}}
+}
+
+func offer(id string, price int64) flows.Line {
+	return flows.Line{ID: "line-" + id, Offer: club.IRI("/demo/offers/" + id), Price: price, StartDate: "2031-03-01"}
+}
+
+func debited(line flows.Line, day int) flows.Line {
+	line.Debit = &flows.Debit{Day: &day}
+	return line
+}
+
+// TestButton: the button names the duty to pay as soon as anything may follow today's payment.
+func TestButton(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	pass, trial := offer("201", 14900), offer("3801", 0)
+	onlyLater, agreedLater, debitedItem := cartOf(pass), cartOf(pass), cartOf(trial)
+	onlyLater.Methods = []flows.Method{flows.Deferred}
+	agreedLater.Payment = &flows.Payment{Method: flows.Deferred, State: flows.Recorded, CreatedAt: world.Clock.Now()}
+	agreedLater.Phase = flows.Completed
+	debitedItem.Items = []flows.Item{{Mandate: true}}
+	for name, test := range map[string]struct {
+		view   flows.View
+		button contract.Button
+		basis  schedule.Basis
+	}{
+		"paid once":                {cartOf(pass), contract.PayNow, schedule.Exact},
+		"nothing is ever due":      {cartOf(trial), contract.Free, schedule.Exact},
+		"an endless debit":         {cartOf(debited(offer("901", 6890), 10)), contract.WithObligation, schedule.Exact},
+		"debits that end":          {cartOf(debited(offer("1201", 1900), 10)), contract.WithObligation, schedule.Exact},
+		"a debit day that is open": {cartOf(offer("901", 6890)), contract.WithObligation, schedule.Estimated},
+		"a debit among payments":   {cartOf(pass, debited(offer("901", 6890), 10)), contract.WithObligation, schedule.Exact},
+		"an unknown offer":         {cartOf(pass, offer("9999", 100)), contract.WithObligation, schedule.Unknown},
+		"only payable later":       {onlyLater, contract.WithObligation, schedule.Exact},
+		"agreed to be paid later":  {agreedLater, contract.WithObligation, schedule.Exact},
+		"a mandate is needed":      {debitedItem, contract.WithObligation, schedule.Exact},
+	} {
+		order := world.order(test.view)
+		if order.Button != test.button || order.Basis != test.basis || order.DueNow.Amount != test.view.Cart.Total {
+			t.Errorf("%s: %s, %s, %d due now; want %s, %s", name, order.Button, order.Basis, order.DueNow.Amount, test.button, test.basis)
+		}
+		if follows := len(order.Debits)+len(order.Recurrences) > 0; follows && order.Button != contract.WithObligation {
+			t.Errorf("%s: debits follow the button %s", name, order.Button)
+		}
+	}
+}
+
+// TestTermsOfAnOrder: what ends by itself does not renew, and each item has the right of withdrawal of its kind.
+func TestTermsOfAnOrder(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	discount := flows.Line{ID: "discount", Parent: "line-3801", Price: -100}
+	order := world.order(cartOf(offer("201", 14900), offer("3801", 0), discount, offer("4001", 1900), debited(offer("901", 6890), 10)))
+	today := schedule.DateOf(world.offers.Details("11").Today(world.Clock.Now()))
+	until := contract.LastWithdrawalDay(today)
+	for i, want := range []struct {
+		right      bool
+		from       string
+		until      schedule.Date
+		commitment string
+	}{
+		{true, catalogue.FromContract, until, "P3M"},
+		{false, "", schedule.Date{}, ""},
+		{false, "", schedule.Date{}, ""}, // as the line that it belongs to
+		{true, catalogue.FromDelivery, schedule.Date{}, ""},
+		{true, catalogue.FromContract, until, ""},
+	} {
+		item := order.Items[i]
+		got := item.Withdrawal
+		if got.Right != want.right || got.From != want.from || got.Until != want.until || item.Commitment != want.commitment {
+			t.Errorf("item %d is %+v", i, item)
+		}
+		if !got.Right && got.Exception.In("fr") != "On a fixed day" {
+			t.Errorf("item %d says %q", i, got.Exception)
+		}
+	}
+	if order.MinimumTerm != "P3M" || order.Renewal != nil || order.Notice.In("en") != "One month" {
+		t.Errorf("the terms are %q, %q, %q", order.MinimumTerm, order.Renewal, order.Notice)
+	}
+	if order := world.order(cartOf(offer("201", 14900))); order.Renewal != nil || order.Notice != nil {
+		t.Errorf("what is paid once continues: %q, %q", order.Renewal, order.Notice)
+	}
+}
+
+// TestLastWithdrawalDay: the first day does not count, and the last one is no Saturday and no Sunday.
+func TestLastWithdrawalDay(t *testing.T) {
+	t.Parallel()
+	for made, want := range map[string]string{
+		"2026-11-26": "2026-12-10", // Thursday
+		"2026-11-27": "2026-12-11", // Friday
+		"2026-11-28": "2026-12-14", // Saturday
+		"2026-11-29": "2026-12-14", // Sunday
+		"2026-11-30": "2026-12-14", // Monday
+		"2027-02-20": "2027-03-08",
+	} {
+		day := flowstest.Must(t, func() (time.Time, error) { return time.Parse(time.DateOnly, made) })
+		if got := contract.LastWithdrawalDay(schedule.DateOf(day)); got.String() != want {
+			t.Errorf("made on %s: until %s, want %s", made, got, want)
+		}
+	}
+}
+
+// TestContractIsMadeWhenItIsRecorded: a payment that was in doubt for days takes nothing from the period.
+func TestContractIsMadeWhenItIsRecorded(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	begun := time.Date(2026, time.November, 23, 12, 0, 0, 0, time.UTC)
+	view := cartOf(offer("201", 14900))
+	view.Phase = flows.Completed
+	view.Payment = &flows.Payment{Method: flows.ByCard, State: flows.Recorded, CreatedAt: begun, History: []flows.Transition{
+		{State: flows.Recorded, At: begun.Add(48*time.Hour + 11*time.Hour + 30*time.Minute)}, // half past midnight in Paris
+	}}
+	order := world.order(view)
+	if got := order.Items[0].Withdrawal.Until; got != (schedule.Date{Year: 2026, Month: time.December, Day: 10}) {
+		t.Errorf("the buyer can withdraw until %s", got)
+	}
+	if order.DueNow.Date != schedule.DateOf(begun) {
+		t.Errorf("it was due on %s", order.DueNow.Date)
+	}
+}
+
+// TestOrderWithoutOffers: while the offers cannot be read, the order has what the cart says, and the button is that of a duty to pay.
+func TestOrderWithoutOffers(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	world.Fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: http.MethodGet}, Kind: "error_before", Status: http.StatusInternalServerError})
+	view := cartOf(offer("201", 14900))
+	view.Items = []flows.Item{{NewItem: flows.NewItem{ID: "line-201"}, Type: "subscription", Commitment: "P3M"}}
+	order := world.order(view)
+	if order.Button != contract.WithObligation || order.Basis != schedule.Unknown || !slices.Contains(order.Rules, schedule.OffersUnread) {
+		t.Errorf("the order is %+v", order)
+	}
+	if order.DueNow.Amount != 14900 || order.Total != nil || order.MinimumTerm != "P3M" || !order.Items[0].Withdrawal.Right {
+		t.Errorf("the order is %+v", order)
+	}
+	if order.Renewal.In("fr") != "Il continue" || order.Notice.In("fr") != "Un mois" { // it may continue
+		t.Errorf("the terms are %q, %q", order.Renewal, order.Notice)
+	}
+	world.Fault()
+	if order := world.order(view); order.Button != contract.PayNow {
+		t.Errorf("the button is still %s", order.Button)
+	}
+}
+
+// TestOrderMakesNoCalls: a cached catalogue is used as it is, even when visitors of the catalogue would have it refreshed.
+func TestOrderMakesNoCalls(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	view := cartOf(debited(offer("901", 6890), 10))
+	want := world.order(view)
+	before := len(world.Sim.Requests())
+	world.Clock.Advance(5 * time.Minute)
+	if order := world.order(view); order.Button != want.Button || order.Basis != schedule.Exact {
+		t.Errorf("the order is %+v", order)
+	}
+	if calls := world.Sim.Requests()[before:]; len(calls) > 0 {
+		t.Errorf("%d calls, the first is %s", len(calls), calls[0].Operation)
+	}
+}
+
+// TestPersonalised: an offer that only the buyer's tags make available is personalised, and one that everybody sees is not.
+func TestPersonalised(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	customer := world.Persona("customer")
+	contact := flowstest.Must(t, func() (club.Contact, error) {
+		return world.Club.GetContact(t.Context(), flowstest.Bastille, club.IRI(customer.ContactID))
+	})
+	var tags string
+	for _, tag := range contact.Tags {
+		tags += " " + string(tag.IRI)
+	}
+	view := cartOf(debited(offer("1601", 0), 10), offer("201", 14900))
+	view.Contact = &flows.Contact{Buyer: &flows.Buyer{Contact: club.IRI(customer.ContactID), Club: flowstest.Bastille.Club, Tags: tags}}
+	order := world.order(view)
+	if !order.Items[0].Personalised || order.Items[1].Personalised {
+		t.Errorf("the items are %+v", order.Items)
+	}
+	view.Cart.Lines, view.Cart.Total = view.Cart.Lines[:1], 0
+	if order := world.order(view); order.Button != contract.WithObligation || order.Basis != schedule.Exact || len(order.Recurrences) != 1 {
+		t.Errorf("nothing is due today, and the order is %+v", order)
+	}
+}

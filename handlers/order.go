@@ -1,0 +1,61 @@
+package handlers
+
+import (
+	"context"
+
+	"frontdesk/api"
+	"frontdesk/flows"
+	"frontdesk/flows/contract"
+	"frontdesk/flows/schedule"
+)
+
+// orderOf returns what the order button of a registration means; nil while the cart has no items.
+func (s *Server) orderOf(ctx context.Context, view flows.View, cart api.Cart) *api.Order {
+	if len(cart.Items) == 0 {
+		return nil
+	}
+	order, language := contract.OrderOf(ctx, s.cfg.Catalogue, view, s.cfg.Now()), textsOf(ctx).Tag
+	out := api.Order{Button: api.OrderButton(order.Button), Essentials: essentialsOf(order.CartSchedule, view.Cart.Currency)}
+	out.Essentials.MinimumTerm = optional(durationText(order.MinimumTerm))
+	out.Essentials.Renewal, out.Essentials.Notice = optional(order.Renewal.In(language)), optional(order.Notice.In(language))
+	for i, item := range order.Items {
+		out.Essentials.Items = append(out.Essentials.Items, api.OrderItem{
+			ItemId:       cart.Items[i].Id,
+			Name:         cart.Items[i].Name,
+			Price:        cart.Items[i].Price,
+			Commitment:   optional(durationText(item.Commitment)),
+			StartDate:    cart.Items[i].StartDate,
+			Withdrawal:   withdrawalOf(item.Withdrawal, language),
+			Personalised: optional(item.Personalised),
+		})
+	}
+	return &out
+}
+
+func essentialsOf(costs schedule.CartSchedule, currency string) api.OrderEssentials {
+	out := api.OrderEssentials{
+		DueNow: money(costs.DueNow.Amount, currency),
+		Debits: each(costs.Debits, func(debit schedule.CartDebit) api.ScheduleDebit { return debitOf(debit.Debit, currency) }),
+		Recurrence: optionalList(each(costs.Recurrences, func(endless schedule.CartRecurrence) api.ScheduleRecurrence {
+			return recurrenceOf(endless.Recurrence, currency)
+		})),
+		Basis: api.ScheduleBasis(costs.Basis),
+		Rules: rulesOf(costs.Verdict),
+	}
+	if costs.Total != nil {
+		out.Total = new(money(*costs.Total, currency))
+	}
+	return out
+}
+
+func withdrawalOf(withdrawal contract.Withdrawal, language string) api.Withdrawal {
+	out := api.Withdrawal{
+		Right:     withdrawal.Right,
+		From:      optional(api.WithdrawalStart(withdrawal.From)),
+		Exception: optional(withdrawal.Exception.In(language)),
+	}
+	if withdrawal.Until != (schedule.Date{}) {
+		out.Until = new(withdrawal.Until.String())
+	}
+	return out
+}
