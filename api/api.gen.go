@@ -106,6 +106,24 @@ func (e CancellationType) Valid() bool {
 	}
 }
 
+// Defines values for CancellationWay.
+const (
+	CancellationWayOnline    CancellationWay = "online"
+	CancellationWayStatement CancellationWay = "statement"
+)
+
+// Valid indicates whether the value is a known member of the CancellationWay enum.
+func (e CancellationWay) Valid() bool {
+	switch e {
+	case CancellationWayOnline:
+		return true
+	case CancellationWayStatement:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CardPresentation.
 const (
 	PresentationEmbedded CardPresentation = "embedded"
@@ -1284,6 +1302,12 @@ type BuyAgain = bool
 // CancellationType `ordinary`: with the contract's notice. `extraordinary`: for good cause.
 type CancellationType string
 
+// CancellationWay How a contact cancels a membership. `online`: the club system ends it when the contact confirms a cancellation that
+// names it. `statement`: the club answers the cancellation. Treat any other value like `statement`.
+//
+// Example: online
+type CancellationWay string
+
 // CardConfig defines model for CardConfig.
 type CardConfig struct {
 	// Processor As in `CardDetails`.
@@ -2273,6 +2297,39 @@ type Me struct {
 	Tags   []Tag         `json:"tags"`
 }
 
+// Membership defines model for Membership.
+type Membership struct {
+	// Cancellation How a contact cancels a membership. `online`: the club system ends it when the contact confirms a cancellation that
+	// names it. `statement`: the club answers the cancellation. Treat any other value like `statement`.
+	//
+	//
+	// Example: online
+	Cancellation CancellationWay `json:"cancellation"`
+
+	// EarliestEnd The earliest last day, if the contact cancels today: that of the minimum term or of the notice period, whichever is later. Absent if the notice period is not known.
+	EarliestEnd *Date `json:"earliestEnd,omitempty"`
+
+	// EndDate The last day. Absent unless the membership is cancelled already.
+	EndDate *Date `json:"endDate,omitempty"`
+
+	// Id Names the membership in a cancellation.
+	Id Id `json:"id"`
+
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Name Words `json:"name"`
+
+	// Remaining What is still debited until `earliestEnd`, today included. Absent if the club system does not show how the membership is debited.
+	Remaining *RemainingDebits `json:"remaining,omitempty"`
+
+	// Since Absent if the club system does not show it.
+	Since *Date `json:"since,omitempty"`
+}
+
+// MembershipList defines model for MembershipList.
+type MembershipList struct {
+	Items []Membership `json:"items"`
+}
+
 // Message Tells the visitor where they stand.
 type Message struct {
 	// Code Names a message for the visitor, by what it is about: `payment_…` for payments by card, `settlement_…`, `later_…`,
@@ -3128,6 +3185,32 @@ type RegularDebit struct {
 	// that were applied. The basis of a whole is the least reliable of its parts.
 	Basis ScheduleBasis `json:"basis"`
 	Price Money         `json:"price"`
+}
+
+// RemainingDebit defines model for RemainingDebit.
+type RemainingDebit struct {
+	Amount Money `json:"amount"`
+
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
+	Basis ScheduleBasis `json:"basis"`
+	Date  Date          `json:"date"`
+}
+
+// RemainingDebits What is still debited until `earliestEnd`, today included. Absent if the club system does not show how the membership is debited.
+type RemainingDebits struct {
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
+	Basis ScheduleBasis `json:"basis"`
+
+	// Debits In the order of their dates.
+	Debits []RemainingDebit `json:"debits"`
+
+	// Rules Why a value is not exact; absent if it is exact.
+	Rules *ScheduleRules `json:"rules,omitempty"`
+	Total Money          `json:"total"`
 }
 
 // ResumeLink defines model for ResumeLink.
@@ -4306,6 +4389,9 @@ type ServerInterface interface {
 	// ChangeConsents Give or withdraw consents
 	// (PATCH /v1/me/consents)
 	ChangeConsents(ctx echo.Context, params ChangeConsentsParams) error
+	// ListMemberships List the contact's memberships
+	// (GET /v1/me/memberships)
+	ListMemberships(ctx echo.Context) error
 	// GetTransfer Get the contact's move
 	// (GET /v1/me/transfer)
 	GetTransfer(ctx echo.Context) error
@@ -4775,6 +4861,15 @@ func (w *ServerInterfaceWrapper) ChangeConsents(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ChangeConsents(ctx, params)
+	return err
+}
+
+// ListMemberships converts echo context to params.
+func (w *ServerInterfaceWrapper) ListMemberships(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListMemberships(ctx)
 	return err
 }
 
@@ -5822,6 +5917,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/me", wrapper.GetMe, options.OperationMiddlewares["getMe"]...)
 	router.GET(options.BaseURL+"/v1/me/consents", wrapper.ListConsents, options.OperationMiddlewares["listConsents"]...)
 	router.PATCH(options.BaseURL+"/v1/me/consents", wrapper.ChangeConsents, options.OperationMiddlewares["changeConsents"]...)
+	router.GET(options.BaseURL+"/v1/me/memberships", wrapper.ListMemberships, options.OperationMiddlewares["listMemberships"]...)
 	router.GET(options.BaseURL+"/v1/me/transfer", wrapper.GetTransfer, options.OperationMiddlewares["getTransfer"]...)
 	router.POST(options.BaseURL+"/v1/me/transfer", wrapper.StartTransfer, options.OperationMiddlewares["startTransfer"]...)
 	router.POST(options.BaseURL+"/v1/me/transfer/signature", wrapper.SignTransfer, options.OperationMiddlewares["signTransfer"]...)
@@ -6169,6 +6265,27 @@ type ChangeConsentsResponseObject interface {
 type ChangeConsents200JSONResponse ConsentChanges
 
 func (response ChangeConsents200JSONResponse) VisitChangeConsentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembershipsRequestObject struct {
+}
+
+type ListMembershipsResponseObject interface {
+	VisitListMembershipsResponse(w http.ResponseWriter) error
+}
+
+type ListMemberships200JSONResponse MembershipList
+
+func (response ListMemberships200JSONResponse) VisitListMembershipsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -6922,6 +7039,9 @@ type StrictServerInterface interface {
 	// ChangeConsents Give or withdraw consents
 	// (PATCH /v1/me/consents)
 	ChangeConsents(ctx context.Context, request ChangeConsentsRequestObject) (ChangeConsentsResponseObject, error)
+	// ListMemberships List the contact's memberships
+	// (GET /v1/me/memberships)
+	ListMemberships(ctx context.Context, request ListMembershipsRequestObject) (ListMembershipsResponseObject, error)
 	// GetTransfer Get the contact's move
 	// (GET /v1/me/transfer)
 	GetTransfer(ctx context.Context, request GetTransferRequestObject) (GetTransferResponseObject, error)
@@ -7409,6 +7529,29 @@ func (sh *strictHandler) ChangeConsents(ctx echo.Context, params ChangeConsentsP
 		return err
 	} else if validResponse, ok := response.(ChangeConsentsResponseObject); ok {
 		return validResponse.VisitChangeConsentsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListMemberships operation middleware
+func (sh *strictHandler) ListMemberships(ctx echo.Context) error {
+	var request ListMembershipsRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListMemberships(ctx.Request().Context(), request.(ListMembershipsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListMemberships")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListMembershipsResponseObject); ok {
+		return validResponse.VisitListMembershipsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -71,6 +71,7 @@ const (
 	DetailContactUnknown          DetailCode = "contact_unknown"
 	DetailContactBanned           DetailCode = "contact_banned"
 	DetailAccountUnread           DetailCode = "account_unread"
+	DetailMembershipsUnread       DetailCode = "memberships_unread"
 	DetailAccountElsewhere        DetailCode = "account_elsewhere"
 	DetailAccountNotImported      DetailCode = "account_not_imported"
 	DetailAccountNotImportable    DetailCode = "account_not_importable"

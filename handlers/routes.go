@@ -52,6 +52,7 @@ var routes = map[string]route{
 	"DELETE /v1/registrations/:id/payment":                {holder | staff, []limit{requests, writes}},
 	"GET " + cardPageRoute:                                {anyone, []limit{requests}}, // with the proof in the path
 	"GET /v1/me":                                          {identified, []limit{requests}},
+	"GET /v1/me/memberships":                              {identified, []limit{requests}},
 	"GET /v1/me/consents":                                 {identified, []limit{requests}},
 	"PATCH /v1/me/consents":                               {identified, []limit{requests, writes}},
 	"GET /v1/me/transfer":                                 {identified, []limit{requests}},

@@ -205,6 +205,9 @@ export const cancelPayment = (id) => request("DELETE", `${registration(id)}/paym
 /** @type {(identity: string) => Promise<Me>} */
 export const getMe = (identity) => request("GET", "/v1/me", { headers: as(identity) });
 
+/** @type {(identity: string) => Promise<{ items: import("./contract").Membership[] }>} */
+export const listMemberships = (identity) => request("GET", "/v1/me/memberships", { headers: as(identity) });
+
 /** @type {(identity: string) => Promise<ConsentList>} */
 export const listConsents = (identity) => request("GET", "/v1/me/consents", { headers: as(identity) });
 

@@ -34,6 +34,8 @@ export type ChallengeWidget = Schemas["ChallengeWidget"];
 export type Payment = Schemas["Payment"];
 
 export type Me = Schemas["Me"];
+export type Membership = Schemas["Membership"];
+export type RemainingDebits = Schemas["RemainingDebits"];
 export type Consent = Schemas["Consent"];
 export type ConsentList = Schemas["ConsentList"];
 export type ChangeConsents = Schemas["ChangeConsents"];

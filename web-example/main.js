@@ -246,7 +246,7 @@ async function arrive() {
 
 /** @param {import("./route.js").Place} place */
 async function arriveAsMember({ club, step }) {
-  const me = member.loadMe().then(() => Promise.all([journey.loadDetails(club ?? get().me?.clubId), club && journey.findInProgress()])); // not what ends with it
+  const me = member.loadMe(!step && !club).then(() => Promise.all([journey.loadDetails(club ?? get().me?.clubId), club && journey.findInProgress()])); // not what ends with it
   await Promise.all([journey.loadClubs(), me, step === "consents" && member.loadConsents(), step === "transfer" && member.loadTransfer(), club && journey.loadCatalogue(club)]);
 }
 

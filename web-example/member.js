@@ -18,7 +18,7 @@ let end;
 
 /** @param {string} token from the club's login */
 export function signIn(token) {
-  set({ identity: keepIdentity(token), inProgress: [], ended: undefined, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer: undefined });
+  set({ identity: keepIdentity(token), inProgress: [], ended: undefined, me: undefined, memberships: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer: undefined });
   watchEnd();
 }
 
@@ -31,7 +31,7 @@ export function signOut(why) {
   dropIdentity();
   const transfer = why === "moved" ? get().transfer : undefined;
   if (get().place.me) set({ catalogue: undefined }); // it has the member's prices
-  set({ identity: undefined, ended: why, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer });
+  set({ identity: undefined, ended: why, me: undefined, memberships: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer });
 }
 
 /** Logs the visitor out, such as on a shared computer: their registrations continue only on other devices. */
@@ -73,17 +73,32 @@ async function read(ask) {
 }
 
 /**
- * Reads what the club knows of the visitor, once. If another person was the last to log in, in any tab, the sessions of
- * that person's sign-ups end as at a logout: only now, because a stranger's link can have a made-up token.
+ * What the visitor has at the club; undefined if that cannot be read, so that the page shows the rest.
+ * @param {string} token
  */
-export const loadMe = () =>
+async function membershipsOf(token) {
+  try {
+    return (await api.listMemberships(token)).items;
+  } catch (error) {
+    if (error instanceof api.Problem && error.code !== "not_identified") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Reads what the club knows of the visitor, once; for their own page also their memberships, each time. If another person was the last to log in, in any tab, the sessions of
+ * that person's sign-ups end as at a logout: only now, because a stranger's link can have a made-up token.
+ * @param {boolean} isOwnPage
+ */
+export const loadMe = (isOwnPage) =>
   read(async (token) => {
-    if (get().me) return {};
-    const me = await api.getMe(token);
+    const known = get().me;
+    const [me, memberships] = await Promise.all([known ?? api.getMe(token), isOwnPage ? membershipsOf(token) : get().memberships]);
+    if (known) return { memberships };
     const last = browser.kept(MEMBER);
     if (last && last !== me.number) await endSessions();
     browser.keep(MEMBER, me.number);
-    return { me };
+    return { me, memberships };
   });
 
 /** Resumes the visitor's move in progress. */

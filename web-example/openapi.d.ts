@@ -37,6 +37,8 @@ export type KnownStreamEndReason = "final" | "forgotten" | "draining";
 export type StreamEndReason = KnownStreamEndReason | (string & {});
 export type KnownContactStatus = "prospect" | "temp" | "customer" | "banned";
 export type ContactStatus = KnownContactStatus | (string & {});
+export type KnownCancellationWay = "online" | "statement";
+export type CancellationWay = KnownCancellationWay | (string & {});
 export type KnownConsentChannel = "email" | "text_message" | "postal_mail";
 export type ConsentChannel = KnownConsentChannel | (string & {});
 export type KnownConsentType = "news" | "legal" | "advertising" | "partners";
@@ -776,6 +778,27 @@ export interface paths {
          * @description Reads the contact's number, status, tags and debt from the club system.
          */
         get: operations["getMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/memberships": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the contact's memberships
+         * @description Returns what the contact is subscribed to at their club: since when, when they can leave at the earliest, and what is
+         *     still debited until then. Only some installations of the club system show this; elsewhere, the list is empty.
+         */
+        get: operations["listMemberships"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2362,6 +2385,41 @@ export interface components {
             tags: components["schemas"]["Tag"][];
             debt: components["schemas"]["Money"];
         };
+        MembershipList: {
+            items: components["schemas"]["Membership"][];
+        };
+        Membership: {
+            /** @description Names the membership in a cancellation. */
+            id: components["schemas"]["Id"];
+            name: components["schemas"]["Words"];
+            /** @description Absent if the club system does not show it. */
+            since?: components["schemas"]["Date"];
+            /** @description The earliest last day, if the contact cancels today: that of the minimum term or of the notice period, whichever is later. Absent if the notice period is not known. */
+            earliestEnd?: components["schemas"]["Date"];
+            /** @description The last day. Absent unless the membership is cancelled already. */
+            endDate?: components["schemas"]["Date"];
+            remaining?: components["schemas"]["RemainingDebits"];
+            cancellation: components["schemas"]["CancellationWay"];
+        };
+        /**
+         * @description How a contact cancels a membership. `online`: the club system ends it when the contact confirms a cancellation that
+         *     names it. `statement`: the club answers the cancellation. Treat any other value like `statement`.
+         * @example online
+         */
+        CancellationWay: KnownCancellationWay | Later;
+        /** @description What is still debited until `earliestEnd`, today included. Absent if the club system does not show how the membership is debited. */
+        RemainingDebits: {
+            /** @description In the order of their dates. */
+            debits: components["schemas"]["RemainingDebit"][];
+            total: components["schemas"]["Money"];
+            basis: components["schemas"]["ScheduleBasis"];
+            rules?: components["schemas"]["ScheduleRules"];
+        };
+        RemainingDebit: {
+            date: components["schemas"]["Date"];
+            amount: components["schemas"]["Money"];
+            basis: components["schemas"]["ScheduleBasis"];
+        };
         /** @description A label that the club puts on a contact. It can make offers available or unavailable. */
         Tag: {
             name: components["schemas"]["Words"];
@@ -3450,6 +3508,10 @@ export type Resumption = components['schemas']['Resumption'];
 export type Contact = components['schemas']['Contact'];
 export type MaskedPerson = components['schemas']['MaskedPerson'];
 export type Me = components['schemas']['Me'];
+export type MembershipList = components['schemas']['MembershipList'];
+export type Membership = components['schemas']['Membership'];
+export type RemainingDebits = components['schemas']['RemainingDebits'];
+export type RemainingDebit = components['schemas']['RemainingDebit'];
 export type Tag = components['schemas']['Tag'];
 export type ConsentList = components['schemas']['ConsentList'];
 export type Consent = components['schemas']['Consent'];
@@ -5287,6 +5349,71 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Me"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listMemberships: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The memberships, as the club system now has them. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "4",
+                     *           "name": "Flex, monthly",
+                     *           "since": "2026-06-29",
+                     *           "earliestEnd": "2027-06-28",
+                     *           "remaining": {
+                     *             "debits": [
+                     *               {
+                     *                 "date": "2027-05-01",
+                     *                 "amount": {
+                     *                   "amount": 3990,
+                     *                   "currency": "EUR"
+                     *                 },
+                     *                 "basis": "exact"
+                     *               },
+                     *               {
+                     *                 "date": "2027-06-01",
+                     *                 "amount": {
+                     *                   "amount": 3990,
+                     *                   "currency": "EUR"
+                     *                 },
+                     *                 "basis": "exact"
+                     *               }
+                     *             ],
+                     *             "total": {
+                     *               "amount": 7980,
+                     *               "currency": "EUR"
+                     *             },
+                     *             "basis": "exact"
+                     *           },
+                     *           "cancellation": "online"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MembershipList"];
                 };
             };
             429: components["responses"]["Limited"];

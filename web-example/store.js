@@ -20,6 +20,7 @@
  * @property {import("./identity.js").Identity} [identity] the visitor's identity, from the club's login; absent without one, or after it expired
  * @property {import("./identity.js").Ending} [ended] why the visitor is no longer logged in
  * @property {import("./contract").Me} [me] what the club knows of the logged-in visitor
+ * @property {import("./contract").Membership[]} [memberships] of the logged-in visitor; absent until they have been read, or if that fails
  * @property {import("./contract").ConsentList} [consents] of the logged-in visitor, or those that a new member is offered
  * @property {Record<string, boolean>} consentRequests consents that the visitor has changed on this page and not saved, by id
  * @property {import("./contract").ConsentChange[]} [consentResults] the results of the last save

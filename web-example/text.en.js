@@ -687,6 +687,13 @@ export default {
     byHand: { label: "Identity token", hint: "On a club’s own site this comes from its login, and visitors do not see it.", continue: "Log in", doing: "Logging in…" },
   },
 
+  memberships: {
+    since: "Member since",
+    earliest: "You can leave at the earliest on",
+    ends: "Cancelled, ends on",
+    left: "Still debited until then",
+  },
+
   consents: {
     heading: "What the club may send you",
     lead: "The club sends you only what you allow, except what it must tell you. You can change your mind at any time.",

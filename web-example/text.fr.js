@@ -687,6 +687,13 @@ export default {
     byHand: { label: "Jeton d’identité", hint: "Sur le site d’un club, le service de connexion le fournit, et les visiteurs ne le voient pas.", continue: "Se connecter", doing: "Connexion…" },
   },
 
+  memberships: {
+    since: "Adhérent depuis le",
+    earliest: "Vous pouvez partir au plus tôt le",
+    ends: "Résilié, prend fin le",
+    left: "Encore prélevé jusque-là",
+  },
+
   consents: {
     heading: "Ce que le club peut vous envoyer",
     lead: "Le club ne vous envoie rien sans votre accord, sauf ce qu’il est tenu de vous communiquer. Vous pouvez changer d’avis à tout moment.",

@@ -177,6 +177,12 @@ var endpoints = map[string]struct {
 		v.logInAs("debtor")
 		return v.get("/v1/me")
 	}},
+	"`GET /v1/me/memberships`": {false, func(v *visitor) func() {
+		v.Control("PUT", "settings", map[string]any{"onlineCancellation": true}).Into(http.StatusOK, nil)
+		v.logInAs("committed")
+		v.get("/v1/me/memberships")()
+		return v.get("/v1/me/memberships")
+	}},
 	"`GET /v1/me/consents`": {false, func(v *visitor) func() {
 		v.logInAs("customer")
 		return v.get("/v1/me/consents")

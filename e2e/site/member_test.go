@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -287,6 +288,28 @@ func TestMyMembership(t *testing.T) {
 		if text := g.TextOf(`[data-me]`); strings.Contains(text, tag) {
 			t.Errorf("the club system's tag %q is shown:\n%s", tag, text)
 		}
+	}
+}
+
+// TestMyMembershipEnds: the member's page says when they can leave at the earliest, and each debit until then.
+func TestMyMembershipEnds(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.c.Control("PUT", "settings", map[string]bool{"onlineCancellation": true}).Into(http.StatusOK, nil)
+	var list api.MembershipList
+	g.c.As("committed").Do("GET", "/v1/me/memberships", nil).Into(http.StatusOK, &list)
+	want := list.Items[0]
+	g.logIn("/?me", "committed")
+	g.WaitVisible(`[data-membership]`)
+	g.says("Flex, monthly", "You can leave at the earliest on", "Still debited until then")
+	if end := g.Attribute(`[data-membership]`, "data-earliest-end"); end != *want.EarliestEnd {
+		t.Errorf("the earliest end is %s, want %s", end, *want.EarliestEnd)
+	}
+	if total := g.Attribute(`[data-remaining]`, "data-remaining"); total != strconv.FormatInt(want.Remaining.Total.Amount, 10) {
+		t.Errorf("%s is still debited, want %d", total, want.Remaining.Total.Amount)
+	}
+	if n := g.Count(`[data-membership] [data-debit]`); n != len(want.Remaining.Debits) {
+		t.Errorf("%d debits, want %d", n, len(want.Remaining.Debits))
 	}
 }
 

@@ -105,15 +105,24 @@ func offerOf(product club.Product, offer club.Offer) Offer {
 		Needs:           []string{},
 		Listed:          offer,
 	}
-	for _, behavior := range product.Behaviors {
-		if behavior.Type == "subscription" {
-			out.Commitment, out.Needs = behavior.Configuration.ValidityPeriod, []string{NeedsStartDate}
-		}
+	if commitment, ok := Commitment(product); ok {
+		out.Commitment, out.Needs = commitment, []string{NeedsStartDate}
 	}
 	if out.Billing != nil {
 		out.Needs = append(out.Needs, NeedsDebit, NeedsMandate)
 	}
 	return out
+}
+
+// Commitment returns how long a product is subscribed to, an ISO 8601 duration, empty for no limit. It is false for a product that is no
+// subscription.
+func Commitment(product club.Product) (duration string, ok bool) {
+	for _, behavior := range product.Behaviors {
+		if behavior.Type == "subscription" {
+			duration, ok = behavior.Configuration.ValidityPeriod, true
+		}
+	}
+	return duration, ok
 }
 
 // billingOf translates the repayment schedule. An offer without one is paid at once.

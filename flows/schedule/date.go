@@ -70,3 +70,15 @@ func (d Date) nextWeekDay(day int) Date {
 	weekday := int(time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC).Weekday())
 	return d.AddDays((day - weekday + 7) % 7) // time counts Sunday as 0, which is 7 here
 }
+
+// After returns the date an ISO 8601 duration later; false if that is not one of months or of days.
+func (d Date) After(duration string) (Date, bool) {
+	length, ok := parsePeriod(duration)
+	return length.after(d, 1), ok
+}
+
+// ParseDate reads YYYY-MM-DD; false if it is not a day.
+func ParseDate(text string) (Date, bool) {
+	at, err := time.Parse(time.DateOnly, text)
+	return DateOf(at), err == nil
+}

@@ -23,7 +23,7 @@ start() {
 cart() { curl -s $api/registrations/$id -H "$holder" | jq -r .cart.revision; }
 
 # The header of a contact, with a token as the club's own login signs it, valid for ten minutes:
-# customer, debtor, prospect, former, banned, minor. A second word names another world than demo.
+# customer, debtor, prospect, former, banned, minor, committed, flexible. A second word names another world than demo.
 login() { echo "Authorization: Bearer $(curl -s "$base/sim/${2:-demo}/_control/personas" | jq -r '.items[] | select(.key == "'"$1"'").identityToken')"; }
 
 # The code of the latest SMS, in a world.

@@ -10,8 +10,9 @@
 //   - Each failure is an *Error with an Outcome, which says what the club system did, as far
 //     as that can be known. A read is retried within a budget; a write is retried only when
 //     it provably was not sent.
-//   - CreatePayment, PostponeDue and ValidateSale are different. Each call of them settles a
-//     sale, so the request is sent at most once, over its own connection; see single_attempt.go.
+//   - CreatePayment, PostponeDue, ValidateSale and CancelSubscription are different. Each call of
+//     them settles a sale or ends a membership, so the request is sent at most once, over its own
+//     connection; see single_attempt.go.
 //
 // Start reading at Client, then do (do.go), then any resource, such as sale.go.
 package club

@@ -129,8 +129,8 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// sentOnce are the operations that settle a sale; they have their own transport.
-var sentOnce = []string{"CreatePayment", "PostponeDue", "ValidateSale"}
+// sentOnce are the operations that settle a sale or end a subscription; they have their own transport.
+var sentOnce = []string{"CreatePayment", "PostponeDue", "ValidateSale", "CancelSubscription"}
 
 func checkAnswer(t *testing.T, op string, status int, err error) {
 	var failure *club.Error

@@ -156,6 +156,17 @@ var operations = []operation{
 	{"ValidateSale", func(ctx context.Context, c *club.Client) error {
 		return c.ValidateSale(ctx, demo, sale, nil)
 	}, `POST /demo/sales/1/transitions {"transition":"validate"}`},
+	{"ListSubscriptions", func(ctx context.Context, c *club.Client) error {
+		return result(c.ListSubscriptions(ctx, demo, "/demo/contacts/7"))
+	}, `GET /demo/subscription_summary?contact=/demo/contacts/7 `},
+	{"ListCancellationMotives", func(ctx context.Context, c *club.Client) error {
+		return result(c.ListCancellationMotives(ctx, demo))
+	}, `GET /demo/referentials/cancellation_motives `},
+	{"CancelSubscription", func(ctx context.Context, c *club.Client) error {
+		in := club.NewCancellation{Date: "2026-12-31", Motive: "/demo/referentials/cancellation_motives/4"}
+		return result(c.CancelSubscription(ctx, demo, "/demo/subscriptions/1", in, nil))
+	}, `POST /demo/subscriptions/1/online_cancellation ` +
+		`{"cancellationDate":"2026-12-31","cancellationMotiveId":"/demo/referentials/cancellation_motives/4"}`},
 	{"CreateMandate", func(ctx context.Context, c *club.Client) error {
 		return result(
 			c.CreateMandate(
@@ -197,7 +208,8 @@ var operations = []operation{
 }
 
 // everything is a response with the content of every operation, except that its record has no operation's kind.
-const everything = `{"@id": "/demo/things/1", "totalTI": 0, "state": "building", "articles": [], "totalRealDebt": 0, "hydra:member": []}`
+const everything = `{"@id": "/demo/things/1", "totalTI": 0, "state": "building", "articles": [], "totalRealDebt": 0, ` +
+	`"subscriptions": [], "hydra:member": []}`
 
 // acceptable answers every operation with what it accepts.
 func acceptable(w http.ResponseWriter, r *http.Request) {

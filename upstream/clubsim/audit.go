@@ -13,6 +13,8 @@ type Audit struct {
 	PaymentsSettlingNothing []UnallocatedPayment `json:"paymentsSettlingNothing"`
 	UndeliverableSMS        []UndeliverableSMS   `json:"undeliverableSms"`    // messages to contacts without a valid mobile number
 	ContactsSignedTwice     []SignedTwice        `json:"contactsSignedTwice"` // contacts with several signed mandates for one club
+	// CanceledTwice are subscriptions that somebody tried to cancel again, which was refused.
+	CanceledTwice []Cancellation `json:"subscriptionsCanceledTwice"`
 	// Unbalanced lists errors of the double entry; always empty unless the simulator is
 	// broken.
 	Unbalanced []string `json:"unbalanced"`
@@ -57,11 +59,13 @@ type SignedTwice struct {
 func (w *World) Audit() Audit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	canceledTwice := filter(w.state.Benefits.Rows, func(b *benefit) bool { return b.Repeated > 0 })
 	unallocated := filter(w.state.Payments.Rows, func(p *payment) bool { return p.Left == p.Amount })
 	undeliverable := filter(w.state.SMS.Rows, func(m *sms) bool { return m.SignatureID == 0 })
 	audit := Audit{
 		SalesPaidTwice:      w.salesPaidTwice(),
 		ContactsSignedTwice: w.contactsSignedTwice(),
+		CanceledTwice:       records(canceledTwice, w.cancellation),
 		Unbalanced:          w.state.unbalanced(),
 		PaymentsSettlingNothing: records(unallocated, func(payment *payment) UnallocatedPayment {
 			return UnallocatedPayment{
@@ -79,7 +83,7 @@ func (w *World) Audit() Audit {
 		}),
 	}
 	audit.OK = len(audit.SalesPaidTwice)+len(audit.PaymentsSettlingNothing)+len(audit.UndeliverableSMS)+
-		len(audit.ContactsSignedTwice)+len(audit.Unbalanced) == 0
+		len(audit.ContactsSignedTwice)+len(audit.CanceledTwice)+len(audit.Unbalanced) == 0
 	return audit
 }
 

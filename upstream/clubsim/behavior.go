@@ -19,6 +19,7 @@ type benefit struct {
 	ValidThrough string `json:"validThrough"` // empty: without end
 	Quantity     int    `json:"quantity"`     // sessions or tokens credited
 	State        string `json:"state"`        // empty: in force; else "disabled" or "deleted"
+	terms               // of a subscription
 }
 
 // benefitKinds are the kinds of behaviors, by their number less one.
@@ -76,6 +77,7 @@ func (c *request) grant(sale *sale, article *article, behavior behavior) {
 	})
 	switch behavior.Kind {
 	case kindSubscription:
+		made.terms = catalogue().offers[article.OfferID].sold(clubByID(sale.ClubID), start, through, article.Repayment)
 		if through == "" {
 			through = noEndDate
 		}

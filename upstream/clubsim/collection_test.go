@@ -126,8 +126,8 @@ func TestContactFilters(t *testing.T) {
 	client := newTestClient(t, "demo-contact-filters")
 	for query, wanted := range map[string]int{
 		"contacts": 4,
-		"contacts?clubId=" + client.iri("clubs", 13):                                            1,
-		"contacts?clubId[]=" + client.iri("clubs", 12) + "&clubId[]=" + client.iri("clubs", 13): 2,
+		"contacts?clubId=" + client.iri("clubs", 13):                                            3,
+		"contacts?clubId[]=" + client.iri("clubs", 12) + "&clubId[]=" + client.iri("clubs", 13): 4,
 		"contacts?clubId=" + client.iri("clubs", 21):                                            0,
 		"contacts?createdAt[strictly_before]=2020-01-01":                                        0,
 		"contacts?updatedAt[before]=2100-01-01&isAnonymous=false&includeNationalId=true":        4,

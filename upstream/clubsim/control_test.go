@@ -21,12 +21,14 @@ func TestCredentialsAndPersonas(t *testing.T) {
 		t.Errorf("credentials: %s", c.raw)
 	}
 	want := map[string]string{
-		"customer": "customer",
-		"debtor":   "customer",
-		"prospect": "prospect",
-		"former":   "former_customer",
-		"banned":   "banned",
-		"minor":    "prospect",
+		"customer":  "customer",
+		"debtor":    "customer",
+		"prospect":  "prospect",
+		"former":    "former_customer",
+		"banned":    "banned",
+		"minor":     "prospect",
+		"committed": "customer",
+		"flexible":  "customer",
 	}
 	personas := client.control("GET", "personas", nil).want(200).items()
 	if len(personas) != len(want) {
@@ -151,7 +153,7 @@ func TestSnapshotAndRestore(t *testing.T) {
 	if iri := other.get(sale).want(200).text("contactId"); !strings.HasPrefix(iri, "/demo-snapshot-copy/") {
 		t.Errorf("the copy speaks of %s", iri)
 	}
-	for _, wrong := range []string{`{}`, `{"version":1}`, `[]`, strings.Replace(snapshot.raw, `"version":3`, `"version":99`, 1),
+	for _, wrong := range []string{`{}`, `{"version":1}`, `[]`, strings.Replace(snapshot.raw, `"version":4`, `"version":99`, 1),
 		strings.Replace(snapshot.raw, `"clubId":11`, `"clubId":99`, 1), strings.Replace(snapshot.raw, `"articles":[6003]`, `"articles":[9]`, 1)} {
 		if err := client.world.Restore([]byte(wrong)); err == nil {
 			t.Errorf("restored from %.60s", wrong)

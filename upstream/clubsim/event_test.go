@@ -118,7 +118,7 @@ func TestEventsByHandAreTrue(t *testing.T) {
 	if benefit(0) != "deleted" || object["clubId"] != client.club {
 		t.Errorf("subscription: %q, %v", benefit(0), object)
 	}
-	emit("subscription_option.deleted", "subscriptionOptionId", "subscription_options/3")
+	emit("subscription_option.deleted", "subscriptionOptionId", "subscription_options/5")
 	if benefit(2) != "deleted" {
 		t.Errorf("option: %q", benefit(2))
 	}

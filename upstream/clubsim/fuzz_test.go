@@ -37,7 +37,7 @@ func FuzzRequest(f *testing.F) {
 		{"GET", "/demo/allowed_debit_days?startDate=9999-12-31", ""},
 		{"PUT", "/demo/_control/settings", `{"pageSize":5}`},
 		{"PUT", "/demo/_control/clock", `{"advance":"P1M"}`},
-		{"PUT", "/demo/_control/state", `{"version":3,"state":{}}`},
+		{"PUT", "/demo/_control/state", `{"version":4,"state":{}}`},
 		{"POST", "/demo/_control/events", `{"event":"contact.updated","object":{"contactId":"x"}}`},
 		{"POST", "/demo/_control/", `do=fault&kind=delay`},
 		{"GET", "/demo/_control/", ""},

@@ -25,9 +25,10 @@ type Benefit struct {
 	SaleID       string // empty: older than the world
 	Name         string
 	ValidFrom    string
-	ValidThrough string // empty: without end
-	Quantity     int    // sessions or tokens credited
-	State        string // empty: in force; else "disabled" or "deleted"
+	ValidThrough string    // empty: without end
+	Quantity     int       // sessions or tokens credited
+	State        string    // empty: in force; else "disabled" or "deleted"
+	CanceledAt   time.Time // online, and valid until ValidThrough; zero: not cancelled
 }
 
 // Sale is a sale with its lines.
@@ -112,6 +113,7 @@ func (w *World) inspectBenefit(benefit *benefit) Benefit {
 		ValidThrough: benefit.ValidThrough,
 		Quantity:     benefit.Quantity,
 		State:        benefit.State,
+		CanceledAt:   benefit.CanceledAt,
 	}
 	if benefit.SaleID != 0 {
 		seen.SaleID = w.iri("sales", benefit.SaleID)

@@ -23,9 +23,13 @@ var presets = []struct {
 	{"Catalogue: 429", Fault{Match: FaultMatch{Method: "GET", Path: "/products"}, Kind: "too_many"}},
 	{"Next call: 401", Fault{Kind: "unauthorized_once"}},
 	{"Everything two seconds slower", Fault{Kind: "delay", DelayMs: 2000}},
+	{"Next cancellation: done, then the connection is cut", Fault{Match: cancellationRequest, Kind: "drop_after", Times: new(1)}},
 }
 
-var paymentRequest = FaultMatch{Method: "POST", Path: "/sales/*/payments"}
+var (
+	paymentRequest      = FaultMatch{Method: "POST", Path: "/sales/*/payments"}
+	cancellationRequest = FaultMatch{Method: "POST", Path: "/subscriptions/*/online_cancellation"}
+)
 
 func (w *World) serveInspector(rw http.ResponseWriter, req *httpRequest) {
 	if len(req.path) == 2 { // /{world}/_control: the page's links are relative to the directory
@@ -83,6 +87,7 @@ func (w *World) runAction(req *httpRequest) error {
 	case "settings":
 		return w.Configure(func(s *Settings) {
 			s.ProductionMode, s.AskRepeats = fields.Get("productionMode") == "on", fields.Get("askRepeats") == "on"
+			s.OnlineCancellation = fields.Get("onlineCancellation") == "on"
 			s.NetworkNodeShape = fields.Get("networkNodeShape")
 			s.Webhooks, s.WebhookURL = fields.Get("webhooks"), fields.Get("webhookUrl")
 		})

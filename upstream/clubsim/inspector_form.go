@@ -52,7 +52,7 @@ func faultsSection(faults []Fault) g.Node {
 
 func (s Settings) section() g.Node {
 	var others g.Group
-	for n, name := range []string{"personas", "ledger", "audit", "sms", "events", "requests", "faults", "state"} {
+	for n, name := range []string{"personas", "ledger", "cancellations", "audit", "sms", "events", "requests", "faults", "state"} {
 		others = append(others, g.If(n > 0, g.Text(", ")), html.A(html.Href(name), g.Text(name)))
 	}
 	return inspector.Section("", "Settings", "", actionForm(
@@ -65,6 +65,8 @@ func (s Settings) section() g.Node {
 			),
 			html.Label(html.Input(html.Type("checkbox"), html.Name("askRepeats"), g.If(s.AskRepeats, html.Checked())),
 				g.Text(" the gateway of mock mode asks before a repeated purchase")),
+			html.Label(html.Input(html.Type("checkbox"), html.Name("onlineCancellation"), g.If(s.OnlineCancellation, html.Checked())),
+				g.Text(" members can cancel online")),
 		),
 		inspector.Row(
 			html.Label(

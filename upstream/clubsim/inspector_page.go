@@ -89,6 +89,10 @@ func (a Audit) section() g.Node {
 		g.Map(a.ContactsSignedTwice, func(c SignedTwice) g.Node {
 			return bad(fmt.Sprintf("Contact %s signed %d mandates for club %s.", lastSegment(c.ContactID), len(c.MandateIDs), lastSegment(c.ClubID)))
 		}),
+		g.Map(a.CanceledTwice, func(c Cancellation) g.Node {
+			return bad(fmt.Sprintf("Subscription %s was cancelled on %s, and %d times more.",
+				lastSegment(c.SubscriptionID), c.At.Format(time.DateTime), c.Repeated))
+		}),
 		g.Map(a.Unbalanced, bad),
 	))
 }
@@ -151,6 +155,7 @@ func benefitOf(benefit Benefit) g.Node {
 			g.If(benefit.ValidThrough != "", g.Group{g.Text(" through "), inspector.When(benefit.ValidThrough)}),
 		),
 		g.If(benefit.State != "", g.Group{g.Text(" "), html.Span(html.Class("bad"), g.Text(benefit.State))}),
+		g.If(!benefit.CanceledAt.IsZero(), html.Span(html.Class("warn"), g.Text(" cancelled "+benefit.CanceledAt.Format(time.DateTime)))),
 	)
 }
 

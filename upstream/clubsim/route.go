@@ -76,6 +76,27 @@ var operations = []*operation{
 	{name: "listCountries", method: "GET", pattern: "countries", handle: listCountries},
 	{name: "listSources", method: "GET", pattern: "referentials/sources", handle: listSources},
 	{name: "createSource", method: "POST", pattern: "referentials/sources", handle: createSource},
+	{
+		name:    "listCancellationMotives",
+		method:  "GET",
+		pattern: "referentials/cancellation_motives",
+		absent:  Settings.lacksCancellation,
+		handle:  listCancellationMotives,
+	},
+	{
+		name:    "getSubscriptionSummary",
+		method:  "GET",
+		pattern: "subscription_summary",
+		absent:  Settings.lacksCancellation,
+		handle:  getSubscriptionSummary,
+	},
+	{
+		name:    "cancelSubscription",
+		method:  "POST",
+		pattern: "subscriptions/{id}/online_cancellation",
+		absent:  Settings.lacksCancellation,
+		handle:  on((*request).subscriptionAt, cancelSubscription),
+	},
 	{name: "getSource", method: "GET", pattern: "referentials/sources/{id}", handle: getItem((*request).sourceAt, (*World).sourceRecord)},
 	{name: "createContactMigrationRequest", method: "POST", pattern: "contact_migration_requests", handle: createContactMigrationRequest},
 

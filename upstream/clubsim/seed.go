@@ -33,6 +33,7 @@ func (w *World) seed(now time.Time) *state {
 	}
 	st.seedMember(now)
 	st.seedDebt(now)
+	st.seedMemberships(now)
 	st.seedTimetable(now)
 	return st
 }
@@ -42,7 +43,13 @@ func (st *state) seedMember(now time.Time) {
 	from := now.AddDate(0, -3, 0).Format(time.DateOnly)
 	through := now.AddDate(0, 9, -1).Format(time.DateOnly)
 	for _, b := range []benefit{
-		{Kind: kindSubscription, Name: "Year Pass", ValidFrom: from, ValidThrough: through},
+		{
+			Kind:         kindSubscription,
+			Name:         "Year Pass",
+			ValidFrom:    from,
+			ValidThrough: through,
+			terms:        terms{OfferID: 101, EngagedThrough: through},
+		},
 		{Kind: kindBadge, Name: "Access Badge", ValidFrom: from},
 	} {
 		b.ContactID, b.ClubID = contact.ID, contact.ClubID
@@ -51,6 +58,29 @@ func (st *state) seedMember(now time.Time) {
 	for _, t := range []contactTag{{Name: "member", ValidThrough: through}, {Name: "corporate", ValidThrough: noEndDate}} {
 		t.ContactID, t.ValidFrom = contact.ID, from
 		st.Tags.add(&t)
+	}
+}
+
+// seedMemberships gives two members a subscription without end: one whose minimum term of a year is running, and one whose has ended.
+func (st *state) seedMemberships(now time.Time) {
+	for _, member := range []struct {
+		key    string
+		months int // since the start
+	}{{"committed", 5}, {"flexible", 14}} {
+		contact, start := st.Contacts.get(personaID(member.key)), now.AddDate(0, -member.months, 0)
+		st.Benefits.add(&benefit{
+			Kind:      kindSubscription,
+			ContactID: contact.ID,
+			ClubID:    contact.ClubID,
+			Name:      catalogue().offers[901].Name,
+			ValidFrom: start.Format(time.DateOnly),
+			terms: terms{
+				OfferID:        901,
+				DebitDay:       clubByID(contact.ClubID).debitDays[0],
+				EngagedThrough: start.AddDate(1, 0, -1).Format(time.DateOnly),
+			},
+		})
+		st.Tags.add(&contactTag{ContactID: contact.ID, Name: tagMember, ValidFrom: start.Format(time.DateOnly), ValidThrough: noEndDate})
 	}
 }
 
@@ -224,6 +254,28 @@ var personas = []persona{
 		mobile:      "+33601020306",
 		description: "sixteen: the check refuses offers from 18 such as 401 and from 60 such as 501; the Junior Term, 601, suits",
 	},
+	{
+		key:         "committed",
+		givenName:   "Clara",
+		familyName:  "Petit",
+		gender:      "female",
+		birthDate:   "1992-06-17",
+		club:        13,
+		status:      statusCustomer,
+		mobile:      "+33601020307",
+		description: "a member for five months, with a minimum term of twelve; can cancel online with the setting onlineCancellation",
+	},
+	{
+		key:         "flexible",
+		givenName:   "Emil",
+		familyName:  "Roux",
+		gender:      "male",
+		birthDate:   "1986-02-08",
+		club:        13,
+		status:      statusCustomer,
+		mobile:      "+33601020308",
+		description: "a member for fourteen months, whose minimum term has ended: can leave after two weeks' notice",
+	},
 }
 
 func personaID(key string) int {
@@ -237,7 +289,7 @@ func personaID(key string) int {
 
 // Persona is a contact that every world has from the start, with fresh tokens.
 type Persona struct {
-	Key        string `json:"key"` // customer, debtor, prospect, former, banned, minor
+	Key        string `json:"key"` // customer, debtor, prospect, former, banned, minor, committed, flexible
 	ContactID  string `json:"contactId"`
 	ClubID     string `json:"clubId"`
 	Status     string `json:"status"`

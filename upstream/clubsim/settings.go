@@ -119,6 +119,9 @@ type Settings struct {
 	// Checkouts says what the registers of the clubs show of their account at the card processor: "hidden" (they cannot be read), "own" (that
 	// of the processor's double), "otherAccount" or "otherCurrency".
 	Checkouts string `json:"checkouts"`
+	// OnlineCancellation has the subscriptions of a contact (GET subscription_summary), and ends one of them online. Studio Solo has not
+	// switched it on.
+	OnlineCancellation bool `json:"onlineCancellation"`
 	// UniqueEmail refuses an e-mail address that another contact of the organisation has: "off", "all", or "exceptTemp", which
 	// neither refuses temporary contacts nor counts theirs.
 	UniqueEmail  string `json:"uniqueEmail"`

@@ -181,7 +181,7 @@ type snapshot struct {
 const maxOffset = 100 * 365 * 24 * time.Hour
 
 // snapshotVersion changes with the shape of the state, so that an old snapshot is refused.
-const snapshotVersion = 3
+const snapshotVersion = 4
 
 var errSnapshot = errors.New("clubsim: not a snapshot of this version")
 

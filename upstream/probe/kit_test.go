@@ -111,6 +111,7 @@ var recorded = [][3]string{
 	{"GET", "clubs/11"},
 	{"GET", "clubs"},
 	{"GET", "checkouts"},
+	{"GET", "referentials/cancellation_motives"},
 	{"GET", "sales?contactId[]=/demo/contacts/1"},
 	{"GET", "products"},
 	{"GET", "products?page=2"},

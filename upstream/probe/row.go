@@ -44,6 +44,7 @@ var rows = []row{
 	{"formerStatus", "staff see this word", "a former customer among the first contacts", formerStatus},
 	{"saleFilters", "the gateway uses no such filter", "a list of sales", saleFilters},
 	{"checkouts", "doctor compares them with the account of the card keys", "the registers of a club", checkouts},
+	{"onlineCancellation", "members can end their membership online", "the motives of cancellations", onlineCancellation},
 	{"callLimits", "set FRONTDESK_CLUB_LIMIT_HEADERS=on, so that a 429 with these headers counts as refused", "limit headers", callLimits},
 }
 
@@ -308,6 +309,12 @@ func checkouts(seen *recorder) (any, bool) {
 		return "hidden", true
 	}
 	return nil, false
+}
+
+// onlineCancellation exists where its motives can be read.
+func onlineCancellation(seen *recorder) (any, bool) {
+	status := seen.statuses["GET referentials/cancellation_motives"]
+	return slices.Contains(status, http.StatusOK), slices.Contains(status, http.StatusOK) || slices.Contains(status, http.StatusNotFound)
 }
 
 // callLimits are those in the headers; without such headers there are none. A limit that ends later than its window is another

@@ -7,6 +7,7 @@ import { clubName, get } from "../store.js";
 import { logOut, signIn } from "../member.js";
 import { text } from "../text.js";
 import { login } from "./login.js";
+import { memberships as membershipPanels } from "./membership.js";
 
 /** @typedef {import("../contract").Me} Me */
 
@@ -14,14 +15,15 @@ import { login } from "./login.js";
 const BANNED = "banned";
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ identity, ended, me, clubs, isStuck, transfer }) => [identity, ended, me, clubs, isStuck, transfer];
+export const reads = ({ identity, ended, me, memberships, clubs, isStuck, transfer }) => [identity, ended, me, memberships, clubs, isStuck, transfer];
 
 export function show() {
-  const { identity, me, isStuck } = get();
+  const { identity, me, memberships = [], isStuck } = get();
   if (!identity) return loggedOut();
   return h("div", { class: "member" },
     h("div", { class: "step-head" }, heading(text.me.heading)),
     me ? about(me) : !isStuck && h("i", { class: "bone bone-box", "aria-hidden": true }),
+    me && membershipPanels(memberships),
     me && waysOn(me),
     button({ class: "link", "data-log-out": true, onclick: logOut }, text.me.leave));
 }
