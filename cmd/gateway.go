@@ -164,8 +164,12 @@ func (cfg Config) addBackground(built *services, traces trace.TracerProvider, lo
 		Contacts:  built.registrations.Contacts,
 		Keys:      built.keys,
 		Kept:      statements.KeepProofs,
-		Now:       time.Now,
-		Log:       log,
+		SendMail:  built.queue.SendMail,
+		Publish: func(ctx context.Context, event flows.OwnEvent) error {
+			return built.background.Relay.Publish(ctx, event)
+		},
+		Now: time.Now,
+		Log: log,
 	})
 	built.background = background.New(background.Config{
 		Store:           built.store,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"frontdesk/flows"
 	"frontdesk/flows/background"
 	"frontdesk/flows/statements"
 	"frontdesk/flows/tracing"
@@ -31,6 +32,8 @@ func (w *World) Background(gateway *Gateway, subscribers ...background.Subscribe
 		Contacts:  gateway.Registrations.Contacts,
 		Keys:      worker.Keys,
 		Kept:      statements.KeepProofs,
+		SendMail:  gateway.Queue.SendMail,
+		Publish:   func(context.Context, flows.OwnEvent) error { return nil },
 		Now:       w.Clock.Now,
 		Log:       gateway.Log,
 	})

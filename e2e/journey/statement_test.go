@@ -140,10 +140,35 @@ func TestCancellation(t *testing.T) {
 					t.Errorf("the acknowledgement lacks %q:\n%s", part, acknowledgement.Text)
 				}
 			}
+			expectMail(t, client, acknowledgement.Text)
 			if acknowledgement.EndDate != nil {
 				t.Errorf("the club has not said when it ends, and the acknowledgement has %s", *acknowledgement.EndDate)
 			}
 		})
+	}
+}
+
+// expectMail waits for the mail with an acknowledgement, and expects only one.
+func expectMail(t *testing.T, client *frontdesktest.Client, acknowledgement string) {
+	t.Helper()
+	title, _, _ := strings.Cut(acknowledgement, "\n")
+	var sent clubsim.Items[clubsim.Mail]
+	count := 0
+	frontdesktest.Eventually(t, "the acknowledgement is mailed", func() bool {
+		client.Control("GET", "mail", nil).Into(http.StatusOK, &sent)
+		count = 0
+		for _, mail := range sent.Items {
+			if strings.TrimSpace(strings.ReplaceAll(mail.Text, "\r\n", "\n")) == acknowledgement {
+				count++
+				if mail.Subject != title || mail.To != "ada@example.com" || !strings.Contains(mail.HTML, title) {
+					t.Errorf("the mail is %+v", mail)
+				}
+			}
+		}
+		return count > 0
+	})
+	if count != 1 {
+		t.Errorf("%d mails have it", count)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/statements"
+	"frontdesk/upstream/mail/sink"
 )
 
 // runStatements runs frontdesk statements as an operator does.
@@ -131,5 +133,57 @@ func TestStatementsAtTheTerminal(t *testing.T) {
 	later := mustRunStatements(t, at, "export", "--since", time.Now().Add(time.Hour).Format(time.RFC3339))
 	if strings.Count(later, "\n") != 1 {
 		t.Errorf("exported as of later: %s", later)
+	}
+}
+
+// TestStatementSurvivesKill kills gateways right after the confirmations of statements. The next gateway has each statement, with the same
+// acknowledgement, and sends the mails that were not sent: one Message-ID for each, however often it is confirmed.
+func TestStatementSurvivesKill(t *testing.T) {
+	t.Parallel()
+	env := frontdesktest.NewEnv(t)
+	mails := frontdesktest.NewMailServer(t, sink.Config{})
+	acknowledged := map[string]string{} // by the path that confirms
+	for range 4 {
+		doomed, client := env.Gateway(t, mails.Environment()...)
+		for range 3 {
+			var statement api.Statement
+			body := `{"name":"Ada Martin","email":"ada` + strconv.Itoa(len(acknowledged)) + `@example.com"}`
+			client.Do("POST", "/v1/withdrawals", body, frontdesktest.Key("")).Into(http.StatusCreated, &statement)
+			path := "/v1/withdrawals/" + statement.Id + "/confirm"
+			acknowledged[path] = string(client.Do("POST", path, nil).Body)
+		}
+		doomed.Kill()
+	}
+	_, client := env.Gateway(t, mails.Environment()...)
+	for path, before := range acknowledged {
+		if now := client.Do("POST", path, nil); string(now.Body) != before {
+			t.Errorf("after the kill it is %s, not %s", now.Body, before)
+		}
+	}
+	ids := map[string]map[string]bool{}
+	frontdesktest.Eventually(t, "each person has the acknowledgement", func() bool {
+		for _, mail := range mails.Taken() {
+			if ids[mail.To] == nil {
+				ids[mail.To] = map[string]bool{}
+			}
+			ids[mail.To][mail.MessageID] = true
+		}
+		return len(ids) == len(acknowledged)
+	})
+	for to, of := range ids {
+		if len(of) != 1 {
+			t.Errorf("%s has mails with the ids %v", to, of)
+		}
+	}
+	for _, mail := range mails.Taken() {
+		same := false
+		for _, before := range acknowledged {
+			var acknowledgement api.Acknowledgement
+			_ = json.Unmarshal([]byte(before), &acknowledgement)
+			same = same || strings.TrimSpace(strings.ReplaceAll(mail.Text, "\r\n", "\n")) == acknowledgement.Text
+		}
+		if !same || mail.Subject != "Your withdrawal has been received" {
+			t.Errorf("the mail %q says\n%s", mail.Subject, mail.Text)
+		}
 	}
 }

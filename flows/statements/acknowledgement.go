@@ -37,6 +37,7 @@ const (
 	textEndFollows          text.ContractCode = "statement_end_follows"
 	textProofs              text.ContractCode = "statement_proofs" // email
 	textRefund              text.ContractCode = "statement_refund"
+	textEndSubject          text.ContractCode = "statement_end_subject"
 	textKeep                text.ContractCode = "statement_keep"
 )
 

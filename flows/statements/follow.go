@@ -5,9 +5,12 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/text"
+	"frontdesk/upstream/mail"
 )
 
 const (
@@ -22,8 +25,8 @@ const (
 // Awake has a value when FollowUp should be called at once, because a statement was just received here.
 func (s *Service) Awake() <-chan struct{} { return s.wake }
 
-// FollowUp searches for the contracts of the statements that are due. One that was received is due until that succeeded: a gateway that
-// dies in between loses nothing, and the next one does it.
+// FollowUp sends the acknowledgements and events that are due, and searches for the contracts. A statement that was received, or done,
+// is due until all of it succeeded: a gateway that dies in between loses nothing, and the next one sends it again.
 func (s *Service) FollowUp(ctx context.Context) error {
 	for {
 		due, err := s.cfg.Store.DueStatements(ctx, s.cfg.Now(), followLease, followBatch)
@@ -50,6 +53,18 @@ func (s *Service) follow(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	if statement.Notified == "" {
+		if err := s.notifyReceived(ctx, statement); err != nil {
+			return err
+		}
+		statement.Notified = flows.Received
+	}
+	if statement.State == flows.Done && statement.Notified == flows.Received {
+		if err := s.notifyEnd(ctx, statement); err != nil {
+			return err
+		}
+		statement.Notified = flows.Done
+	}
 	if !statement.Searched {
 		if statement.Contracts, err = s.search(ctx, statement); err != nil {
 			return err
@@ -57,6 +72,53 @@ func (s *Service) follow(ctx context.Context, id string) error {
 		statement.Searched = true
 	}
 	return s.save(ctx, statement, s.cfg.Now(), time.Time{}) // a conflict leaves it due: an operator changed it meanwhile
+}
+
+// receivedData is the data of the event about a statement. It names no person.
+type receivedData struct {
+	StatementID string    `json:"statementId"`
+	ReceivedAt  time.Time `json:"receivedAt"`
+	Deadline    time.Time `json:"deadline"`
+}
+
+// notifyReceived sends the acknowledgement to the person, and the event to subscribers. Each has an id of its own, so that a repetition
+// is recognised.
+func (s *Service) notifyReceived(ctx context.Context, statement *flows.Statement) error {
+	if err := s.cfg.SendMail(ctx, mailTo(statement, "received", statement.Text)); err != nil {
+		return err
+	}
+	name := flows.WithdrawalReceived
+	if statement.Kind == flows.Cancellation {
+		name = flows.CancellationReceived
+	}
+	return s.cfg.Publish(ctx, flows.NewOwnEvent(name, statement.ID, statement.ReceivedAt,
+		receivedData{statement.ID, statement.ReceivedAt, flows.Instant(statement.Deadline)}))
+}
+
+// notifyEnd tells the person when the contract ends, which the acknowledgement left open.
+func (s *Service) notifyEnd(ctx context.Context, statement *flows.Statement) error {
+	if statement.Kind != flows.Cancellation || statement.EndDate == "" {
+		return nil
+	}
+	write := writeIn(text.Match(statement.Declared.Language))
+	parts := []string{write(textEndSubject), write(textEnds, "date", statement.EndDate), write(textReference, "id", statement.ID)}
+	return s.cfg.SendMail(ctx, mailTo(statement, "end", strings.Join(parts, "\n\n")))
+}
+
+// mailTo writes a mail to the person of a statement: a text whose first part is the subject. name distinguishes the mails about it.
+func mailTo(statement *flows.Statement, name, written string) flows.Mail {
+	parts := strings.Split(written, "\n\n")
+	page := mail.Page{Language: statement.Declared.Language, Title: parts[0], Blocks: []mail.Block{{Paragraphs: parts[1:]}}}
+	html, _ := mail.Render(page)
+	return flows.Mail{
+		ID:           "statement:" + statement.ID + ":" + name,
+		Organisation: statement.ClientToken,
+		To:           statement.Declared.Email,
+		Language:     page.Language,
+		Subject:      page.Title,
+		Text:         written + "\n",
+		HTML:         html,
+	}
 }
 
 // registrationID finds the id of a registration in what a person wrote about the contract.

@@ -35,18 +35,12 @@ type Summary struct {
 	Contract     string               `json:"contract,omitempty"`     // in the person's words
 	ClubID       string               `json:"clubId,omitempty"`       // that the person named
 	Period       flows.Period         `json:"period,omitempty"`       // of a withdrawal; a hint, a person decides
-	AtStake      *Money               `json:"atStake,omitempty"`      // paid for the latest contract that was found
+	AtStake      *flows.Money         `json:"atStake,omitempty"`      // paid for the latest contract that was found
 	Type         string               `json:"type,omitempty"`         // of a cancellation: ordinary or extraordinary
 	RequestedEnd string               `json:"requestedEnd,omitempty"` // YYYY-MM-DD; empty: the earliest possible day
 	EndDate      string               `json:"endDate,omitempty"`      // as the person has read it
 	Outcome      *flows.Outcome       `json:"outcome,omitempty"`
 	Version      int64                `json:"version"`
-}
-
-// Money is an amount of a currency.
-type Money struct {
-	Amount   int64  `json:"amount"`   // minor units
-	Currency string `json:"currency"` // ISO 4217
 }
 
 // Detail is everything that is known about a statement.
@@ -94,7 +88,7 @@ func (s *Service) summary(statement *flows.Statement) Summary {
 		shown.Type = "extraordinary"
 	}
 	if len(statement.Contracts) > 0 {
-		shown.AtStake = &Money{Amount: statement.Contracts[0].Amount, Currency: statement.Contracts[0].Currency}
+		shown.AtStake = &flows.Money{Amount: statement.Contracts[0].Amount, Currency: statement.Contracts[0].Currency}
 	}
 	return shown
 }

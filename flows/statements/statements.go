@@ -1,6 +1,6 @@
 // Package statements takes what people declare about their contracts: withdrawals and cancellations. No account is
 // needed. A statement has two steps, as the law asks: it is stated, and then confirmed. The confirmation is acknowledged at once, with
-// the content and the time. From then on the statement is a proof, and waits for an operator until its deadline.
+// the content and the time, and by mail. From then on the statement is a proof, and waits for an operator until its deadline.
 //
 // Stating and confirming call no other system, unless the club's own login has identified the contact: the response is the same,
 // also in its time, whether or not the contract is known. What it may be about is searched for afterwards (follow.go), and a
@@ -36,8 +36,12 @@ type Config struct {
 	Contacts  *registration.Contacts // reads the contacts that the club's own login identifies
 	Keys      *keyring.Keyring       // make the pseudonyms by which contracts are found
 	Kept      time.Duration          // how long a received statement is kept after its receipt
-	Now       func() time.Time
-	Log       *slog.Logger
+	// SendMail sends a mail, at least once.
+	SendMail func(ctx context.Context, mail flows.Mail) error
+	// Publish sends an event to its subscribers, at least once.
+	Publish func(ctx context.Context, event flows.OwnEvent) error
+	Now     func() time.Time
+	Log     *slog.Logger
 }
 
 // Service takes statements, and shows them to operators.

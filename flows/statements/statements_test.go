@@ -1,6 +1,8 @@
 package statements_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -19,7 +21,10 @@ func TestMain(m *testing.M) { frontdesktest.Main(m) }
 // right then.
 type desk struct {
 	*statements.Service
-	world *flowstest.World
+	world  *flowstest.World
+	fails  error // of mails
+	mails  []flows.Mail
+	events []flows.OwnEvent
 }
 
 func newDesk(world *flowstest.World, keys *keyring.Keyring) *desk {
@@ -32,8 +37,18 @@ func newDesk(world *flowstest.World, keys *keyring.Keyring) *desk {
 		Contacts:  gateway.Registrations.Contacts,
 		Keys:      keys,
 		Kept:      365 * 24 * time.Hour,
-		Now:       world.Clock.Now,
-		Log:       gateway.Log,
+		SendMail: func(_ context.Context, mail flows.Mail) error {
+			if d.fails == nil {
+				d.mails = append(d.mails, mail)
+			}
+			return d.fails
+		},
+		Publish: func(_ context.Context, event flows.OwnEvent) error {
+			d.events = append(d.events, event)
+			return nil
+		},
+		Now: world.Clock.Now,
+		Log: gateway.Log,
 	})
 	return d
 }
@@ -61,6 +76,40 @@ func (d *desk) followUp() {
 	}
 }
 
+// TestProcessDiesAfterReceipt: what a gateway has received, another one acknowledges, once.
+func TestProcessDiesAfterReceipt(t *testing.T) {
+	t.Parallel()
+	world := flowstest.NewWorld(t)
+	keys := flowstest.NewKeyring(t, "one")
+	dead, alive := newDesk(world, keys), newDesk(world, keys)
+	secret := dead.state(flows.Withdrawal, "ada@example.com")
+	received := dead.confirm(flows.Withdrawal, secret)
+	world.Clock.Advance(time.Hour)
+	if again := alive.confirm(flows.Withdrawal, secret); again.Text != received.Text || !again.ReceivedAt.Equal(received.ReceivedAt) {
+		t.Errorf("confirmed again, it is %+v", again)
+	}
+	alive.fails = errors.New("the queue is full")
+	alive.followUp()
+	alive.fails = nil
+	alive.followUp()
+	if len(alive.mails) != 0 {
+		t.Errorf("what failed was repeated at once: %+v", alive.mails)
+	}
+	world.Clock.Advance(2 * time.Minute)
+	alive.followUp()
+	world.Clock.Advance(2 * time.Minute)
+	alive.followUp()
+	if len(alive.mails) != 1 || alive.mails[0].To != "ada@example.com" || alive.mails[0].Text != received.Text+"\n" {
+		t.Errorf("the mails are %+v", alive.mails)
+	}
+	if len(alive.events) != 1 || alive.events[0].Type != flows.WithdrawalReceived {
+		t.Errorf("the events are %+v", alive.events)
+	}
+	if len(dead.mails) != 0 {
+		t.Errorf("a gateway that ran nothing sent %+v", dead.mails)
+	}
+}
+
 // TestConfirmedAtTheSameTime: of several confirmations at once, all have the receipt of one.
 func TestConfirmedAtTheSameTime(t *testing.T) {
 	t.Parallel()
@@ -80,6 +129,10 @@ func TestConfirmedAtTheSameTime(t *testing.T) {
 	running.Wait()
 	if all := slices.Compact(slices.Sorted(slices.Values(texts))); len(all) != 1 || all[0] == "" {
 		t.Errorf("the acknowledgements are %q", all)
+	}
+	d.followUp()
+	if len(d.mails) != 1 {
+		t.Errorf("%d mails were sent", len(d.mails))
 	}
 }
 
@@ -135,5 +188,48 @@ func TestStatementsOutliveKeys(t *testing.T) {
 	ids, err := world.Gateway(flowstest.Options{Keys: keys}).Store.StatementsOfPerson(t.Context(), names...)
 	if err != nil || !slices.Equal(ids, []string{received.ID}) {
 		t.Errorf("the person has %v, %v", ids, err)
+	}
+	after.followUp()
+	if len(after.mails) != 1 {
+		t.Errorf("the renewal lost the acknowledgement: %+v", after.mails)
+	}
+}
+
+// TestEndOfContract: with the end of a cancelled contract, an operator ends the statement, once; the person gets the day by mail, after the
+// acknowledgement and once.
+func TestEndOfContract(t *testing.T) {
+	t.Parallel()
+	world := flowstest.NewWorld(t)
+	d := newDesk(world, flowstest.NewKeyring(t, "one"))
+	received := d.confirm(flows.Cancellation, d.state(flows.Cancellation, "ada@example.com"))
+	counts := flowstest.Must(t, func() (flows.StatementCounts, error) { return d.Counts(t.Context()) })
+	if counts.Open != 1 || counts.Overdue != 0 || !counts.Next.Equal(received.Deadline) {
+		t.Errorf("what waits is %+v", counts)
+	}
+	world.Clock.Advance(flows.AnswerWithin)
+	if counts, _ = d.Counts(t.Context()); counts.Overdue != 1 {
+		t.Errorf("after the deadline, what waits is %+v", counts)
+	}
+	end := statements.Completion{Operator: "ada", EndDate: "2031-01-31"}
+	done := flowstest.Must(t, func() (statements.Detail, error) { return d.Done(t.Context(), received.ID, end) })
+	if _, err := d.Done(t.Context(), received.ID, end); flows.CodeOf(err) != flows.NotDecidable {
+		t.Errorf("done twice: %v", err)
+	}
+	d.followUp()
+	world.Clock.Advance(time.Hour)
+	d.followUp()
+	if len(d.mails) != 2 || d.mails[0].Text != received.Text+"\n" || done.EndDate != "2031-01-31" {
+		t.Fatalf("the mails are %+v", d.mails)
+	}
+	want := "When your contract ends\n\nYour contract ends on 31 January 2031.\n\nReference: " + received.ID + "\n"
+	if d.mails[1].Text != want {
+		t.Errorf("the person reads %q", d.mails[1].Text)
+	}
+	if counts, _ = d.Counts(t.Context()); counts.Open != 0 {
+		t.Errorf("afterwards, %+v waits", counts)
+	}
+	if lines := world.Redis.XRange(t.Context(), "fd:audit", "-", "+").Val(); len(lines) != 1 || lines[0].Values["statement"] != received.ID ||
+		lines[0].Values["by"] != "ada" || lines[0].Values["what"] != "statement-done" {
+		t.Errorf("the audit has %v", lines)
 	}
 }
