@@ -142,7 +142,8 @@ func (c *Client) connect(ctx context.Context, use func(*gomail.Client) error) er
 	}
 	options := []gomail.Option{
 		gomail.WithPort(c.port), gomail.WithTimeout(cmp.Or(c.cfg.Timeout, stepTimeout)),
-		gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(encryption), gomail.WithDialContextFunc(dial), gomail.WithoutNoop(), gomail.WithoutRset(),
+		gomail.WithTLSPolicy(policy), gomail.WithTLSConfig(encryption), gomail.WithDialContextFunc(dial),
+		gomail.WithoutNoop(), gomail.WithoutRset(),
 	}
 	if c.user != "" {
 		options = append(options, gomail.WithUsername(c.user), gomail.WithPassword(c.password),
