@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
+	"frontdesk/upstream/mail/sink"
 )
 
 // TestLive runs the journey in live mode: a visitor connects over https and pays through the
@@ -139,7 +141,12 @@ func TestDoctorInLiveMode(t *testing.T) {
 	live := frontdesktest.NewLive(t)
 	process, _ := live.Start(t)
 	live.Processor.SetWebhooks(sandbox.Drop, live.Front.URL+"/v1/webhooks/card")
-	changes := map[string]string{"FRONTDESK_OPS_ADDR": process.OpsAddress()}
+	mails := frontdesktest.NewMailServer(t, sink.Config{TLS: &tls.Config{Certificates: live.Front.TLS.Certificates}})
+	changes := map[string]string{
+		"FRONTDESK_OPS_ADDR":  process.OpsAddress(),
+		"FRONTDESK_SMTP_URL":  "smtp://" + mails.Addr,
+		"FRONTDESK_MAIL_FROM": "signup@gym-4711.fr",
+	}
 	printed, content := doctor(t, live.Environment(changes))
 	if !content || strings.Contains(printed, "FAIL") || strings.Contains(printed, "warning") {
 		t.Errorf("content: %t\n%s", content, printed)

@@ -276,7 +276,7 @@ func TestPanelMailbox(t *testing.T) {
 	panel.WaitVisible(`.pane .empty`)
 	client, err := mail.New(mail.Config{URL: "smtp://" + visitor.gateway.AddressOf("mails"), From: "signup@clubs.example", NameWorld: true})
 	frontdesktest.Must(t, err)
-	link := visitor.home + "/?club=11&offer=201"
+	link := visitor.home + "/?club=11&offer=201&startDate=2031-03-01"
 	html, text := mail.Render(mail.Page{Language: "en", Title: "Your contract", Blocks: []mail.Block{
 		{Paragraphs: []string{"It is confirmed."}, Link: &mail.Link{Text: "Read it again", URL: link}},
 	}})
@@ -288,7 +288,7 @@ func TestPanelMailbox(t *testing.T) {
 	}
 	visitor.Screenshot("mail")
 	panel.Click(`[data-follow="` + link + `"]`)
-	visitor.WaitVisible(`[data-step="person"]`)
+	visitor.WaitVisible(`[data-field="givenName"]`)
 	visitor.goTo("/sim/demo/_control/mail/1")
 	visitor.WaitVisible(`h1`)
 	visitor.Screenshot("mail-page")
