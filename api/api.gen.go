@@ -2419,6 +2419,9 @@ type NewCancellation struct {
 	// Example: fr
 	Language *string `json:"language,omitempty"`
 
+	// Membership The `id` of one of the identified contact's memberships. Defaults to the only one. Where its `cancellation` is `online`, confirming an `ordinary` cancellation ends it.
+	Membership *Id `json:"membership,omitempty"`
+
 	// Name The person's name. Required unless a contact is identified.
 	Name *string `json:"name,omitempty" validate:"omitempty,notblank"`
 
@@ -3528,6 +3531,9 @@ type StartedRegistration = Registration
 
 // Statement defines model for Statement.
 type Statement struct {
+	// EndDate The last day of the membership, which the club system ends when the cancellation is confirmed. Absent if the club answers the statement instead.
+	EndDate *Date `json:"endDate,omitempty"`
+
 	// Id Random: whoever has it may confirm the statement.
 	Id Id `json:"id"`
 
@@ -3535,6 +3541,9 @@ type Statement struct {
 	//
 	// Example: withdrawal
 	Kind StatementKind `json:"kind"`
+
+	// Membership The name of that membership.
+	Membership *Words `json:"membership,omitempty"`
 
 	// State `stated`: not confirmed, and deleted after a day. `received`: confirmed; the club has it.
 	//

@@ -28,6 +28,16 @@ func newStatementsCommand() *cobra.Command {
 		},
 		newEndStatement(client),
 		&cobra.Command{
+			Use: "cancelled <id>", Args: exactArgs("id"),
+			Short: "Record that the club system has ended the membership of a cancellation in doubt: look there first.",
+			RunE:  write(client, "/ops/statements/%s/cancelled", nil, printStatement),
+		},
+		&cobra.Command{
+			Use: "not-cancelled <id>", Args: exactArgs("id"),
+			Short: "Record that the club system has not ended the membership of a cancellation in doubt. Then end it there.",
+			RunE:  write(client, "/ops/statements/%s/not-cancelled", nil, printStatement),
+		},
+		&cobra.Command{
 			Use: "note <id> <text>", Short: "Add a note to a statement, in any state.", Args: exactArgs("id", "text"),
 			RunE: write(client, "/ops/statements/%s/note",
 				func(args []string) map[string]string { return map[string]string{"text": args[1]} }, printStatement),
@@ -142,6 +152,9 @@ func printStatement(w io.Writer, detail statements.Detail) {
 	}
 	if detail.Identified {
 		fmt.Fprintf(table, "Identified\tcontact %s, by the club's login\n", detail.Contact)
+	}
+	if online := detail.Online; online != nil {
+		fmt.Fprintf(table, "Online\t%s: %s on %s %s\n", online.State, online.Membership, online.EndDate, online.Seen)
 	}
 	heading(table, "Contracts that it may be about", len(detail.Contracts))
 	for _, contract := range detail.Contracts {

@@ -77,6 +77,8 @@ const (
 	AuditEnd                AuditAction = "end"   // of an unverifiable payment
 	AuditAdopt              AuditAction = "adopt" // see Fingerprint
 	AuditStatementDone      AuditAction = "statement-done"
+	AuditCancelled          AuditAction = "cancelled"     // an online cancellation in doubt
+	AuditNotCancelled       AuditAction = "not-cancelled" // likewise
 )
 
 // AuditEntry is one line of the audit stream. It holds no personal data and no free text.

@@ -57,17 +57,19 @@ type Declaration struct {
 // of its receipt.
 type Statement struct {
 	// ID names it to operators, subscribers and its person. It is StatementID of the secret with which the person confirms it.
-	ID          string           `json:"id"`
-	Schema      int              `json:"schema"`
-	Version     int64            `json:"-"` // set by the store
-	Kind        StatementKind    `json:"kind"`
-	State       StatementState   `json:"state"`
-	ClientToken string           `json:"clientToken"`
-	Declared    Declaration      `json:"declared"`
-	Contact     *ContactIdentity `json:"contact,omitempty"` // identified by the club's own login; nil: not identified
-	StatedAt    time.Time        `json:"statedAt"`
-	ReceivedAt  time.Time        `json:"receivedAt,omitzero"`
-	Text        string           `json:"text,omitempty"` // the acknowledgement, as it was sent
+	ID          string         `json:"id"`
+	Schema      int            `json:"schema"`
+	Version     int64          `json:"-"` // set by the store
+	Kind        StatementKind  `json:"kind"`
+	State       StatementState `json:"state"`
+	ClientToken string         `json:"clientToken"`
+	Declared    Declaration    `json:"declared"`
+	// Online is the end of the membership that the club system itself carries out; nil: it does not.
+	Online     *OnlineCancellation `json:"online,omitempty"`
+	Contact    *ContactIdentity    `json:"contact,omitempty"` // identified by the club's own login; nil: not identified
+	StatedAt   time.Time           `json:"statedAt"`
+	ReceivedAt time.Time           `json:"receivedAt,omitzero"`
+	Text       string              `json:"text,omitempty"` // the acknowledgement, as it was sent
 	// AcknowledgedEnd is when the contract ends, as the acknowledgement says, YYYY-MM-DD; empty: that follows by mail.
 	AcknowledgedEnd string    `json:"acknowledgedEnd,omitempty"`
 	EndDate         string    `json:"endDate,omitempty"` // the same, as an operator said it afterwards

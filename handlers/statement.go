@@ -13,7 +13,7 @@ import (
 // StateWithdrawal serves POST /v1/withdrawals.
 func (s *Server) StateWithdrawal(ctx context.Context, request api.StateWithdrawalRequestObject) (api.StateWithdrawalResponseObject, error) {
 	body := request.Body
-	statement, err := s.state(ctx, flows.Withdrawal, flows.Declaration{
+	statement, err := s.state(ctx, flows.Withdrawal, "", flows.Declaration{
 		Name:     value(body.Name),
 		Email:    value(body.Email),
 		Contract: value(body.Contract),
@@ -31,7 +31,7 @@ func (s *Server) StateCancellation(
 	ctx context.Context, request api.StateCancellationRequestObject,
 ) (api.StateCancellationResponseObject, error) {
 	body := request.Body
-	statement, err := s.state(ctx, flows.Cancellation, flows.Declaration{
+	statement, err := s.state(ctx, flows.Cancellation, value(body.Membership), flows.Declaration{
 		Name:          value(body.Name),
 		Email:         value(body.Email),
 		Contract:      value(body.Contract),
@@ -48,15 +48,21 @@ func (s *Server) StateCancellation(
 	return api.StateCancellation201JSONResponse(statement), nil
 }
 
-func (s *Server) state(ctx context.Context, kind flows.StatementKind, declared flows.Declaration) (api.Statement, error) {
+func (s *Server) state(
+	ctx context.Context, kind flows.StatementKind, membership string, declared flows.Declaration,
+) (api.Statement, error) {
 	who := callerOf(ctx)
 	stated, secret, err := s.cfg.Statements.State(ctx, statements.Request{Kind: kind, ClientToken: who.clientToken, Contact: who.contact,
-		Declared: declared})
+		Declared: declared, Membership: membership})
 	if err != nil {
 		return api.Statement{}, err
 	}
-	return api.Statement{Id: secret, Kind: api.StatementKind(stated.Kind), State: api.StatementState(stated.State),
-		Statement: declarationOf(stated)}, nil
+	out := api.Statement{Id: secret, Kind: api.StatementKind(stated.Kind), State: api.StatementState(stated.State),
+		Statement: declarationOf(stated)}
+	if online := stated.Online; online != nil {
+		out.EndDate, out.Membership = day(online.Date), optional(singleLine(online.Name))
+	}
+	return out, nil
 }
 
 // declaredLanguage is the language of the acknowledgement: the named one, or that of the request.

@@ -966,8 +966,8 @@ export interface paths {
         put?: never;
         /**
          * Confirm a cancellation
-         * @description The second step, as for a withdrawal. The acknowledgement says when the contract ends, or that the date follows by
-         *     e-mail; what the cancellation does; and, of an extraordinary one, where proofs of the reason are sent.
+         * @description The second step, as for a withdrawal. Where the statement has an `endDate`, the club system ends the membership now, and the
+         *     response can take half a minute. The acknowledgement says when the contract ends, or that the date follows by e-mail; what the cancellation does; and, of an extraordinary one, where proofs of the reason are sent.
          */
         post: operations["confirmCancellation"];
         delete?: never;
@@ -2767,6 +2767,8 @@ export interface components {
             reason?: string;
             /** @description The person's postal address, on one line or more. */
             postalAddress?: string;
+            /** @description The `id` of one of the identified contact's memberships. Defaults to the only one. Where its `cancellation` is `online`, confirming an `ordinary` cancellation ends it. */
+            membership?: components["schemas"]["Id"];
         };
         /** @description What a person declared, to be shown before it is confirmed. */
         Declaration: {
@@ -2789,6 +2791,10 @@ export interface components {
             kind: components["schemas"]["StatementKind"];
             state: components["schemas"]["StatementState"];
             statement: components["schemas"]["Declaration"];
+            /** @description The last day of the membership, which the club system ends when the cancellation is confirmed. Absent if the club answers the statement instead. */
+            endDate?: components["schemas"]["Date"];
+            /** @description The name of that membership. */
+            membership?: components["schemas"]["Words"];
         };
         Acknowledgement: {
             id: components["schemas"]["Id"];

@@ -20,7 +20,7 @@
  *     /?me                                       the visitor's membership, after the club's login; see identity.js
  *     /?me&step=consents                         what the club may send
  *     /?me&step=transfer                         move to another club
- *     /?statement=withdrawal                     withdraw from a contract; cancellation: cancel one
+ *     /?statement=withdrawal                     withdraw from a contract; cancellation: cancel one; &membership=4: that of the member
  *     /?me&club=11                               choose an offer, from the member's own price list; &offer=2: see that offer
  *
  * @typedef {"club" | "offer" | "person" | "prospect" | "cart" | "mandate" | "payment" | "done" | "me" | "consents" | "transfer" | "statement"} Step
@@ -37,6 +37,7 @@
  * @property {string} [invitation]
  * @property {boolean} [me] the visitor's own place
  * @property {import("./statement.js").Kind} [statement] what the visitor wants to declare
+ * @property {string} [membership] the membership that a logged-in member wants to cancel
  */
 
 import { today } from "./format.js";
@@ -45,7 +46,7 @@ import { set } from "./store.js";
 import { findOffer, startDates } from "./terms.js";
 
 /** The address's parameter names for the parts of a place. */
-const NAMES = /** @type {const} */ (["club", "offer", "startDate", "debitDay", "category", "registration", "step", "field", "invitation", "statement"]);
+const NAMES = /** @type {const} */ (["club", "offer", "startDate", "debitDay", "category", "registration", "step", "field", "invitation", "statement", "membership"]);
 
 /** @returns {Place} what the address names */
 export function here() {

@@ -692,6 +692,7 @@ export default {
     earliest: "You can leave at the earliest on",
     ends: "Cancelled, ends on",
     left: "Still debited until then",
+    cancel: "Cancel this membership",
   },
 
   consents: {
@@ -750,6 +751,8 @@ export default {
 
   statements: {
     label: "Your contract",
+    membership: "Membership",
+    online: (/** @type {string} */ day) => `When you confirm, the club’s system ends this membership on ${day}. This cannot be undone.`,
     withdrawal: {
       start: "Withdraw from contract here",
       confirm: "Confirm withdrawal",

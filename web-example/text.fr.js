@@ -692,6 +692,7 @@ export default {
     earliest: "Vous pouvez partir au plus tôt le",
     ends: "Résilié, prend fin le",
     left: "Encore prélevé jusque-là",
+    cancel: "Résilier cet abonnement",
   },
 
   consents: {
@@ -749,6 +750,8 @@ export default {
 
   statements: {
     label: "Votre contrat",
+    membership: "Abonnement",
+    online: (day) => `Quand vous confirmez, le système du club met fin à cet abonnement le ${day}. C’est définitif.`,
     withdrawal: {
       start: "Se rétracter du contrat ici",
       confirm: "Confirmer la rétractation",

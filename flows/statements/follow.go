@@ -53,6 +53,9 @@ func (s *Service) follow(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	if isSending, err := s.doubt(ctx, statement); isSending || err != nil {
+		return err
+	}
 	if statement.Notified == "" {
 		if err := s.notifyReceived(ctx, statement); err != nil {
 			return err

@@ -39,6 +39,7 @@ type Summary struct {
 	Type         string               `json:"type,omitempty"`         // of a cancellation: ordinary or extraordinary
 	RequestedEnd string               `json:"requestedEnd,omitempty"` // YYYY-MM-DD; empty: the earliest possible day
 	EndDate      string               `json:"endDate,omitempty"`      // as the person has read it
+	Online       *Online              `json:"online,omitempty"`       // what the club system did by itself
 	Outcome      *flows.Outcome       `json:"outcome,omitempty"`
 	Version      int64                `json:"version"`
 }
@@ -64,6 +65,14 @@ type Page struct {
 	More  bool      `json:"more"`
 }
 
+// Online is the end of a membership that the club system itself carries out, for operators.
+type Online struct {
+	State      flows.OnlineState `json:"state"`
+	Membership string            `json:"membership"`     // its name in the club system
+	EndDate    string            `json:"endDate"`        // that was sent; YYYY-MM-DD
+	Seen       string            `json:"seen,omitempty"` // what the club system responded
+}
+
 func (s *Service) summary(statement *flows.Statement) Summary {
 	declared := statement.Declared
 	shown := Summary{
@@ -86,6 +95,9 @@ func (s *Service) summary(statement *flows.Statement) Summary {
 		shown.Period = statement.Period()
 	} else if shown.Type = "ordinary"; declared.Extraordinary {
 		shown.Type = "extraordinary"
+	}
+	if online := statement.Online; online != nil {
+		shown.Online = &Online{online.State, online.Name, online.Date, online.Seen}
 	}
 	if len(statement.Contracts) > 0 {
 		shown.AtStake = &flows.Money{Amount: statement.Contracts[0].Amount, Currency: statement.Contracts[0].Currency}
@@ -155,6 +167,11 @@ func (s *Service) detail(statement *flows.Statement) Detail {
 	}
 	if statement.Contact != nil {
 		shown.Contact = statement.Contact.ContactID
+	}
+	if statement.Online != nil && statement.Online.State == flows.OnlineInDoubt {
+		shown.Commands = append(shown.Commands, "frontdesk statements cancelled "+statement.ID,
+			"frontdesk statements not-cancelled "+statement.ID)
+		shown.Warnings = append(shown.Warnings, "The club system may have ended the membership: look there. It is not asked again.")
 	}
 	if statement.State == flows.Received {
 		done := "frontdesk statements done " + statement.ID + ` --reference "…"`

@@ -2,6 +2,8 @@
 // needed. A statement has two steps, as the law asks: it is stated, and then confirmed. The confirmation is acknowledged at once, with
 // the content and the time, and by mail. From then on the statement is a proof, and waits for an operator until its deadline.
 //
+// Where the club system ends memberships online, a cancellation of an identified contact is carried out, at most once (online.go).
+//
 // Stating and confirming call no other system, unless the club's own login has identified the contact: the response is the same,
 // also in its time, whether or not the contract is known. What it may be about is searched for afterwards (follow.go), and a
 // person decides. No money moves here: the club refunds where it holds the money, and an operator records that it did (operator.go).
@@ -59,6 +61,7 @@ type Request struct {
 	ClientToken string
 	Contact     *flows.ContactIdentity // nil: only the declaration names the person
 	Declared    flows.Declaration
+	Membership  string // of the contact: the one that a cancellation ends; empty: the only one
 }
 
 // State stores an unconfirmed statement, and returns it with the secret that confirms it. An identified contact need not give a name, an
@@ -72,6 +75,10 @@ func (s *Service) State(ctx context.Context, in Request) (statement *flows.State
 	if err := s.validate(in); err != nil {
 		return nil, "", err
 	}
+	planned, err := s.plan(ctx, in)
+	if err != nil {
+		return nil, "", err
+	}
 	now := s.cfg.Now()
 	secret = uuid.NewString() // 122 random bits
 	statement = &flows.Statement{
@@ -80,6 +87,7 @@ func (s *Service) State(ctx context.Context, in Request) (statement *flows.State
 		State:       flows.Stated,
 		ClientToken: in.ClientToken,
 		Declared:    in.Declared,
+		Online:      planned,
 		Contact:     in.Contact,
 		StatedAt:    flows.Instant(now),
 	}
@@ -145,17 +153,27 @@ func (s *Service) Confirm(ctx context.Context, clientToken string, kind flows.St
 		if err == nil && (statement.ClientToken != clientToken || statement.Kind != kind) {
 			err = flows.ErrNotFound
 		}
+		if err == nil && statement.State != flows.Stated {
+			statement, err = s.await(ctx, statement)
+		}
 		if err != nil || statement.State != flows.Stated {
 			return statement, flows.StorageFailed(err)
 		}
 		now := s.cfg.Now()
 		s.receive(statement, now)
-		err = s.save(ctx, statement, now, now)
+		followUp := now
+		if s.claim(statement, now) { // the claim is stored before the call, in the same write as the receipt
+			followUp = now.Add(doubtAfter)
+		}
+		err = s.save(ctx, statement, now, followUp)
 		if errors.Is(err, flows.ErrConflict) {
 			continue
 		}
 		if err != nil {
 			return nil, flows.StorageFailed(err)
+		}
+		if statement.Online != nil {
+			return s.carryOut(ctx, statement), nil
 		}
 		s.signal()
 		return statement, nil

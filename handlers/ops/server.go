@@ -104,6 +104,8 @@ func New(cfg Config) *Server {
 		"GET /ops/statements/{id}":                     server.showStatement,
 		"POST /ops/statements/{id}/done":               withBody(server.endStatement),
 		"POST /ops/statements/{id}/note":               withBody(server.noteStatement),
+		"POST /ops/statements/{id}/cancelled":          server.endDoubt(true),
+		"POST /ops/statements/{id}/not-cancelled":      server.endDoubt(false),
 	} {
 		server.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			operator, err := server.identify(r)

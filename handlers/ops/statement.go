@@ -41,6 +41,13 @@ func (s *Server) endStatement(r *http.Request, operator string, in completion) (
 		statements.Completion{Operator: operator, Reference: in.Reference, EndDate: in.EndDate})
 }
 
+// endDoubt records whether the club system has ended the membership of a cancellation in doubt.
+func (s *Server) endDoubt(isCancelled bool) handlerFunc {
+	return func(r *http.Request, operator string) (any, error) {
+		return s.cfg.Statements.EndDoubt(r.Context(), r.PathValue("id"), operator, isCancelled)
+	}
+}
+
 func (s *Server) noteStatement(r *http.Request, operator string, in note) (any, error) {
 	return s.cfg.Statements.AddNote(r.Context(), r.PathValue("id"), operator, in.Text)
 }

@@ -2,6 +2,7 @@
 /** What the member has at the club: when they can leave at the earliest, and what is still debited until then. */
 import { h, icon } from "../dom.js";
 import { date, money } from "../format.js";
+import { linkTo } from "../route.js";
 import { text } from "../text.js";
 
 /** @typedef {import("../contract").Membership} Membership */
@@ -18,7 +19,8 @@ function membership({ id, name, since, earliestEnd, endDate, remaining }) {
       since && fact(text.memberships.since, date(since)),
       endDate ? fact(text.memberships.ends, h("strong", {}, date(endDate))) : earliestEnd && fact(text.memberships.earliest, h("strong", {}, date(earliestEnd))),
       remaining && fact(text.memberships.left, h("strong", { class: "amount", "data-remaining": remaining.total.amount }, money(remaining.total)))),
-    remaining && remaining.debits.length > 0 && debits(remaining));
+    remaining && remaining.debits.length > 0 && debits(remaining),
+    !endDate && h("a", { class: "link", href: linkTo({ statement: "cancellation", membership: id }), "data-cancel-membership": id }, text.memberships.cancel));
 }
 
 /**

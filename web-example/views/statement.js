@@ -25,7 +25,7 @@ export function show() {
   const kind = place.statement ?? "withdrawal";
   if (statement?.kind !== kind) return form(kind);
   if (statement.received) return acknowledged(statement.received, statement.stated.statement.email);
-  return repeated(kind, statement.stated.statement);
+  return repeated(kind, statement.stated);
 }
 
 /** @param {Kind} kind */
@@ -88,7 +88,8 @@ async function submit(event, kind) {
   const errors = mistakes(filled, body);
   mark(filled, errors);
   if (Object.keys(errors).length) return;
-  const problem = await state(kind, { ...body, language });
+  const { place, identity } = get();
+  const problem = await state(kind, { ...body, language, ...(kind === "cancellation" && identity && place.membership && { membership: place.membership }) });
   if (problem?.code !== "invalid_request") return;
   const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-form='statement']"));
   if (form) mark(form, Object.fromEntries(problem.errors.map((error) => [fieldOf(error.pointer), fieldText(error)])));
@@ -122,19 +123,21 @@ function mistakes(filled, { name, email, type, reason }) {
 /**
  * What will be declared, and the button that declares it.
  * @param {Kind} kind
- * @param {import("../contract").Declaration} declared
+ * @param {import("../contract").Statement} stated
  */
-function repeated(kind, declared) {
-  const { name, email, contract, type, endDate, reason, postalAddress } = declared;
+function repeated(kind, { statement: declared, endDate: online, membership }) {
+  const { name, email, contract, type, reason, postalAddress } = declared;
+  const endDate = online ?? declared.endDate;
   const end = kind === "cancellation" && (endDate ? date(endDate) : WORDS.earliest);
   const facts = /** @type {[string, string | false | undefined][]} */ ([
-    [WORDS.fields.name.label, name], [WORDS.fields.email.label, email], [WORDS.fields.contract.label, contract],
+    [WORDS.fields.name.label, name], [WORDS.fields.email.label, email], [WORDS.fields.contract.label, contract], [WORDS.membership, membership],
     [WORDS.type.label, type && WORDS.type[type].name], [WORDS.fields.reason.label, reason],
     [WORDS.fields.endDate.label, end], [WORDS.fields.postalAddress.label, postalAddress],
   ]);
   return h("div", { class: "member", "data-repeated": kind },
     h("div", { class: "step-head" }, heading(WORDS[kind].repeated), h("p", { class: "lead" }, WORDS.check)),
     h("dl", { class: "facts panel declared" }, facts.filter(([, value]) => value).map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, value)))),
+    online && h("p", { class: "notice", "data-online": online }, icon("info"), WORDS.online(date(online))),
     h("div", { class: "actions" },
       button({ class: "button button-wide", id: "confirm", "data-confirm-statement": true, onclick: confirmStatement }, working(WORDS[kind].confirm, text.busy)),
       button({ class: "link", "data-correct-statement": true, onclick: correctStatement }, WORDS.change)));

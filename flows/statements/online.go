@@ -1,0 +1,186 @@
+package statements
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+)
+
+const (
+	// claimLife is how old a claim may be when the first byte of a cancellation leaves: a process may sleep at any line.
+	claimLife = 10 * time.Second
+	// doubtAfter is when a claimed cancellation is in doubt whose gateway has stored no outcome. The request itself ends within half a
+	// minute.
+	doubtAfter = time.Minute
+	// sendingPoll is the pause between two looks for the outcome of a cancellation that another request sends.
+	sendingPoll = 100 * time.Millisecond
+)
+
+// online is who has acted on a statement that the club system itself has carried out.
+const online = "frontdesk"
+
+// plan has the club system end the membership that a cancellation is about, if it can. What cannot be planned waits for an operator, as
+// everybody's statements do.
+func (s *Service) plan(ctx context.Context, in Request) (*flows.OnlineCancellation, error) {
+	if in.Kind != flows.Cancellation || in.Contact == nil || in.Declared.Extraordinary {
+		return nil, nil
+	}
+	planned, err := s.cfg.Contacts.PlanCancellation(ctx, *in.Contact, in.Membership, in.Declared.EndDate)
+	if flows.CodeOf(err) == flows.NotFound {
+		return nil, flows.Invalid(flows.FieldProblem{Pointer: "/membership", Code: flows.FieldInvalid})
+	}
+	if err != nil {
+		s.cfg.Log.WarnContext(ctx, "cancellation not planned online; it waits for an operator", "error", err)
+		return nil, nil
+	}
+	return planned, nil
+}
+
+// claim reserves the one attempt at a planned cancellation, and says so: whoever saves the claim sends it. The notice period counts from
+// now, so that midnight may have moved the last day.
+func (s *Service) claim(statement *flows.Statement, now time.Time) bool {
+	if statement.Online == nil {
+		return false
+	}
+	claimed := *statement.Online
+	claimed.State, claimed.ClaimedAt, claimed.Date = flows.OnlineSending, now, s.cfg.Contacts.LastDay(claimed, now)
+	statement.Online = &claimed
+	return true
+}
+
+// carryOut sends a claimed cancellation, once, and stores what became of it. It returns the statement as it is stored: without an outcome,
+// it is in doubt later.
+func (s *Service) carryOut(ctx context.Context, statement *flows.Statement) *flows.Statement {
+	ctx = context.WithoutCancel(ctx)
+	claimed := *statement.Online
+	outcome := s.cfg.Contacts.CancelOnline(ctx, *statement.Contact, claimed, func() error {
+		if s.cfg.Now().Sub(claimed.ClaimedAt) > claimLife {
+			return errors.New("the claim is too old")
+		}
+		return nil
+	})
+	if outcome != nil {
+		s.cfg.Log.WarnContext(ctx, "membership not cancelled online; it waits for an operator", "statement", statement.ID,
+			"outcome", club.OutcomeOf(outcome), "error", outcome)
+	}
+	for range maxConfirmAttempts {
+		next := *statement
+		s.settle(&next, outcome)
+		now := s.cfg.Now()
+		err := s.save(ctx, &next, now, now)
+		if err == nil {
+			s.signal()
+			return &next
+		}
+		if errors.Is(err, flows.ErrConflict) {
+			var current *flows.Statement
+			if current, err = s.cfg.Store.Statement(ctx, statement.ID); err == nil {
+				statement = current
+				continue
+			}
+		}
+		s.cfg.Log.ErrorContext(ctx, "outcome of an online cancellation not stored; it will be in doubt", "statement", statement.ID,
+			"outcome", club.OutcomeOf(outcome), "error", err)
+		return statement
+	}
+	return statement
+}
+
+// settle adds the outcome of a cancellation to its statement. Only a success acts on it; everything else waits for an operator.
+func (s *Service) settle(statement *flows.Statement, outcome error) {
+	settled := *statement.Online
+	wasSending := settled.State == flows.OnlineSending
+	switch club.OutcomeOf(outcome) {
+	case club.Accepted:
+		settled.State = flows.OnlineCarriedOut
+	case club.Unknown:
+		settled.State = flows.OnlineInDoubt
+	default:
+		settled.State = flows.OnlineRefused
+	}
+	if outcome != nil {
+		settled.Seen = string(club.OutcomeOf(outcome))
+	}
+	if failure, ok := errors.AsType[*club.Error](outcome); ok {
+		settled.Seen += failure.Seen()
+	}
+	statement.Online = &settled
+	if settled.State != flows.OnlineCarriedOut || statement.State == flows.Done {
+		return
+	}
+	s.end(statement, online, "")
+	if wasSending { // so that the acknowledgement is not on its way
+		statement.AcknowledgedEnd, statement.EndDate = settled.Date, ""
+		statement.Text = s.acknowledge(statement)
+	}
+}
+
+// end makes a statement done, because the club system has ended the membership.
+func (s *Service) end(statement *flows.Statement, operator, reference string) {
+	statement.State, statement.EndDate = flows.Done, statement.Online.Date
+	statement.Outcome = &flows.Outcome{At: flows.Instant(s.cfg.Now()), Operator: operator, Reference: reference}
+}
+
+// await waits for the outcome of a cancellation that another request is sending.
+func (s *Service) await(ctx context.Context, statement *flows.Statement) (*flows.Statement, error) {
+	for statement.Online != nil && statement.Online.State == flows.OnlineSending && s.cfg.Now().Sub(statement.Online.ClaimedAt) < doubtAfter {
+		select {
+		case <-ctx.Done():
+			return statement, nil
+		case <-time.After(sendingPoll):
+		}
+		current, err := s.cfg.Store.Statement(ctx, statement.ID)
+		if err != nil {
+			return nil, err
+		}
+		statement = current
+	}
+	return statement, nil
+}
+
+// doubt makes a cancellation in doubt whose gateway has stored no outcome in time. It reports whether the cancellation was, or may still be,
+// being sent.
+func (s *Service) doubt(ctx context.Context, statement *flows.Statement) (isSending bool, err error) {
+	if statement.Online == nil || statement.Online.State != flows.OnlineSending {
+		return false, nil
+	}
+	now := s.cfg.Now()
+	if left := statement.Online.ClaimedAt.Add(doubtAfter).Sub(now); left > 0 {
+		return true, s.save(ctx, statement, now, now.Add(left))
+	}
+	stuck := *statement.Online
+	stuck.State, stuck.Seen = flows.OnlineInDoubt, "the gateway that sent it stopped"
+	statement.Online = &stuck
+	s.cfg.Log.WarnContext(ctx, "online cancellation in doubt: an operator decides", "statement", statement.ID)
+	return true, s.save(ctx, statement, now, now)
+}
+
+// EndDoubt records what an operator has found in the club system about an online cancellation in doubt: that it has ended the membership,
+// or that it has not, and the statement waits for an operator. NotDecidable if it is not in doubt.
+func (s *Service) EndDoubt(ctx context.Context, id, operator string, isCarriedOut bool) (Detail, error) {
+	if err := (flows.Decision{Operator: operator}).Validate(); err != nil {
+		return Detail{}, err
+	}
+	action := flows.AuditNotCancelled
+	if isCarriedOut {
+		action = flows.AuditCancelled
+	}
+	return s.amend(ctx, id, operator, action, func(statement *flows.Statement, _ time.Time) error {
+		if statement.Online == nil || statement.Online.State != flows.OnlineInDoubt {
+			return &flows.Error{Code: flows.NotDecidable, Operator: "This statement has no online cancellation in doubt."}
+		}
+		decided := *statement.Online
+		decided.State = flows.OnlineRefused
+		if isCarriedOut {
+			decided.State = flows.OnlineCarriedOut
+		}
+		statement.Online = &decided
+		if isCarriedOut && statement.State != flows.Done {
+			s.end(statement, operator, "")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,188 @@
+package statements_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/flowstest"
+	"frontdesk/flows"
+	"frontdesk/flows/statements"
+	"frontdesk/upstream/clubsim"
+)
+
+// leaver is a member whose minimum term has ended.
+const leaver = "flexible"
+
+var cancellation = clubsim.FaultMatch{Method: http.MethodPost, Path: "/subscriptions/*/online_cancellation"}
+
+func online(world *flowstest.World, change func(*clubsim.Settings)) {
+	world.Helper()
+	if err := world.Sim.Configure(change); err != nil {
+		world.Fatal(err)
+	}
+}
+
+// cancel states a cancellation of a member whom the club's login identifies.
+func (d *desk) cancel(persona, membership, wanted string) (*flows.Statement, string) {
+	d.world.Helper()
+	id := d.world.Persona(persona).ContactID
+	statement, secret, err := d.State(d.world.Context(), statements.Request{
+		Kind: flows.Cancellation, ClientToken: "demo", Membership: membership,
+		Contact:  &flows.ContactIdentity{ClientToken: "demo", ContactID: id[strings.LastIndex(id, "/")+1:], ClubID: "13"},
+		Declared: flows.Declaration{Language: "en", EndDate: wanted},
+	})
+	if err != nil {
+		d.world.Fatal(err)
+	}
+	return statement, secret
+}
+
+// TestCancelledOnline: the club system ends a membership at most once, whatever it responds. What is not certainly done waits for an
+// operator.
+func TestCancelledOnline(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		kind  string // of the fault
+		how   func(*clubsim.Settings)
+		want  flows.OnlineState
+		ended int // memberships in the club system
+	}{
+		"accepted":                     {"", nil, flows.OnlineCarriedOut, 1},
+		"accepted with an empty body":  {"", func(s *clubsim.Settings) { s.WriteBodies = false }, flows.OnlineCarriedOut, 1},
+		"done, then an error":          {"error_after", nil, flows.OnlineInDoubt, 1},
+		"done, then cut":               {"drop_after", nil, flows.OnlineInDoubt, 1},
+		"done, with a garbled record":  {"malformed", nil, flows.OnlineCarriedOut, 1},
+		"an error":                     {"error_before", nil, flows.OnlineInDoubt, 0},
+		"a firewall's page":            {"foreign_page", nil, flows.OnlineInDoubt, 0},
+		"a firewall's JSON":            {"foreign_json", nil, flows.OnlineInDoubt, 0},
+		"a firewall's empty response":  {"empty_success", nil, flows.OnlineInDoubt, 0},
+		"the club has switched it off": {"", func(s *clubsim.Settings) { s.OnlineCancellation = false }, flows.OnlineRefused, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			world := flowstest.NewWorld(t)
+			online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
+			d := newDesk(world, flowstest.NewKeyring(t, "one"))
+			stated, secret := d.cancel(leaver, "", "")
+			if stated.Online == nil || stated.Online.State != flows.OnlinePlanned || len(world.Sim.Cancellations()) != 0 {
+				t.Fatalf("stated: %+v", stated.Online)
+			}
+			if test.how != nil {
+				online(world, test.how)
+			}
+			if test.kind != "" {
+				world.Fault(clubsim.Fault{Match: cancellation, Kind: test.kind})
+			}
+			confirmed := d.confirm(flows.Cancellation, secret)
+			if confirmed.Online.State != test.want || confirmed.ReceivedAt.IsZero() {
+				t.Fatalf("confirmed: %s, %+v", confirmed.State, confirmed.Online)
+			}
+			isDone := test.want == flows.OnlineCarriedOut
+			if isDone != (confirmed.State == flows.Done) || isDone != (confirmed.AcknowledgedEnd == stated.Online.Date) {
+				t.Errorf("confirmed: %s, ends %q", confirmed.State, confirmed.AcknowledgedEnd)
+			}
+			world.Fault()
+			d.followUp()
+			if again := d.confirm(flows.Cancellation, secret); again.Text != confirmed.Text || again.Online.State != test.want {
+				t.Errorf("confirmed again: %+v\n%s", again.Online, again.Text)
+			}
+			expectEnded(world, test.ended, stated.Online.Date)
+			sent := 0
+			for _, request := range world.Sim.Requests() {
+				if request.Operation == "cancelSubscription" {
+					sent++
+				}
+			}
+			if sent != 1 {
+				t.Errorf("%d requests", sent)
+			}
+		})
+	}
+}
+
+func expectEnded(world *flowstest.World, want int, date string) {
+	world.Helper()
+	ended := world.Sim.Cancellations()
+	if len(ended) != want || want > 0 && (ended[0].Date != date || ended[0].Repeated != 0) {
+		world.Errorf("the club system has %+v, want %d on %s", ended, want, date)
+	}
+}
+
+// TestGatewayDiesWhileCancelling: a gateway that dies between its claim and the outcome leaves a doubt, which nobody sends again and an
+// operator ends.
+func TestGatewayDiesWhileCancelling(t *testing.T) {
+	t.Parallel()
+	for name, isDone := range map[string]bool{"before the request arrives": false, "after the club system has done it": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			world := flowstest.NewWorld(t)
+			online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
+			keys := flowstest.NewKeyring(t, "one")
+			dead, alive := newDesk(world, keys), newDesk(world, keys)
+			stated, secret := dead.cancel(leaver, "", "")
+			reached, release := make(chan struct{}), make(chan struct{})
+			block := func() { close(reached); <-release }
+			const call = flowstest.Call("POST /sim/demo/subscriptions/*/online_cancellation")
+			if isDone {
+				world.InjectFault(call, nil, block)
+			} else {
+				world.InjectFault(call, block, nil)
+			}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_, _ = dead.Confirm(world.Context(), "demo", flows.Cancellation, secret) // nobody hears of it
+			}()
+			<-reached
+			world.Clock.Advance(2 * time.Minute)
+			alive.followUp()
+			again := alive.confirm(flows.Cancellation, secret)
+			if again.Online.State != flows.OnlineInDoubt || again.State != flows.Received || again.AcknowledgedEnd != "" || again.Text == "" {
+				t.Errorf("after the death: %s, %+v", again.State, again.Online)
+			}
+			page, err := alive.List(world.Context(), statements.ListOptions{})
+			if err != nil || len(page.Items) != 1 || page.Items[0].Online.State != flows.OnlineInDoubt {
+				t.Fatalf("the queue is %+v, %v", page, err)
+			}
+			detail, err := alive.EndDoubt(world.Context(), again.ID, "eve", isDone)
+			if err != nil || (detail.State == flows.Done) != isDone || isDone && detail.EndDate != stated.Online.Date {
+				t.Errorf("the operator ended it as %+v, %v", detail.Summary, err)
+			}
+			if _, err := alive.EndDoubt(world.Context(), again.ID, "eve", isDone); flows.CodeOf(err) != flows.NotDecidable {
+				t.Errorf("ended again: %v", err)
+			}
+			want := 0
+			if isDone {
+				want = 1
+			}
+			expectEnded(world, want, stated.Online.Date)
+			close(release)
+			<-ended
+		})
+	}
+}
+
+// TestPlannedCancellations: only an ordinary cancellation of an identified contact is planned, for the day that the person is shown.
+func TestPlannedCancellations(t *testing.T) {
+	t.Parallel()
+	world := flowstest.NewWorld(t)
+	d := newDesk(world, flowstest.NewKeyring(t, "one"))
+	if stated, _ := d.cancel(leaver, "", ""); stated.Online != nil {
+		t.Errorf("without online cancellation: %+v", stated.Online)
+	}
+	online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
+	later := world.Clock.Now().AddDate(0, 6, 0).Format(time.DateOnly)
+	if stated, _ := d.cancel(leaver, "", later); stated.Online == nil || stated.Online.Date != later {
+		t.Errorf("for a later day: %+v", stated.Online)
+	}
+	soon := world.Clock.Now().AddDate(0, 0, 3).Format(time.DateOnly)
+	if stated, _ := d.cancel("committed", "", soon); stated.Online == nil || stated.Online.Date < later {
+		t.Errorf("for a day within the minimum term: %+v", stated.Online)
+	}
+	secret := d.state(flows.Cancellation, "ada@example.com")
+	if received := d.confirm(flows.Cancellation, secret); received.Online != nil || received.State != flows.Received {
+		t.Errorf("of a stranger: %+v", received)
+	}
+}
