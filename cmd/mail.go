@@ -113,7 +113,7 @@ func (cfg Config) mailRules() []rule {
 	const server, sender = "FRONTDESK_SMTP_URL", "FRONTDESK_MAIL_FROM"
 	isSet := cfg.Mail.URL != ""
 	rules := []rule{
-		{sender, isSet && cfg.Mail.From == "", "is missing, and FRONTDESK_SMTP_URL needs it: the sender of mails, such as Club <signup@your-club>"},
+		{sender, isSet && cfg.Mail.From == "", "is missing, and FRONTDESK_SMTP_URL needs it: the sender, such as Club <signup@your-club>"},
 		{sender, !isSet && cfg.Mail.From != "" && cfg.Mode != "mock", "has no effect alone: set FRONTDESK_SMTP_URL too"},
 	}
 	if isSet && cfg.Mail.From != "" {

@@ -77,7 +77,7 @@ func (m *Mailer) run(ctx context.Context) error {
 	return m.cfg.serveJobs(ctx, settings, map[string]asynq.HandlerFunc{mailJob: m.send})
 }
 
-// send makes one attempt. Operators see its error in plain text, so that it names nobody.
+// send makes one attempt. Operators see its error in plain text, so that it names no person.
 func (m *Mailer) send(ctx context.Context, job *asynq.Task) error {
 	id, _ := asynq.GetTaskID(ctx)
 	message, err := m.open(id, job.Payload())
@@ -119,7 +119,7 @@ type Mails struct {
 	Items     []QueuedMail `json:"items"`
 }
 
-// QueuedMail is a mail on its way. In lists it names nobody.
+// QueuedMail is a mail on its way. In lists it names no person.
 type QueuedMail struct {
 	ID         string        `json:"id"`
 	State      DeliveryState `json:"state"`

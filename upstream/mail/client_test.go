@@ -178,7 +178,7 @@ func TestFailures(t *testing.T) {
 		"wrong password":        {password, "smtp://frontdesk:wrong@SERVER", true, sink.Fault{}, false, "user and password: 535", 0},
 		"no password":           {password, "smtp://SERVER", true, sink.Fault{}, false, "refused the sender: 502", 0},
 		"untrusted certificate": {password, "smtp://frontdesk:right@localhost:PORT", true, sink.Fault{}, false, "certificate is not trusted", 0},
-		"nobody listens":        {plain, "smtp://127.0.0.1:1", false, sink.Fault{}, false, "cannot be reached", 0},
+		"no server":             {plain, "smtp://127.0.0.1:1", false, sink.Fault{}, false, "cannot be reached", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
