@@ -103,7 +103,11 @@ func TestOrderButtonInBrowser(t *testing.T) {
 			t.Run(test.name+" "+language, func(t *testing.T) {
 				t.Parallel()
 				visitor := newSiteVisitor(t, phone)
-				visitor.goTo("/?club=11&offer=" + test.offer + "&startDate=" + tomorrow() + "&debitDay=10&lang=" + language)
+				place := "/?club=11&offer=" + test.offer + "&startDate=" + tomorrow() + "&lang=" + language
+				if test.button == api.ButtonWithObligation {
+					place += "&debitDay=10"
+				}
+				visitor.goTo(place)
 				visitor.giveDetails()
 				if test.button == api.ButtonWithObligation {
 					visitor.setUpDirectDebit()
