@@ -41,6 +41,7 @@ type Config struct {
 
 	RedisURL           string
 	RedisWait          int
+	ProofsKept         time.Duration
 	RedisAssumeDurable bool
 	SealKeys           []string
 	ForgetSealKeys     []string

@@ -148,6 +148,14 @@ func (cfg *Config) redisOptions() []option {
 			setBy:    "Operators who have lost a seal key.",
 			without:  "No gateway starts while Redis holds records of a key that FRONTDESK_SEAL_KEYS lacks.",
 		},
+		{
+			variable:     "FRONTDESK_PROOFS_KEPT",
+			value:        duration(&cfg.ProofsKept),
+			defaultValue: "26280h",
+			help:         "How long received withdrawals and cancellations are kept as proof, in hours, such as 26280h for three years.",
+			setBy:        "Operators whose lawyer asks for another time.",
+			without:      "Three years, the usual period of limitation for claims of consumers.",
+		},
 	}
 }
 

@@ -163,7 +163,7 @@ func (cfg Config) addBackground(built *services, traces trace.TracerProvider, lo
 		Catalogue: built.catalogue,
 		Contacts:  built.registrations.Contacts,
 		Keys:      built.keys,
-		Kept:      statements.KeepProofs,
+		Kept:      cfg.ProofsKept,
 		SendMail:  built.queue.SendMail,
 		Publish: func(ctx context.Context, event flows.OwnEvent) error {
 			return built.background.Relay.Publish(ctx, event)

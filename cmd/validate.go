@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/background"
@@ -150,6 +151,9 @@ func (cfg Config) testUpstreamRules(stripe bool) []rule {
 	}
 }
 
+// minProofsKept is longer than the deadlines of all statements, with time to argue.
+const minProofsKept = 90 * 24 * time.Hour
+
 // notAddress is what rules say of a text that webAddress does not parse.
 const notAddress = "is not an address: it must be http:// or https:// and a host"
 
@@ -240,6 +244,7 @@ func (cfg Config) limitRules() []rule {
 	rules := []rule{
 		{"FRONTDESK_RATE_LIMITS", cfg.RateLimits == "off" && cfg.Mode == "live", "must not be off in live mode"},
 		{"FRONTDESK_TRUSTED_PROXIES:", err != nil, fmt.Sprint(err)},
+		{"FRONTDESK_PROOFS_KEPT", cfg.ProofsKept < minProofsKept, "must be at least 2160h, which is 90 days: longer than every deadline"},
 		{"FRONTDESK_SMS_HOURLY", cfg.SMS.Hourly < 1, "must allow at least one code an hour"},
 		{"FRONTDESK_SMS_ORGANISATION_HOURLY", cfg.SMS.OrganisationHourly < 0, "must not be negative"},
 	}

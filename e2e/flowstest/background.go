@@ -31,7 +31,7 @@ func (w *World) Background(gateway *Gateway, subscribers ...background.Subscribe
 		Catalogue: gateway.Catalogue,
 		Contacts:  gateway.Registrations.Contacts,
 		Keys:      worker.Keys,
-		Kept:      statements.KeepProofs,
+		Kept:      365 * 24 * time.Hour,
 		SendMail:  gateway.Queue.SendMail,
 		Publish:   func(context.Context, flows.OwnEvent) error { return nil },
 		Now:       w.Clock.Now,

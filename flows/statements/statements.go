@@ -28,9 +28,6 @@ import (
 	"frontdesk/flows/text"
 )
 
-// KeepProofs is how long a received statement is kept: three years, the usual period of limitation for claims of consumers.
-const KeepProofs = 3 * 365 * 24 * time.Hour
-
 // Config is what the service needs; every field is required unless noted.
 type Config struct {
 	Store     *store.Store
