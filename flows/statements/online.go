@@ -141,8 +141,7 @@ func (s *Service) await(ctx context.Context, statement *flows.Statement) (*flows
 	return statement, nil
 }
 
-// doubt makes a cancellation in doubt whose gateway has stored no outcome in time. It reports whether the cancellation was, or may still be,
-// being sent.
+// doubt makes a cancellation in doubt whose gateway has stored no outcome in time. It reports whether it was, or may still be, being sent.
 func (s *Service) doubt(ctx context.Context, statement *flows.Statement) (isSending bool, err error) {
 	if statement.Online == nil || statement.Online.State != flows.OnlineSending {
 		return false, nil
