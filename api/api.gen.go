@@ -337,6 +337,21 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
+// Defines values for MandateType.
+const (
+	Recurrent MandateType = "recurrent"
+)
+
+// Valid indicates whether the value is a known member of the MandateType enum.
+func (e MandateType) Valid() bool {
+	switch e {
+	case Recurrent:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for OfferNeed.
 const (
 	OfferNeedDebit     OfferNeed = "debit"
@@ -556,6 +571,7 @@ func (e ProblemRetry) Valid() bool {
 // Defines values for ProblemCode.
 const (
 	AccessTokenRefused        ProblemCode = "access_token_refused"
+	AgreementMissing          ProblemCode = "agreement_missing"
 	AmountDue                 ProblemCode = "amount_due"
 	CardNumberRefused         ProblemCode = "card_number_refused"
 	CartChanged               ProblemCode = "cart_changed"
@@ -622,6 +638,8 @@ const (
 func (e ProblemCode) Valid() bool {
 	switch e {
 	case AccessTokenRefused:
+		return true
+	case AgreementMissing:
 		return true
 	case AmountDue:
 		return true
@@ -1249,6 +1267,30 @@ type AgeRange struct {
 	// Min Example: 18
 	Min *int `json:"min,omitempty"`
 }
+
+// Agreement defines model for Agreement.
+type Agreement struct {
+	// Document `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
+	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
+	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
+	// a document that you do not know with its name, and ask for the agreement.
+	//
+	//
+	// Example: terms
+	Document DocumentName `json:"document"`
+
+	// Version Each change of a document has another version.
+	//
+	// Example: 2026-11
+	Version DocumentVersion `json:"version"`
+}
+
+// Agreements What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
+// gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
+// where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
+//
+// Example: [{"document":"terms","version":"2026-11"},{"document":"privacy","version":"2026-11"},{"document":"withdrawal_information","version":"2026-11"}]
+type Agreements = []Agreement
 
 // Attribution The campaign that brought the visitor, as sent at the start.
 //
@@ -1909,6 +1951,19 @@ type Contact struct {
 // Example: customer
 type ContactStatus = string
 
+// Creditor Who collects the direct debits.
+type Creditor struct {
+	Address *PostalAddress `json:"address,omitempty"`
+
+	// Identifier The SEPA creditor identifier; absent if the operator has not configured it.
+	//
+	// Example: FR49ZZZ000001
+	Identifier *string `json:"identifier,omitempty"`
+
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Name Words `json:"name"`
+}
+
 // Currency ISO 4217; `XXX` if the club system gives none.
 //
 // Example: EUR
@@ -2021,6 +2076,57 @@ type DeskMoney struct {
 	Currency string `json:"currency"`
 }
 
+// Document Example: {"document":"terms","language":"fr","sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","url":"https://signup.your-club/v1/clubs/11/documents/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","version":"2026-11"}
+type Document struct {
+	// Document `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
+	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
+	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
+	// a document that you do not know with its name, and ask for the agreement.
+	//
+	//
+	// Example: terms
+	Document DocumentName `json:"document"`
+
+	// Language An ISO 639-1 code.
+	//
+	// Example: fr
+	Language LanguageCode `json:"language"`
+
+	// Sha256 The SHA-256 of the bytes, in hex.
+	Sha256 SHA256 `json:"sha256"`
+
+	// Url Where the exact bytes are. Open it in a new tab.
+	Url string `json:"url"`
+
+	// Version Each change of a document has another version.
+	//
+	// Example: 2026-11
+	Version DocumentVersion `json:"version"`
+}
+
+// DocumentList defines model for DocumentList.
+type DocumentList struct {
+	Items []Document `json:"items"`
+
+	// Stale Present and true if the club system did not respond when this should have been read again, Frontdesk has more
+	// visitors than it can serve, or this is more than two minutes old and being read again. What is shown is up to ten
+	// minutes old. Prices are always read again before a payment.
+	Stale *Stale `json:"stale,omitempty"`
+}
+
+// DocumentName `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
+// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
+// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
+// a document that you do not know with its name, and ask for the agreement.
+//
+// Example: terms
+type DocumentName = string
+
+// DocumentVersion Each change of a document has another version.
+//
+// Example: 2026-11
+type DocumentVersion = string
+
 // DueToday What is due at signup if the offer starts today, or on its earliest start; for another start date of an offer that is `prorated`, ask for its
 // schedule. It includes the `extras` that the operator names. Anything else that the club adds is known only in the cart.
 type DueToday struct {
@@ -2101,6 +2207,7 @@ type Feature string
 // | `access_token` | | the token is not, or no longer, valid for an account |
 // | `not_accepted` | | the club system does not accept the value |
 // | `bank_refused` | | the bank does not accept the account |
+// | `agreement_missing` | `document`, `version` | the buyer does not agree to the document in this version |
 //
 // Example: email
 type FieldCode = string
@@ -2164,6 +2271,7 @@ type FieldProblem struct {
 	// | `access_token` | | the token is not, or no longer, valid for an account |
 	// | `not_accepted` | | the club system does not accept the value |
 	// | `bank_refused` | | the bank does not accept the account |
+	// | `agreement_missing` | `document`, `version` | the buyer does not agree to the document in this version |
 	//
 	//
 	// Example: email
@@ -2223,13 +2331,18 @@ type Instant = time.Time
 // ItemDebit When the item's debits fall; see `Debit`.
 type ItemDebit = Debit
 
+// LanguageCode An ISO 639-1 code.
+//
+// Example: fr
+type LanguageCode = string
+
 // Location In degrees (WGS 84).
 type Location struct {
 	Latitude  float64 `json:"latitude"`
 	Longitude float64 `json:"longitude"`
 }
 
-// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","resendIn":60,"state":"awaiting_code"}
+// Mandate Example: {"attemptsLeft":5,"covers":false,"creditor":{"address":{"city":"Paris","country":"FR","postalCode":"75004","street":"1 rue de Rivoli"},"identifier":"FR49ZZZ000001","name":"Lumen Fitness"},"iban":"FR** **** 0189","preNotificationDays":14,"reference":"FD-11-3001","resendIn":60,"state":"awaiting_code","text":"By entering the code, you authorise Lumen Fitness to send instructions to your bank to debit your account …","type":"recurrent"}
 type Mandate struct {
 	// AttemptsLeft The number of attempts left to enter a code; present while a code can be entered.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
@@ -2237,13 +2350,29 @@ type Mandate struct {
 	// Covers True if the mandate is signed, belongs to this buyer, and starts by the first debit of this cart.
 	Covers bool `json:"covers"`
 
+	// Creditor Who collects the direct debits.
+	Creditor Creditor `json:"creditor"`
+
 	// Iban The masked account number.
 	//
 	// Example: FR** **** 0189
 	Iban Words `json:"iban"`
 
+	// PreNotificationDays How many days before a debit the club announces it.
+	//
+	// Example: 14
+	PreNotificationDays int `json:"preNotificationDays"`
+
+	// Reference The unique mandate reference, if the club system tells it. Otherwise it is assigned later.
+	//
+	// Example: FD-11-3001
+	Reference *Words `json:"reference,omitempty"`
+
 	// ResendIn In how many seconds a new code can be requested, counted from the response, so that the clock of a page does not matter; present while this is possible.
 	ResendIn *int `json:"resendIn,omitempty"`
+
+	// SignedAt When the code was entered that signed it.
+	SignedAt *Instant `json:"signedAt,omitempty"`
 
 	// State `no_code`: no code can be entered, because none was sent or its delivery is unknown; request a new one.
 	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered and the gateway is looking up the
@@ -2254,7 +2383,20 @@ type Mandate struct {
 	//
 	// Example: awaiting_code
 	State SignatureState `json:"state"`
+
+	// Text The authorisation of creditor and bank, with the right to a refund. Show all of it before you ask for the code, which signs it. After that, the text as it was signed.
+	Text Prose `json:"text"`
+
+	// Type `recurrent`: the mandate is for all debits of the contract. Show a type that you do not know with the mandate's `text`.
+	//
+	// Example: recurrent
+	Type MandateType `json:"type"`
 }
+
+// MandateType `recurrent`: the mandate is for all debits of the contract. Show a type that you do not know with the mandate's `text`.
+//
+// Example: recurrent
+type MandateType string
 
 // MaskedPerson The buyer's other details, masked, for a form that corrects some of them with `PATCH`. Present while the action `person` is possible; an unknown detail is absent.
 type MaskedPerson struct {
@@ -2592,6 +2734,10 @@ type OpeningHoursDays string
 //
 // Example: {"button":"order_with_obligation_to_pay","essentials":{"basis":"exact","debits":[],"dueNow":{"amount":6890,"currency":"EUR"},"items":[{"itemId":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Flex, monthly","price":{"amount":6890,"currency":"EUR"},"startDate":"2030-02-01","withdrawal":{"from":"contract","right":true,"until":"2030-01-29"}}],"notice":"You can cancel at any time. The contract ends one month later at the latest.","recurrence":[{"basis":"exact","day":5,"every":"P1M","from":"2030-03-05","price":{"amount":3990,"currency":"EUR"}}]}}
 type Order struct {
+	// Agreements What a payment must agree to now: link each document above the essentials, and send all of them as the payment's
+	// `agreements`. While a payment is in progress, what was agreed when it started. Absent if the club has no documents.
+	Agreements *[]Agreement `json:"agreements,omitempty"`
+
 	// Button Which words the button must have. A button that names only today's amount is not enough if another payment follows, even
 	// one that is not certain. Treat a value that you do not know as `order_with_obligation_to_pay`. A payment by the method
 	// `later` always needs that label: the buyer must pay after the order.
@@ -2692,6 +2838,9 @@ type PayAgain string
 //
 // Example: {"card":{"clientSecret":"pi_3PqT7k_secret_9tZ4mQ","presentation":"embedded","processor":"stripe","publishableKey":"pk_live_7Hq2","redirectUrl":"https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","state":"requires_action","total":{"amount":14900,"currency":"EUR"}}
 type Payment struct {
+	// Agreements What the buyer agreed to with this payment, and when; absent if the request did not say.
+	Agreements *[]RecordedAgreement `json:"agreements,omitempty"`
+
 	// Card Only with the method `card`.
 	Card *CardDetails `json:"card,omitempty"`
 
@@ -2859,6 +3008,7 @@ type Problem struct {
 	// | `cart_invalid` | 409 | `never` | `read_again` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
 	// | `item_required` | 409 | `never` | `read_again` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
 	// | `cart_changed` | 409 | `never` | `read_again` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
+	// | `agreement_missing` | 422 | `never` | `correct_input` | the buyer does not agree to a document that the payment needs, or to another version; `errors` names each in `params` | read the registration, ask for what `order.agreements` lists, and pay with a new key |
 	// | `mandate_required` | 409 | `never` | `read_again` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
 	// | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
 	// | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
@@ -2980,6 +3130,7 @@ type ProblemRetry string
 // | `cart_invalid` | 409 | `never` | `read_again` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
 // | `item_required` | 409 | `never` | `read_again` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
 // | `cart_changed` | 409 | `never` | `read_again` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
+// | `agreement_missing` | 422 | `never` | `correct_input` | the buyer does not agree to a document that the payment needs, or to another version; `errors` names each in `params` | read the registration, ask for what `order.agreements` lists, and pay with a new key |
 // | `mandate_required` | 409 | `never` | `read_again` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
 // | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
 // | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
@@ -3080,6 +3231,33 @@ type Prospect struct {
 	IdentityToken string `json:"identityToken,omitempty"`
 }
 
+// RecordedAgreement defines model for RecordedAgreement.
+type RecordedAgreement struct {
+	At Instant `json:"at"`
+
+	// Document `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
+	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
+	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
+	// a document that you do not know with its name, and ask for the agreement.
+	//
+	//
+	// Example: terms
+	Document DocumentName `json:"document"`
+
+	// Language An ISO 639-1 code.
+	//
+	// Example: fr
+	Language LanguageCode `json:"language"`
+
+	// Sha256 The SHA-256 of the bytes, in hex.
+	Sha256 SHA256 `json:"sha256"`
+
+	// Version Each change of a document has another version.
+	//
+	// Example: 2026-11
+	Version DocumentVersion `json:"version"`
+}
+
 // Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"commitment":"P3M","id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15","type":"subscription"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","message":{"code":"step_ready","text":"Please check your cart, then confirm it."},"next":[{"action":"pay","methods":["card","later"]},{"action":"abandon"}],"order":{"button":"pay_now","essentials":{"basis":"exact","debits":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"commitment":"P3M","itemId":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15","withdrawal":{"from":"contract","right":true,"until":"2030-01-29"}}],"minimumTerm":"P3M","total":{"amount":14900,"currency":"EUR"}}},"sequence":7,"state":"open","step":"ready","version":"k2l9Jx0mQe7rTn4c"}
 type Registration struct {
 	// Attribution As given at the start.
@@ -3103,7 +3281,7 @@ type Registration struct {
 	ForgottenAt Instant `json:"forgottenAt"`
 	Id          Id      `json:"id"`
 
-	// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","resendIn":60,"state":"awaiting_code"}
+	// Mandate Example: {"attemptsLeft":5,"covers":false,"creditor":{"address":{"city":"Paris","country":"FR","postalCode":"75004","street":"1 rue de Rivoli"},"identifier":"FR49ZZZ000001","name":"Lumen Fitness"},"iban":"FR** **** 0189","preNotificationDays":14,"reference":"FD-11-3001","resendIn":60,"state":"awaiting_code","text":"By entering the code, you authorise Lumen Fitness to send instructions to your bank to debit your account …","type":"recurrent"}
 	Mandate *Mandate `json:"mandate,omitempty"`
 
 	// Message What the visitor should know or do now, at every step.
@@ -3229,6 +3407,9 @@ type Resumption struct {
 	// Resume The `resume` value from the link.
 	Resume string `json:"resume"`
 }
+
+// SHA256 The SHA-256 of the bytes, in hex.
+type SHA256 = string
 
 // Schedule `total` is the sum from `dueNow` to the last debit; absent if the debits are endless or the sum is unknown.
 type Schedule struct {
@@ -3419,6 +3600,14 @@ type StartCardPayment struct {
 	// with a new `Idempotency-Key`. The club's staff see that the payments belong together.
 	Again *BuyAgain `json:"again,omitempty"`
 
+	// Agreements What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
+	// gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
+	// where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
+	//
+	//
+	// Example: [{"document":"terms","version":"2026-11"},{"document":"privacy","version":"2026-11"},{"document":"withdrawal_information","version":"2026-11"}]
+	Agreements *Agreements `json:"agreements,omitempty"`
+
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
 	// no payment starts. An operator can make it optional for scripts, with `FRONTDESK_CART_REVISION`.
@@ -3444,6 +3633,14 @@ type StartCardPayment struct {
 
 // StartDeskPayment defines model for StartDeskPayment.
 type StartDeskPayment struct {
+	// Agreements What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
+	// gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
+	// where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
+	//
+	//
+	// Example: [{"document":"terms","version":"2026-11"},{"document":"privacy","version":"2026-11"},{"document":"withdrawal_information","version":"2026-11"}]
+	Agreements *Agreements `json:"agreements,omitempty"`
+
 	// Cards Required if `mean` is `card`, not allowed otherwise. The amounts must add up to the amount due.
 	Cards *[]DeskCard `json:"cards,omitempty" validate:"required_if=Mean card,excluded_unless=Mean card"`
 
@@ -3466,6 +3663,14 @@ type StartDeskPaymentMean string
 
 // StartFreePayment defines model for StartFreePayment.
 type StartFreePayment struct {
+	// Agreements What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
+	// gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
+	// where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
+	//
+	//
+	// Example: [{"document":"terms","version":"2026-11"},{"document":"privacy","version":"2026-11"},{"document":"withdrawal_information","version":"2026-11"}]
+	Agreements *Agreements `json:"agreements,omitempty"`
+
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
 	// no payment starts. An operator can make it optional for scripts, with `FRONTDESK_CART_REVISION`.
@@ -3481,6 +3686,14 @@ type StartLaterPayment struct {
 	// Again The buyer was asked after a 409 `possible_duplicate_purchase`, and wants to buy the same again. Send it only then,
 	// with a new `Idempotency-Key`. The club's staff see that the payments belong together.
 	Again *BuyAgain `json:"again,omitempty"`
+
+	// Agreements What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
+	// gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
+	// where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
+	//
+	//
+	// Example: [{"document":"terms","version":"2026-11"},{"document":"privacy","version":"2026-11"},{"document":"withdrawal_information","version":"2026-11"}]
+	Agreements *Agreements `json:"agreements,omitempty"`
 
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
@@ -3813,6 +4026,12 @@ type ListDebitDaysParams struct {
 	// Lang The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set and shared
 	// caches would have to distinguish.
 	Lang *Lang `form:"lang,omitempty" json:"lang,omitempty"`
+}
+
+// ListDocumentsParams defines parameters for ListDocuments.
+type ListDocumentsParams struct {
+	// Language The language of the documents. Without it, `Accept-Language` decides.
+	Language *string `form:"language,omitempty" json:"language,omitempty"`
 }
 
 // GetOfferParams defines parameters for GetOffer.
@@ -4377,6 +4596,9 @@ type ServerInterface interface {
 	// ListDebitDays List the next debit days
 	// (GET /v1/clubs/{clubId}/debit-days)
 	ListDebitDays(ctx echo.Context, clubId ClubId, params ListDebitDaysParams) error
+	// ListDocuments List what buyers agree to
+	// (GET /v1/clubs/{clubId}/documents)
+	ListDocuments(ctx echo.Context, clubId ClubId, params ListDocumentsParams) error
 	// GetOffer Get an offer
 	// (GET /v1/clubs/{clubId}/offers/{offerId})
 	GetOffer(ctx echo.Context, clubId ClubId, offerId OfferId, params GetOfferParams) error
@@ -4658,6 +4880,31 @@ func (w *ServerInterfaceWrapper) ListDebitDays(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListDebitDays(ctx, clubId, params)
+	return err
+}
+
+// ListDocuments converts echo context to params.
+func (w *ServerInterfaceWrapper) ListDocuments(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "clubId" -------------
+	var clubId ClubId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "clubId", ctx.Param("clubId"), &clubId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter clubId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDocumentsParams
+	// ------------- Optional query parameter "language" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "language", ctx.QueryParams(), &params.Language, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter language: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListDocuments(ctx, clubId, params)
 	return err
 }
 
@@ -5919,6 +6166,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/clubs", wrapper.ListClubs, options.OperationMiddlewares["listClubs"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId", wrapper.GetClub, options.OperationMiddlewares["getClub"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/debit-days", wrapper.ListDebitDays, options.OperationMiddlewares["listDebitDays"]...)
+	router.GET(options.BaseURL+"/v1/clubs/:clubId/documents", wrapper.ListDocuments, options.OperationMiddlewares["listDocuments"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/offers/:offerId", wrapper.GetOffer, options.OperationMiddlewares["getOffer"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/offers/:offerId/schedule", wrapper.GetSchedule, options.OperationMiddlewares["getSchedule"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/products", wrapper.ListProducts, options.OperationMiddlewares["listProducts"]...)
@@ -6116,6 +6364,29 @@ type ListDebitDaysResponseObject interface {
 type ListDebitDays200JSONResponse DebitDayList
 
 func (response ListDebitDays200JSONResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDocumentsRequestObject struct {
+	ClubId ClubId `json:"clubId"`
+	Params ListDocumentsParams
+}
+
+type ListDocumentsResponseObject interface {
+	VisitListDocumentsResponse(w http.ResponseWriter) error
+}
+
+type ListDocuments200JSONResponse DocumentList
+
+func (response ListDocuments200JSONResponse) VisitListDocumentsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -7027,6 +7298,9 @@ type StrictServerInterface interface {
 	// ListDebitDays List the next debit days
 	// (GET /v1/clubs/{clubId}/debit-days)
 	ListDebitDays(ctx context.Context, request ListDebitDaysRequestObject) (ListDebitDaysResponseObject, error)
+	// ListDocuments List what buyers agree to
+	// (GET /v1/clubs/{clubId}/documents)
+	ListDocuments(ctx context.Context, request ListDocumentsRequestObject) (ListDocumentsResponseObject, error)
 	// GetOffer Get an offer
 	// (GET /v1/clubs/{clubId}/offers/{offerId})
 	GetOffer(ctx context.Context, request GetOfferRequestObject) (GetOfferResponseObject, error)
@@ -7339,6 +7613,32 @@ func (sh *strictHandler) ListDebitDays(ctx echo.Context, clubId ClubId, params L
 		return err
 	} else if validResponse, ok := response.(ListDebitDaysResponseObject); ok {
 		return validResponse.VisitListDebitDaysResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListDocuments operation middleware
+func (sh *strictHandler) ListDocuments(ctx echo.Context, clubId ClubId, params ListDocumentsParams) error {
+	var request ListDocumentsRequestObject
+
+	request.ClubId = clubId
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDocuments(ctx.Request().Context(), request.(ListDocumentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDocuments")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListDocumentsResponseObject); ok {
+		return validResponse.VisitListDocumentsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

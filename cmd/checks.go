@@ -280,10 +280,15 @@ func (cfg Config) checkRecords(ctx context.Context, client *club.Client, at club
 
 // checkClubs compares the operator's file about the clubs with the clubs of the chain.
 func (cfg Config) checkClubs(clubs []club.NetworkNode) []flows.Check {
-	file, err := catalogue.ParseDirectory([]byte(cfg.Clubs))
+	file, err := cfg.clubs()
 	if err != nil {
 		return nil // checkConfiguration reports it
 	}
+	return append(cfg.checkZones(file, clubs), cfg.checkDocuments(file, clubs)...)
+}
+
+// checkZones compares the clubs of the file with those of the chain.
+func (cfg Config) checkZones(file *catalogue.Directory, clubs []club.NetworkNode) []flows.Check {
 	unknown, unzoned := file.IDs(), []string{}
 	for _, node := range clubs {
 		id := node.Club.ID()

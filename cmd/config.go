@@ -69,6 +69,7 @@ type Config struct {
 	ReturnSchemes  []string
 	Methods        []string // decoded by methodPolicy
 	CartRevision   string
+	Agreements     string
 	AskRepeats     []string
 
 	RateLimits string

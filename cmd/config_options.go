@@ -199,8 +199,8 @@ func (cfg *Config) clubOptions() []option {
 		{
 			variable: "FRONTDESK_CLUBS",
 			value:    text(&cfg.Clubs),
-			help: "Data about the clubs that the club system lacks, as YAML or JSON. Set FRONTDESK_CLUBS_FILE to read it from a file " +
-				"(docs/how-to/describe-your-clubs.md).",
+			help: "Data about the clubs that the club system lacks, as YAML or JSON. Set FRONTDESK_CLUBS_FILE to read it from a file, with the " +
+				"documents below its folder (docs/how-to/describe-your-clubs.md).",
 			setBy:   "Operators who show photos, opening hours or a time zone of their clubs.",
 			without: "Nothing is added to what the club system has. Outside live mode the demo organisation has the demo clubs' data.",
 		},
@@ -419,6 +419,14 @@ func (cfg *Config) frontEndOptions() []option {
 			help:     "Whether a payment must name the revision of the cart that the buyer saw: required or optional.",
 			setBy:    "Developers whose scripts pay for carts without showing them; operators of a front end that does not send it yet.",
 			without:  "required.",
+		},
+		{
+			variable: "FRONTDESK_AGREEMENTS",
+			value:    oneOf(&cfg.Agreements, "required", "optional", ""),
+			help: "Whether a payment must say which of the club's documents the buyer agrees to: required or optional. Where it does, it is held " +
+				"against the documents in both cases. required refuses to start with a club that lacks one.",
+			setBy:   "Operators of a front end that does not send them yet; developers who want to test that theirs does.",
+			without: "required in live mode, otherwise optional, with a warning in the log.",
 		},
 		{
 			variable: "FRONTDESK_ASK_REPEATS",

@@ -120,7 +120,7 @@ func (cfg Config) addPayments(built *services, metrics *ops.Metrics, log *slog.L
 // addJourneys adds what visitors, contacts and staff use. It needs what addPayments adds.
 func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 	built.catalogue = catalogue.New(catalogue.Config{
-		Clubs:  must(catalogue.ParseDirectory([]byte(cfg.Clubs))),
+		Clubs:  must(cfg.clubs()),
 		Club:   built.clients.club,
 		Shared: built.store,
 		Now:    time.Now,
@@ -137,6 +137,8 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		Methods:       must(cfg.methodPolicy()),
 		ContactTokens: cfg.onOutsideLive(cfg.ContactTokens),
 		AsksRepeats:   cfg.asksRepeats,
+
+		AgreementsRequired: cfg.agreementsRequired(),
 		Publish: func(ctx context.Context, name string, object map[string]club.IRI) error {
 			return built.background.Events.Publish(ctx, name, object)
 		},
@@ -283,7 +285,7 @@ func must[T any](value T, err error) T {
 }
 
 func (cfg Config) clubSystem(connection redis.UniversalClient, log *slog.Logger, seen *ops.Metrics) *club.Client {
-	config, clubs := must(cfg.clubConfig()), must(catalogue.ParseDirectory([]byte(cfg.Clubs)))
+	config, clubs := must(cfg.clubConfig()), must(cfg.clubs())
 	config.Zone = func(at club.IRI) *time.Location { return clubs.Zone(at.ID()) }
 	config.Traceparent, config.OnAttempt, config.Now, config.Logger = tracing.Traceparent, seen.CountClubCall, time.Now, log
 	config.ShareCalls = store.ShareCalls(connection)

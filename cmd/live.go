@@ -29,7 +29,7 @@ func (cfg Config) liveRules() []rule {
 	asks := strings.TrimSpace(strings.Join(cfg.AskRepeats, ","))
 	return slices.Concat(
 		removedRules(), cfg.addressRules(), cfg.clubCredentialRules(), cfg.processorRules(), cfg.secretRules(), cfg.loginRules(),
-		cfg.originRules(),
+		cfg.originRules(), cfg.documentRules(),
 		[]rule{
 			{"FRONTDESK_ASK_REPEATS", len(cfg.AskRepeats) > 0 && !slices.Contains([]string{"all", "none", cfg.ClubToken}, asks),
 				"must be all or none: any other text would turn the question off"},

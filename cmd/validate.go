@@ -13,7 +13,6 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/background"
-	"frontdesk/flows/catalogue"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
 	"frontdesk/upstream/captcha"
@@ -235,7 +234,7 @@ func (cfg Config) methodRules() []rule {
 }
 
 func (cfg Config) clubsRules() []rule {
-	_, err := catalogue.ParseDirectory([]byte(cfg.Clubs))
+	_, err := cfg.clubs()
 	return eachLine("FRONTDESK_CLUBS:", err)
 }
 

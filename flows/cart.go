@@ -101,11 +101,17 @@ const (
 func (r *Registration) RequestedItems() []NewItem {
 	items := make([]NewItem, 0, len(r.Items))
 	for _, item := range r.Items {
-		if len(r.Cart.Lines) == 0 || slices.ContainsFunc(r.Cart.Lines, func(line Line) bool { return line.Offer == item.Offer }) {
+		if r.Holds(item) {
 			items = append(items, item.NewItem)
 		}
 	}
 	return items
+}
+
+// Holds reports whether the club system has not removed an item from the sale since it was requested. A sale that shows no articles has
+// all of them.
+func (r *Registration) Holds(item Item) bool {
+	return len(r.Cart.Lines) == 0 || slices.ContainsFunc(r.Cart.Lines, func(line Line) bool { return line.Offer == item.Offer })
 }
 
 // ApplySale sets the cart to a sale that was just read.

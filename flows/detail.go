@@ -107,6 +107,7 @@ const (
 	DetailCartEmpty        DetailCode = "cart_empty"
 	DetailCartNotAccepted  DetailCode = "cart_not_accepted"
 	DetailCartChanged      DetailCode = "cart_changed"
+	DetailAgreementMissing DetailCode = "agreement_missing"
 	DetailCartFrozen       DetailCode = "cart_frozen"
 	DetailCartSettled      DetailCode = "cart_settled"
 	DetailRepeatedPurchase DetailCode = "repeated_purchase"

@@ -46,6 +46,7 @@ const (
 	CartInvalid           Code = "cart_invalid"
 	ItemRequired          Code = "item_required"
 	CartChanged           Code = "cart_changed"
+	AgreementMissing      Code = "agreement_missing"
 	MandateRequired       Code = "mandate_required"
 	NothingDue            Code = "nothing_due"
 	AmountDue             Code = "amount_due"
@@ -91,7 +92,7 @@ type Error struct {
 	Detail     DetailCode        // for visitors; empty: the title of Code says it all
 	Params     map[string]string // of the detail's text
 	Item       int               // which of the request's items it is about, from 1; 0: none
-	Fields     []FieldProblem    // of InvalidRequest: every wrong field; else the part of the request that failed
+	Fields     []FieldProblem    // of InvalidRequest and AgreementMissing: every one; else the part of the request that failed
 	RetryAfter time.Duration     // when to try again; zero: not known
 	Operator   string            // for operators alone, in English, instead of Detail: the cause and what to do
 	Err        error             // the cause, for the log only

@@ -64,6 +64,7 @@ const (
 	FieldAccessToken      FieldCode = "access_token"
 	FieldNotAccepted      FieldCode = "not_accepted"
 	FieldBankRefused      FieldCode = "bank_refused"
+	FieldAgreementMissing FieldCode = "agreement_missing" // document, version
 )
 
 // What the pointer of a problem outside the body begins with; the name of the header or of the query parameter follows.

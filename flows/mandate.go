@@ -16,6 +16,25 @@ type Mandate struct {
 	Phone     string   `json:"phone,omitempty"` // pseudonym of the number that gets the codes; empty if the club system has none
 	Masked    string   `json:"iban"`
 	ValidFrom string   `json:"validFrom"` // YYYY-MM-DD
+
+	Reference string        `json:"reference,omitempty"` // of the club system; empty: it is assigned later
+	Proof     *MandateProof `json:"proof,omitempty"`     // of the latest code that was entered, and of the one that signed
+}
+
+// MandateProof is what the buyer was shown when the code was entered.
+type MandateProof struct {
+	Text     string    `json:"text"` // the authorisation
+	Language string    `json:"language"`
+	SHA256   string    `json:"sha256"` // of Text, hex
+	At       time.Time `json:"at"`     // when the code was entered
+}
+
+// MandateTerms are what a mandate authorises.
+type MandateTerms struct {
+	Creditor   Creditor
+	NoticeDays int    // before each debit
+	Text       string // the authorisation, of several lines
+	Language   string // of Text
 }
 
 // NewMandate is a request for a mandate. Only Holder and IBAN are required.

@@ -21,6 +21,9 @@ type StartPayment struct {
 	DueDate   string // of Deferred, YYYY-MM-DD: the amount is overdue after it
 	Desk      *Desk  // of InPerson
 	Staff     bool   // requested by staff, as InPerson requires
+
+	Agreements []Agreed // what the buyer agrees to; nil: the request does not say
+	Language   string   // of the documents that the buyer saw
 }
 
 // CheckPayable returns why the cart cannot be settled by a method; nil if it can.

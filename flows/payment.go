@@ -101,6 +101,7 @@ type Payment struct {
 	RequestDigest string       `json:"requestDigest,omitempty"` // see StartPayment.RequestDigest
 	Attribution   *Attribution `json:"attribution,omitempty"`   // for operators
 	Repeats       []PaymentID  `json:"repeats,omitempty"`       // recent payments of the same buyer for the same offer
+	Agreements    []Agreement  `json:"agreements,omitempty"`    // what the buyer agreed to; empty: the request did not say, or it is rebuilt
 	EmailInUse    bool         `json:"emailInUse,omitempty"`    // the buyer's contact lacks the e-mail address, which another one has
 	Registration  string       `json:"registration"`
 	Generation    int          `json:"generation"`

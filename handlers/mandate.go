@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 )
 
 // CreateMandate serves POST /v1/registrations/{id}/mandate.
@@ -30,7 +31,7 @@ func (s *Server) CreateMandate(ctx context.Context, request api.CreateMandateReq
 
 // SignMandate serves POST /v1/registrations/{id}/mandate/signature.
 func (s *Server) SignMandate(ctx context.Context, request api.SignMandateRequestObject) (api.SignMandateResponseObject, error) {
-	view, err := s.cfg.Registrations.SignMandate(ctx, request.Id, callerOf(ctx).token, request.Body.Code)
+	view, err := s.cfg.Registrations.SignMandate(ctx, request.Id, callerOf(ctx).token, request.Body.Code, textsOf(ctx).Tag)
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +56,26 @@ func (s *Server) ResendCode(ctx context.Context, request api.ResendCodeRequestOb
 	return api.ResendCode201JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
-func mandateOf(m *flows.Mandate, now time.Time) api.Mandate {
-	out := api.Mandate{State: api.SignatureState(m.State), Iban: m.Masked}
+func mandateOf(m *flows.Mandate, terms flows.MandateTerms, now time.Time) api.Mandate {
+	out := api.Mandate{
+		State:               api.SignatureState(m.State),
+		Iban:                m.Masked,
+		Reference:           optional(flows.SingleLine(m.Reference, maxReference)),
+		Type:                api.Recurrent,
+		PreNotificationDays: terms.NoticeDays,
+		Text:                terms.Text,
+	}
+	out.Creditor.Name, out.Creditor.Identifier = singleLine(terms.Creditor.Name), optional(terms.Creditor.Identifier)
+	out.Creditor.Address = postalAddressOf(catalogue.Address(terms.Creditor.Address))
+	if m.State == flows.SignatureSigned && m.Proof != nil {
+		out.SignedAt = new(flows.Instant(m.Proof.At))
+	}
 	out.AttemptsLeft, out.ResendIn = signatureOf(m.Signature, now)
 	return out
 }
+
+// maxReference is the length of a mandate's reference in SEPA (AT-T001), in characters.
+const maxReference = 35
 
 // signatureOf returns how many codes can be entered and in how many seconds a new one can be requested; nil where
 // that is over.

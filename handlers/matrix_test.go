@@ -299,7 +299,7 @@ func expectLetIn(t *testing.T, response *frontdesktest.Response, what string) {
 // asked sends an operation's request about a registration.
 func asked(client *frontdesktest.Client, method, path, operation, id string, credentials [][2]string) *frontdesktest.Response {
 	path = strings.NewReplacer("{clubId}", "11", "{id}", id, "{offerId}", "2501", "{itemId}", "no-such-item", "{secret}", "guessed",
-		"{statementId}", id, "{payment}", id+"-1", "{proof}", strings.Repeat("A", 43)).Replace(path)
+		"{statementId}", id, "{payment}", id+"-1", "{proof}", strings.Repeat("A", 43), "{sha256}", termsHash()).Replace(path)
 	var body any
 	if text, ok := bodiesOf[operation]; ok {
 		body = text

@@ -22,7 +22,7 @@ func (s *Server) StartPayment(ctx context.Context, request api.StartPaymentReque
 	if start.Cart == "" && !s.cfg.CartOptional {
 		return nil, flows.Invalid(flows.FieldProblem{Pointer: "/cart", Code: flows.FieldRequired})
 	}
-	start.Staff = callerOf(ctx).staff
+	start.Staff, start.Language = callerOf(ctx).staff, textsOf(ctx).Tag
 	if _, err = s.cfg.Registrations.Pay(ctx, request.Id, callerOf(ctx).token, start); err != nil {
 		return nil, err
 	}
@@ -61,11 +61,17 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 	}
 	switch in := start.(type) {
 	case api.StartLaterPayment:
-		return flows.StartPayment{Method: flows.Deferred, Cart: in.Cart, Again: value(in.Again), DueDate: in.DueDate}, nil
+		return flows.StartPayment{
+			Method:     flows.Deferred,
+			Cart:       in.Cart,
+			Agreements: agreedOf(in.Agreements),
+			Again:      value(in.Again),
+			DueDate:    in.DueDate,
+		}, nil
 	case api.StartFreePayment:
-		return flows.StartPayment{Method: flows.Free, Cart: in.Cart}, nil
+		return flows.StartPayment{Method: flows.Free, Cart: in.Cart, Agreements: agreedOf(in.Agreements)}, nil
 	case api.StartDeskPayment:
-		return flows.StartPayment{Method: flows.InPerson, Cart: in.Cart, Desk: &flows.Desk{
+		return flows.StartPayment{Method: flows.InPerson, Cart: in.Cart, Agreements: agreedOf(in.Agreements), Desk: &flows.Desk{
 			Mean:    string(in.Mean),
 			Cards:   each(value(in.Cards), deskCardOf),
 			Cheques: each(value(in.Cheques), deskChequeOf),
@@ -75,10 +81,28 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 		if returnURL != "" && !s.returnsToFrontEnd(returnURL) {
 			return flows.StartPayment{}, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("/returnUrl", flows.FieldOrigin)}
 		}
-		return flows.StartPayment{Method: flows.ByCard, Cart: in.Cart, Again: value(in.Again), ReturnURL: returnURL}, nil
+		return flows.StartPayment{
+			Method:     flows.ByCard,
+			Cart:       in.Cart,
+			Agreements: agreedOf(in.Agreements),
+			Again:      value(in.Again),
+			ReturnURL:  returnURL,
+		}, nil
 	default:
 		return flows.StartPayment{}, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("no start for a %T", start)}
 	}
+}
+
+// agreedOf returns what a request agrees to: nil if it lacks the member, which is not the same as an empty list.
+func agreedOf(agreements *[]api.Agreement) []flows.Agreed {
+	if agreements == nil {
+		return nil
+	}
+	agreed := make([]flows.Agreed, 0, len(*agreements))
+	for _, agreement := range *agreements {
+		agreed = append(agreed, flows.Agreed{Document: flows.DocumentName(agreement.Document), Version: agreement.Version})
+	}
+	return agreed
 }
 
 func deskCardOf(card api.DeskCard) (out flows.DeskCard) {
@@ -128,6 +152,15 @@ func (s *Server) paymentOf(view flows.View) api.Payment {
 		Total:    money(payment.Amount, payment.Currency),
 		DueDate:  optional(payment.DueDate),
 	}
+	out.Agreements = optionalList(each(payment.Agreements, func(agreement flows.Agreement) api.RecordedAgreement {
+		return api.RecordedAgreement{
+			Document: api.DocumentName(agreement.Document),
+			Version:  agreement.Version,
+			Language: agreement.Language,
+			Sha256:   agreement.SHA256,
+			At:       flows.Instant(agreement.At),
+		}
+	}))
 	if payment.Method == flows.ByCard {
 		out.Card = new(s.cardOf(payment))
 	}

@@ -60,6 +60,7 @@ var problems = map[flows.Code]problemKind{
 	flows.CartInvalid:           {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
 	flows.ItemRequired:          {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
 	flows.CartChanged:           {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
+	flows.AgreementMissing:      {http.StatusUnprocessableEntity, api.ProblemRetryNever, api.CorrectInput},
 	flows.MandateRequired:       {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
 	flows.NothingDue:            {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
 	flows.AmountDue:             {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},

@@ -262,7 +262,8 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		}
 	}
 	if view.Mandate != nil {
-		out.Mandate = new(mandateOf(view.Mandate, view.At))
+		terms := s.cfg.Registrations.MandateTerms(view.Registration, textsOf(ctx).Tag)
+		out.Mandate = new(mandateOf(view.Mandate, terms, view.At))
 		out.Mandate.Covers = view.MandateCovers()
 	}
 	if view.Payment != nil {

@@ -210,7 +210,7 @@ func (s *Server) cacheResponse(
 // cacheVary names the request headers on which a cached response depends. A parameter takes precedence over Accept-Language.
 func (s *Server) cacheVary(x *exchange) string {
 	headers := "Origin, Accept-Encoding, Authorization, " + staffHeader
-	if s.operations[http.MethodGet+" "+x.Route].hasTexts && x.request.URL.Query().Get("lang") == "" {
+	if s.operations[http.MethodGet+" "+x.Route].hasTexts && namedLanguage(x.request) == "" {
 		headers += ", Accept-Language"
 	}
 	if s.cfg.Worlds {
@@ -234,6 +234,7 @@ func (c cachedResponse) VisitListProductsResponse(w http.ResponseWriter) error  
 func (c cachedResponse) VisitGetOfferResponse(w http.ResponseWriter) error      { return c.respond(w) }
 func (c cachedResponse) VisitGetScheduleResponse(w http.ResponseWriter) error   { return c.respond(w) }
 func (c cachedResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error { return c.respond(w) }
+func (c cachedResponse) VisitListDocumentsResponse(w http.ResponseWriter) error { return c.respond(w) }
 
 func (c cachedResponse) respond(w http.ResponseWriter) error {
 	return c.write(w, c.request, c.cacheControl)

@@ -26,6 +26,8 @@ var routes = map[string]route{
 	"GET /v1/clubs/:clubId/offers/:offerId":               {anyone | identified | staff, []limit{requests}},
 	"GET /v1/clubs/:clubId/offers/:offerId/schedule":      {anyone | identified | staff, []limit{requests}},
 	"GET /v1/clubs/:clubId/debit-days":                    {anyone, []limit{requests}},
+	"GET /v1/clubs/:clubId/documents":                     {anyone, []limit{requests}},
+	"GET " + documentRoute:                                {anyone, []limit{requests}},
 	"POST /v1/registrations":                              {anyone | identified | staff, []limit{requests, starts}},
 	"GET /v1/registrations/current":                       {holder, []limit{requests}}, // by its cookie
 	"GET /v1/registrations/:id":                           {holder | staff, []limit{requests}},
@@ -139,7 +141,7 @@ func (r route) compareProblems(name string, op operation) error {
 		flows.RegistrationNotFound: r.access&holder != 0 || hasHeader(op.Operation, "Set-Cookie"), // a session may have ended
 		flows.ClubNotFound:         strings.Contains(op.Path, "{clubId}"), flows.OfferNotFound: strings.Contains(op.Path, "{offerId}"),
 		flows.NotFound: strings.Contains(op.Path, "{itemId}") || strings.Contains(op.Path, "{secret}") ||
-			strings.Contains(op.Path, "{proof}") || strings.Contains(op.Path, "{statementId}"),
+			strings.Contains(op.Path, "{proof}") || strings.Contains(op.Path, "{statementId}") || strings.Contains(op.Path, "{sha256}"),
 		flows.ForbiddenOrigin:     strings.Contains(op.Path, "{id}") && op.Method != http.MethodGet,
 		flows.NotIdentified:       r.access&identified != 0,
 		flows.IdentityUnavailable: r.access&identified != 0 || hasBody && op.bodySchema().Properties["identityToken"] != nil,

@@ -156,6 +156,7 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 	e.POST("/v1/webhooks/club/:secret", server.receiveClubWebhook)
 	e.GET("/v1/registrations/:id/events", server.followRegistration)
 	e.GET(cardPageRoute, server.showCardPage)
+	e.GET(documentRoute, server.serveDocument)
 	e.GET("/openapi.json", server.servePage(Page{ContentType: "application/json", Body: func() ([]byte, error) { return contract, nil }}))
 	e.GET("/openapi.yaml", server.servePage(Page{ContentType: "application/yaml", Body: func() ([]byte, error) { return cfg.Contract, nil }}))
 	const docs = "/docs" // the only page that the contract lists

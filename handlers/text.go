@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -19,10 +20,16 @@ type texts struct{ *text.Language }
 // EventSource cannot set the header, so the parameter of event streams counts first.
 func languageOf(r *http.Request) texts {
 	preferred := r.Header.Values("Accept-Language")
-	if lang := r.URL.Query().Get("lang"); lang != "" {
-		preferred = []string{lang}
+	if named := namedLanguage(r); named != "" {
+		preferred = []string{named}
 	}
 	return texts{text.Match(preferred...)}
+}
+
+// namedLanguage returns the language that a parameter names; empty without one. Of texts it is lang, of documents language.
+func namedLanguage(r *http.Request) string {
+	query := r.URL.Query()
+	return cmp.Or(query.Get("lang"), query.Get("language"))
 }
 
 func textsOf(ctx context.Context) texts { return languageOf(exchangeOf(ctx).request) }

@@ -5,7 +5,7 @@
  *
  * @import { Intention } from "./intentions.js"
  * @import {
- *   ChallengeWidget, ChangeConsents, Club, ClubDetails, Config, ConsentChanges, ConsentList, DebitDay, Me, NewItem, NewMandate,
+ *   ChallengeWidget, ChangeConsents, Club, ClubDetails, Config, ConsentChanges, ConsentList, DebitDay, Document, Me, NewItem, NewMandate,
  *   Person, PersonCorrection, ProblemDocument, Product, Registration, ResumeLink, Schedule, StartPayment, StartRegistration, Transfer,
  *   Acknowledgement, NewCancellation, Statement
  * } from "./contract"
@@ -125,6 +125,9 @@ export const getSchedule = (clubId, offerId, { startDate, debitDay }, identity) 
 /** @type {(clubId: string, startDate: string) => Promise<{ items: DebitDay[] }>} */
 export const listDebitDays = (clubId, startDate) =>
   request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/debit-days${query({ startDate })}`);
+
+/** @type {(clubId: string, language: string) => Promise<{ items: Document[] }>} */
+export const listDocuments = (clubId, language) => request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/documents${query({ language })}`);
 
 /**
  * @param {Intention<StartRegistration>} intention

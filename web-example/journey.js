@@ -11,6 +11,7 @@ import { afterCorrection, attributed, canPay, embeddedCard, go, isFinal, isPayin
 import { browser } from "./storage.js";
 import { get, set } from "./store.js";
 import { findOffer } from "./terms.js";
+import { language } from "./text.js";
 
 /**
  * @typedef {import("./contract").Registration} Registration
@@ -19,7 +20,7 @@ import { findOffer } from "./terms.js";
  */
 
 /** Problems besides those of `then: "read_again"` that change what the registration shows, such as the attempts left. */
-const CHANGING = ["code_wrong", "mobile_unreachable"];
+const CHANGING = ["code_wrong", "mobile_unreachable", "agreement_missing"];
 
 /**
  * Whether this browser has no access to the registration, or no longer.
@@ -110,6 +111,10 @@ async function failed(error, doing) {
   if (error.registration) show(error.registration);
   else if (id && (error.then === "read_again" || CHANGING.includes(error.code))) await refresh(id);
   if (refuses(error, "startDate")) await readAgain(); // the club's day has changed since
+  if (error.code === "agreement_missing") {
+    set({ documents: undefined }); // the club has other versions since
+    await loadDocuments(get().registration?.clubId);
+  }
   if (error.code !== "cart_invalid" || !isSettled(get().registration)) set({ problem: error }); // the cart says itself that it is settled
   return error;
 }
@@ -172,9 +177,33 @@ export async function loadDetails(clubId) {
   if (details) set({ details });
 }
 
+/**
+ * Reads what the club's buyers agree to, in the visitor's language. Nobody can order without it.
+ * @param {string | undefined} clubId
+ */
+export async function loadDocuments(clubId) {
+  const { documents } = get();
+  if (!clubId || (documents?.clubId === clubId && documents.language === language)) return;
+  const spoken = language;
+  await load(async () => set({ documents: { clubId, language: spoken, items: (await api.listDocuments(clubId, spoken)).items } }));
+}
+
+/**
+ * Notes that the visitor has ticked the box of a document, or no longer.
+ * @param {string} document
+ * @param {boolean} agrees
+ */
+export function agreeTo(document, agrees) {
+  const { registration, agreed } = get();
+  if (!registration) return;
+  const others = agreed?.registration === registration.id ? agreed.documents.filter((one) => one !== document) : [];
+  set({ agreed: { registration: registration.id, documents: agrees ? [...others, document] : others } });
+}
+
 /** Reads the club, its catalogue and the schedules again: after another language was chosen, or on the club's next day. */
 export async function readAgain() {
-  const { catalogue } = get();
+  const { catalogue, documents } = get();
+  if (documents) loadDocuments(documents.clubId);
   if (!catalogue) return;
   const details = await quietly(() => api.getClub(catalogue.clubId));
   set({ schedules: {}, ...(details && { details }) });
@@ -715,12 +744,12 @@ function usualWay(registration) {
 }
 
 /**
- * The payment of the displayed cart: the gateway refuses it if the cart has changed since.
+ * The payment of the displayed cart, with what the visitor agrees to: the gateway refuses it if either has changed since.
  * @param {Registration} registration
  * @param {import("./contract").StartPayment} way
  * @returns {import("./contract").StartPayment}
  */
-const asSeen = ({ cart }, way) => ({ ...way, cart: cart.revision });
+const asSeen = ({ cart, order }, way) => ({ ...way, cart: cart.revision, agreements: order?.agreements ?? [] });
 
 /**
  * Requests the payment and, for a card, goes to the processor's page. The key outlives the response: until the gateway

@@ -226,7 +226,7 @@ async function arrive() {
     if (registration?.id !== place.registration) await journey.open(place.registration);
     if (get().place.registration !== place.registration) return; // the visitor has left it meanwhile
     const clubId = get().registration?.clubId;
-    await Promise.all([clubId && journey.loadCatalogue(clubId), journey.loadDetails(clubId)]);
+    await Promise.all([clubId && journey.loadCatalogue(clubId), journey.loadDetails(clubId), journey.loadDocuments(clubId)]);
     await Promise.all(journey.cartSchedules(get()).map(journey.loadSchedule));
     return;
   }

@@ -55,21 +55,25 @@ export type KnownActionName = "person" | "prospect" | "add_item" | "clear_items"
 export type ActionName = KnownActionName | (string & {});
 export type KnownPaymentMethod = "card" | "later" | "free" | "desk";
 export type PaymentMethod = KnownPaymentMethod | (string & {});
+export type KnownMandateType = "recurrent";
+export type MandateType = KnownMandateType | (string & {});
 export type KnownSignatureState = "no_code" | "awaiting_code" | "unconfirmed" | "signed" | "cancelled" | "expired" | "blocked";
 export type SignatureState = KnownSignatureState | (string & {});
 export type KnownStatementKind = "withdrawal" | "cancellation";
 export type StatementKind = KnownStatementKind | (string & {});
 export type KnownStatementState = "stated" | "received";
 export type StatementState = KnownStatementState | (string & {});
+export type KnownDocumentName = "terms" | "privacy" | "withdrawal_information" | "early_start_request" | "mandate_text";
+export type DocumentName = KnownDocumentName | (string & {});
 export type KnownPaymentState = "requires_action" | "processing" | "recorded" | "declined" | "cancelled" | "in_doubt" | "refunded";
 export type PaymentState = KnownPaymentState | (string & {});
 export type KnownCardPresentation = "embedded" | "none";
 export type CardPresentation = KnownCardPresentation | (string & {});
 export type KnownProblemThen = "fix_request" | "correct_input" | "send_again" | "read_again" | "start_again" | "log_in" | "captcha";
 export type ProblemThen = KnownProblemThen | (string & {});
-export type KnownProblemCode = "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
+export type KnownProblemCode = "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "agreement_missing" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
 export type ProblemCode = KnownProblemCode | (string & {});
-export type KnownFieldCode = "required" | "blank" | "invalid" | "unreadable" | "characters" | "duplicate" | "unexpected" | "unknown_member" | "unknown_parameter" | "type" | "format" | "one_of" | "too_short" | "too_long" | "too_few" | "too_many" | "too_small" | "too_large" | "date" | "date_too_early" | "date_too_late" | "birth_date" | "email" | "phone" | "postal_code" | "country" | "url" | "origin" | "bic" | "iban" | "iban_country" | "iban_length" | "iban_account" | "iban_check_digits" | "card_number" | "guessable" | "challenge" | "cursor" | "amounts" | "not_offered" | "not_for_buyer" | "age_restricted" | "debt" | "item_failed" | "cart_full" | "no_direct_debit" | "one_debit_day" | "debit_day" | "club" | "staff_key" | "logged_in" | "link_ended" | "code_wrong" | "access_token" | "not_accepted" | "bank_refused";
+export type KnownFieldCode = "required" | "blank" | "invalid" | "unreadable" | "characters" | "duplicate" | "unexpected" | "unknown_member" | "unknown_parameter" | "type" | "format" | "one_of" | "too_short" | "too_long" | "too_few" | "too_many" | "too_small" | "too_large" | "date" | "date_too_early" | "date_too_late" | "birth_date" | "email" | "phone" | "postal_code" | "country" | "url" | "origin" | "bic" | "iban" | "iban_country" | "iban_length" | "iban_account" | "iban_check_digits" | "card_number" | "guessable" | "challenge" | "cursor" | "amounts" | "not_offered" | "not_for_buyer" | "age_restricted" | "debt" | "item_failed" | "cart_full" | "no_direct_debit" | "one_debit_day" | "debit_day" | "club" | "staff_key" | "logged_in" | "link_ended" | "code_wrong" | "access_token" | "not_accepted" | "bank_refused" | "agreement_missing";
 export type FieldCode = KnownFieldCode | (string & {});
 export type KnownMessageCode = "payment_preparing" | "payment_action_required" | "payment_processing" | "payment_on_hold" | "payment_recorded" | "payment_declined" | "payment_in_doubt" | "payment_with_staff" | "payment_refunding" | "payment_cancelled" | "payment_not_confirmed" | "payment_card_refused" | "payment_declined_finally" | "payment_refunded" | "payment_restricted_refunding" | "payment_restricted_refunded" | "payment_cancelled_restart" | "payment_declined_finally_restart" | "payment_refunded_restart" | "settlement_preparing" | "settlement_processing" | "settlement_cancelled" | "settlement_cancelled_retry" | "settlement_restricted" | "settlement_with_staff" | "later_recorded" | "later_in_doubt" | "free_recorded" | "free_in_doubt" | "desk_recorded" | "desk_in_doubt" | "desk_restricted" | "registration_expired" | "cart_stale" | "step_person" | "step_items" | "step_fix_cart" | "step_mandate" | "step_ready" | "step_abandoned" | "signature_no_code" | "signature_awaiting_code" | "signature_unconfirmed" | "signature_expired" | "signature_blocked" | "signature_cancelled";
 export type MessageCode = KnownMessageCode | (string & {});
@@ -214,6 +218,50 @@ export interface paths {
          * @description Returns the days of the month that the club debits on. One of them can be an item's `debit.day`.
          */
         get: operations["listDebitDays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/clubs/{clubId}/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what buyers agree to
+         * @description Returns the club's documents: what a payment's `agreements` name, with the address of the exact bytes. `order.agreements` of
+         *     a registration says which of them its payment needs. `mandate_text` is agreed to with the code of the mandate.
+         *
+         *     A document that does not exist in the requested language is listed in English or, without that, in another language.
+         */
+        get: operations["listDocuments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/clubs/{clubId}/documents/{sha256}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a document
+         * @description Returns the exact bytes of a document: what a buyer sees, agrees to, and gets with the confirmation. They never change. An
+         *     earlier version stays here until three years after the last buyer has agreed to it. A document never runs scripts.
+         */
+        get: operations["getDocument"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2174,6 +2222,11 @@ export interface components {
         Order: {
             button: components["schemas"]["OrderButton"];
             essentials: components["schemas"]["OrderEssentials"];
+            /**
+             * @description What a payment must agree to now: link each document above the essentials, and send all of them as the payment's
+             *     `agreements`. While a payment is in progress, what was agreed when it started. Absent if the club has no documents.
+             */
+            agreements?: components["schemas"]["Agreement"][];
         };
         /**
          * @description Which words the button must have. A button that names only today's amount is not enough if another payment follows, even
@@ -2639,6 +2692,20 @@ export interface components {
          *       "state": "awaiting_code",
          *       "covers": false,
          *       "iban": "FR** **** 0189",
+         *       "reference": "FD-11-3001",
+         *       "creditor": {
+         *         "name": "Lumen Fitness",
+         *         "identifier": "FR49ZZZ000001",
+         *         "address": {
+         *           "street": "1 rue de Rivoli",
+         *           "postalCode": "75004",
+         *           "city": "Paris",
+         *           "country": "FR"
+         *         }
+         *       },
+         *       "type": "recurrent",
+         *       "preNotificationDays": 14,
+         *       "text": "By entering the code, you authorise Lumen Fitness to send instructions to your bank to debit your account …",
          *       "attemptsLeft": 5,
          *       "resendIn": 60
          *     }
@@ -2653,6 +2720,23 @@ export interface components {
              */
             iban: components["schemas"]["Words"];
             /**
+             * @description The unique mandate reference, if the club system tells it. Otherwise it is assigned later.
+             * @example FD-11-3001
+             */
+            reference?: components["schemas"]["Words"];
+            creditor: components["schemas"]["Creditor"];
+            type: components["schemas"]["MandateType"];
+            /**
+             * Format: int32
+             * @description How many days before a debit the club announces it.
+             * @example 14
+             */
+            preNotificationDays: number;
+            /** @description The authorisation of creditor and bank, with the right to a refund. Show all of it before you ask for the code, which signs it. After that, the text as it was signed. */
+            text: components["schemas"]["Prose"];
+            /** @description When the code was entered that signed it. */
+            signedAt?: components["schemas"]["Instant"];
+            /**
              * Format: int32
              * @description The number of attempts left to enter a code; present while a code can be entered.
              */
@@ -2663,6 +2747,21 @@ export interface components {
              */
             resendIn?: number;
         };
+        /** @description Who collects the direct debits. */
+        Creditor: {
+            name: components["schemas"]["Words"];
+            address?: components["schemas"]["PostalAddress"];
+            /**
+             * @description The SEPA creditor identifier; absent if the operator has not configured it.
+             * @example FR49ZZZ000001
+             */
+            identifier?: string;
+        };
+        /**
+         * @description `recurrent`: the mandate is for all debits of the contract. Show a type that you do not know with the mandate's `text`.
+         * @example recurrent
+         */
+        MandateType: KnownMandateType | Later;
         /**
          * @description `no_code`: no code can be entered, because none was sent or its delivery is unknown; request a new one.
          *     `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered and the gateway is looking up the
@@ -2833,6 +2932,81 @@ export interface components {
          * @example q0WDkV3nUf7s2aYH
          */
         CartRevision: string;
+        DocumentList: {
+            items: components["schemas"]["Document"][];
+            stale?: components["schemas"]["Stale"];
+        };
+        /**
+         * @example {
+         *       "document": "terms",
+         *       "version": "2026-11",
+         *       "language": "fr",
+         *       "url": "https://signup.your-club/v1/clubs/11/documents/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+         *     }
+         */
+        Document: {
+            document: components["schemas"]["DocumentName"];
+            version: components["schemas"]["DocumentVersion"];
+            language: components["schemas"]["LanguageCode"];
+            /**
+             * Format: uri
+             * @description Where the exact bytes are. Open it in a new tab.
+             */
+            url: string;
+            sha256: components["schemas"]["SHA256"];
+        };
+        /**
+         * @description `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
+         *     and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
+         *     follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
+         *     a document that you do not know with its name, and ask for the agreement.
+         * @example terms
+         */
+        DocumentName: KnownDocumentName | Later;
+        /**
+         * @description Each change of a document has another version.
+         * @example 2026-11
+         */
+        DocumentVersion: string;
+        /**
+         * @description An ISO 639-1 code.
+         * @example fr
+         */
+        LanguageCode: string;
+        /** @description The SHA-256 of the bytes, in hex. */
+        SHA256: string;
+        /**
+         * @description What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
+         *     gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
+         *     where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
+         * @example [
+         *       {
+         *         "document": "terms",
+         *         "version": "2026-11"
+         *       },
+         *       {
+         *         "document": "privacy",
+         *         "version": "2026-11"
+         *       },
+         *       {
+         *         "document": "withdrawal_information",
+         *         "version": "2026-11"
+         *       }
+         *     ]
+         */
+        Agreements: components["schemas"]["Agreement"][];
+        Agreement: {
+            document: components["schemas"]["DocumentName"];
+            version: components["schemas"]["DocumentVersion"];
+        };
+        RecordedAgreement: {
+            document: components["schemas"]["DocumentName"];
+            version: components["schemas"]["DocumentVersion"];
+            language: components["schemas"]["LanguageCode"];
+            sha256: components["schemas"]["SHA256"];
+            at: components["schemas"]["Instant"];
+        };
         /**
          * @description The buyer was asked after a 409 `possible_duplicate_purchase`, and wants to buy the same again. Send it only then,
          *     with a new `Idempotency-Key`. The club's staff see that the payments belong together.
@@ -2845,6 +3019,7 @@ export interface components {
              */
             method: "card";
             cart: components["schemas"]["CartRevision"];
+            agreements?: components["schemas"]["Agreements"];
             again?: components["schemas"]["BuyAgain"];
             /**
              * Format: uri
@@ -2869,6 +3044,7 @@ export interface components {
              */
             method: "later";
             cart: components["schemas"]["CartRevision"];
+            agreements?: components["schemas"]["Agreements"];
             again?: components["schemas"]["BuyAgain"];
             /**
              * Format: date
@@ -2883,6 +3059,7 @@ export interface components {
              */
             method: "free";
             cart: components["schemas"]["CartRevision"];
+            agreements?: components["schemas"]["Agreements"];
         };
         StartDeskPayment: {
             /**
@@ -2891,6 +3068,7 @@ export interface components {
              */
             method: "desk";
             cart: components["schemas"]["CartRevision"];
+            agreements?: components["schemas"]["Agreements"];
             /** @enum {string} */
             mean: "cash" | "cheque" | "card";
             /** @description Required if `mean` is `card`, not allowed otherwise. The amounts must add up to the amount due. */
@@ -2950,6 +3128,8 @@ export interface components {
             state: components["schemas"]["PaymentState"];
             payAgain: components["schemas"]["PayAgain"];
             total: components["schemas"]["Money"];
+            /** @description What the buyer agreed to with this payment, and when; absent if the request did not say. */
+            agreements?: components["schemas"]["RecordedAgreement"][];
             /** @description Only with the method `card`. */
             card?: components["schemas"]["CardDetails"];
             /** @description Only with the method `later`: the amount is overdue after this date. */
@@ -3140,6 +3320,7 @@ export interface components {
          *     | `cart_invalid` | 409 | `never` | `read_again` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
          *     | `item_required` | 409 | `never` | `read_again` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
          *     | `cart_changed` | 409 | `never` | `read_again` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
+         *     | `agreement_missing` | 422 | `never` | `correct_input` | the buyer does not agree to a document that the payment needs, or to another version; `errors` names each in `params` | read the registration, ask for what `order.agreements` lists, and pay with a new key |
          *     | `mandate_required` | 409 | `never` | `read_again` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
          *     | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
          *     | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
@@ -3251,6 +3432,7 @@ export interface components {
          *     | `access_token` | | the token is not, or no longer, valid for an account |
          *     | `not_accepted` | | the club system does not accept the value |
          *     | `bank_refused` | | the bank does not accept the account |
+         *     | `agreement_missing` | `document`, `version` | the buyer does not agree to the document in this version |
          * @example email
          */
         FieldCode: KnownFieldCode | Later;
@@ -3409,7 +3591,7 @@ export interface components {
          *     `public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600`, so that a cache in front of the
          *     gateway may serve them; none of these times ends after the club's midnight. Those marked `stale` have
          *     `public, max-age=5, stale-if-error=600`. Responses to contacts with an identity token and to staff have `no-store`,
-         *     as have all other responses. In mock mode, `private, no-cache` takes the place of `public`: revalidate before each use.
+         *     as have all other responses. The bytes of a document have `public, max-age=31536000, immutable`. In mock mode, `private, no-cache` takes the place of `public`: revalidate before each use.
          */
         "Cache-Control": string;
         /** @description The request headers on which the response depends. */
@@ -3535,6 +3717,7 @@ export type CartChange = components['schemas']['CartChange'];
 export type Action = components['schemas']['Action'];
 export type NewMandate = components['schemas']['NewMandate'];
 export type Mandate = components['schemas']['Mandate'];
+export type Creditor = components['schemas']['Creditor'];
 export type Signature = components['schemas']['Signature'];
 export type NewTransfer = components['schemas']['NewTransfer'];
 export type Transfer = components['schemas']['Transfer'];
@@ -3548,6 +3731,14 @@ export type StatementLabels = components['schemas']['StatementLabels'];
 export type Prospect = components['schemas']['Prospect'];
 export type StartPayment = components['schemas']['StartPayment'];
 export type CartRevision = components['schemas']['CartRevision'];
+export type DocumentList = components['schemas']['DocumentList'];
+export type Document = components['schemas']['Document'];
+export type DocumentVersion = components['schemas']['DocumentVersion'];
+export type LanguageCode = components['schemas']['LanguageCode'];
+export type Sha256 = components['schemas']['SHA256'];
+export type Agreements = components['schemas']['Agreements'];
+export type Agreement = components['schemas']['Agreement'];
+export type RecordedAgreement = components['schemas']['RecordedAgreement'];
 export type BuyAgain = components['schemas']['BuyAgain'];
 export type StartCardPayment = components['schemas']['StartCardPayment'];
 export type StartLaterPayment = components['schemas']['StartLaterPayment'];
@@ -4017,6 +4208,84 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["DebitDayList"];
+                };
+            };
+            304: components["responses"]["Known"];
+            429: components["responses"]["Limited"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDocuments: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The language of the documents. Without it, `Accept-Language` decides.
+                 * @example fr
+                 */
+                language?: string;
+            };
+            header?: never;
+            path: {
+                /** @example 11 */
+                clubId: components["parameters"]["ClubId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The documents. A club without any has an empty list. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentList"];
+                };
+            };
+            304: components["responses"]["Known"];
+            429: components["responses"]["Limited"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 11 */
+                clubId: components["parameters"]["ClubId"];
+                /**
+                 * @description The SHA-256 of the bytes, in hex.
+                 * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                 */
+                sha256: components["schemas"]["SHA256"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                    "text/plain": unknown;
+                    "application/pdf": unknown;
                 };
             };
             304: components["responses"]["Known"];

@@ -378,6 +378,9 @@ export default {
     privacy: "Only the club receives the account number. It is not kept on this device.",
     signed: (/** @type {string} */ iban) => `Direct debit from ${iban} is set up.`,
     code: {
+      authorisation: "What you authorise",
+      reference: (/** @type {string} */ reference) => `Mandate reference: ${reference}`,
+      referenceLater: "The mandate reference follows with the confirmation.",
       heading: "Enter the code",
       lead: (/** @type {string} */ iban, /** @type {string} */ ending) => `We have sent an SMS with a code to your mobile phone${ending && `, whose number ends in ${ending}`}. Entering it authorises debits from ${iban}.`,
       label: "Code from the SMS",
@@ -788,6 +791,25 @@ export default {
     change: "Change it",
     mailed: (/** @type {string} */ email) => `We have also sent this to ${email}.`,
     print: "Print or save this page",
+  },
+
+  agreements: {
+    accept: "By placing this order, you accept:",
+    read: "Please read before you order:",
+    other: "I agree to this document.",
+    missing: "Tick the box, or choose a later start in your cart.",
+    names: {
+      terms: "Terms",
+      privacy: "Privacy notice",
+      withdrawal_information: "Right of withdrawal",
+      early_start_request: "Request to start early",
+    },
+    boxes: {
+      early_start_request: {
+        label: "I want to start before the 14 days for withdrawal have passed.",
+        why: "You can still withdraw. You then pay for the part that you have had, and the right ends once the service is complete.",
+      },
+    },
   },
 
   legal: {

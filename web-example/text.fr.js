@@ -386,6 +386,9 @@ export default {
     privacy: "Le numéro de compte n’est transmis qu’au club. Cet appareil n’en garde rien.",
     signed: (iban) => `Le prélèvement sur ${iban} est en place.`,
     code: {
+      authorisation: "Ce que vous autorisez",
+      reference: (reference) => `Référence du mandat : ${reference}`,
+      referenceLater: "La référence du mandat suit avec la confirmation.",
       heading: "Saisissez le code",
       lead: (iban, ending) => `Nous avons envoyé un code par SMS sur votre mobile${ending && `, dont le numéro finit par ${ending}`}. Avec ce code, vous autorisez les prélèvements sur ${iban}.`,
       label: "Code reçu par SMS",
@@ -787,6 +790,25 @@ export default {
     change: "Modifier",
     mailed: (/** @type {string} */ email) => `Nous l’avons aussi envoyé à ${email}.`,
     print: "Imprimer ou enregistrer cette page",
+  },
+
+  agreements: {
+    accept: "En validant votre commande, vous acceptez :",
+    read: "À lire avant de commander :",
+    other: "J’accepte ce document.",
+    missing: "Cochez la case, ou choisissez un début plus tard dans votre panier.",
+    names: {
+      terms: "Conditions générales",
+      privacy: "Protection des données",
+      withdrawal_information: "Droit de rétractation",
+      early_start_request: "Demande de début anticipé",
+    },
+    boxes: {
+      early_start_request: {
+        label: "Je souhaite commencer avant la fin des 14 jours de rétractation.",
+        why: "Vous pouvez toujours vous rétracter. Vous payez alors la part reçue, et ce droit prend fin une fois la prestation entièrement exécutée.",
+      },
+    },
   },
 
   legal: {

@@ -72,7 +72,17 @@ import okhttp3.sse.EventSources
 
 @Serializable data class Signature(val code: String)
 
-@Serializable data class StartCardPayment(val method: String, val cart: String? = null, val returnUrl: String? = null, val again: Boolean? = null)
+@Serializable data class StartCardPayment(
+    val method: String,
+    val cart: String? = null,
+    val returnUrl: String? = null,
+    val again: Boolean? = null,
+    val agreements: List<Agreement>? = null,
+)
+
+@Serializable data class Agreement(val document: String, val version: String)
+
+@Serializable data class Order(val agreements: List<Agreement>? = null)
 
 @Serializable data class Resumption(val resume: String)
 
@@ -84,6 +94,7 @@ import okhttp3.sse.EventSources
     val final: Boolean,
     val message: Message,
     val cart: Cart,
+    val order: Order? = null,
     val mandate: Mandate? = null,
     val payment: Payment? = null,
     val next: List<Action>,
@@ -277,7 +288,8 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
     suspend fun pay(context: Context, again: Boolean = false) {
         val now = registration.value?.takeIf { it.can("pay", "card") } ?: return
         val back = "https://signup.club.example/?registration=${now.id}"
-        act("payment", json.encodeToString(StartCardPayment("card", now.cart.revision, back, if (again) true else null)))
+        val agreed = now.order?.agreements.orEmpty() // of documents that the app shows above the button
+        act("payment", json.encodeToString(StartCardPayment("card", now.cart.revision, back, if (again) true else null, agreed)))
         if (problem.value == null) showPaymentPage(context)
     }
 

@@ -41,7 +41,11 @@ struct NewMandate: Codable { let holder, iban: String }
 
 struct Signature: Codable { let code: String }
 
-struct StartCardPayment: Codable { var method = "card"; var cart: String?; var returnUrl: String?; var again: Bool? }
+struct StartCardPayment: Codable { var method = "card"; var cart: String?; var returnUrl: String?; var again: Bool?; var agreements: [Agreement]? }
+
+struct Agreement: Codable { let document: String; let version: String }
+
+struct Order: Decodable { let agreements: [Agreement]? }
 
 struct Resumption: Codable { let resume: String }
 
@@ -53,6 +57,7 @@ struct Registration: Decodable {
     let final: Bool
     let message: Message
     let cart: Cart
+    let order: Order?
     let mandate: Mandate?
     let payment: Payment?
     let next: [Action]
@@ -241,7 +246,8 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
     func pay(again: Bool? = nil) async {
         guard let now = registration, now.can("pay", "card") else { return }
         let returnUrl = "https://\(returnHost)/?registration=\(now.id)"
-        await act("payment", StartCardPayment(cart: now.cart.revision, returnUrl: returnUrl, again: again))
+        let agreements = now.order?.agreements ?? [] // of documents that the app shows above the button
+        await act("payment", StartCardPayment(cart: now.cart.revision, returnUrl: returnUrl, again: again, agreements: agreements))
         if problem == nil { await showPaymentPage() }
     }
 

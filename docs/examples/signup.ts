@@ -44,13 +44,13 @@ let shown: Registration = started;
 const path = { id: started.id };
 const headers = { Authorization: `Bearer ${started.token}` };
 const read = () => carryOut(() => api.GET("/v1/registrations/{id}", { params: { path }, headers }));
-const pay = (cart: string) => carryOut((header) =>
-  api.POST("/v1/registrations/{id}/payment", { params: { path, header }, headers, body: { method: "card", cart } }));
+const pay = ({ cart: { revision: cart }, order }: Registration) => carryOut((header) =>
+  api.POST("/v1/registrations/{id}/payment", { params: { path, header }, headers, body: { method: "card", cart, agreements: order?.agreements ?? [] } }));
 
 console.log(`${shown.cart.dueNow.amount} cents are due: ${screen(shown)}`);
 while (!shown.final) {
   const canPay = shown.next.some(({ action, methods }) => action === "pay" && methods?.includes("card"));
-  const latest = canPay && await pay(shown.cart.revision) || await read();
+  const latest = canPay && await pay(shown) || await read();
   if (!latest || latest.sequence <= shown.sequence) await pause(0.5);
   else {
     shown = latest;

@@ -31,8 +31,8 @@ type Client struct {
 	URL   string
 	Token string // of a registration; empty for a visitor without one
 	World string // of the simulator, in mock mode; empty for demo
-	// carts are the revisions of the carts that it saw last, by the path of their registration. A payment is for that cart, unless its
-	// body names another one.
+	// carts are what it saw last, by the path of their registration. A payment is for that cart and agrees to that order's documents,
+	// unless its body says otherwise.
 	carts *sync.Map
 	// UpstreamsURL is the address of the simulator and the processor; empty: in the gateway's own process.
 	UpstreamsURL string
@@ -115,12 +115,23 @@ func (c *Client) lookAt(response *Response) {
 	_ = json.Unmarshal(response.Body, &seen) // what has no cart is not noted
 	for _, shown := range []api.Registration{seen.Registration, Value(seen.Refused)} {
 		if shown.Cart.Revision != "" {
-			c.carts.Store("/v1/registrations/"+shown.Id, shown.Cart.Revision)
+			c.carts.Store("/v1/registrations/"+shown.Id, seenCart{shown.Cart.Revision, AgreementsOf(shown)})
 		}
 	}
 }
 
-// withCart adds to the body of a payment which cart the front end saw; one that saw none reads it first.
+// seenCart is what a front end shows above the order button.
+type seenCart struct {
+	revision   string
+	agreements []api.Agreement
+}
+
+// AgreementsOf returns the agreements to all documents that the order of a registration needs.
+func AgreementsOf(registration api.Registration) []api.Agreement {
+	return Value(Value(registration.Order).Agreements)
+}
+
+// withCart adds to the body of a payment which cart the front end saw, and what its buyer agrees to; one that saw none reads it first.
 func (c *Client) withCart(method, path string, body any) any {
 	c.t.Helper()
 	registration, isPayment := strings.CutSuffix(path, "/payment")
@@ -134,17 +145,24 @@ func (c *Client) withCart(method, path string, body any) any {
 		text = string(encoded)
 	}
 	var members map[string]any
-	if json.Unmarshal([]byte(text), &members) != nil || members["cart"] != nil {
+	if json.Unmarshal([]byte(text), &members) != nil || members["cart"] != nil && members["agreements"] != nil {
 		return body
 	}
 	if _, seen := c.carts.Load(registration); !seen {
 		c.Do(http.MethodGet, registration, nil)
 	}
-	if revision, seen := c.carts.Load(registration); seen {
-		members["cart"] = revision
-		return members
+	loaded, _ := c.carts.Load(registration)
+	seen, ok := loaded.(seenCart)
+	if !ok {
+		return body
 	}
-	return body
+	if members["cart"] == nil {
+		members["cart"] = seen.revision
+	}
+	if _, says := members["agreements"]; !says && len(seen.agreements) > 0 {
+		members["agreements"] = seen.agreements
+	}
+	return members
 }
 
 func (c *Client) request(method, path string, body any, headers [][2]string) *http.Request {

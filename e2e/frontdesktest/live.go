@@ -79,7 +79,7 @@ func NewLive(t TB, options ...string) *Live {
 		"FRONTDESK_IDENTITY_AUDIENCE":      "signup",
 		"FRONTDESK_IDENTITY_ISSUER":        "https://login.gym-4711.fr",
 		"FRONTDESK_OPERATORS":              "ada:" + fmt.Sprintf("%x", token),
-		"FRONTDESK_CLUBS":                  `{"defaults":{"timeZone":"Europe/Paris"}}`,
+		"FRONTDESK_CLUBS_FILE":             ApprovedClubs(t),
 		"FRONTDESK_SEAL_KEYS":              base64.StdEncoding.EncodeToString(sealKey[:]),
 		"FRONTDESK_STAFF_KEYS":             rand.Text(),
 		"FRONTDESK_ALLOWED_ORIGINS":        "https://www.gym-4711.fr",
@@ -87,6 +87,30 @@ func NewLive(t TB, options ...string) *Live {
 		"FRONTDESK_METRICS_ADDR":           "127.0.0.1:0",
 	}
 	return live
+}
+
+// approvedClubs is an operator's file in which nothing is missing.
+const approvedClubs = `
+defaults:
+  timeZone: Europe/Paris
+  documents:
+    terms: {version: "3.1", files: {en: terms.txt}}
+    privacy: {version: "3.1", files: {en: privacy.txt}}
+    withdrawal_information: {version: "3.1", files: {en: withdrawal.txt}}
+    early_start_request: {version: "3.1", files: {en: early.txt}}
+  creditor: {name: Gym 4711, identifier: FR72ZZZ123456, address: {street: 1 rue du Lac, postalCode: "75004", city: Paris, country: FR}}
+`
+
+// ApprovedClubs writes an operator's file with documents that are no placeholders, and returns its path.
+func ApprovedClubs(t TB) (path string) {
+	t.Helper()
+	folder := t.TempDir()
+	path = filepath.Join(folder, "clubs.yaml")
+	Must(t, os.WriteFile(path, []byte(approvedClubs), 0o600))
+	for _, name := range []string{"terms", "privacy", "withdrawal", "early"} {
+		Must(t, os.WriteFile(filepath.Join(folder, name+".txt"), []byte("What the club says: "+name), 0o600))
+	}
+	return path
 }
 
 // newTLSServer serves a handler over https.

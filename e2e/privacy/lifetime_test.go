@@ -35,6 +35,7 @@ var lifetimes = []struct {
 	{"rate:fd:…", regexp.MustCompile(`^rate:fd:[a-z]+:[0-9a-f]{72}$`), time.Hour, false},
 	{"fd:transfer:…", regexp.MustCompile(`^fd:transfer:[0-9a-f]{72}$`), day, false},
 	{"fd:invitation:…", regexp.MustCompile(`^fd:invitation:[0-9a-f]{64}$`), 30 * day, false},
+	{"fd:document:…", regexp.MustCompile(`^fd:document:[0-9a-f]{64}$`), 3 * 365 * day, false},
 	{"fd:receipts:…", regexp.MustCompile(`^fd:receipts:[0-9a-f]{64}$`), 3 * 365 * day, false},
 	{"fd:{…}:copy", regexp.MustCompile(`^fd:\{[0-9a-f]{72}\}:copy$`), 10 * time.Minute, false},
 	{"fd:{statements}:statement:…", regexp.MustCompile(`^fd:\{statements\}:statement:[0-9a-f]{32}$`), 3 * 365 * day, false},

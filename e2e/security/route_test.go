@@ -69,7 +69,7 @@ var requestBodies = map[string]string{
 // pathFor fills in a route's path.
 func (r route) pathFor(id string) string {
 	return strings.NewReplacer("{clubId}", "11", "{offerId}", "2501", "{itemId}", "no-such-item", "{id}", id, "{secret}", "guessed",
-		"{statementId}", id, "{payment}", id+"-1", "{proof}", strings.Repeat("A", 43)).Replace(r.path)
+		"{statementId}", id, "{payment}", id+"-1", "{proof}", strings.Repeat("A", 43), "{sha256}", strings.Repeat("0", 64)).Replace(r.path)
 }
 
 // body is the route's body; nil for none.

@@ -43,6 +43,7 @@ func TestKeyboardOnly(t *testing.T) {
 		t.Error("the new step's heading has not got the focus")
 	}
 	due, registration := visitor.due(), visitor.Registration()
+	visitor.press(`[data-agree]`, spaceKey)
 	visitor.press(`[data-pay]`, enterKey)
 	visitor.typeCard(frontdesktest.ApprovedCard)
 	visitor.press(`[data-pay-card]`, enterKey)

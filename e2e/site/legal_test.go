@@ -20,12 +20,12 @@ func TestTermsBeforePayingAndSigning(t *testing.T) {
 	visitor.WaitVisible(`[data-accept="sign"] [data-legal="terms"]`)
 	visitor.giveAccount(frontdesktest.GoodIBAN)
 	visitor.WaitVisible(`form[data-form="signature"]`)
-	if says := visitor.TextOf(`[data-consent-to-debit]`); !strings.Contains(says, "eight weeks") {
+	if says := visitor.TextOf(`[data-consent-to-debit]`); !strings.Contains(says, "8 weeks") || !strings.Contains(says, "FR49ZZZ000001") {
 		t.Errorf("the page of the code says %q", says)
 	}
 	visitor.WaitVisible(`[data-accept="sign"]`)
 	visitor.enterCode(visitor.code())
-	visitor.WaitVisible(`[data-accept="pay"] [data-legal="terms"]`)
+	visitor.WaitVisible(`[data-accept="pay"] [data-document="terms"]`)
 }
 
 // TestUnknownClubInBrowser checks that the page shows the list of clubs, because trying again would not help.

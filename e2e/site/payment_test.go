@@ -17,6 +17,7 @@ import (
 var interruptions = map[string]func(*siteVisitor){
 	"they press pay twice": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
+		g.agree(`[data-pay]`)
 		g.DoubleClick(`[data-pay]`)
 		g.enterCard(frontdesktest.ApprovedCard)
 		g.expectMember()

@@ -17,6 +17,7 @@ func TestPressWhileThePageChanges(t *testing.T) {
 	due, registration := visitor.due(), visitor.Registration()
 	catalogue := visitor.HoldResponses("*/products?*")
 	visitor.Reload()
+	visitor.agree(`[data-pay]`)
 	x, y := visitor.WaitClickable(`[data-pay]`)
 	catalogue.Await()
 	mouse := input.DispatchMouseEventParams{

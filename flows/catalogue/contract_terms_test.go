@@ -41,7 +41,7 @@ func TestContractTermsProblems(t *testing.T) {
 			"defaults.contract.renewal: must have at most 500 characters", `defaults.contract.noticePeriod: "P0D" must be`,
 		},
 	} {
-		_, err := catalogue.ParseDirectory([]byte(file))
+		_, err := catalogue.ParseDirectory([]byte(file), nil)
 		if err == nil {
 			t.Errorf("%s: no error", file)
 			continue
@@ -61,7 +61,7 @@ func TestContractTermsOfAClub(t *testing.T) {
 		return catalogue.ParseDirectory([]byte(`
 defaults:
   contract: {renewal: It continues, notice: One month, noticePeriod: P1M, withdrawal: {counter: {from: delivery}, badge: {from: contract}}}
-clubs: {11: {contract: {notice: Two weeks, noticePeriod: P14D, withdrawal: {badge: {right: false, exception: It is cut to size}}}}}`))
+clubs: {11: {contract: {notice: Two weeks, noticePeriod: P14D, withdrawal: {badge: {right: false, exception: It is cut to size}}}}}`), nil)
 	})
 	own := clubs.Details("11").Contract
 	if own.Renewal.In("en") != "It continues" || own.Notice.In("fr") != "Two weeks" || own.NoticePeriod != "P14D" {

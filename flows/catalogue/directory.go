@@ -37,6 +37,10 @@ type Details struct {
 	Proofs       Proofs                  `yaml:"proofs"`
 	Contract     ContractTerms           `yaml:"contract"`
 
+	Documents           Documents `yaml:"documents"`
+	Creditor            *Creditor `yaml:"creditor"`
+	PreNotificationDays *int      `yaml:"preNotificationDays"` // before a direct debit
+
 	zone *time.Location // of TimeZone; nil if it is not known
 }
 
@@ -188,8 +192,8 @@ func (d *Directory) Details(clubID string) Details {
 // Zone returns the time zone of a club; nil if it is not known.
 func (d *Directory) Zone(clubID string) *time.Location { return d.Details(clubID).zone }
 
-// or returns details in which others replace those that are not known. Groups, products, offers, labels and the terms of contracts
-// are merged.
+// or returns details in which others replace those that are not known. Groups, products, offers, labels, documents and the terms of
+// contracts are merged.
 func (d Details) or(other Details) Details {
 	if d.TimeZone == "" {
 		d.TimeZone, d.zone = other.TimeZone, other.zone
@@ -213,6 +217,8 @@ func (d Details) or(other Details) Details {
 	d.Groups, d.Offers = merged(d.Groups, other.Groups), merged(d.Offers, other.Offers)
 	d.Products, d.Labels = merged(d.Products, other.Products), merged(d.Labels, other.Labels)
 	d.Contract = d.Contract.or(other.Contract)
+	d.Documents, d.Creditor = d.Documents.or(other.Documents), cmp.Or(d.Creditor, other.Creditor)
+	d.PreNotificationDays = cmp.Or(d.PreNotificationDays, other.PreNotificationDays)
 	return d.orStatements(other)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/mail"
 	"net/url"
@@ -24,9 +25,9 @@ type directoryFile struct {
 	Clubs    map[string]Details `yaml:"clubs"`    // by their ids
 }
 
-// ParseDirectory reads the operator's file, which is YAML or JSON. The error lists every problem. An empty
-// file is an empty directory.
-func ParseDirectory(file []byte) (*Directory, error) {
+// ParseDirectory reads the operator's file, which is YAML or JSON, and the documents that it names, from its folder. The error
+// lists every problem. An empty file is an empty directory; nil files are an empty folder.
+func ParseDirectory(file []byte, files fs.FS) (*Directory, error) {
 	var read directoryFile
 	decoder := yaml.NewDecoder(bytes.NewReader(file))
 	decoder.KnownFields(true)
@@ -45,6 +46,7 @@ func ParseDirectory(file []byte) (*Directory, error) {
 	directory := &Directory{defaults: read.Defaults.located(), clubs: map[string]Details{}}
 	var found problems
 	found.checkDetails("defaults", read.Defaults)
+	found.readDocuments("defaults", read.Defaults.Documents, files)
 	found.checkOffers("defaults", read.Defaults, read.Defaults.Groups)
 	for id, own := range read.Clubs {
 		found.refuse(
@@ -52,6 +54,7 @@ func ParseDirectory(file []byte) (*Directory, error) {
 			"is not a club's id, which has only letters, digits, hyphens and underscores",
 		)
 		found.checkDetails("clubs."+id, own)
+		found.readDocuments("clubs."+id, own.Documents, files)
 		directory.clubs[id] = own.located().or(directory.defaults)
 		found.checkOffers("clubs."+id, own, directory.clubs[id].Groups)
 	}
@@ -129,6 +132,7 @@ func (p *problems) checkDetails(at string, details Details) {
 	p.checkStatements(at, details)
 	p.checkProducts(at, details)
 	p.checkContract(at+".contract", details.Contract)
+	p.checkCreditor(at, details)
 	p.refuse(details.URL != "" && !isWebAddress(details.URL), at+".url", "%q must be an address that begins with https:// or http://",
 		details.URL)
 	p.refuse(len(details.OpeningHours) > maxOpeningHours, at+".openingHours", "must have at most %d entries", maxOpeningHours)

@@ -54,7 +54,7 @@ func TestDirectoryProblems(t *testing.T) {
 			`.products.9/.description: "xyz" must be a language`, ".labels.Registration fee: must be on one line",
 		},
 	} {
-		_, err := catalogue.ParseDirectory([]byte(file))
+		_, err := catalogue.ParseDirectory([]byte(file), mock.Documents)
 		if err == nil {
 			t.Errorf("%s: no error", file)
 			continue
@@ -69,7 +69,7 @@ func TestDirectoryProblems(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"", "{}", `{"clubs": {"11": {"phone": "+33140000000"}}}`, mock.Clubs} {
-		if _, err := catalogue.ParseDirectory([]byte(file)); err != nil {
+		if _, err := catalogue.ParseDirectory([]byte(file), mock.Documents); err != nil {
 			t.Errorf("%.40q: %v", file, err)
 		}
 	}
@@ -84,7 +84,7 @@ defaults:
   phone: "+33100000000"
   groups: {a: {en: One, fr: Un}}
   offers: {"1": {group: a, order: 1}, "2": {order: 2}}
-clubs: {11: {phone: "+33100000011", offers: {"2": {group: a, order: 9}}}}`))
+clubs: {11: {phone: "+33100000011", offers: {"2": {group: a, order: 9}}}}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestClubsDay(t *testing.T) {
 	clubs, err := catalogue.ParseDirectory([]byte(`
 clubs:
   paris: {timeZone: Europe/Paris, offers: {"1": {earliestStart: 2026-12-01, latestStart: 2026-12-31}}}
-  samoa: {timeZone: Pacific/Pago_Pago}`))
+  samoa: {timeZone: Pacific/Pago_Pago}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

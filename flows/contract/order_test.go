@@ -36,7 +36,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := flowstest.NewWorld(t)
-	clubs := flowstest.Must(t, func() (*catalogue.Directory, error) { return catalogue.ParseDirectory([]byte(terms)) })
+	clubs := flowstest.Must(t, func() (*catalogue.Directory, error) { return catalogue.ParseDirectory([]byte(terms), nil) })
 	return &world{w, catalogue.New(catalogue.Config{Club: w.Club, Clubs: clubs, Now: w.Clock.Now, Log: slog.New(w.Journal)})}
 }
 

@@ -67,6 +67,7 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 		Phone:     phone,
 		Masked:    account.Masked(),
 		ValidFrom: in.ValidFrom,
+		Reference: made.Reference,
 	}
 	if registration.Mandate != nil {
 		next.Sequence = registration.Mandate.Sequence

@@ -30,8 +30,8 @@ func (s *Service) sendCode(
 	return s.view(registration, payment), failure
 }
 
-// SignMandate enters the code from the SMS.
-func (s *Service) SignMandate(ctx context.Context, id, token, code string) (flows.View, error) {
+// SignMandate enters the code from the SMS, which authorises what the mandate's terms say in the buyer's language.
+func (s *Service) SignMandate(ctx context.Context, id, token, code, language string) (flows.View, error) {
 	ctx = club.WithLane(ctx, club.Signers)
 	registration, payment, at, err := s.editable(ctx, id, token)
 	switch {
@@ -42,8 +42,12 @@ func (s *Service) SignMandate(ctx context.Context, id, token, code string) (flow
 	case registration.Mandate.State == flows.SignatureSigned:
 		return s.view(registration, payment), nil
 	}
+	mayBeSigned := registration.Mandate.MaySign() // by an earlier code, which stays the proof
 	if err := s.codes.Enter(&registration.Mandate.Signature, code); err != nil {
 		return flows.View{}, err
+	}
+	if !mayBeSigned || registration.Mandate.Proof == nil {
+		s.noteProof(registration, language, s.cfg.Now())
 	}
 	if err := s.save(ctx, registration); err != nil {
 		return flows.View{}, err

@@ -32,7 +32,9 @@ func (w *world) unconfirmed(g *gateway) (id, token string) {
 // expectSignature enters the latest code, and checks the state that follows.
 func (w *world) expectSignature(g *gateway, id, token string, want flows.SignatureState) {
 	w.Helper()
-	view := must(w, func() (flows.View, error) { return g.Registrations.SignMandate(w.Context(), id, token, w.lastCode()) })
+	view := must(w, func() (flows.View, error) {
+		return g.Registrations.SignMandate(w.Context(), id, token, w.lastCode(), "en")
+	})
 	if view.Mandate.State != want {
 		w.Fatalf("the mandate is %s, want %s", view.Mandate.State, want)
 	}
@@ -189,7 +191,7 @@ func (w *world) signAgain(instance *gateway, id, token string) error {
 		return err
 	}
 	messages := w.Sim.SMS()
-	return errorOf(instance.Registrations.SignMandate(context.Background(), id, token, messages[len(messages)-1].Code))
+	return errorOf(instance.Registrations.SignMandate(context.Background(), id, token, messages[len(messages)-1].Code, "en"))
 }
 
 // expectOneSignature checks that the contact has signed one mandate, and that the registration knows it.
@@ -234,7 +236,7 @@ func TestCodeIsCheckedWhileTheAccountChanges(t *testing.T) {
 			} else {
 				world.InjectFault(checkingCode, nil, goBack)
 			}
-			_, err := gateway.Registrations.SignMandate(t.Context(), id, token, code)
+			_, err := gateway.Registrations.SignMandate(t.Context(), id, token, code, "en")
 			if first && (went != nil || err == nil) || !first && (flows.CodeOf(went) != flows.MandateSigned || err != nil) {
 				t.Errorf("the other account: %v; the code: %v", went, err)
 			}
@@ -259,7 +261,7 @@ func TestTwoCodesAreChecked(t *testing.T) {
 			id, token := world.unsigned(gateway)
 			code := world.lastCode()
 			world.InjectFault(checkingCode, func() {
-				_, err := other.Registrations.SignMandate(context.Background(), id, token, frontdesktest.WrongCode(code))
+				_, err := other.Registrations.SignMandate(context.Background(), id, token, frontdesktest.WrongCode(code), "en")
 				if flows.CodeOf(err) != flows.CodeWrong {
 					t.Errorf("the other code: %v", err)
 				}
@@ -284,7 +286,7 @@ func TestForeignAnswerSignsNothing(t *testing.T) {
 	gateway := world.Gateway()
 	id, token := world.unsigned(gateway)
 	world.Inject(callFault{Call: checkingCode, Fail: 1, Status: http.StatusOK})
-	_, err := gateway.Registrations.SignMandate(t.Context(), id, token, frontdesktest.WrongCode(world.lastCode()))
+	_, err := gateway.Registrations.SignMandate(t.Context(), id, token, frontdesktest.WrongCode(world.lastCode()), "en")
 	view := must(t, func() (flows.View, error) { return gateway.Registrations.Get(t.Context(), id, token) })
 	if flows.CodeOf(err) != flows.ClubSystemFailed || view.Mandate.State != flows.SignatureAwaiting || view.MandateCovers() {
 		t.Errorf("the wrong code: %v, the mandate is %+v", err, view.Mandate)
@@ -353,7 +355,7 @@ func (w *world) dieAfterTheCheck(id, token string) {
 	wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
 	doomed := w.Gateway(gatewayOptions{Outside: wire.Forward(w.Address), RedisURL: w.RedisOver(wire)})
 	w.InjectFault(checkingCode, nil, wire.Cut)
-	if _, err := doomed.Registrations.SignMandate(w.Context(), id, token, w.lastCode()); err == nil {
+	if _, err := doomed.Registrations.SignMandate(w.Context(), id, token, w.lastCode(), "en"); err == nil {
 		w.Fatal("the gateway survived")
 	}
 }

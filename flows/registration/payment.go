@@ -27,7 +27,11 @@ func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayme
 	if err := s.cfg.Methods.Check(registration, in.Staff, in.Method); err != nil && (!live || in.Method == flows.InPerson) {
 		return flows.ShownPayment{}, err
 	}
-	if payment.NeverCreated() && in.Method != payment.Method {
+	isReplaced := payment.NeverCreated() && in.Method != payment.Method
+	if err := s.checkAgreements(registration, payment, isReplaced, in); err != nil {
+		return flows.ShownPayment{}, err
+	}
+	if isReplaced {
 		// It holds nothing, so it gives way, unless the processor has it after all.
 		if ended, err := s.cfg.Payments.Cancel(ctx, payment.ID); err != nil {
 			return flows.ShownPayment{}, err
@@ -123,8 +127,14 @@ func (s *Service) begin(
 			return nil, false, err
 		}
 	}
+	now := s.cfg.Now().Round(0) // as it will be read
+	agreements, err := s.agree(ctx, registration, in, now)
+	if err != nil {
+		return nil, false, err
+	}
 	registration.Generation++
-	payment = newPayment(registration, at, in, s.cfg.Now().Round(0)) // as it will be read
+	payment = newPayment(registration, at, in, now)
+	payment.Agreements = agreements
 	if last != nil {
 		payment.EarlierDeclines = last.EarlierDeclines + last.Declines
 	}

@@ -68,6 +68,9 @@ type Config struct {
 	// ContactTokens lets the gateway request the club system's access token of a contact whom the club's login identifies.
 	ContactTokens bool
 
+	// AgreementsRequired refuses payments that do not say what the buyer agrees to.
+	AgreementsRequired bool
+
 	// RefreshDue has the registrations refreshed whose refresh is due; nil: a sweep does that.
 	RefreshDue func(ctx context.Context) error
 

@@ -25,7 +25,7 @@ func (w *world) sign(g *gateway, id, token string) {
 	w.Helper()
 	sent := w.Sim.SMS()
 	must(w, func() (flows.View, error) {
-		return g.Registrations.SignMandate(w.Context(), id, token, sent[len(sent)-1].Code)
+		return g.Registrations.SignMandate(w.Context(), id, token, sent[len(sent)-1].Code, "en")
 	})
 }
 
@@ -201,7 +201,7 @@ func TestNetworkThatEntersNoCodes(t *testing.T) {
 		_, err := gateway.Registrations.CreateMandate(from(address), id, token, account)
 		if err == nil && enter {
 			sent := world.Sim.SMS()
-			_, err = gateway.Registrations.SignMandate(from(address), id, token, sent[len(sent)-1].Code)
+			_, err = gateway.Registrations.SignMandate(from(address), id, token, sent[len(sent)-1].Code, "en")
 		}
 		return err
 	}

@@ -162,6 +162,9 @@ func prefixed(prefix string, names []string) []string {
 // receiptsKey lists a contact's consent receipts, hashed without a key because they outlive all keys.
 func receiptsKey(contact club.IRI) string { return receiptsPrefix + digest(string(contact)) }
 
+// documentKey holds the bytes of a document by their hash.
+func documentKey(sha256 string) string { return "fd:document:" + sha256 }
+
 // copyKey holds the copy of a value of the club system. The name reveals whose catalogue it is, so
 // it is hashed as in smsKey.
 func (s *Store) copyKey(name string) string {

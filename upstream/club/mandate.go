@@ -10,6 +10,8 @@ type Mandate struct {
 	IRI     IRI    `json:"@id"`
 	State   string `json:"state"` // created, signed
 	Contact IRI    `json:"contactId"`
+
+	Reference string `json:"-"` // the unique mandate reference; empty: the club system does not tell it
 }
 
 // Signed reports whether the contact has signed the mandate.
@@ -48,14 +50,17 @@ type Bacs struct {
 }
 
 // CreateMandate creates an unsigned direct debit mandate; club system API, section Mandates.
-// CreateSignatureRequest with the mandate as its target follows. Of the response only the IRI is read. Rejected with
-// Violations when a field is missing or the IBAN is wrong.
+// CreateSignatureRequest with the mandate as its target follows. Of the response the IRI is read and, where there is one, the reference.
+// Rejected with Violations when a field is missing or the IBAN is wrong.
 func (c *Client) CreateMandate(ctx context.Context, scope Scope, in NewMandate) (Mandate, error) {
 	got, err := do[createdMandate](ctx, c, post("CreateMandate", scope, "mandates", "", in))
-	return Mandate{IRI: got.IRI}, err
+	return Mandate{IRI: got.IRI, Reference: got.Reference.value}, err
 }
 
-type createdMandate struct{ identified }
+type createdMandate struct {
+	identified
+	Reference lenient[string] `json:"reference"`
+}
 
 func (m createdMandate) check() error { return requireIRI(m.IRI, "mandates") }
 

@@ -7,7 +7,7 @@ package mock
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -26,6 +26,11 @@ import (
 //
 //go:embed clubs.yaml
 var Clubs string
+
+// Documents is the folder of Clubs, with the documents that it names.
+//
+//go:embed documents
+var Documents embed.FS
 
 // Config is what a World is made from.
 type Config struct {

@@ -8,13 +8,13 @@ import { get } from "../store.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
 import { abandonButton } from "./abandon.js";
+import { agreements } from "./agreements.js";
 import { changes } from "./changes.js";
 import { contact } from "./contact.js";
 import { askDays } from "./days.js";
 import { debitOf } from "./debit.js";
 import { elsewhere, leaveHere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
-import { accepting } from "./legal.js";
 import { essentials, guarantee, ordering } from "./order.js";
 import { outcome, payButton } from "./payment.js";
 import { failed, follows, partsOf } from "./plan.js";
@@ -26,8 +26,8 @@ import { prospectLink } from "./prospect.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, details, catalogue, schedules, link, given, brought, repeat }) =>
-  [registration, details, catalogue?.complete && catalogue.products, schedules, link, given, brought, repeat];
+export const reads = ({ registration, details, catalogue, schedules, link, given, brought, repeat, documents }) =>
+  [registration, details, catalogue?.complete && catalogue.products, schedules, link, given, brought, repeat, documents];
 
 export function show() {
   const { registration } = get();
@@ -223,7 +223,7 @@ function toPay(registration) {
   return [
     signedMandate(registration),
     guarantee(registration),
-    accepting("pay"),
+    agreements(registration),
     note && h("p", { class: "fine pay-note" }, note),
     h("div", { class: "tear" }),
     asks ? [essentials(registration), asksRepeat()] : (offered.includes("card") || offered.includes("free")) && h("div", { class: "ordering" }, ordering(registration, payButton(registration))),

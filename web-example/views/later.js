@@ -5,6 +5,7 @@ import { date, inDays, money, today } from "../format.js";
 import { payLater } from "../journey.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
+import { isAgreed } from "./agreements.js";
 import { field, mark, markOne } from "./field.js";
 import { ordering } from "./order.js";
 
@@ -40,5 +41,5 @@ function submit(event) {
   const form = /** @type {HTMLFormElement} */ (event.currentTarget);
   const day = /** @type {HTMLInputElement} */ (form.elements.namedItem("dueDate"));
   mark(form, day.checkValidity() ? {} : { dueDate: day.validity.rangeOverflow ? text.cart.later.tooLate : text.cart.later.wrong });
-  if (day.checkValidity()) payLater(day.value);
+  if (day.checkValidity() && isAgreed()) payLater(day.value);
 }

@@ -9,6 +9,7 @@ import { canPay, embeddedCard, isKnown } from "../route.js";
 import { get } from "../store.js";
 import { text, textFor } from "../text.js";
 import { waysOut } from "./abandon.js";
+import { isAgreed } from "./agreements.js";
 import { READINGS_TO_BELIEVE } from "./card.js";
 import { contact } from "./contact.js";
 import { leaveHere } from "./elsewhere.js";
@@ -95,7 +96,7 @@ function stateOf(payment) {
  * @param {Registration} registration
  */
 export const payButton = (registration) =>
-  button({ class: "button button-wide", id: "pay", "data-pay": true, onclick: pay },
+  button({ class: "button button-wide", id: "pay", "data-pay": true, onclick: () => isAgreed() && pay() },
     icon(registration.cart.dueNow.amount > 0 ? "lock" : "tick"), working(label(registration), text.cart.paying));
 
 /**

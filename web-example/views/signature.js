@@ -9,7 +9,7 @@ import { text } from "../text.js";
 import { backToCart } from "./back.js";
 import { changes } from "./changes.js";
 import { field, mark } from "./field.js";
-import { accepting, debitConsent } from "./legal.js";
+import { accepting } from "./legal.js";
 import { said } from "./message.js";
 
 /**
@@ -35,7 +35,7 @@ export function signature(registration, mandate) {
     !(words.lead && isKnown(registration)) && said(registration),
     changes(registration.cart),
     mandate.state === "no_code" && correction(registration, isUnreachable),
-    can(registration, "sign") && [debitConsent(registration), accepting("sign")],
+    can(registration, "sign") && [authorisation(mandate), accepting("sign")],
     can(registration, "sign") && codeForm(mandate, sign),
     h("div", { class: "signature-others" },
       resendButton(mandate, { ready: can(registration, "resend"), resend, again: () => refresh(registration.id) }),
@@ -43,6 +43,16 @@ export function signature(registration, mandate) {
       can(registration, "cancel_signature") && button({ class: "link", "data-cancel": true, onclick: cancelSignature }, WORDS.cancel)),
     can(registration, "sign") && outbox());
 }
+
+/**
+ * The text that the code signs, in full: who may debit the account, and the right to a refund.
+ * @param {Mandate} mandate
+ */
+const authorisation = ({ text: words, reference }) =>
+  h("section", { class: "panel authorisation", "aria-labelledby": "authorisation", "data-consent-to-debit": true },
+    h("h2", { id: "authorisation" }, WORDS.authorisation),
+    words.split("\n\n").map((part) => h("p", {}, part)),
+    h("p", { class: "fine", "data-mandate-reference": reference ?? "" }, reference ? WORDS.reference(reference) : WORDS.referenceLater));
 
 /**
  * The link to correct the mobile number: a button if no code can be sent to it.

@@ -51,7 +51,7 @@ func (f *journey) enterCode(d time.Duration) {
 		if len(sent) == 0 {
 			return
 		}
-		_, err := t.gateway.registrations.SignMandate(ctx, f.registration, f.token, sent[len(sent)-1].Code)
+		_, err := t.gateway.registrations.SignMandate(ctx, f.registration, f.token, sent[len(sent)-1].Code, "en")
 		f.tracef("%s: code: %v", t.gateway.name, err)
 	})
 }

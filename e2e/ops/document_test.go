@@ -1,0 +1,100 @@
+package ops_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// clubsWith writes an operator's file in which nothing is missing, but for one change, and returns its path.
+func clubsWith(t *testing.T, name, old, text string) string {
+	t.Helper()
+	clubs := frontdesktest.ApprovedClubs(t)
+	path := filepath.Join(filepath.Dir(clubs), name)
+	content, err := os.ReadFile(path)
+	if err == nil && !strings.Contains(string(content), old) {
+		t.Fatalf("%s has no %q", path, old)
+	}
+	if err == nil {
+		err = os.WriteFile(path, []byte(strings.Replace(string(content), old, text, 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return clubs
+}
+
+// TestLiveRefusesDocuments: live mode starts with no document that nobody may agree to, and with no club that lacks one.
+func TestLiveRefusesDocuments(t *testing.T) {
+	t.Parallel()
+	l := frontdesktest.NewLive(t)
+	const terms = `    terms: {version: "3.1", files: {en: terms.txt}}` + "\n"
+	for name, test := range map[string]struct {
+		clubs string
+		more  map[string]string
+		says  []string
+	}{
+		"a placeholder": {clubsWith(t, "terms.txt", "What", "Frontdesk placeholder. What"), nil, []string{"terms.txt is a placeholder"}},
+		"a placeholder, optional": {
+			clubsWith(t, "terms.txt", "What", "Frontdesk placeholder. What"), map[string]string{"FRONTDESK_AGREEMENTS": "optional"},
+			[]string{"terms.txt is a placeholder"},
+		},
+		"no terms": {clubsWith(t, "clubs.yaml", terms, ""), nil, []string{"defaults: documents lacks terms: "}},
+		"no documents": {
+			"", map[string]string{"FRONTDESK_CLUBS": `{"clubs": {"11": {}, "12": {}}}`},
+			[]string{"club 11: documents lacks terms, privacy, withdrawal_information, early_start_request", "club 12:"},
+		},
+		"a missing file":    {clubsWith(t, "clubs.yaml", "terms.txt", "gone.txt"), nil, []string{`"gone.txt" cannot be read`}},
+		"a file elsewhere":  {clubsWith(t, "clubs.yaml", "terms.txt", "../terms.txt"), nil, []string{`"../terms.txt" must be a file below`}},
+		"a creditor's typo": {clubsWith(t, "clubs.yaml", "FR72ZZZ123456", "FR72ZZZ123465"), nil, []string{"check digits do not fit"}},
+		"a creditor's address": {
+			clubsWith(t, "clubs.yaml", "street: 1 rue du Lac, ", ""), nil, []string{"defaults.creditor.address.street: is missing"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changes := map[string]string{"FRONTDESK_CLUBS_FILE": test.clubs}
+			for variable, value := range test.more {
+				changes[variable] = value
+			}
+			lines := complaints(t, l.Environment(changes))
+			if len(lines) != len(test.says) {
+				t.Errorf("%d lines:\n%s", len(lines), strings.Join(lines, ""))
+			}
+			for _, says := range test.says {
+				if !strings.Contains(strings.Join(lines, ""), says) {
+					t.Errorf("%q is missing in:\n%s", says, strings.Join(lines, ""))
+				}
+			}
+		})
+	}
+}
+
+// TestDoctorReadsDocuments: doctor warns of placeholders, and fails where no club could sell.
+func TestDoctorReadsDocuments(t *testing.T) {
+	t.Parallel()
+	env := frontdesktest.NewEnv(t)
+	const uncollected = "  creditor: {name: Gym 4711, identifier: FR72ZZZ123456, " +
+		"address: {street: 1 rue du Lac, postalCode: \"75004\", city: Paris, country: FR}}\n"
+	for _, test := range []struct {
+		more []string
+		line string
+	}{
+		{nil, "warning  club system documents   placeholders, which live mode refuses: documents/early_start_request.en.html, "},
+		{[]string{"FRONTDESK_CLUBS_FILE=" + frontdesktest.ApprovedClubs(t)}, "ok       club system documents   every club has"},
+		{
+			[]string{"FRONTDESK_CLUBS_FILE=" + clubsWith(t, "clubs.yaml", uncollected, "")},
+			"warning  club system documents   no creditor is named for",
+		},
+		{[]string{"FRONTDESK_CLUBS={}"}, "warning  club system documents   club 11 lacks terms, privacy, "},
+		{[]string{"FRONTDESK_CLUBS={}", "FRONTDESK_AGREEMENTS=required"}, "FAIL     club system documents   club 11 lacks terms, privacy, "},
+	} {
+		printed, _ := doctor(t, append(testMode(env), test.more...))
+		if !strings.Contains(printed, "\n"+test.line) {
+			t.Errorf("%q is missing in:\n%s", test.line, printed)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package registration
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/contract"
+)
+
+// checkAgreements returns AgreementMissing unless a request to pay agrees to what it must. It reads and writes nothing. A request that
+// continues the latest payment agrees to nothing again: what was agreed when it started is enough, and need not be said.
+func (s *Service) checkAgreements(r *flows.Registration, latest *flows.Payment, isReplaced bool, in flows.StartPayment) error {
+	continues := latest.Live() && !isReplaced
+	isClosed := !continues && !isReplaced && r.Phase(latest, s.cfg.Now()) != flows.Open
+	switch {
+	case isClosed || r.Sale == "", in.Agreements == nil && (continues || !s.cfg.AgreementsRequired):
+		return nil
+	case continues && len(latest.Agreements) > 0 && flows.AgreementsMissing(latest.Agreed(), in.Agreements) == nil:
+		return nil
+	}
+	return flows.AgreementsMissing(s.required(r), in.Agreements)
+}
+
+// required lists what a payment must agree to. Without FRONTDESK_AGREEMENTS=required, a club need not have the documents.
+func (s *Service) required(r *flows.Registration) []flows.Agreed {
+	required := contract.Required(r, s.cfg.Catalogue.Details(r.ClubID), s.cfg.Now())
+	if s.cfg.AgreementsRequired {
+		return required
+	}
+	return slices.DeleteFunc(required, func(document flows.Agreed) bool { return document.Version == "" })
+}
+
+// NeededAgreements lists what a payment of a registration must agree to: while one is in progress, what was agreed when it started.
+func (s *Service) NeededAgreements(view flows.View) []flows.Agreed {
+	if view.Payment.Live() && len(view.Payment.Agreements) > 0 {
+		return view.Payment.Agreed()
+	}
+	needed := s.required(view.Registration)
+	return slices.DeleteFunc(needed, func(document flows.Agreed) bool { return document.Version == "" }) // the club lacks it
+}
+
+// agree keeps what the buyer agrees to with a request, before there is a payment: the bytes of the documents, which the confirmation
+// has attached. Documents that the request need not name count if it names the club's version.
+func (s *Service) agree(ctx context.Context, r *flows.Registration, in flows.StartPayment, now time.Time) ([]flows.Agreement, error) {
+	if in.Agreements == nil {
+		if len(s.required(r)) > 0 {
+			s.cfg.Log.WarnContext(ctx, "payment without agreements", "registration", r.ID, "error",
+				errors.New("the request does not say what the buyer agreed to; FRONTDESK_AGREEMENTS=required refuses it"))
+		}
+		return nil, nil
+	}
+	var documents []flows.Document
+	var agreements []flows.Agreement
+	for document := range s.cfg.Catalogue.Details(r.ClubID).DocumentsIn(in.Language) {
+		if slices.Contains(in.Agreements, flows.Agreed{Document: document.Name, Version: document.Version}) {
+			documents = append(documents, document)
+			agreements = append(agreements, flows.Agreement{
+				Document: document.Name,
+				Version:  document.Version,
+				Language: document.Language,
+				SHA256:   document.SHA256,
+				At:       now,
+			})
+		}
+	}
+	return agreements, flows.StorageFailed(s.cfg.Store.KeepDocuments(ctx, documents, flows.ProofsKept))
+}
+
+// Document returns a document of a club by the hash of its bytes, in hex: one of today's, or one that a buyer has agreed to. NotFound if
+// there is neither.
+func (s *Service) Document(ctx context.Context, clubID, sha256 string) (flows.Document, error) {
+	if document, ok := s.cfg.Catalogue.Details(clubID).DocumentBySHA256(sha256); ok {
+		return document, nil
+	}
+	document, err := s.cfg.Store.Document(ctx, sha256)
+	return document, flows.StorageFailed(err)
+}
