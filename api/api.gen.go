@@ -9,11 +9,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/oapi-codegen/runtime"
+	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
 // Defines values for ActionName.
@@ -606,6 +608,7 @@ const (
 	MigrationNotShared        ProblemCode = "migration_not_shared"
 	MobileUnreachable         ProblemCode = "mobile_unreachable"
 	NoCode                    ProblemCode = "no_code"
+	NoConfirmation            ProblemCode = "no_confirmation"
 	NotFound                  ProblemCode = "not_found"
 	NotIdentified             ProblemCode = "not_identified"
 	NothingDue                ProblemCode = "nothing_due"
@@ -708,6 +711,8 @@ func (e ProblemCode) Valid() bool {
 	case MobileUnreachable:
 		return true
 	case NoCode:
+		return true
+	case NoConfirmation:
 		return true
 	case NotFound:
 		return true
@@ -1816,6 +1821,205 @@ type Config struct {
 
 // ConfigMode `mock` and `test` move no real money.
 type ConfigMode string
+
+// Confirmation The confirmation of a contract on a durable medium (Directive 2011/83/EU, article 8(7)). It never changes.
+//
+// Example: {"agreements":[{"agreedAt":"2030-01-15T09:59:40Z","document":"terms","language":"en","sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","version":"2026-11"}],"buyer":{"givenName":"Ada","number":"11-001007"},"club":{"address":{"city":"Paris","country":"FR","postalCode":"75011","street":"14 rue de la Roquette"},"name":"Lumen Paris Bastille"},"concludedAt":"2030-01-15T10:00:05Z","language":"en","order":{"basis":"exact","button":"pay_now","debits":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"commitment":"P3M","name":"Quarter Pass, paid once","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15","withdrawal":{"from":"contract","right":true,"until":"2030-01-29"}}],"minimumTerm":"P3M","total":{"amount":14900,"currency":"EUR"}},"payment":{"amount":{"amount":14900,"currency":"EUR"},"method":"card"},"registrationId":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","sha256":"2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae","trader":{"address":{"city":"Paris","country":"FR","postalCode":"75004","street":"1 rue de Rivoli"},"email":"contact@lumen.example","name":"Lumen Fitness SAS","registrationNumber":"552 100 554 RCS Paris","vatId":"FR83552100554"},"withdrawal":{"form":"To: Lumen Fitness SAS","text":"To withdraw, declare clearly that you do."}}
+type Confirmation struct {
+	// Agreements What the buyer agreed to. The mail has the same bytes attached.
+	Agreements []ConfirmedAgreement `json:"agreements"`
+
+	// Buyer The buyer, as far as Frontdesk keeps it; the club has the rest under the number.
+	Buyer struct {
+		// GivenName A name or a sentence for display, on one line. Longer text from the club system is truncated.
+		GivenName *Words `json:"givenName,omitempty"`
+
+		// Number A name or a sentence for display, on one line. Longer text from the club system is truncated.
+		Number Words `json:"number"`
+	} `json:"buyer"`
+
+	// Club The legal entity that sells, for the legal notice of a page.
+	Club Trader `json:"club"`
+
+	// ConcludedAt When the club system recorded the payment, which concludes the contract.
+	ConcludedAt Instant `json:"concludedAt"`
+
+	// Language Of the texts.
+	Language string `json:"language"`
+
+	// Mandate The direct debit mandate. Absent if nothing is debited.
+	Mandate *ConfirmedMandate `json:"mandate,omitempty"`
+
+	// Mediator The club's consumer mediator. Absent if the operator gives none.
+	Mediator *struct {
+		// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
+		Name Words `json:"name"`
+		Url  Url   `json:"url"`
+	} `json:"mediator,omitempty"`
+
+	// Order The `order` of the registration as the buyer saw it when they paid, with the withdrawal periods of the contract.
+	Order   ConfirmedOrder `json:"order"`
+	Payment struct {
+		Amount Money `json:"amount"`
+
+		// DueDate Of `later`: the amount must be paid by then.
+		DueDate *Date `json:"dueDate,omitempty"`
+
+		// Method `card`: now, by card. `later`: at the club, until a date. `free`: nothing is due. `desk`: paid at the club, recorded by its
+		// staff. Do not offer a method that you do not know; show a payment by it with the registration's `message`.
+		//
+		//
+		// Example: card
+		Method PaymentMethod `json:"method"`
+	} `json:"payment"`
+	RegistrationId openapi_types.UUID `json:"registrationId"`
+
+	// Sha256 Of the confirmation as a page, which is what was mailed.
+	Sha256 SHA256 `json:"sha256"`
+
+	// Trader Absent if the operator does not give it.
+	Trader *Trader `json:"trader,omitempty"`
+
+	// Withdrawal How to withdraw. Empty if there is no right of withdrawal for any item.
+	Withdrawal struct {
+		// Form The model withdrawal form (annex I (B) of the directive).
+		Form *Prose `json:"form,omitempty"`
+
+		// Text Text of several lines for display. Longer text from the club system is truncated.
+		Text *Prose `json:"text,omitempty"`
+	} `json:"withdrawal"`
+}
+
+// ConfirmedAgreement defines model for ConfirmedAgreement.
+type ConfirmedAgreement struct {
+	AgreedAt Instant `json:"agreedAt"`
+
+	// Document `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
+	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
+	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
+	// a document that you do not know with its name, and ask for the agreement.
+	//
+	//
+	// Example: terms
+	Document DocumentName `json:"document"`
+	Language string       `json:"language"`
+
+	// Sha256 The SHA-256 of the bytes, in hex.
+	Sha256 SHA256 `json:"sha256"`
+
+	// Version A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Version Words `json:"version"`
+}
+
+// ConfirmedMandate The direct debit mandate. Absent if nothing is debited.
+type ConfirmedMandate struct {
+	Creditor struct {
+		Address *PostalAddress `json:"address,omitempty"`
+
+		// Identifier A name or a sentence for display, on one line. Longer text from the club system is truncated.
+		Identifier *Words `json:"identifier,omitempty"`
+
+		// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
+		Name Words `json:"name"`
+	} `json:"creditor"`
+
+	// Iban The masked account number.
+	Iban Words `json:"iban"`
+
+	// PreNotificationDays How many days before a debit it is announced.
+	PreNotificationDays int `json:"preNotificationDays"`
+
+	// Reference Absent while the club has assigned none.
+	Reference *Words `json:"reference,omitempty"`
+
+	// Sha256 The SHA-256 of the bytes, in hex.
+	Sha256   *SHA256  `json:"sha256,omitempty"`
+	SignedAt *Instant `json:"signedAt,omitempty"`
+
+	// Text The authorisation that the code signed.
+	Text *Prose `json:"text,omitempty"`
+
+	// Type As of the registration's mandate.
+	Type      string `json:"type"`
+	ValidFrom *Date  `json:"validFrom,omitempty"`
+}
+
+// ConfirmedOrder The `order` of the registration as the buyer saw it when they paid, with the withdrawal periods of the contract.
+type ConfirmedOrder struct {
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
+	Basis ScheduleBasis `json:"basis"`
+
+	// Button Which words the button must have. A button that names only today's amount is not enough if another payment follows, even
+	// one that is not certain. Treat a value that you do not know as `order_with_obligation_to_pay`. A payment by the method
+	// `later` always needs that label: the buyer must pay after the order.
+	//
+	// | button | when | label |
+	// |---|---|---|
+	// | `order_with_obligation_to_pay` | a debit or another payment follows, or it is not certain that none does | "Order with obligation to pay", "Commander avec obligation de paiement" |
+	// | `pay_now` | all of it is due today | "Pay now", "Payer maintenant" |
+	// | `free` | nothing is ever due | "Sign up for free", "S’inscrire gratuitement" |
+	//
+	//
+	// Example: pay_now
+	Button OrderButton `json:"button"`
+	Debits []struct {
+		// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+		// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+		// that were applied. The basis of a whole is the least reliable of its parts.
+		Basis ScheduleBasis `json:"basis"`
+		Date  Date          `json:"date"`
+		Price Money         `json:"price"`
+	} `json:"debits"`
+	DueNow Money `json:"dueNow"`
+	Items  []struct {
+		// Commitment An ISO 8601 duration, as the club system gives it.
+		//
+		// Example: P1M
+		Commitment *Duration `json:"commitment,omitempty"`
+
+		// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
+		Name Words `json:"name"`
+
+		// Personalised The price depended on the buyer's tags or debt.
+		Personalised *bool `json:"personalised,omitempty"`
+
+		// Price What was due for it with the order.
+		Price     Money `json:"price"`
+		StartDate *Date `json:"startDate,omitempty"`
+
+		// Withdrawal The buyer's right to withdraw from the contract. The period is 14 days. If it would end on a Saturday or Sunday, it ends
+		// on the next Monday. Public holidays are not known; they make a period longer, never shorter.
+		Withdrawal Withdrawal `json:"withdrawal"`
+	} `json:"items"`
+
+	// MinimumTerm An ISO 8601 duration, as the club system gives it.
+	//
+	// Example: P1M
+	MinimumTerm *Duration `json:"minimumTerm,omitempty"`
+
+	// Notice A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Notice     *Words `json:"notice,omitempty"`
+	Recurrence *[]struct {
+		// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+		// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+		// that were applied. The basis of a whole is the least reliable of its parts.
+		Basis ScheduleBasis `json:"basis"`
+		Day   *MonthDay     `json:"day,omitempty"`
+
+		// Every An ISO 8601 duration, as the club system gives it.
+		//
+		// Example: P1M
+		Every Duration `json:"every"`
+		From  Date     `json:"from"`
+		Price Money    `json:"price"`
+	} `json:"recurrence,omitempty"`
+
+	// Renewal A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Renewal *Words `json:"renewal,omitempty"`
+	Total   *Money `json:"total,omitempty"`
+}
 
 // Consent defines model for Consent.
 type Consent struct {
@@ -3003,6 +3207,7 @@ type Problem struct {
 	// | `key_reused` | 422 | `never` | `fix_request` | the `Idempotency-Key` was used with another request | fix the client: use a new key for each intended action |
 	// | `key_in_use` | 409 | `after` | `send_again` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same request again with the same key |
 	// | `conflict` | 409 | `never` | `read_again` | another request changed the registration at the same time | read the registration, and send the same request again if it is still wanted |
+	// | `no_confirmation` | 409 | `never` | `read_again` | the registration is not completed; or it is, and an outage has lost what its confirmation would say | read the registration, and follow its payment; of a completed one, refer to the mail or the club |
 	// | `cart_frozen` | 409 | `never` | `read_again` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
 	// | `cart_empty` | 409 | `never` | `read_again` | the cart has no items to pay for | return to the offers |
 	// | `cart_invalid` | 409 | `never` | `read_again` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
@@ -3125,6 +3330,7 @@ type ProblemRetry string
 // | `key_reused` | 422 | `never` | `fix_request` | the `Idempotency-Key` was used with another request | fix the client: use a new key for each intended action |
 // | `key_in_use` | 409 | `after` | `send_again` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same request again with the same key |
 // | `conflict` | 409 | `never` | `read_again` | another request changed the registration at the same time | read the registration, and send the same request again if it is still wanted |
+// | `no_confirmation` | 409 | `never` | `read_again` | the registration is not completed; or it is, and an outage has lost what its confirmation would say | read the registration, and follow its payment; of a completed one, refer to the mail or the club |
 // | `cart_frozen` | 409 | `never` | `read_again` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
 // | `cart_empty` | 409 | `never` | `read_again` | the cart has no items to pay for | return to the offers |
 // | `cart_invalid` | 409 | `never` | `read_again` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
@@ -4149,6 +4355,12 @@ type CheckCartParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
+// GetConfirmationParams defines parameters for GetConfirmation.
+type GetConfirmationParams struct {
+	// IfNoneMatch The `ETag` of the last response.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
 // ChangeBuyersConsentsParams defines parameters for ChangeBuyersConsents.
 type ChangeBuyersConsentsParams struct {
 	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
@@ -4647,6 +4859,9 @@ type ServerInterface interface {
 	// CheckCart Check the cart
 	// (POST /v1/registrations/{id}/check)
 	CheckCart(ctx echo.Context, id RegistrationId, params CheckCartParams) error
+	// GetConfirmation Get the confirmation of the contract
+	// (GET /v1/registrations/{id}/confirmation)
+	GetConfirmation(ctx echo.Context, id RegistrationId, params GetConfirmationParams) error
 	// ListBuyersConsents List the buyer's consents
 	// (GET /v1/registrations/{id}/consents)
 	ListBuyersConsents(ctx echo.Context, id RegistrationId) error
@@ -5377,6 +5592,42 @@ func (w *ServerInterfaceWrapper) CheckCart(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.CheckCart(ctx, id, params)
+	return err
+}
+
+// GetConfirmation converts echo context to params.
+func (w *ServerInterfaceWrapper) GetConfirmation(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetConfirmationParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch string
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetConfirmation(ctx, id, params)
 	return err
 }
 
@@ -6182,6 +6433,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/registrations/:id", wrapper.AbandonRegistration, options.OperationMiddlewares["abandonRegistration"]...)
 	router.GET(options.BaseURL+"/v1/registrations/:id", wrapper.GetRegistration, options.OperationMiddlewares["getRegistration"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/check", wrapper.CheckCart, options.OperationMiddlewares["checkCart"]...)
+	router.GET(options.BaseURL+"/v1/registrations/:id/confirmation", wrapper.GetConfirmation, options.OperationMiddlewares["getConfirmation"]...)
 	router.GET(options.BaseURL+"/v1/registrations/:id/consents", wrapper.ListBuyersConsents, options.OperationMiddlewares["listBuyersConsents"]...)
 	router.PATCH(options.BaseURL+"/v1/registrations/:id/consents", wrapper.ChangeBuyersConsents, options.OperationMiddlewares["changeBuyersConsents"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/items", wrapper.ClearItems, options.OperationMiddlewares["clearItems"]...)
@@ -6779,6 +7031,49 @@ func (response CheckCart200JSONResponse) VisitCheckCartResponse(w http.ResponseW
 	return err
 }
 
+type GetConfirmationRequestObject struct {
+	Id     RegistrationId `json:"id"`
+	Params GetConfirmationParams
+}
+
+type GetConfirmationResponseObject interface {
+	VisitGetConfirmationResponse(w http.ResponseWriter) error
+}
+
+type GetConfirmation200JSONResponse Confirmation
+
+func (response GetConfirmation200JSONResponse) VisitGetConfirmationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetConfirmation200TexthtmlResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response GetConfirmation200TexthtmlResponse) VisitGetConfirmationResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/html")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
 type ListBuyersConsentsRequestObject struct {
 	Id RegistrationId `json:"id"`
 }
@@ -7349,6 +7644,9 @@ type StrictServerInterface interface {
 	// CheckCart Check the cart
 	// (POST /v1/registrations/{id}/check)
 	CheckCart(ctx context.Context, request CheckCartRequestObject) (CheckCartResponseObject, error)
+	// GetConfirmation Get the confirmation of the contract
+	// (GET /v1/registrations/{id}/confirmation)
+	GetConfirmation(ctx context.Context, request GetConfirmationRequestObject) (GetConfirmationResponseObject, error)
 	// ListBuyersConsents List the buyer's consents
 	// (GET /v1/registrations/{id}/consents)
 	ListBuyersConsents(ctx context.Context, request ListBuyersConsentsRequestObject) (ListBuyersConsentsResponseObject, error)
@@ -8129,6 +8427,32 @@ func (sh *strictHandler) CheckCart(ctx echo.Context, id RegistrationId, params C
 		return err
 	} else if validResponse, ok := response.(CheckCartResponseObject); ok {
 		return validResponse.VisitCheckCartResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetConfirmation operation middleware
+func (sh *strictHandler) GetConfirmation(ctx echo.Context, id RegistrationId, params GetConfirmationParams) error {
+	var request GetConfirmationRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetConfirmation(ctx.Request().Context(), request.(GetConfirmationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetConfirmation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetConfirmationResponseObject); ok {
+		return validResponse.VisitGetConfirmationResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

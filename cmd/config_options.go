@@ -152,9 +152,10 @@ func (cfg *Config) redisOptions() []option {
 			variable:     "FRONTDESK_PROOFS_KEPT",
 			value:        duration(&cfg.ProofsKept),
 			defaultValue: "26280h",
-			help:         "How long received withdrawals and cancellations are kept as proof, in hours, such as 26280h for three years.",
-			setBy:        "Operators whose lawyer asks for another time.",
-			without:      "Three years, the usual period of limitation for claims of consumers.",
+			help: "How long the proofs of contracts are kept, in hours, such as 26280h for three years: confirmations, " +
+				"what buyers agreed to, received withdrawals and cancellations.",
+			setBy:   "Operators whose lawyer asks for another time.",
+			without: "Three years, the usual period of limitation for claims of consumers.",
 		},
 	}
 }

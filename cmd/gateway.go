@@ -127,6 +127,10 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		Log:    log,
 	})
 	built.smsBudget = cfg.newSMSBudget(built.store, log)
+	sendMail := built.queue.SendMail
+	if built.clients.mail == nil { // then no address is read for one
+		sendMail = nil
+	}
 	built.registrations = registration.New(registration.Config{
 		Store:         built.store,
 		Club:          built.clients.club,
@@ -142,6 +146,8 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		Publish: func(ctx context.Context, name string, object map[string]club.IRI) error {
 			return built.background.Events.Publish(ctx, name, object)
 		},
+		SendMail:   sendMail,
+		ProofsKept: cfg.ProofsKept,
 		Events: registration.OwnEvents{
 			IsDue: func(ctx context.Context, name, subject string) (bool, error) {
 				return built.background.Relay.IsDue(ctx, name, subject)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/flows"
+	"frontdesk/flows/background"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -29,7 +31,7 @@ func (cfg Config) liveRules() []rule {
 	asks := strings.TrimSpace(strings.Join(cfg.AskRepeats, ","))
 	return slices.Concat(
 		removedRules(), cfg.addressRules(), cfg.clubCredentialRules(), cfg.processorRules(), cfg.secretRules(), cfg.loginRules(),
-		cfg.originRules(), cfg.documentRules(),
+		cfg.originRules(), cfg.confirmationRules(), cfg.documentRules(),
 		[]rule{
 			{"FRONTDESK_ASK_REPEATS", len(cfg.AskRepeats) > 0 && !slices.Contains([]string{"all", "none", cfg.ClubToken}, asks),
 				"must be all or none: any other text would turn the question off"},
@@ -37,6 +39,14 @@ func (cfg Config) liveRules() []rule {
 			internalRule("FRONTDESK_METRICS_ADDR", cmp.Or(cfg.MetricsAddr, defaultMetricsAddr), defaultMetricsAddr),
 		},
 	)
+}
+
+// confirmationRules requires that buyers get the confirmation of their contract on a durable medium (Directive 2011/83/EU, article 8(7)).
+func (cfg Config) confirmationRules() []rule {
+	subscribers, _ := cfg.subscribers() // subscriberRules reports the error
+	confirms := slices.ContainsFunc(subscribers, func(s background.Subscriber) bool { return s.Sends(flows.RegistrationCompleted) })
+	return []rule{{"FRONTDESK_SMTP_URL", cfg.Mail.URL == "" && !confirms, "is missing: buyers must get the confirmation of their contract " +
+		"by mail; or have a subscriber send it that gets registration.completed and has \"confirms\": true"}}
 }
 
 // removedRules refuses variables of earlier releases: the gateway would not do what they say.

@@ -85,7 +85,7 @@ func newRootCommand(assets Assets) *cobra.Command {
 	root.AddCommand(
 		newServeCommand(assets), newSimCommand(), newDoctorCommand(assets), newProbeCommand(assets),
 		newWebhooksCommand(), newMailCommand(), newQueueCommand(), newPaymentsCommand(), newStatementsCommand(),
-		newInviteCommand(), newEraseCommand(), newOperatorsCommand(),
+		newInviteCommand(), newEraseCommand(), newConfirmationCommand(), newOperatorsCommand(),
 		newHealthCommand(), newVersionCommand(),
 	)
 	return root

@@ -49,6 +49,8 @@ const (
 
 // The details about registrations and buyers.
 const (
+	DetailNotCompleted            DetailCode = "not_completed"
+	DetailConfirmationLost        DetailCode = "confirmation_lost"
 	DetailRegistrationCompleted   DetailCode = "registration_completed"
 	DetailRegistrationAbandoned   DetailCode = "registration_abandoned"
 	DetailRegistrationErased      DetailCode = "registration_erased"

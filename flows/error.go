@@ -41,6 +41,7 @@ const (
 	KeyReused             Code = "key_reused"
 	KeyInUse              Code = "key_in_use"
 	Conflict              Code = "conflict"
+	NoConfirmation        Code = "no_confirmation"
 	CartFrozen            Code = "cart_frozen"
 	CartEmpty             Code = "cart_empty"
 	CartInvalid           Code = "cart_invalid"

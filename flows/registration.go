@@ -136,7 +136,8 @@ type Registration struct {
 	Cart             Cart              `json:"cart"`                // the sale as last read
 	Mandate          *Mandate          `json:"mandate,omitempty"`
 	Prospect         *Prospect         `json:"prospect,omitempty"`
-	Generation       int               `json:"generation"` // number of payments started
+	Ordered          *Ordered          `json:"ordered,omitempty"` // with the latest payment; nil: an earlier version started it
+	Generation       int               `json:"generation"`        // number of payments started
 	CreatedAt        time.Time         `json:"createdAt"`
 	ExpiresAt        time.Time         `json:"expiresAt"`
 	Draft            *Draft            `json:"draft,omitempty"`    // what an unfinished request has made

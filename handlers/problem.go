@@ -55,6 +55,7 @@ var problems = map[flows.Code]problemKind{
 	flows.KeyReused:             {http.StatusUnprocessableEntity, api.ProblemRetryNever, api.FixRequest},
 	flows.KeyInUse:              {http.StatusConflict, api.ProblemRetryAfter, api.SendAgain},
 	flows.Conflict:              {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
+	flows.NoConfirmation:        {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
 	flows.CartFrozen:            {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
 	flows.CartEmpty:             {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
 	flows.CartInvalid:           {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},

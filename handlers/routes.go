@@ -40,6 +40,7 @@ var routes = map[string]route{
 	"DELETE /v1/registrations/:id/items":                  {holder | staff, []limit{requests, writes}},
 	"DELETE /v1/registrations/:id/items/:itemId":          {holder | staff, []limit{requests, writes}},
 	"GET /v1/registrations/:id/schedule":                  {holder, []limit{requests}},
+	"GET /v1/registrations/:id/confirmation":              {holder, []limit{requests}},
 	"POST /v1/registrations/:id/check":                    {holder, []limit{requests, writes}}, // as expensive for the club system as a write
 	"POST /v1/registrations/:id/resume-link":              {holder, []limit{requests, writes}},
 	"POST /v1/resumptions":                                {anyone | staff, []limit{requests, starts}},

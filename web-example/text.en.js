@@ -545,6 +545,7 @@ export default {
         "Keep your number: the club uses it to find you.",
         "Show this page at the front desk on your first visit.",
       ],
+      confirmation: "Your confirmation, to print or save",
       print: "Print this page",
       another: "Sign up someone else",
     },

@@ -550,6 +550,7 @@ export default {
         "Gardez votre numéro : il permet au club de vous retrouver.",
         "Présentez cette page à l’accueil lors de votre première visite.",
       ],
+      confirmation: "Votre confirmation, à imprimer ou à enregistrer",
       print: "Imprimer cette page",
       another: "Inscrire une autre personne",
     },

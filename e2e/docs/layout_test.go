@@ -36,13 +36,13 @@ var imports = map[string]string{
 	"flows/payment":          "flows flows/payment/protocol flows/store flows/keyring flows/tracing upstream/cards upstream/club",
 	"flows/payment/protocol": "flows upstream/cards upstream/club",
 	"flows/registration": "flows flows/payment flows/contract flows/text flows/catalogue flows/schedule flows/store " +
-		"flows/keyring flows/iban upstream/club",
+		"flows/keyring flows/iban upstream/club upstream/mail",
 	"flows/catalogue":  "flows flows/iban flows/schedule flows/store upstream/club",
 	"flows/statements": "flows flows/catalogue flows/registration flows/store flows/keyring flows/text upstream/club upstream/mail",
 	"flows/background": "flows flows/payment flows/registration flows/statements flows/store flows/keyring flows/tracing " +
 		"upstream/club upstream/mail",
 	"flows/store":    "flows flows/keyring upstream/club",
-	"flows/contract": "flows flows/catalogue flows/schedule",
+	"flows/contract": "flows flows/catalogue flows/schedule flows/text upstream/mail",
 	"flows/schedule": "upstream/club",
 	"flows/text":     "flows",
 	"flows/keyring":  "",

@@ -101,6 +101,7 @@ func (w *World) Gateway(how ...Options) *Gateway {
 		Log:         gateway.Log,
 		AsksRepeats: func(string) bool { return in.AsksRepeats },
 		Events:      in.Events,
+		ProofsKept:  flows.ProofsKept,
 
 		ContactTokens: in.ContactTokens,
 	})

@@ -33,6 +33,10 @@ const (
 	liveGatewayKey = "gk_5Nq8sYp3Lr"
 )
 
+// confirmer is a subscriber that is said to send confirmations. It cannot be reached.
+const confirmer = `[{"name": "mailer", "url": "https://mailer.gym-4711.fr/hooks", "events": ["registration.completed"], "confirms": true,
+	"secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]` // #nosec G101 -- the example of the Standard Webhooks specification
+
 // Live is the environment of a gateway in live mode. As live mode demands, everything is reached by
 // https and is safe. Doubles stand in for the upstreams.
 type Live struct {
@@ -84,6 +88,7 @@ func NewLive(t TB, options ...string) *Live {
 		"FRONTDESK_STAFF_KEYS":             rand.Text(),
 		"FRONTDESK_ALLOWED_ORIGINS":        "https://www.gym-4711.fr",
 		"FRONTDESK_DRAIN_DELAY":            "1s",
+		"FRONTDESK_SUBSCRIBERS":            confirmer,
 		"FRONTDESK_METRICS_ADDR":           "127.0.0.1:0",
 	}
 	return live

@@ -44,6 +44,9 @@ func (s Subscriber) matches(event string) bool {
 	return len(s.Events) == 0
 }
 
+// Sends reports whether the subscriber gets an event, and sends its buyer the confirmation that comes with it.
+func (s Subscriber) Sends(event string) bool { return s.Confirms && s.matches(event) }
+
 // queue is the subscriber's own, so that a slow subscriber delays no other.
 func (s Subscriber) queue() string { return "relay-" + s.Name }
 

@@ -95,7 +95,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	for _, s := range w.cfg.Subscribers {
 		group.Go(func() error { return w.Relay.run(ctx, s) })
 	}
-	for _, run := range []func(context.Context){w.Changes.run, w.runPayments, w.runRebuilds, w.renewReceipts, w.runStatements} {
+	for _, run := range []func(context.Context){w.Changes.run, w.runPayments, w.runRebuilds, w.renewProofs, w.runStatements} {
 		group.Go(func() error {
 			run(ctx)
 			return nil
@@ -104,13 +104,16 @@ func (w *Worker) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// renewReceipts makes receipts of consents independent of older keys, because receipts
+// renewProofs makes receipts of consents and confirmations independent of older keys, because they
 // are kept longer than any key should be. A change of keys needs a start, and a start
 // that fails to renew leaves it to the next one.
-func (w *Worker) renewReceipts(ctx context.Context) {
-	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "renew receipts", trace.SpanKindInternal)
+func (w *Worker) renewProofs(ctx context.Context) {
+	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "renew proofs", trace.SpanKindInternal)
 	defer span.End()
 	if err := w.cfg.Store.RenewReceipts(ctx); err != nil && ctx.Err() == nil {
 		w.cfg.Log.WarnContext(ctx, "receipts of consents not sealed with the current key", "error", err)
+	}
+	if err := w.cfg.Store.RenewConfirmations(ctx); err != nil && ctx.Err() == nil {
+		w.cfg.Log.WarnContext(ctx, "confirmations not sealed with the current key", "error", err)
 	}
 }

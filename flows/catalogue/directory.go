@@ -41,6 +41,8 @@ type Details struct {
 	Creditor            *Creditor `yaml:"creditor"`
 	PreNotificationDays *int      `yaml:"preNotificationDays"` // before a direct debit
 
+	Mediator *Mediator `yaml:"mediator"`
+
 	zone *time.Location // of TimeZone; nil if it is not known
 }
 
@@ -219,6 +221,7 @@ func (d Details) or(other Details) Details {
 	d.Contract = d.Contract.or(other.Contract)
 	d.Documents, d.Creditor = d.Documents.or(other.Documents), cmp.Or(d.Creditor, other.Creditor)
 	d.PreNotificationDays = cmp.Or(d.PreNotificationDays, other.PreNotificationDays)
+	d.Mediator = cmp.Or(d.Mediator, other.Mediator)
 	return d.orStatements(other)
 }
 

@@ -133,6 +133,7 @@ func (p *problems) checkDetails(at string, details Details) {
 	p.checkProducts(at, details)
 	p.checkContract(at+".contract", details.Contract)
 	p.checkCreditor(at, details)
+	p.checkMediator(at+".mediator", details.Mediator)
 	p.refuse(details.URL != "" && !isWebAddress(details.URL), at+".url", "%q must be an address that begins with https:// or http://",
 		details.URL)
 	p.refuse(len(details.OpeningHours) > maxOpeningHours, at+".openingHours", "must have at most %d entries", maxOpeningHours)

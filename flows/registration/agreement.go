@@ -66,7 +66,7 @@ func (s *Service) agree(ctx context.Context, r *flows.Registration, in flows.Sta
 			})
 		}
 	}
-	return agreements, flows.StorageFailed(s.cfg.Store.KeepDocuments(ctx, documents, flows.ProofsKept))
+	return agreements, flows.StorageFailed(s.cfg.Store.KeepDocuments(ctx, documents, s.cfg.ProofsKept))
 }
 
 // Document returns a document of a club by the hash of its bytes, in hex: one of today's, or one that a buyer has agreed to. NotFound if

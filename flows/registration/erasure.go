@@ -223,6 +223,11 @@ const (
 	whyPayment    = "the accounts need it; the payer was dropped when it ended"
 )
 
+const (
+	keptConfirmation = "the confirmation of the contract, sealed, and the documents that the contact agreed to"
+	whyConfirmation  = "the club must be able to prove what was agreed, for as long as claims can be made (FRONTDESK_PROOFS_KEPT)"
+)
+
 // erased returns what is left of an erased registration: no personal data.
 func erased(registration *flows.Registration) flows.Registration {
 	return flows.Registration{
@@ -254,6 +259,13 @@ func (s *Service) eraseContact(ctx context.Context, contact club.IRI, report *Er
 	receipts, err := s.cfg.Store.Receipts(ctx, contact)
 	if err != nil {
 		return flows.StorageFailed(err)
+	}
+	confirmations, err := s.cfg.Store.ConfirmationsOf(ctx, contact)
+	if err != nil {
+		return flows.StorageFailed(err)
+	}
+	for _, id := range confirmations {
+		report.Kept = append(report.Kept, KeptItem{Registration: id, What: keptConfirmation, Why: whyConfirmation})
 	}
 	if len(receipts) > 0 {
 		report.Kept = append(report.Kept, KeptItem{

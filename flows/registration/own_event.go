@@ -3,7 +3,7 @@ package registration
 import (
 	"context"
 	"encoding/base64"
-	"errors"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -34,28 +34,23 @@ type completedData struct {
 	ClubID         string          `json:"clubId"`
 	ContactID      string          `json:"contactId,omitempty"`
 	PaymentID      flows.PaymentID `json:"paymentId"`
+	Confirmation   json.RawMessage `json:"confirmation,omitempty"`     // as the public API shows it
+	Page           string          `json:"confirmationHtml,omitempty"` // the same as HTML
 }
 
-// Complete does what follows the recorded payment of a registration. It may be called any number of times, and is repeated after a
-// failure.
-func (s *Service) Complete(ctx context.Context, recorded *flows.Payment) error {
-	registration, payment, err := s.cfg.Store.Registration(ctx, recorded.Registration)
-	switch {
-	case errors.Is(err, flows.ErrNotFound):
-		return nil // it has expired
-	case err != nil:
-		return flows.StorageFailed(err)
-	case registration.Erased, registration.Phase(payment, s.cfg.Now()) != flows.Completed:
-		return nil
-	}
-	if due, err := s.cfg.Events.isDue(ctx, flows.RegistrationCompleted, registration.ID); err != nil || !due {
+// announceCompleted publishes that a registration is completed, with its confirmation; nil: it was lost.
+func (s *Service) announceCompleted(ctx context.Context, r *flows.Registration, p *flows.Payment, confirmation *flows.Confirmation) error {
+	if due, err := s.cfg.Events.isDue(ctx, flows.RegistrationCompleted, r.ID); err != nil || !due {
 		return err
 	}
-	data := completedData{RegistrationID: registration.ID, ClubID: registration.ClubID, PaymentID: payment.ID}
-	if registration.Contact != nil {
-		data.ContactID = registration.Contact.IRI.ID()
+	data := completedData{RegistrationID: r.ID, ClubID: r.ClubID, PaymentID: p.ID}
+	if r.Contact != nil {
+		data.ContactID = r.Contact.IRI.ID()
 	}
-	return s.cfg.Events.Publish(ctx, flows.NewOwnEvent(flows.RegistrationCompleted, registration.ID, payment.Since(flows.Recorded), data))
+	if confirmation != nil {
+		data.Confirmation, data.Page = confirmation.Document, confirmation.HTML
+	}
+	return s.cfg.Events.Publish(ctx, flows.NewOwnEvent(flows.RegistrationCompleted, r.ID, p.Since(flows.Recorded), data))
 }
 
 // mandateData is the data of MandateSignedEvent.

@@ -133,8 +133,7 @@ func (s *Service) begin(
 		return nil, false, err
 	}
 	registration.Generation++
-	payment = newPayment(registration, at, in, now)
-	payment.Agreements = agreements
+	payment = newPayment(registration, at, in, agreements, now)
 	if last != nil {
 		payment.EarlierDeclines = last.EarlierDeclines + last.Declines
 	}
@@ -142,6 +141,7 @@ func (s *Service) begin(
 		payment.Description, payment.ReturnURL = at.Name, cmp.Or(in.ReturnURL, s.sitePage(registration.ID))
 		s.cfg.Payments.FixRequest(payment)
 	}
+	s.noteOrder(ctx, registration, payment, in.Language)
 	if err := s.claimPurchase(ctx, registration, payment, in); err != nil {
 		return nil, false, err
 	}
@@ -159,7 +159,9 @@ func (s *Service) begin(
 }
 
 // newPayment returns the payment for a registration's cart as the buyer has agreed to it.
-func newPayment(registration *flows.Registration, at catalogue.Club, in flows.StartPayment, now time.Time) *flows.Payment {
+func newPayment(
+	registration *flows.Registration, at catalogue.Club, in flows.StartPayment, agreements []flows.Agreement, now time.Time,
+) *flows.Payment {
 	return &flows.Payment{
 		ID:            flows.NewPaymentID(registration.ID, registration.Generation),
 		Schema:        flows.PaymentSchema,
@@ -183,6 +185,7 @@ func newPayment(registration *flows.Registration, at catalogue.Club, in flows.St
 		DueDate:       in.DueDate,
 		Desk:          in.Desk,
 		RequestDigest: in.RequestDigest(),
+		Agreements:    agreements,
 		Attribution:   registration.Attribution,
 		EmailInUse:    registration.Contact.EmailInUse,
 		CreatedAt:     now,

@@ -62,6 +62,12 @@ type Config struct {
 	// Publish sends an event to subscribers; nil: none is sent.
 	Publish func(ctx context.Context, name string, object map[string]club.IRI) error
 
+	// ProofsKept is how long confirmations and what buyers agreed to are kept.
+	ProofsKept time.Duration
+
+	// SendMail has a mail sent, at least once; nil: none is sent.
+	SendMail func(ctx context.Context, mail flows.Mail) error
+
 	// Events publishes Frontdesk's own events to subscribers.
 	Events OwnEvents
 

@@ -49,6 +49,9 @@ const (
 	statementsOf = "fd:{statements}:of:"
 	// receiptsPrefix starts the key of each contact's receipts.
 	receiptsPrefix = "fd:receipts:"
+	// confirmationsPrefix starts the key of each list of a contact's or a person's confirmations: sorted sets of registrations, scored by
+	// when each was completed, ms.
+	confirmationsPrefix = "fd:confirmations:"
 )
 
 // finishedPayments is a sorted set of the payments that ended in a state, scored by their end, ms.
@@ -158,6 +161,9 @@ func prefixed(prefix string, names []string) []string {
 	}
 	return keys
 }
+
+// confirmationKey holds the confirmation of a registration.
+func confirmationKey(registration string) string { return "fd:{" + registration + "}:confirmation" }
 
 // receiptsKey lists a contact's consent receipts, hashed without a key because they outlive all keys.
 func receiptsKey(contact club.IRI) string { return receiptsPrefix + digest(string(contact)) }

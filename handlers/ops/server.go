@@ -90,6 +90,7 @@ func New(cfg Config) *Server {
 		"POST /ops/payments/calibrate":                 withBody(server.calibrate),
 		"POST /ops/invitations":                        withBody(server.invite),
 		"POST /ops/erasures":                           withBody(server.erase),
+		"GET /ops/confirmations/{registration}":        server.showConfirmation,
 		"GET /ops/webhooks":                            server.listDeliveries,
 		"GET /ops/webhooks/{id}":                       server.showDelivery,
 		"POST /ops/webhooks/{id}/replay":               withBody(server.replayDelivery),

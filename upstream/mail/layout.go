@@ -49,7 +49,14 @@ th, td { padding: 6px 0; text-align: start; vertical-align: top; border-bottom: 
 th { width: 40%; padding-inline-end: 12px; font-weight: 600 }
 td { white-space: pre-line }
 a { color: #0b4fb3 }
-@media (prefers-color-scheme: dark) {
+h2 { break-after: avoid }
+tr { break-inside: avoid }
+@media print {
+  :root { color-scheme: light; supported-color-schemes: light }
+  body { padding: 0; font-size: 11pt }
+  main { max-width: none }
+}
+@media screen and (prefers-color-scheme: dark) {
   body { background: #17171a; color: #f2f2f5 }
   th, td { border-color: #4a4a52 }
   a { color: #9cc2ff }

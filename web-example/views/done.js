@@ -15,6 +15,12 @@ import { coming } from "./plan.js";
 
 /** @typedef {import("../contract").Registration} Registration */
 
+/**
+ * The page to print or save, which a browser's link asks for; the session's cookie permits it.
+ * @param {string} id of the registration
+ */
+const confirmationOf = (id) => `/v1/registrations/${id}/confirmation`;
+
 /** @param {import("../store.js").State} state */
 export const reads = ({ registration, details, missing, catalogue, schedules, consents, consentRequests, consentResults }) =>
   [registration, details, missing, catalogue?.complete && catalogue.products, schedules, consents, consentRequests, consentResults];
@@ -46,6 +52,7 @@ function welcome(registration) {
       contact(registration.clubId)),
     offered(),
     h("div", { class: "actions actions-row" },
+      h("a", { class: "button", href: confirmationOf(registration.id), target: "_blank", "data-confirmation": true }, text.done.completed.confirmation),
       button({ class: "button button-quiet", "data-print": true, onclick: () => print() }, text.done.completed.print),
       h("a", { class: "button button-quiet", href: linkTo({}), "data-restart": true }, text.done.completed.another),
       h("a", { class: "button button-quiet", href: linkTo({ statement: "withdrawal" }), "data-withdraw": true }, text.statements.withdrawal.start),

@@ -1,0 +1,71 @@
+package journey_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestConfirmation: a registration has no confirmation before it is completed. Then its holder gets the same bytes every time, as JSON and
+// as a page that needs nothing else, and nobody else gets any.
+func TestConfirmation(t *testing.T) {
+	t.Parallel()
+	for method, pay := range map[string]func(*frontdesktest.Client) api.Registration{
+		"card": func(c *frontdesktest.Client) api.Registration {
+			registration := c.Register()
+			c.Do("GET", confirmationOf(registration.Id), nil).Problem(api.NoConfirmation)
+			payment := c.Pay(registration.Id)
+			c.Do("GET", confirmationOf(registration.Id), nil).Problem(api.NoConfirmation)
+			c.Confirm(payment, "4242424242424242")
+			return c.Await(registration.Id, api.Completed)
+		},
+		"desk": func(c *frontdesktest.Client) api.Registration {
+			registration := c.Register()
+			c.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).
+				Into(http.StatusCreated, nil)
+			return c.Registration(registration.Id)
+		},
+	} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			client, _ := frontdesktest.NewWorld(t)
+			registration := pay(client)
+			path := confirmationOf(registration.Id)
+			first := client.Do("GET", path, nil)
+			var confirmation api.Confirmation
+			first.Into(http.StatusOK, &confirmation)
+			if confirmation.RegistrationId.String() != registration.Id || confirmation.Payment.Amount != registration.Payment.Total ||
+				string(confirmation.Payment.Method) != method || len(confirmation.Order.Items) != len(registration.Cart.Items) ||
+				confirmation.Buyer.Number != registration.Contact.Number {
+				t.Errorf("of %+v it says %s", registration, first.Body)
+			}
+			page := client.Do("GET", path, nil, [2]string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}, [2]string{"Accept-Language", "fr"})
+			sum := sha256.Sum256(page.Body)
+			if confirmation.Sha256 != hex.EncodeToString(sum[:]) || !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") ||
+				!strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+				t.Errorf("the page %v has the hash %x: %s", page.Header, sum, page.Body)
+			}
+			again := client.Do("GET", path, nil, [2]string{"Accept-Language", "fr"})
+			if string(again.Body) != string(first.Body) || again.Header.Get("ETag") != first.Header.Get("ETag") {
+				t.Errorf("first %s, then %s", first.Body, again.Body)
+			}
+			known := client.Do("GET", path, nil, [2]string{"If-None-Match", first.Header.Get("ETag")})
+			if known.Status != http.StatusNotModified || len(known.Body) > 0 {
+				t.Errorf("known: %d %s", known.Status, known.Body)
+			}
+			client.Token = "another-token-that-is-long-enough"
+			client.Do("GET", path, nil).Problem(api.RegistrationNotFound)
+			client.Token = ""
+			client.Do("GET", path, nil).Problem(api.TokenRequired)
+		})
+	}
+}
+
+func confirmationOf(registration string) string {
+	return "/v1/registrations/" + registration + "/confirmation"
+}

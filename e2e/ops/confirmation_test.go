@@ -1,0 +1,100 @@
+package ops_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/mail/sink"
+)
+
+// TestConfirmationsSurviveKill kills a gateway while registrations are completed. Another one has each confirmation mailed to the address
+// that the visitor entered: the page as the API shows it. All mails of one registration are the same mail.
+func TestConfirmationsSurviveKill(t *testing.T) {
+	t.Parallel()
+	env := frontdesktest.NewEnv(t)
+	server, to := frontdesktest.NewMailServer(t, sink.Config{}), newSubscriber(t, "crm", 204)
+	environment := append(server.Environment(), subscribe(t, to.config("registration.completed")))
+	doomed, client := env.Gateway(t, environment...)
+	tokens := map[string]string{}
+	for range 4 {
+		registration := client.Register()
+		client.Confirm(client.Pay(registration.Id), "4242424242424242")
+		tokens[registration.Id] = client.Token
+	}
+	frontdesktest.Eventually(t, "a payment is recorded", func() bool { return len(env.Upstreams.Sim.Ledger()) > 0 })
+	doomed.Kill()
+	next, client := env.Gateway(t, environment...)
+	verify := newVerifier(t, env)
+	mailed := func() map[string]sink.Mail {
+		byID := map[string]sink.Mail{}
+		for _, mail := range server.Taken() {
+			byID[mail.MessageID] = mail
+		}
+		return byID
+	}
+	frontdesktest.Eventually(t, "each confirmation is mailed and published", func() bool {
+		verify()
+		return len(mailed()) >= len(tokens) && len(to.ids()) >= len(tokens)
+	})
+	if len(mailed()) != len(tokens) {
+		t.Errorf("%d mails for %d registrations", len(mailed()), len(tokens))
+	}
+	pages := map[string]bool{}
+	for _, mail := range mailed() {
+		if mail.To != string(frontdesktest.Person().Email) || !strings.Contains(mail.Subject, "Confirmation") {
+			t.Errorf("to %s: %s", mail.To, mail.Subject)
+		}
+		pages[sameLines(mail.HTML)] = true
+	}
+	for id, token := range tokens {
+		client.Token = token
+		page := client.Do("GET", "/v1/registrations/"+id+"/confirmation", nil, [2]string{"Accept", "text/html"})
+		if page.Status != http.StatusOK || !pages[sameLines(string(page.Body))] {
+			t.Errorf("the page of %s was not mailed: %d", id, page.Status)
+		}
+		var document, published map[string]any
+		client.Do("GET", "/v1/registrations/"+id+"/confirmation", nil).Into(http.StatusOK, &document)
+		for _, delivery := range to.deliveries() {
+			if delivery.Data["registrationId"] == id {
+				published, _ = delivery.Data["confirmation"].(map[string]any)
+			}
+		}
+		if published["sha256"] != document["sha256"] || document["sha256"] == nil {
+			t.Errorf("of %s, %v is published", id, published)
+		}
+		kept := mustCommand(t, next.OpsAddress(), "confirmation", id, "--html")
+		if sameLines(kept) != sameLines(string(page.Body)) {
+			t.Errorf("operators get %s", kept)
+		}
+	}
+	said, ok := command(t, next.OpsAddress(), "confirmation", "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11")
+	if ok || !strings.Contains(said, "no confirmation") {
+		t.Errorf("without one: %s", said)
+	}
+}
+
+// sameLines is a text without the line breaks at its end, and with those of a mail in one form.
+func sameLines(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) }
+
+// TestLostConfirmation: when Redis has lost everything, the registration comes back from the card processor, which does not know what was
+// ordered. Its confirmation is not invented.
+func TestLostConfirmation(t *testing.T) {
+	t.Parallel()
+	env := frontdesktest.NewEnv(t)
+	_, client := env.Gateway(t)
+	registration := client.Register()
+	client.Confirm(client.Pay(registration.Id), "4242424242424242")
+	client.Await(registration.Id, api.Completed)
+	path := "/v1/registrations/" + registration.Id + "/confirmation"
+	var document json.RawMessage
+	client.Do("GET", path, nil).Into(http.StatusOK, &document)
+	frontdesktest.FlushRedis(t, env.Redis)
+	client.Await(registration.Id, api.Completed)
+	if problem := client.Do("GET", path, nil).Problem(api.NoConfirmation); problem.Status != http.StatusConflict || problem.Detail == nil {
+		t.Errorf("%+v", problem)
+	}
+}

@@ -1,0 +1,137 @@
+package contract_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"html"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/contract"
+)
+
+const confirmedClub = `
+defaults:
+  timeZone: Europe/Paris
+  trader: {name: Lumen, legalForm: SAS, email: contact@lumen.example,
+    address: {street: 1 rue de Rivoli, postalCode: "75004", city: Paris, country: FR}}
+  mediator: {name: Médiation <conso>, url: https://mediator.example}
+`
+
+// concluded is a registration that was completed on 15 January 2030, shortly after midnight in Paris, with an order of the day before.
+func concluded(t *testing.T, language string, items ...contract.Ordering) (*flows.Registration, *flows.Payment, catalogue.Details) {
+	t.Helper()
+	clubs, err := catalogue.ParseDirectory([]byte(confirmedClub), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	euros := func(minor int64) flows.Money { return flows.Money{Amount: minor, Currency: "EUR"} }
+	order, err := json.Marshal(contract.Ordered{
+		Button:      contract.WithObligation,
+		Items:       items,
+		DueNow:      euros(6890),
+		Debits:      []contract.Debit{{Date: "2030-02-05", Price: euros(3990), Basis: "estimated"}},
+		Endless:     []contract.Endless{{From: "2030-03-05", Every: "P1M", Day: 5, Price: euros(3990), Basis: "exact"}},
+		MinimumTerm: "P12M",
+		Notice:      "One month.",
+		Basis:       "estimated",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2030, 1, 14, 23, 0, 5, 0, time.UTC)
+	r := &flows.Registration{
+		ID:       "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
+		ClubID:   "11",
+		ClubName: "Lumen Bastille",
+		Contact:  &flows.Contact{IRI: "/demo/contacts/7", Number: "11-001007", GivenName: "<b>Ada</b>"},
+		Items:    []flows.Item{{Mandate: true}},
+		Mandate:  &flows.Mandate{Masked: "FR** **** 0189", ValidFrom: "2030-01-14"},
+		Ordered:  &flows.Ordered{Language: language, Order: order},
+	}
+	p := &flows.Payment{
+		Method:     flows.ByCard,
+		Amount:     6890,
+		Currency:   "EUR",
+		State:      flows.Recorded,
+		UpdatedAt:  at,
+		Agreements: []flows.Agreement{{Document: "terms", Version: "2026-11", Language: language, SHA256: strings.Repeat("ab", 32), At: at}},
+	}
+	return r, p, clubs.Details("11")
+}
+
+var withRight = contract.Ordering{Name: "Flex, monthly", Price: flows.Money{Amount: 6890, Currency: "EUR"}, StartDate: "2030-02-01",
+	Withdrawal: contract.WithdrawalPeriod{Right: true, From: "contract", Until: "2030-01-28"}}
+
+var withoutRight = contract.Ordering{Name: "Trial", Price: flows.Money{Currency: "EUR"},
+	Withdrawal: contract.WithdrawalPeriod{Exception: "It is on a fixed date."}}
+
+// TestConfirmation: the page has all that was agreed, in the buyer's language, loads nothing, and is the same whenever it is composed. Its
+// withdrawal periods are those of the day on which the contract was concluded, at the club.
+func TestConfirmation(t *testing.T) {
+	t.Parallel()
+	for language, wants := range map[string][]string{
+		"en": {"Flex, monthly", "€68.90 due with the order", "15 January 2030", "00:00:05", "UTC+01:00", "€39.90 (estimated)",
+			"5 February 2030", "at intervals of 1 month", "12 months", "One month.", "Terms and conditions", "FR** **** 0189", "75004 Paris, FR",
+			"Model withdrawal form",
+			"until 29 January 2030", "Médiation <conso>", "There is no right of withdrawal. It is on a fixed date."},
+		"fr": {"Flex, monthly", "68,90 € à la commande", "15 janvier 2030", "00:00:05", "39,90 € (estimation)", "5 février 2030",
+			"à intervalles de 1 mois", "12 mois", "Conditions générales", "Modèle de formulaire de rétractation", "jusqu’au 29 janvier 2030"},
+	} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			r, p, club := concluded(t, language, withRight, withoutRight)
+			made, err := contract.Confirm(r, p, club)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range wants {
+				if !strings.Contains(strings.ReplaceAll(html.UnescapeString(made.HTML), "\u00a0", " "), want) {
+					t.Errorf("the page lacks %q", want)
+				}
+			}
+			if t.Failed() {
+				t.Log(made.HTML)
+			}
+			for name, forbidden := range map[string]string{
+				"a text without its parameter": `\{[a-z]+\}`,
+				"something that is loaded":     `(?i)<(script|link|img|iframe|object)|url\(|@import|src=|href="http`,
+				"markup of the buyer's":        `<b>`,
+			} {
+				if found := regexp.MustCompile(forbidden).FindString(made.HTML); found != "" {
+					t.Errorf("the page has %s: %s", name, found)
+				}
+			}
+			if !strings.Contains(made.HTML, "@media print") || !strings.Contains(made.HTML, `<html lang="`+language+`">`) {
+				t.Error("it is not made for print, or in no language")
+			}
+			var document struct{ SHA256 string }
+			sum := sha256.Sum256([]byte(made.HTML))
+			if err := json.Unmarshal(made.Document, &document); err != nil || document.SHA256 != hex.EncodeToString(sum[:]) {
+				t.Errorf("%s, %v", made.Document, err)
+			}
+			again, err := contract.Confirm(r, p, club)
+			if err != nil || again.HTML != made.HTML || string(again.Document) != string(made.Document) {
+				t.Errorf("composed again, it differs: %v", err)
+			}
+			if made.WithdrawUntil != "2030-01-29" || made.Amount != 6890 || made.Contact != "/demo/contacts/7" {
+				t.Errorf("%+v", made)
+			}
+		})
+	}
+}
+
+// TestConfirmationWithoutRight: without a right of withdrawal, it has neither instructions nor the form.
+func TestConfirmationWithoutRight(t *testing.T) {
+	t.Parallel()
+	r, p, club := concluded(t, "en", withoutRight)
+	made, err := contract.Confirm(r, p, club)
+	if err != nil || strings.Contains(made.HTML, "Model withdrawal form") || !strings.Contains(string(made.Document), `"withdrawal":{}`) {
+		t.Errorf("%s, %v", made.Document, err)
+	}
+}

@@ -1,0 +1,104 @@
+package contract
+
+import (
+	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/schedule"
+)
+
+// maxWords is the length of a text on one line, in characters, as in the public API.
+const maxWords = 500
+
+// Ordered is an order as its buyer saw it, in their language. Its JSON is that of the public API's confirmation.
+type Ordered struct {
+	Button  Button      `json:"button"`
+	Items   []Ordering  `json:"items"`
+	DueNow  flows.Money `json:"dueNow"`
+	Debits  []Debit     `json:"debits"`
+	Endless []Endless   `json:"recurrence,omitempty"`
+
+	Total       *flows.Money   `json:"total,omitempty"`
+	MinimumTerm string         `json:"minimumTerm,omitempty"` // ISO 8601 duration
+	Renewal     string         `json:"renewal,omitempty"`
+	Notice      string         `json:"notice,omitempty"`
+	Basis       schedule.Basis `json:"basis"`
+}
+
+// Ordering is a line of the cart, as ordered.
+type Ordering struct {
+	Name         string           `json:"name"`
+	Price        flows.Money      `json:"price"` // due now
+	Commitment   string           `json:"commitment,omitempty"`
+	StartDate    string           `json:"startDate,omitempty"`
+	Personalised bool             `json:"personalised,omitempty"`
+	Withdrawal   WithdrawalPeriod `json:"withdrawal"`
+}
+
+// WithdrawalPeriod is Withdrawal in the buyer's language.
+type WithdrawalPeriod struct {
+	Right     bool   `json:"right"`
+	From      string `json:"from,omitempty"`
+	Until     string `json:"until,omitempty"` // YYYY-MM-DD
+	Exception string `json:"exception,omitempty"`
+}
+
+// Debit is what leaves the buyer's account on a day.
+type Debit struct {
+	Date  string         `json:"date"` // YYYY-MM-DD
+	Price flows.Money    `json:"price"`
+	Basis schedule.Basis `json:"basis"`
+}
+
+// Endless is a debit that is repeated until the buyer cancels.
+type Endless struct {
+	From  string         `json:"from"`  // YYYY-MM-DD
+	Every string         `json:"every"` // ISO 8601 duration
+	Day   int            `json:"day,omitempty"`
+	Price flows.Money    `json:"price"`
+	Basis schedule.Basis `json:"basis"`
+}
+
+// In returns the order of a registration as its buyer sees it in a language.
+func (o Order) In(language string, view flows.View, club catalogue.Details) Ordered {
+	money := func(minor int64) flows.Money { return flows.Money{Amount: minor, Currency: view.Cart.Currency} }
+	words := func(text string) string { return flows.SingleLine(text, maxWords) }
+	out := Ordered{
+		Button:      o.Button,
+		DueNow:      money(o.DueNow.Amount),
+		Debits:      []Debit{},
+		MinimumTerm: words(o.MinimumTerm),
+		Renewal:     words(o.Renewal.In(language)),
+		Notice:      words(o.Notice.In(language)),
+		Basis:       o.Basis,
+	}
+	for i, item := range o.Items {
+		line := view.Cart.Lines[i]
+		out.Items = append(out.Items, Ordering{
+			Name:         words(club.OfferName(line.Offer.ID(), language, line.Name)),
+			Price:        money(line.Price),
+			Commitment:   words(item.Commitment),
+			StartDate:    line.StartDate,
+			Personalised: item.Personalised,
+			Withdrawal:   item.Withdrawal.in(language),
+		})
+	}
+	for _, debit := range o.Debits {
+		out.Debits = append(out.Debits, Debit{Date: debit.Date.String(), Price: money(debit.Amount), Basis: debit.Basis})
+	}
+	for _, endless := range o.Recurrences {
+		out.Endless = append(out.Endless, Endless{From: endless.From.String(), Every: words(endless.Every), Day: endless.Day,
+			Price: money(endless.Amount), Basis: endless.Basis})
+	}
+	if o.Total != nil {
+		out.Total = new(money(*o.Total))
+	}
+	return out
+}
+
+func (w Withdrawal) in(language string) WithdrawalPeriod {
+	period := WithdrawalPeriod{Right: w.Right, From: w.From, Exception: flows.SingleLine(w.Exception.In(language), maxWords)}
+	if w.Until != (schedule.Date{}) {
+		period.Until = w.Until.String()
+	}
+	return period
+}

@@ -1,0 +1,308 @@
+package contract
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/schedule"
+	"frontdesk/flows/text"
+	"frontdesk/upstream/mail"
+)
+
+// The texts of a confirmation, with their parameters.
+const (
+	textTitle     text.ContractCode = "confirmation_title"     // club
+	textConcluded text.ContractCode = "confirmation_concluded" // date, time, zone
+	textKeep      text.ContractCode = "confirmation_keep"
+
+	textRegistration text.ContractCode = "confirmation_registration"
+	textNumber       text.ContractCode = "confirmation_number"
+	textGivenName    text.ContractCode = "confirmation_given_name"
+
+	textOrdered      text.ContractCode = "confirmation_ordered"
+	textPriceNow     text.ContractCode = "confirmation_price_now"  // price
+	textStarts       text.ContractCode = "confirmation_starts"     // date
+	textCommitment   text.ContractCode = "confirmation_commitment" // period
+	textPersonalised text.ContractCode = "confirmation_personalised"
+
+	textPayments   text.ContractCode = "confirmation_payments"
+	textPaid       text.ContractCode = "confirmation_paid"        // date
+	textOwed       text.ContractCode = "confirmation_owed"        // date
+	textDebited    text.ContractCode = "confirmation_debited"     // date
+	textFrom       text.ContractCode = "confirmation_from"        // date
+	textEvery      text.ContractCode = "confirmation_every"       // price, period
+	textEstimated  text.ContractCode = "confirmation_estimated"   // price
+	textTotal      text.ContractCode = "confirmation_total"       //
+	textMinimum    text.ContractCode = "confirmation_minimum"     //
+	textRenewal    text.ContractCode = "confirmation_renewal"     //
+	textNotice     text.ContractCode = "confirmation_notice"      //
+	textNotExact   text.ContractCode = "confirmation_not_exact"   //
+	textUnknownSum text.ContractCode = "confirmation_unknown_sum" //
+
+	textAgreements text.ContractCode = "confirmation_agreements"
+	textAgreed     text.ContractCode = "confirmation_agreed" // version, date, time, zone, hash
+	textNoneAgreed text.ContractCode = "confirmation_none_agreed"
+
+	textParties   text.ContractCode = "confirmation_parties"
+	textClub      text.ContractCode = "confirmation_club"
+	textTrader    text.ContractCode = "confirmation_trader"
+	textRegister  text.ContractCode = "confirmation_register"
+	textVAT       text.ContractCode = "confirmation_vat"
+	textPhone     text.ContractCode = "confirmation_phone"
+	textEmail     text.ContractCode = "confirmation_email"
+	textMediator  text.ContractCode = "confirmation_mediator"
+	textMediation text.ContractCode = "confirmation_mediation"
+
+	textWithdrawal  text.ContractCode = "confirmation_withdrawal"
+	textUntil       text.ContractCode = "confirmation_until" // date
+	textAfterGoods  text.ContractCode = "confirmation_after_goods"
+	textNoRight     text.ContractCode = "confirmation_no_right"           // reason
+	textHow         text.ContractCode = "confirmation_withdrawal_how"     // to
+	textEffects     text.ContractCode = "confirmation_withdrawal_effects" //
+	textForm        text.ContractCode = "confirmation_form"
+	textFormUse     text.ContractCode = "confirmation_form_use"
+	textFormTo      text.ContractCode = "confirmation_form_to" // to
+	textFormNotice  text.ContractCode = "confirmation_form_notice"
+	textFormOrdered text.ContractCode = "confirmation_form_ordered" // date
+	textFormLines   text.ContractCode = "confirmation_form_lines"
+)
+
+// periods are the texts of a duration by its last letter, and documents those of an agreement's documents.
+var (
+	periods = map[byte]text.ContractCode{'D': "period_days", 'W': "period_weeks", 'M': "period_months", 'Y': "period_years"}
+
+	documents = map[flows.DocumentName]text.ContractCode{
+		flows.DocumentTerms:                 "document_terms",
+		flows.DocumentPrivacy:               "document_privacy",
+		flows.DocumentWithdrawalInformation: "document_withdrawal_information",
+		flows.DocumentEarlyStartRequest:     "document_early_start_request",
+		flows.DocumentMandateText:           "document_mandate_text",
+	}
+)
+
+// writer writes a confirmation in one language.
+type writer struct {
+	*text.Language
+	club catalogue.Details
+	in   *confirmed
+	at   time.Time // when the contract was concluded
+}
+
+// page is the confirmation as the buyer reads it.
+func (w writer) page() mail.Page {
+	page := mail.Page{Language: w.Tag, Title: w.say(textTitle, "club", w.in.Club.Name)}
+	page.Blocks = []mail.Block{w.opening(), w.ordered(), w.payments(), w.agreements()}
+	if w.in.Mandate != nil {
+		page.Blocks = append(page.Blocks, w.mandate())
+	}
+	page.Blocks = append(page.Blocks, w.parties(), w.withdrawal())
+	if w.in.Order.hasRight() {
+		page.Blocks = append(page.Blocks, w.form())
+	}
+	return page
+}
+
+func (w writer) opening() mail.Block {
+	block := mail.Block{
+		Paragraphs: []string{w.say(textConcluded, w.instant(w.at)...), w.say(textKeep)},
+		Facts:      []mail.Fact{{Name: w.say(textNumber), Value: w.in.Buyer.Number}, {Name: w.say(textGivenName), Value: w.in.Buyer.GivenName}},
+	}
+	block.Facts = append(known(block.Facts...), mail.Fact{Name: w.say(textRegistration), Value: w.in.RegistrationID})
+	return block
+}
+
+func (w writer) ordered() mail.Block {
+	block := mail.Block{Heading: w.say(textOrdered)}
+	for _, item := range w.in.Order.Items {
+		lines := []string{w.say(textPriceNow, "price", w.money(item.Price))}
+		if item.StartDate != "" {
+			lines = append(lines, w.say(textStarts, "date", item.StartDate))
+		}
+		if item.Commitment != "" {
+			lines = append(lines, w.say(textCommitment, "period", w.period(item.Commitment)))
+		}
+		if item.Personalised {
+			lines = append(lines, w.say(textPersonalised))
+		}
+		block.Facts = append(block.Facts, mail.Fact{Name: item.Name, Value: strings.Join(lines, "\n")})
+	}
+	return block
+}
+
+func (w writer) payments() mail.Block {
+	order := w.in.Order
+	today, first := w.club.LocalTime(w.at).Format(time.DateOnly), textPaid
+	if w.in.Payment.Method == flows.Deferred {
+		today, first = cmp.Or(w.in.Payment.DueDate, today), textOwed
+	}
+	block := mail.Block{Heading: w.say(textPayments)}
+	if w.in.Payment.Amount.Amount > 0 {
+		block.Facts = append(block.Facts, mail.Fact{Name: w.say(first, "date", today), Value: w.money(w.in.Payment.Amount)})
+	}
+	for _, debit := range order.Debits {
+		block.Facts = append(block.Facts, mail.Fact{Name: w.say(textDebited, "date", debit.Date), Value: w.price(debit.Price, debit.Basis)})
+	}
+	for _, endless := range order.Endless {
+		price := w.price(endless.Price, endless.Basis)
+		block.Facts = append(block.Facts, mail.Fact{Name: w.say(textFrom, "date", endless.From),
+			Value: w.say(textEvery, "price", price, "period", w.period(endless.Every))})
+	}
+	total := ""
+	if order.Total != nil {
+		total = w.price(*order.Total, order.Basis)
+	}
+	minimum := ""
+	if order.MinimumTerm != "" {
+		minimum = w.period(order.MinimumTerm)
+	}
+	block.Facts = append(block.Facts, known(
+		mail.Fact{Name: w.say(textTotal), Value: total},
+		mail.Fact{Name: w.say(textMinimum), Value: minimum},
+		mail.Fact{Name: w.say(textRenewal), Value: order.Renewal},
+		mail.Fact{Name: w.say(textNotice), Value: order.Notice},
+	)...)
+	switch order.Basis {
+	case schedule.Estimated:
+		block.Paragraphs = append(block.Paragraphs, w.say(textNotExact))
+	case schedule.Unknown:
+		block.Paragraphs = append(block.Paragraphs, w.say(textUnknownSum))
+	}
+	return block
+}
+
+func (w writer) agreements() mail.Block {
+	block := mail.Block{Heading: w.say(textAgreements)}
+	for _, agreement := range w.in.Agreements {
+		params := append(w.instant(agreement.At), "version", agreement.Version, "hash", agreement.SHA256)
+		name := cmp.Or(w.say(documents[agreement.Document]), string(agreement.Document))
+		block.Facts = append(block.Facts, mail.Fact{Name: name, Value: w.say(textAgreed, params...)})
+	}
+	if len(block.Facts) == 0 {
+		block.Paragraphs = append(block.Paragraphs, w.say(textNoneAgreed))
+	}
+	return block
+}
+
+func (w writer) parties() mail.Block {
+	block := mail.Block{Heading: w.say(textParties), Facts: []mail.Fact{{Name: w.say(textClub), Value: w.contactOf(w.in.Club)}}}
+	if w.in.Trader != nil {
+		block.Facts = append(block.Facts, mail.Fact{Name: w.say(textTrader), Value: w.contactOf(*w.in.Trader)})
+	}
+	if m := w.in.Mediator; m != nil {
+		block.Paragraphs = []string{w.say(textMediation)}
+		block.Facts = append(block.Facts, mail.Fact{Name: w.say(textMediator), Value: m.Name + "\n" + m.URL})
+	}
+	return block
+}
+
+// contactOf is a party with what is known of it, each on a line.
+func (w writer) contactOf(p party) string {
+	lines := []string{strings.TrimSpace(p.Name + " " + p.LegalForm)}
+	if p.Address != nil {
+		lines = append(lines, p.Address.Street, p.Address.PostalCode+" "+p.Address.City+", "+p.Address.Country)
+	}
+	for _, fact := range known(
+		mail.Fact{Name: w.say(textRegister), Value: p.RegistrationNumber},
+		mail.Fact{Name: w.say(textVAT), Value: p.VATID},
+		mail.Fact{Name: w.say(textPhone), Value: p.Phone},
+		mail.Fact{Name: w.say(textEmail), Value: p.Email},
+	) {
+		lines = append(lines, fact.Name+": "+fact.Value)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (w writer) withdrawal() mail.Block {
+	block := mail.Block{Heading: w.say(textWithdrawal)}
+	for _, item := range w.in.Order.Items {
+		value, right := "", item.Withdrawal
+		switch {
+		case !right.Right:
+			value = w.say(textNoRight, "reason", right.Exception)
+		case right.Until != "":
+			value = w.say(textUntil, "date", right.Until)
+		default:
+			value = w.say(textAfterGoods)
+		}
+		block.Facts = append(block.Facts, mail.Fact{Name: item.Name, Value: value})
+	}
+	if w.in.Order.hasRight() {
+		block.Paragraphs = []string{w.say(textHow, "to", w.addressee()), w.say(textEffects)}
+		w.in.Withdrawal.Text = strings.Join(block.Paragraphs, "\n\n")
+	}
+	return block
+}
+
+// form is the model withdrawal form.
+func (w writer) form() mail.Block {
+	day := w.club.LocalTime(w.at).Format(time.DateOnly)
+	block := mail.Block{Heading: w.say(textForm), Paragraphs: []string{
+		w.say(textFormUse), w.say(textFormTo, "to", w.addressee()), w.say(textFormNotice), w.say(textFormOrdered, "date", day),
+		w.say(textFormLines),
+	}}
+	w.in.Withdrawal.Form = strings.Join(block.Paragraphs, "\n\n")
+	return block
+}
+
+// addressee is to whom a withdrawal is declared, on one line: the trader, or else the club.
+func (w writer) addressee() string {
+	to := w.in.Club
+	if w.in.Trader != nil {
+		to = *w.in.Trader
+		to.Email, to.Phone = cmp.Or(to.Email, w.in.Club.Email), cmp.Or(to.Phone, w.in.Club.Phone)
+	}
+	parts := []string{strings.TrimSpace(to.Name + " " + to.LegalForm)}
+	if to.Address != nil {
+		parts = append(parts, to.Address.Street, to.Address.PostalCode+" "+to.Address.City, to.Address.Country)
+	}
+	parts = append(parts, to.Email, to.Phone)
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
+}
+
+// say writes a text with its parameters, names and values in turn.
+func (w writer) say(code text.ContractCode, params ...string) string {
+	named := map[string]string{}
+	for i := 0; i+1 < len(params); i += 2 {
+		named[params[i]] = params[i+1]
+	}
+	return w.Fill(w.Contract[code], named)
+}
+
+// instant returns the parameters date, time and zone of an instant at the club.
+func (w writer) instant(at time.Time) []string {
+	at = w.club.LocalTime(at)
+	return []string{"date", at.Format(time.DateOnly), "time", at.Format(time.TimeOnly), "zone", "UTC" + at.Format("-07:00")}
+}
+
+// period writes an ISO 8601 duration such as P1M; others stay as they are.
+func (w writer) period(duration string) string {
+	number, unit := strings.TrimPrefix(duration, "P"), byte(0)
+	if last := len(number) - 1; last > 0 {
+		number, unit = number[:last], number[last]
+	}
+	code, known := periods[unit]
+	if _, err := strconv.Atoi(number); err != nil || !known {
+		return duration
+	}
+	return w.say(code, "number", number)
+}
+
+func (w writer) money(amount flows.Money) string { return w.Money(amount.Amount, amount.Currency) }
+
+// price writes an amount, and whether it is an estimate.
+func (w writer) price(amount flows.Money, basis schedule.Basis) string {
+	if basis == schedule.Exact {
+		return w.money(amount)
+	}
+	return w.say(textEstimated, "price", w.money(amount))
+}
+
+// known returns the facts that have a value.
+func known(facts ...mail.Fact) []mail.Fact {
+	return slices.DeleteFunc(facts, func(fact mail.Fact) bool { return fact.Value == "" })
+}

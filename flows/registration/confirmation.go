@@ -1,0 +1,178 @@
+package registration
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"mime"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/contract"
+	"frontdesk/flows/text"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/mail"
+)
+
+// Complete does what follows the recorded payment of a registration: it makes the confirmation, has it mailed, and announces it. It may
+// be called any number of times, and is repeated after a failure.
+func (s *Service) Complete(ctx context.Context, recorded *flows.Payment) error {
+	registration, payment, err := s.cfg.Store.Registration(ctx, recorded.Registration)
+	switch {
+	case errors.Is(err, flows.ErrNotFound):
+		return nil // it has expired
+	case err != nil:
+		return flows.StorageFailed(err)
+	case registration.Erased, registration.Phase(payment, s.cfg.Now()) != flows.Completed:
+		return nil
+	}
+	confirmation, err := s.confirmation(ctx, registration, payment)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.mailConfirmation(ctx, registration, confirmation),
+		s.announceCompleted(ctx, registration, payment, confirmation))
+}
+
+// keepMailed is how long it is known that a confirmation was mailed: longer than anything calls Complete again.
+const keepMailed = 7 * 24 * time.Hour
+
+// mailConfirmation has the confirmation mailed to the buyer, with the documents that they agreed to: once, or again as the same mail if
+// the gateway dies before it notes that. A contact without an address gets none.
+func (s *Service) mailConfirmation(ctx context.Context, r *flows.Registration, confirmation *flows.Confirmation) error {
+	if s.cfg.SendMail == nil || confirmation == nil || r.Contact == nil {
+		return nil
+	}
+	id := "confirmation-" + r.ID
+	if mailed, err := s.cfg.Store.Happened(ctx, id); err != nil || mailed {
+		return flows.StorageFailed(err)
+	}
+	to, err := s.addressOf(ctx, r)
+	if err != nil {
+		return err
+	}
+	if to == "" {
+		s.cfg.Log.WarnContext(ctx, "confirmation not mailed: the contact has no e-mail address", "registration", r.ID)
+	} else {
+		attachments, err := s.agreedDocuments(ctx, confirmation)
+		if err != nil {
+			return err
+		}
+		err = s.cfg.SendMail(ctx, flows.Mail{
+			ID:           id,
+			Organisation: r.ClientToken,
+			To:           to,
+			Language:     confirmation.Language,
+			Subject:      confirmation.Title,
+			Text:         confirmation.Text,
+			HTML:         confirmation.HTML,
+			Attachments:  attachments,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	_, err = s.cfg.Store.Once(ctx, id, keepMailed)
+	return flows.StorageFailed(err)
+}
+
+// addressOf returns the e-mail address of a registration's buyer: what the visitor entered, which only the club system has as soon as it
+// accepted it, or a known contact's.
+func (s *Service) addressOf(ctx context.Context, r *flows.Registration) (string, error) {
+	if r.Contact.Email != "" {
+		return r.Contact.Email, nil
+	}
+	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	if err != nil {
+		return "", err
+	}
+	contact, err := s.cfg.readContact(ctx, at.Scope, r.Contact.IRI)
+	if errors.Is(err, club.ErrNotFound) { // it was anonymised or deleted since
+		return "", nil
+	}
+	return contact.Email, flows.ClubFailed(err, flows.DetailContactUnread)
+}
+
+// agreedDocuments returns the bytes of the documents that a buyer agreed to. One that is no longer kept is left out: its hash is in the
+// confirmation.
+func (s *Service) agreedDocuments(ctx context.Context, confirmation *flows.Confirmation) (documents []mail.Attachment, err error) {
+	for _, agreement := range confirmation.Attached {
+		document, err := s.cfg.Store.Document(ctx, agreement.SHA256)
+		switch {
+		case errors.Is(err, flows.ErrNotFound):
+			s.cfg.Log.WarnContext(ctx, "document not attached to a confirmation", "document", string(agreement.Document))
+			continue
+		case err != nil:
+			return nil, flows.StorageFailed(err)
+		}
+		kind, _, _ := mime.ParseMediaType(document.ContentType)
+		name := string(agreement.Document) + "-" + agreement.Version + documentEndings[kind]
+		documents = append(documents, mail.Attachment{Name: name, Type: document.ContentType, Content: document.Body})
+	}
+	return documents, nil
+}
+
+// documentEndings are those of the files that documents become.
+var documentEndings = map[string]string{"text/html": ".html", "text/plain": ".txt", "application/pdf": ".pdf"}
+
+// Confirmation returns the confirmation of a completed registration for its holder: the same one every time. NoConfirmation before it is
+// completed, or if Redis lost what it would say. It can be read as long as the registration; the buyer keeps the one that was mailed.
+func (s *Service) Confirmation(ctx context.Context, id, token string) (*flows.Confirmation, error) {
+	registration, payment, err := s.load(ctx, id, token)
+	switch {
+	case err != nil:
+		return nil, err
+	case registration.Phase(payment, s.cfg.Now()) != flows.Completed:
+		return nil, &flows.Error{Code: flows.NoConfirmation, Detail: flows.DetailNotCompleted}
+	}
+	confirmation, err := s.confirmation(ctx, registration, payment)
+	if confirmation == nil && err == nil {
+		err = &flows.Error{Code: flows.NoConfirmation, Detail: flows.DetailConfirmationLost}
+	}
+	return confirmation, err
+}
+
+// confirmation returns the confirmation of a completed registration, and makes it if there is none; nil if it cannot be made, because
+// the registration came back from the card processor, which does not know what was ordered.
+func (s *Service) confirmation(ctx context.Context, r *flows.Registration, p *flows.Payment) (*flows.Confirmation, error) {
+	kept, err := s.cfg.Store.Confirmation(ctx, r.ID)
+	switch {
+	case err == nil:
+		return kept, nil
+	case !errors.Is(err, flows.ErrNotFound):
+		return nil, flows.StorageFailed(err)
+	case r.Rebuilt || p.Rebuilt:
+		return nil, nil
+	}
+	if r.Ordered == nil { // an earlier version started the payment
+		s.noteOrder(ctx, r, p, "")
+	}
+	made, err := contract.Confirm(r, p, s.cfg.Catalogue.Details(r.ClubID))
+	if err != nil {
+		return nil, &flows.Error{Code: flows.Internal, Err: err}
+	}
+	kept, err = s.cfg.Store.SaveConfirmation(ctx, made, s.cfg.ProofsKept)
+	return kept, flows.StorageFailed(err)
+}
+
+// noteOrder keeps on a registration what its buyer orders with a payment, as it is shown in a language.
+func (s *Service) noteOrder(ctx context.Context, r *flows.Registration, p *flows.Payment, language string) {
+	now := s.cfg.Now()
+	view, tag := r.View(p, now), text.Match(language).Tag
+	order := contract.OrderOf(ctx, s.cfg.Catalogue, view, now).In(tag, view, s.cfg.Catalogue.Details(r.ClubID))
+	encoded, _ := json.Marshal(order) // its types can all be encoded
+	r.Ordered = &flows.Ordered{Language: tag, Order: encoded}
+}
+
+// KeptConfirmation returns the confirmation of a registration for an operator, as long as proofs are kept. NotFound without one.
+func (s *Service) KeptConfirmation(ctx context.Context, clientToken, id string) (*flows.Confirmation, error) {
+	kept, err := s.cfg.Store.Confirmation(ctx, id)
+	if errors.Is(err, flows.ErrNotFound) || err == nil && kept.ClientToken != clientToken {
+		return nil, &flows.Error{Code: flows.NotFound,
+			Operator: "There is no confirmation of this registration: it is not completed, or that is too long ago."}
+	}
+	if err != nil {
+		return nil, flows.StorageFailed(err)
+	}
+	return kept, nil
+}

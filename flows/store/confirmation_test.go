@@ -1,0 +1,64 @@
+package store_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+)
+
+// TestConfirmationIsKept: the first confirmation of a registration stays, sealed, for its time. It is found by its contact and its person,
+// and can be read after its key was replaced.
+func TestConfirmationIsKept(t *testing.T) {
+	onEach(t, func(redis *fixture) {
+		const keep, id = 100 * 24 * time.Hour, "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11"
+		first := &flows.Confirmation{Registration: id, Contact: "/demo/contacts/7", PersonPseudonyms: []string{"a-person"},
+			At: time.Now().UTC().Truncate(time.Second), HTML: "<p>Ada</p>", Document: []byte(`{"of":"Ada"}`)}
+		second := *first
+		second.HTML = "<p>Bob</p>"
+		if _, err := redis.Confirmation(redis.Context(), id); !errors.Is(err, flows.ErrNotFound) {
+			redis.Errorf("before: %v", err)
+		}
+		for _, one := range []*flows.Confirmation{first, &second} {
+			kept, err := redis.SaveConfirmation(redis.Context(), one, keep)
+			if err != nil || kept.HTML != first.HTML || string(kept.Document) != string(first.Document) {
+				redis.Errorf("kept: %+v, %v", kept, err)
+			}
+		}
+		key := "fd:{" + id + "}:confirmation"
+		redis.lives(key, keep)
+		if strings.Contains(redis.redis.Get(redis.Context(), key).Val(), "Ada") {
+			redis.Error("it is not sealed")
+		}
+		byContact, err := redis.ConfirmationsOf(redis.Context(), "/demo/contacts/7")
+		byPerson, other := redis.ConfirmationsOfPerson(redis.Context(), "nobody", "a-person")
+		if err != nil || other != nil || !slices.Equal(byContact, []string{id}) || !slices.Equal(byPerson, []string{id}) {
+			redis.Errorf("found by contact %v, %v, by person %v, %v", byContact, err, byPerson, other)
+		}
+		if err := redis.open(redis.url, "two", "one").RenewConfirmations(redis.Context()); err != nil {
+			redis.Fatal(err)
+		}
+		kept, err := redis.open(redis.url, "two").Confirmation(redis.Context(), id)
+		if err != nil || kept.HTML != first.HTML {
+			redis.Errorf("after the rotation: %+v, %v", kept, err)
+		}
+		redis.lives(key, keep)
+		if _, err := redis.Confirmation(redis.Context(), id); err == nil || errors.Is(err, flows.ErrNotFound) {
+			redis.Errorf("without its key: %v", err)
+		}
+	})
+}
+
+// TestConfirmationWithoutReply: a confirmation whose reply from Redis is lost is stored once, and returned.
+func TestConfirmationWithoutReply(t *testing.T) {
+	onEach(t, func(redis *fixture) {
+		lossy, _ := redis.behind(1)
+		kept, err := lossy.SaveConfirmation(redis.Context(), &flows.Confirmation{Registration: "r", HTML: "first"}, time.Hour)
+		if err != nil || kept.HTML != "first" {
+			redis.Errorf("%+v, %v", kept, err)
+		}
+	})
+}
