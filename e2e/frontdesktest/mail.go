@@ -33,6 +33,7 @@ func NewMailServer(t TB, cfg sink.Config) *MailServer {
 		defer s.mu.Unlock()
 		s.mails = append(s.mails, mail)
 	}
+	cfg.Now = time.Now
 	started, err := sink.Listen("127.0.0.1:0", cfg)
 	Must(t, err)
 	t.Cleanup(started.Close)

@@ -2,8 +2,6 @@ package clubsim_test
 
 import (
 	"testing"
-
-	"frontdesk/upstream/clubsim"
 )
 
 // newMembers is a client for the club of the two members with an engagement, with online cancellation.
@@ -134,7 +132,7 @@ func TestContactCancels(t *testing.T) {
 	client.get("subscription_summary?contact=" + client.iri("contacts", 1007)).want(404)
 	client.cancel(committed, "2027-06-20").want(404)
 	client.cancel(flexible, "2026-12-05").want(201)
-	var done []clubsim.Cancellation = client.world.Cancellations()
+	done := client.world.Cancellations()
 	if len(done) != 1 || done[0].ContactID != client.iri("contacts", 1008) {
 		t.Errorf("cancellations: %+v", done)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/pem"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -189,7 +190,7 @@ func TestFailures(t *testing.T) {
 				URL: strings.NewReplacer("SERVER", to.Addr, "PORT", port).Replace(c.url), RequireTLS: c.tls, Timeout: 2 * time.Second,
 			})
 			err := client.Send(t.Context(), message, written)
-			failed, ok := err.(*mail.Error)
+			failed, ok := errors.AsType[*mail.Error](err)
 			if !ok || failed.Permanent != c.permanent || !strings.Contains(failed.Reason, c.reason) {
 				t.Errorf("it fails with %#v", err)
 			}
@@ -209,7 +210,7 @@ func TestInvalidRecipient(t *testing.T) {
 	one := message
 	one.To = "ada@visitor.example\r\nBcc: eve@visitor.example"
 	err := newClient(t, mail.Config{URL: "smtp://127.0.0.1:1"}).Send(t.Context(), one, written)
-	if failed, ok := err.(*mail.Error); !ok || !failed.Permanent || strings.Contains(failed.Reason, "ada") {
+	if failed, ok := errors.AsType[*mail.Error](err); !ok || !failed.Permanent || strings.Contains(failed.Reason, "ada") {
 		t.Errorf("it fails with %#v", err)
 	}
 }

@@ -24,7 +24,7 @@ import (
 // Config is what a server is made from. The zero value takes every mail in plain, and drops it.
 type Config struct {
 	OnMail         func(Mail)       // called with each mail that was taken; nil: it is dropped
-	Now            func() time.Time // of SentAt; nil: time.Now
+	Now            func() time.Time // of SentAt
 	TLS            *tls.Config      // has the certificate; nil: no encryption
 	FromFirstByte  bool             // with TLS: no STARTTLS, the connection begins encrypted
 	User, Password string           // that a sender must have, once the connection is encrypted; empty: no authentication
@@ -78,9 +78,6 @@ func Listen(address string, cfg Config) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
 	}
 	server := &Server{Addr: listener.Addr().String(), cfg: cfg}
 	server.smtp = smtp.NewServer(smtp.BackendFunc(func(connection *smtp.Conn) (smtp.Session, error) {
