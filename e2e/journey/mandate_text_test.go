@@ -79,7 +79,7 @@ func TestUsualMandateText(t *testing.T) {
 		}},
 		"a notice of a day": {
 			`FRONTDESK_CLUBS={"defaults": {"preNotificationDays": 1, "trader": {"name": "Lumen SAS"}}}`, "Lumen SAS", "",
-			map[string][]string{"en": {"Lumen SAS", "one day"}, "fr": {"un jour"}},
+			map[string][]string{"en": {"Lumen SAS", "1 day before"}, "fr": {"1 jour avant"}},
 		},
 		"nothing known": {"FRONTDESK_CLUBS={}", "Lumen Bastille", "", map[string][]string{"en": {"Lumen Bastille", "14 days"}}},
 	} {
