@@ -29,6 +29,8 @@ func TestDocsPages(t *testing.T) {
 		"/docs/reference/problems.md":         {"text/html", "cart_changed"},
 		"/docs/explanation/exactly-once.md":   {"text/html", "<h1"},
 		"/docs/explanation/schedules.md":      {"text/html", `<a href="/docs/api">`},
+		"/docs/explanation/contract.md":       {"text/html", "2011/83/EU"},
+		"/docs/reference/accessibility.md":    {"text/html", "EN 301 549"},
 		"/docs/contract.js":                   {"text/javascript", "SwaggerUIBundle"},
 		"/docs/swagger-ui.css":                {"text/css", ".swagger-ui"},
 		"/docs/try.js":                        {"text/javascript", "export async function prepare"},

@@ -818,6 +818,7 @@ export default {
     terms: "Terms",
     privacy: "Privacy notice",
     legal: "Legal notice",
+    accessibility: "Accessibility",
     tab: "(opens in a new tab)",
     by: { pay: "By placing this order, you accept the club’s terms:", sign: "By signing, you accept the club’s terms:" },
   },

@@ -817,6 +817,7 @@ export default {
     terms: "Conditions générales",
     privacy: "Protection des données",
     legal: "Mentions légales",
+    accessibility: "Accessibilité",
     tab: "(s’ouvre dans un nouvel onglet)",
     by: { pay: "En validant votre commande, vous acceptez les conditions du club :", sign: "En signant, vous acceptez les conditions du club :" },
   },

@@ -59,3 +59,27 @@ func TestInvitationReopened(t *testing.T) {
 		t.Errorf("it says %q", says)
 	}
 }
+
+// TestAccessibilityStatement checks that the footer of every step and of the statements' pages links to the accessibility statement, and
+// that this page says in both languages what the club must complete, and is accessible itself.
+func TestAccessibilityStatement(t *testing.T) {
+	t.Parallel()
+	visitor := newSiteVisitor(t, desktop)
+	const link = `.foot [data-legal="accessibility"]`
+	for name, place := range map[string]string{
+		"clubs": "/", "offers": "/?club=11", "me": "/?me", "withdrawal": "/?statement=withdrawal", "cancellation": "/?statement=cancellation",
+	} {
+		visitor.goTo(place)
+		visitor.WaitVisible(`main[data-step] h1`)
+		visitor.WaitVisible(link)
+		visitor.Inspect("statement-from-" + name)
+	}
+	visitor.TabTo(link)
+	visitor.goTo("/" + visitor.Attribute(link, "href"))
+	expectParts(t, visitor.TextOf(`main section:not([lang])`), "Accessibility statement", "Sample", "EN 301 549", "[Name of the club]")
+	expectParts(t, visitor.TextOf(`main section[lang="fr"]`), "Déclaration d’accessibilité", "Exemple", "EN 301 549", "[Nom du club]")
+	visitor.Inspect("accessibility")
+	visitor.press(`a[href="#fr"]`, enterKey)
+	visitor.press(`.brand`, enterKey)
+	visitor.WaitVisible(`[data-club="11"]`)
+}

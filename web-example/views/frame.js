@@ -15,7 +15,7 @@ export function frame(sayAgain) {
   }
   document.documentElement.lang = language;
   label("[data-progress]", text.progress.label);
-  label("[data-legal-links]", text.legal.label).replaceChildren(...legalLinks("terms", "privacy", "legal"));
+  label("[data-legal-links]", text.legal.label).replaceChildren(...legalLinks("terms", "privacy", "legal", "accessibility"));
   label("[data-statement-links]", text.statements.label).replaceChildren(...statementLinks());
   label("[data-languages]", text.languages).replaceChildren(...others(sayAgain));
 }

@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * What the visitor agrees to, and the club's own terms, privacy notice and legal notice. Their addresses are in
- * index.html, in the lines `frontdesk:terms`, `frontdesk:privacy` and `frontdesk:legal`; without an address, no link.
+ * What the visitor agrees to, and the club's own terms, privacy notice, legal notice and accessibility statement. Their addresses are in
+ * index.html, in the lines `frontdesk:terms`, `frontdesk:privacy`, `frontdesk:legal` and `frontdesk:accessibility`; without an address, no link.
  */
 import { h } from "../dom.js";
 import { text } from "../text.js";
 
-/** @typedef {"terms" | "privacy" | "legal"} Page */
+/** @typedef {"terms" | "privacy" | "legal" | "accessibility"} Page */
 
 /** @param {Page} page */
 function addressOf(page) {

@@ -47,8 +47,10 @@ var guides = []string{
 	"reference/limits.md",
 	"reference/simulator.md",
 	"reference/assumptions.md",
+	"reference/accessibility.md",
 	"explanation/exactly-once.md",
 	"explanation/schedules.md",
+	"explanation/contract.md",
 }
 
 func write(root, into string) error {
