@@ -47,10 +47,18 @@ func (c *Contacts) Me(ctx context.Context, identity flows.ContactIdentity) (Prof
 	if err := reads.Wait(); err != nil {
 		return Profile{}, err
 	}
-	if known.Club != "" && known.Club != at.IRI {
-		return Profile{}, &flows.Error{Code: flows.NotIdentified, Detail: flows.DetailContactUnknown}
+	if err := checkHome(known.Contact, at); err != nil {
+		return Profile{}, err
 	}
 	return known, nil
+}
+
+// checkHome fails with NotIdentified for a login that names another club than the contact's.
+func checkHome(contact club.Contact, at catalogue.Club) error {
+	if contact.Club != "" && contact.Club != at.IRI {
+		return &flows.Error{Code: flows.NotIdentified, Detail: flows.DetailContactUnknown}
+	}
+	return nil
 }
 
 // Buyer reads what decides on the contact's offers. It fails as Me does.

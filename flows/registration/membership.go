@@ -48,6 +48,13 @@ func (c *Contacts) subscriptions(ctx context.Context, identity flows.ContactIden
 	if err != nil {
 		return at, nil, err
 	}
+	contact, err := c.cfg.readContact(ctx, at.Scope, identity.IRI())
+	if err != nil {
+		return at, nil, notIdentified(err, flows.DetailContactUnread)
+	}
+	if err := checkHome(contact, at); err != nil {
+		return at, nil, err
+	}
 	listed, err := c.cfg.Club.ListSubscriptions(ctx, at.Scope, identity.IRI())
 	if lacksOperation(err) {
 		return at, nil, nil

@@ -89,8 +89,12 @@ func (s *Store) Notes(ctx context.Context, id flows.PaymentID) ([]flows.Note, er
 
 // Audit appends an operator's action to the audit stream, which is bounded and in plain. Nothing restores it after a loss.
 func (s *Store) Audit(ctx context.Context, entry flows.AuditEntry) error {
-	return s.redis.XAdd(ctx, &redis.XAddArgs{Stream: auditStream, MaxLen: maxAudit, Approx: true, Values: []string{
+	values := []string{
 		"at", entry.At.UTC().Format(time.RFC3339Nano), "by", entry.Operator, "what", string(entry.Action),
-		"payment", string(entry.Payment), "from", string(entry.From), "to", string(entry.To), "statement", entry.Statement,
-	}}).Err()
+		"payment", string(entry.Payment), "from", string(entry.From), "to", string(entry.To),
+	}
+	if entry.Statement != "" {
+		values = append(values, "statement", entry.Statement)
+	}
+	return s.redis.XAdd(ctx, &redis.XAddArgs{Stream: auditStream, MaxLen: maxAudit, Approx: true, Values: values}).Err()
 }
