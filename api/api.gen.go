@@ -1824,7 +1824,7 @@ type ConfigMode string
 
 // Confirmation The confirmation of a contract on a durable medium (Directive 2011/83/EU, article 8(7)). It never changes.
 //
-// Example: {"agreements":[{"agreedAt":"2030-01-15T09:59:40Z","document":"terms","language":"en","sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","version":"2026-11"}],"buyer":{"givenName":"Ada","number":"11-001007"},"club":{"address":{"city":"Paris","country":"FR","postalCode":"75011","street":"14 rue de la Roquette"},"name":"Lumen Paris Bastille"},"concludedAt":"2030-01-15T10:00:05Z","language":"en","order":{"basis":"exact","button":"pay_now","debits":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"commitment":"P3M","name":"Quarter Pass, paid once","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15","withdrawal":{"from":"contract","right":true,"until":"2030-01-29"}}],"minimumTerm":"P3M","total":{"amount":14900,"currency":"EUR"}},"payment":{"amount":{"amount":14900,"currency":"EUR"},"method":"card"},"registrationId":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","sha256":"2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae","trader":{"address":{"city":"Paris","country":"FR","postalCode":"75004","street":"1 rue de Rivoli"},"email":"contact@lumen.example","name":"Lumen Fitness SAS","registrationNumber":"552 100 554 RCS Paris","vatId":"FR83552100554"},"withdrawal":{"form":"To: Lumen Fitness SAS","text":"To withdraw, declare clearly that you do."}}
+// Example: {"agreements":[{"agreedAt":"2030-01-15T09:59:40Z","document":"terms","language":"en","sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","version":"2026-11"}],"buyer":{"givenName":"Ada","number":"11-001007"},"club":{"address":{"city":"Paris","country":"FR","postalCode":"75011","street":"14 rue de la Roquette"},"name":"Lumen Paris Bastille"},"concludedAt":"2030-01-15T10:00:05Z","language":"en","order":{"basis":"exact","button":"pay_now","debits":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"commitment":"P3M","name":"Quarter Pass, paid once","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15","withdrawal":{"from":"contract","right":true,"until":"2030-01-29"}}],"minimumTerm":"P3M","total":{"amount":14900,"currency":"EUR"}},"payment":{"method":"card","total":{"amount":14900,"currency":"EUR"}},"registrationId":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","sha256":"2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae","trader":{"address":{"city":"Paris","country":"FR","postalCode":"75004","street":"1 rue de Rivoli"},"email":"contact@lumen.example","name":"Lumen Fitness SAS","registrationNumber":"552 100 554 RCS Paris","vatId":"FR83552100554"},"withdrawal":{"form":"To: Lumen Fitness SAS","text":"To withdraw, declare clearly that you do."}}
 type Confirmation struct {
 	// Agreements What the buyer agreed to. The mail has the same bytes attached.
 	Agreements []ConfirmedAgreement `json:"agreements"`
@@ -1860,8 +1860,6 @@ type Confirmation struct {
 	// Order The `order` of the registration as the buyer saw it when they paid, with the withdrawal periods of the contract.
 	Order   ConfirmedOrder `json:"order"`
 	Payment struct {
-		Amount Money `json:"amount"`
-
 		// DueDate Of `later`: the amount must be paid by then.
 		DueDate *Date `json:"dueDate,omitempty"`
 
@@ -1871,6 +1869,7 @@ type Confirmation struct {
 		//
 		// Example: card
 		Method PaymentMethod `json:"method"`
+		Total  Money         `json:"total"`
 	} `json:"payment"`
 	RegistrationId openapi_types.UUID `json:"registrationId"`
 

@@ -39,7 +39,7 @@ func TestConfirmation(t *testing.T) {
 			first := client.Do("GET", path, nil)
 			var confirmation api.Confirmation
 			first.Into(http.StatusOK, &confirmation)
-			if confirmation.RegistrationId.String() != registration.Id || confirmation.Payment.Amount != registration.Payment.Total ||
+			if confirmation.RegistrationId.String() != registration.Id || confirmation.Payment.Total != registration.Payment.Total ||
 				string(confirmation.Payment.Method) != method || len(confirmation.Order.Items) != len(registration.Cart.Items) ||
 				confirmation.Buyer.Number != registration.Contact.Number {
 				t.Errorf("of %+v it says %s", registration, first.Body)

@@ -63,7 +63,7 @@ type buyer struct {
 
 type paid struct {
 	Method  flows.Method `json:"method"`
-	Amount  flows.Money  `json:"amount"`
+	Total   flows.Money  `json:"total"`
 	DueDate string       `json:"dueDate,omitempty"`
 }
 

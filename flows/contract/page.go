@@ -141,8 +141,8 @@ func (w writer) payments() mail.Block {
 		today, first = cmp.Or(w.in.Payment.DueDate, today), textOwed
 	}
 	block := mail.Block{Heading: w.say(textPayments)}
-	if w.in.Payment.Amount.Amount > 0 {
-		block.Facts = append(block.Facts, mail.Fact{Name: w.say(first, "date", today), Value: w.money(w.in.Payment.Amount)})
+	if w.in.Payment.Total.Amount > 0 {
+		block.Facts = append(block.Facts, mail.Fact{Name: w.say(first, "date", today), Value: w.money(w.in.Payment.Total)})
 	}
 	for _, debit := range order.Debits {
 		block.Facts = append(block.Facts, mail.Fact{Name: w.say(textDebited, "date", debit.Date), Value: w.price(debit.Price, debit.Basis)})
