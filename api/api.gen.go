@@ -2307,7 +2307,7 @@ type Document struct {
 	Version DocumentVersion `json:"version"`
 }
 
-// DocumentList defines model for DocumentList.
+// DocumentList Example: {"items":[{"document":"terms","language":"fr","sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","url":"https://signup.your-club/v1/clubs/11/documents/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","version":"2026-11"}]}
 type DocumentList struct {
 	Items []Document `json:"items"`
 
@@ -2732,6 +2732,23 @@ type Money struct {
 // MonthDay defines model for MonthDay.
 type MonthDay = int
 
+// NeededAgreement defines model for NeededAgreement.
+type NeededAgreement struct {
+	// Document `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
+	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
+	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
+	// a document that you do not know with its name, and ask for the agreement.
+	//
+	//
+	// Example: terms
+	Document DocumentName `json:"document"`
+
+	// Version Each change of a document has another version.
+	//
+	// Example: 2026-11
+	Version DocumentVersion `json:"version"`
+}
+
 // NewAttribution The campaign that brought the visitor, for the club's statistics. Names of campaigns only, never data about a person:
 // a value has letters, digits, `.`, `_` and `-`, with at least one letter, so that neither an e-mail address nor a phone
 // number fits. Omit any value that does not have this form. The registration and the operators' view of its payment show it; it is not
@@ -2939,7 +2956,7 @@ type OpeningHoursDays string
 type Order struct {
 	// Agreements What a payment must agree to now: link each document above the essentials, and send all of them as the payment's
 	// `agreements`. While a payment is in progress, what was agreed when it started. Absent if the club has no documents.
-	Agreements *[]Agreement `json:"agreements,omitempty"`
+	Agreements *[]NeededAgreement `json:"agreements,omitempty"`
 
 	// Button Which words the button must have. A button that names only today's amount is not enough if another payment follows, even
 	// one that is not certain. Treat a value that you do not know as `order_with_obligation_to_pay`. A payment by the method

@@ -71,7 +71,7 @@ export type KnownCardPresentation = "embedded" | "none";
 export type CardPresentation = KnownCardPresentation | (string & {});
 export type KnownProblemThen = "fix_request" | "correct_input" | "send_again" | "read_again" | "start_again" | "log_in" | "captcha";
 export type ProblemThen = KnownProblemThen | (string & {});
-export type KnownProblemCode = "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "agreement_missing" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
+export type KnownProblemCode = "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "no_confirmation" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "agreement_missing" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
 export type ProblemCode = KnownProblemCode | (string & {});
 export type KnownFieldCode = "required" | "blank" | "invalid" | "unreadable" | "characters" | "duplicate" | "unexpected" | "unknown_member" | "unknown_parameter" | "type" | "format" | "one_of" | "too_short" | "too_long" | "too_few" | "too_many" | "too_small" | "too_large" | "date" | "date_too_early" | "date_too_late" | "birth_date" | "email" | "phone" | "postal_code" | "country" | "url" | "origin" | "bic" | "iban" | "iban_country" | "iban_length" | "iban_account" | "iban_check_digits" | "card_number" | "guessable" | "challenge" | "cursor" | "amounts" | "not_offered" | "not_for_buyer" | "age_restricted" | "debt" | "item_failed" | "cart_full" | "no_direct_debit" | "one_debit_day" | "debit_day" | "club" | "staff_key" | "logged_in" | "link_ended" | "code_wrong" | "access_token" | "not_accepted" | "bank_refused" | "agreement_missing";
 export type FieldCode = KnownFieldCode | (string & {});
@@ -627,6 +627,35 @@ export interface paths {
          *     `cart.revision` has changed.
          */
         get: operations["getCartSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/registrations/{id}/confirmation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the confirmation of the contract
+         * @description Returns what was concluded with a completed registration: the order and its payments, what the buyer agreed to, the
+         *     mandate, the seller, and the instructions for a withdrawal with the model form. It is made once, in the language of the
+         *     payment's request, and never changes: each response has the same bytes. With `Accept: text/html`, as a link in a browser
+         *     sends it, it is a page that can be printed and kept; it loads nothing from elsewhere. The same page is mailed to the buyer.
+         *
+         *     It can be read as long as the registration. The buyer keeps the mail; the club keeps the confirmation for the time that
+         *     the operator sets, and gives it out.
+         */
+        get: operations["getConfirmation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2226,7 +2255,7 @@ export interface components {
              * @description What a payment must agree to now: link each document above the essentials, and send all of them as the payment's
              *     `agreements`. While a payment is in progress, what was agreed when it started. Absent if the club has no documents.
              */
-            agreements?: components["schemas"]["Agreement"][];
+            agreements?: components["schemas"]["NeededAgreement"][];
         };
         /**
          * @description Which words the button must have. A button that names only today's amount is not enough if another payment follows, even
@@ -2301,6 +2330,192 @@ export interface components {
          * @example contract
          */
         WithdrawalStart: KnownWithdrawalStart | Later;
+        /**
+         * @description The confirmation of a contract on a durable medium (Directive 2011/83/EU, article 8(7)). It never changes.
+         * @example {
+         *       "registrationId": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
+         *       "concludedAt": "2030-01-15T10:00:05Z",
+         *       "language": "en",
+         *       "club": {
+         *         "name": "Lumen Paris Bastille",
+         *         "address": {
+         *           "street": "14 rue de la Roquette",
+         *           "postalCode": "75011",
+         *           "city": "Paris",
+         *           "country": "FR"
+         *         }
+         *       },
+         *       "trader": {
+         *         "name": "Lumen Fitness SAS",
+         *         "registrationNumber": "552 100 554 RCS Paris",
+         *         "vatId": "FR83552100554",
+         *         "address": {
+         *           "street": "1 rue de Rivoli",
+         *           "postalCode": "75004",
+         *           "city": "Paris",
+         *           "country": "FR"
+         *         },
+         *         "email": "contact@lumen.example"
+         *       },
+         *       "buyer": {
+         *         "number": "11-001007",
+         *         "givenName": "Ada"
+         *       },
+         *       "order": {
+         *         "button": "pay_now",
+         *         "items": [
+         *           {
+         *             "name": "Quarter Pass, paid once",
+         *             "price": {
+         *               "amount": 14900,
+         *               "currency": "EUR"
+         *             },
+         *             "commitment": "P3M",
+         *             "startDate": "2030-01-15",
+         *             "withdrawal": {
+         *               "right": true,
+         *               "from": "contract",
+         *               "until": "2030-01-29"
+         *             }
+         *           }
+         *         ],
+         *         "dueNow": {
+         *           "amount": 14900,
+         *           "currency": "EUR"
+         *         },
+         *         "debits": [],
+         *         "total": {
+         *           "amount": 14900,
+         *           "currency": "EUR"
+         *         },
+         *         "minimumTerm": "P3M",
+         *         "basis": "exact"
+         *       },
+         *       "payment": {
+         *         "method": "card",
+         *         "total": {
+         *           "amount": 14900,
+         *           "currency": "EUR"
+         *         }
+         *       },
+         *       "agreements": [
+         *         {
+         *           "document": "terms",
+         *           "version": "2026-11",
+         *           "language": "en",
+         *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *           "agreedAt": "2030-01-15T09:59:40Z"
+         *         }
+         *       ],
+         *       "withdrawal": {
+         *         "text": "To withdraw, declare clearly that you do.",
+         *         "form": "To: Lumen Fitness SAS"
+         *       },
+         *       "sha256": "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+         *     }
+         */
+        Confirmation: {
+            /** Format: uuid */
+            registrationId: string;
+            /** @description When the club system recorded the payment, which concludes the contract. */
+            concludedAt: components["schemas"]["Instant"];
+            /** @description Of the texts. */
+            language: string;
+            club: components["schemas"]["Trader"];
+            /** @description Absent if the operator does not give it. */
+            trader?: components["schemas"]["Trader"];
+            /** @description The club's consumer mediator. Absent if the operator gives none. */
+            mediator?: {
+                name: components["schemas"]["Words"];
+                url: components["schemas"]["Url"];
+            };
+            /** @description The buyer, as far as Frontdesk keeps it; the club has the rest under the number. */
+            buyer: {
+                number: components["schemas"]["Words"];
+                givenName?: components["schemas"]["Words"];
+            };
+            order: components["schemas"]["ConfirmedOrder"];
+            payment: {
+                method: components["schemas"]["PaymentMethod"];
+                total: components["schemas"]["Money"];
+                /** @description Of `later`: the amount must be paid by then. */
+                dueDate?: components["schemas"]["Date"];
+            };
+            /** @description What the buyer agreed to. The mail has the same bytes attached. */
+            agreements: components["schemas"]["ConfirmedAgreement"][];
+            mandate?: components["schemas"]["ConfirmedMandate"];
+            /** @description How to withdraw. Empty if there is no right of withdrawal for any item. */
+            withdrawal: {
+                text?: components["schemas"]["Prose"];
+                /** @description The model withdrawal form (annex I (B) of the directive). */
+                form?: components["schemas"]["Prose"];
+            };
+            /** @description Of the confirmation as a page, which is what was mailed. */
+            sha256: components["schemas"]["SHA256"];
+        };
+        /** @description The `order` of the registration as the buyer saw it when they paid, with the withdrawal periods of the contract. */
+        ConfirmedOrder: {
+            button: components["schemas"]["OrderButton"];
+            items: {
+                name: components["schemas"]["Words"];
+                /** @description What was due for it with the order. */
+                price: components["schemas"]["Money"];
+                commitment?: components["schemas"]["Duration"];
+                startDate?: components["schemas"]["Date"];
+                /** @description The price depended on the buyer's tags or debt. */
+                personalised?: boolean;
+                withdrawal: components["schemas"]["Withdrawal"];
+            }[];
+            dueNow: components["schemas"]["Money"];
+            debits: {
+                date: components["schemas"]["Date"];
+                price: components["schemas"]["Money"];
+                basis: components["schemas"]["ScheduleBasis"];
+            }[];
+            recurrence?: {
+                from: components["schemas"]["Date"];
+                every: components["schemas"]["Duration"];
+                day?: components["schemas"]["MonthDay"];
+                price: components["schemas"]["Money"];
+                basis: components["schemas"]["ScheduleBasis"];
+            }[];
+            total?: components["schemas"]["Money"];
+            minimumTerm?: components["schemas"]["Duration"];
+            renewal?: components["schemas"]["Words"];
+            notice?: components["schemas"]["Words"];
+            basis: components["schemas"]["ScheduleBasis"];
+        };
+        ConfirmedAgreement: {
+            document: components["schemas"]["DocumentName"];
+            version: components["schemas"]["Words"];
+            language: string;
+            sha256: components["schemas"]["SHA256"];
+            agreedAt: components["schemas"]["Instant"];
+        };
+        /** @description The direct debit mandate. Absent if nothing is debited. */
+        ConfirmedMandate: {
+            /** @description As of the registration's mandate. */
+            type: string;
+            /** @description Absent while the club has assigned none. */
+            reference?: components["schemas"]["Words"];
+            creditor: {
+                name: components["schemas"]["Words"];
+                identifier?: components["schemas"]["Words"];
+                address?: components["schemas"]["PostalAddress"];
+            };
+            /** @description The masked account number. */
+            iban: components["schemas"]["Words"];
+            signedAt?: components["schemas"]["Instant"];
+            /**
+             * Format: int32
+             * @description How many days before a debit it is announced.
+             */
+            preNotificationDays: number;
+            /** @description The authorisation that the code signed. */
+            text?: components["schemas"]["Prose"];
+            sha256?: components["schemas"]["SHA256"];
+            validFrom?: components["schemas"]["Date"];
+        };
         /**
          * @description The registration that was started or resumed, with its token.
          * @example {
@@ -2932,6 +3147,19 @@ export interface components {
          * @example q0WDkV3nUf7s2aYH
          */
         CartRevision: string;
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "document": "terms",
+         *           "version": "2026-11",
+         *           "language": "fr",
+         *           "url": "https://signup.your-club/v1/clubs/11/documents/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+         *         }
+         *       ]
+         *     }
+         */
         DocumentList: {
             items: components["schemas"]["Document"][];
             stale?: components["schemas"]["Stale"];
@@ -2997,6 +3225,10 @@ export interface components {
          */
         Agreements: components["schemas"]["Agreement"][];
         Agreement: {
+            document: components["schemas"]["DocumentName"];
+            version: components["schemas"]["DocumentVersion"];
+        };
+        NeededAgreement: {
             document: components["schemas"]["DocumentName"];
             version: components["schemas"]["DocumentVersion"];
         };
@@ -3315,6 +3547,7 @@ export interface components {
          *     | `key_reused` | 422 | `never` | `fix_request` | the `Idempotency-Key` was used with another request | fix the client: use a new key for each intended action |
          *     | `key_in_use` | 409 | `after` | `send_again` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same request again with the same key |
          *     | `conflict` | 409 | `never` | `read_again` | another request changed the registration at the same time | read the registration, and send the same request again if it is still wanted |
+         *     | `no_confirmation` | 409 | `never` | `read_again` | the registration is not completed; or it is, and an outage has lost what its confirmation would say | read the registration, and follow its payment; of a completed one, refer to the mail or the club |
          *     | `cart_frozen` | 409 | `never` | `read_again` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
          *     | `cart_empty` | 409 | `never` | `read_again` | the cart has no items to pay for | return to the offers |
          *     | `cart_invalid` | 409 | `never` | `read_again` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
@@ -3688,6 +3921,10 @@ export type Order = components['schemas']['Order'];
 export type OrderEssentials = components['schemas']['OrderEssentials'];
 export type OrderItem = components['schemas']['OrderItem'];
 export type Withdrawal = components['schemas']['Withdrawal'];
+export type Confirmation = components['schemas']['Confirmation'];
+export type ConfirmedOrder = components['schemas']['ConfirmedOrder'];
+export type ConfirmedAgreement = components['schemas']['ConfirmedAgreement'];
+export type ConfirmedMandate = components['schemas']['ConfirmedMandate'];
 export type StartedRegistration = components['schemas']['StartedRegistration'];
 export type StreamData = components['schemas']['StreamData'];
 export type StreamEnd = components['schemas']['StreamEnd'];
@@ -3738,6 +3975,7 @@ export type LanguageCode = components['schemas']['LanguageCode'];
 export type Sha256 = components['schemas']['SHA256'];
 export type Agreements = components['schemas']['Agreements'];
 export type Agreement = components['schemas']['Agreement'];
+export type NeededAgreement = components['schemas']['NeededAgreement'];
 export type RecordedAgreement = components['schemas']['RecordedAgreement'];
 export type BuyAgain = components['schemas']['BuyAgain'];
 export type StartCardPayment = components['schemas']['StartCardPayment'];
@@ -5183,6 +5421,55 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["CartSchedule"];
                 };
+            };
+            429: components["responses"]["Limited"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getConfirmation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the last response.
+                 * @example "k2l9Jx0mQe7rTn4c"
+                 */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The confirmation, as JSON or as a page. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    Vary: components["headers"]["Vary"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Confirmation"];
+                    "text/html": unknown;
+                };
+            };
+            /** @description The version in `If-None-Match` is current. The response has no body. */
+            304: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    Vary: components["headers"]["Vary"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];

@@ -132,7 +132,7 @@ func TestResponsesMayGrow(t *testing.T) {
 // document is its own.
 func hasExample(content openapi3.Content) bool {
 	for kind, media := range content {
-		page := kind == "text/html" || kind == "application/yaml"
+		page := slices.Contains([]string{"text/html", "text/plain", "application/pdf", "application/yaml"}, kind)
 		if !page && media.Example == nil && len(media.Examples) == 0 && media.Schema.Value.Example == nil {
 			return false
 		}

@@ -127,8 +127,11 @@ type seenCart struct {
 }
 
 // AgreementsOf returns the agreements to all documents that the order of a registration needs.
-func AgreementsOf(registration api.Registration) []api.Agreement {
-	return Value(Value(registration.Order).Agreements)
+func AgreementsOf(registration api.Registration) (all []api.Agreement) {
+	for _, needed := range Value(Value(registration.Order).Agreements) {
+		all = append(all, api.Agreement(needed))
+	}
+	return all
 }
 
 // withCart adds to the body of a payment which cart the front end saw, and what its buyer agrees to; one that saw none reads it first.

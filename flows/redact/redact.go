@@ -22,9 +22,9 @@ var allowed = map[string]bool{
 	"traceId": true, "method": true, "route": true, "path": true, "status": true,
 	"code": true, "ms": true, "error": true, "repeated": true, "readError": true, "kind": true, "tokenSent": true,
 	// the journey
-	"registration": true, "payment": true, "document": true, "from": true, "to": true, "reason": true, "outcome": true, "state": true, "finding": true,
+	"registration": true, "payment": true, "from": true, "to": true, "reason": true, "outcome": true, "state": true, "finding": true,
 	"event": true, "type": true, "subscriber": true, "erased": true, "kept": true, "unread": true,
-	"repeatedBy": true, "mandate": true, "processorId": true, "mail": true, "ours": true, "statement": true,
+	"document": true, "repeatedBy": true, "mandate": true, "processorId": true, "mail": true, "ours": true, "statement": true,
 	// dependencies
 	"operation": true, "took": true, "found": true, "left": true, "club": true, "why": true, "address": true,
 	"sent": true, "validated": true, "hourly": true, "daily": true,
