@@ -192,6 +192,8 @@ type Contact struct {
 	MobileEnding string `json:"mobileEnding,omitempty"` // the number's last two digits
 	Masked       Masked `json:"masked,omitzero"`        // only what the visitor entered
 
+	// Entered is the e-mail address that the visitor entered, to which the confirmation goes.
+	Entered string `json:"entered,omitempty"`
 	// Email is the e-mail address that the visitor entered, while the contact lacks it. Empty: it has its address.
 	Email string `json:"email,omitempty"`
 	// EmailInUse: the club system refused the address, because another contact has it. The visitor does not learn that, and has not

@@ -40,22 +40,22 @@ function buttons({ next, order }: api.Registration): string {
 /** A way to pay. */
 function way(method: api.Payment["method"], order?: api.Order, latestDueDate?: string): string[] {
   switch (method) {
-    case "card": return [`${orderWords(order)} (pay by card)`];
+    case "card": return [`${orderWords(order?.button)} (pay by card)`];
     case "later": return [`Order with obligation to pay (by ${latestDueDate})`];
-    case "free": return [orderWords(order)];
+    case "free": return [orderWords(order?.button)];
     case "desk": return ["paid at the desk"];
     default: method satisfies api.Later; return [];
   }
 }
 
 /** The words of the button that orders. The terms in `order.essentials` stand directly above it. */
-function orderWords(order?: api.Order): string {
-  switch (order?.button) {
+function orderWords(button?: api.Order["button"]): string {
+  switch (button) {
     case "pay_now": return "Pay now";
     case "free": return "Sign up for free";
     case "order_with_obligation_to_pay":
     case undefined: return "Order with obligation to pay";
-    default: order satisfies { button: api.Later }; return "Order with obligation to pay";
+    default: button satisfies api.Later; return "Order with obligation to pay";
   }
 }
 

@@ -91,7 +91,7 @@ func TestPaymentExamples(t *testing.T) {
 		t.Errorf("there are %d examples", len(examples))
 	}
 	client, _ := frontdesktest.NewWorld(t)
-	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	later := time.Now().AddDate(0, 0, 20).Format(time.DateOnly) // after the days of a withdrawal
 	due := time.Now().AddDate(0, 1, 0).Format(time.DateOnly)
 	for name, example := range examples {
 		body := example.Value.Value.(map[string]any)
@@ -105,7 +105,7 @@ func TestPaymentExamples(t *testing.T) {
 		}
 		var registration api.Registration
 		client.Do("POST", "/v1/registrations", api.StartRegistration{
-			ClubId: client.Club(), Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer, StartDate: &tomorrow}},
+			ClubId: client.Club(), Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer, StartDate: &later}},
 		}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 		client.Token = *registration.Token
 		response := client.RequestPayment(registration.Id, example.Value.Value, frontdesktest.StaffKey())

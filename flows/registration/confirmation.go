@@ -76,11 +76,10 @@ func (s *Service) mailConfirmation(ctx context.Context, r *flows.Registration, c
 	return flows.StorageFailed(err)
 }
 
-// addressOf returns the e-mail address of a registration's buyer: what the visitor entered, which only the club system has as soon as it
-// accepted it, or a known contact's.
+// addressOf returns the e-mail address of a registration's buyer: what the visitor entered, or a known contact's.
 func (s *Service) addressOf(ctx context.Context, r *flows.Registration) (string, error) {
-	if r.Contact.Email != "" {
-		return r.Contact.Email, nil
+	if r.Contact.Entered != "" {
+		return r.Contact.Entered, nil
 	}
 	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {

@@ -96,7 +96,7 @@ func takeContact(r *flows.Registration, contact club.Contact, person flows.Perso
 		return
 	}
 	r.Draft.Contact = flows.ContactOf(contact)
-	r.Draft.Contact.Masked = person.Masked()
+	r.Draft.Contact.Masked, r.Draft.Contact.Entered = person.Masked(), person.Email
 	if contact.Email == "" {
 		r.Draft.Contact.Email = person.Email
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/schedule"
@@ -48,21 +50,26 @@ func (c *Contacts) subscriptions(ctx context.Context, identity flows.ContactIden
 	if err != nil {
 		return at, nil, err
 	}
-	contact, err := c.cfg.readContact(ctx, at.Scope, identity.IRI())
-	if err != nil {
-		return at, nil, notIdentified(err, flows.DetailContactUnread)
-	}
-	if err := checkHome(contact, at); err != nil {
+	var listed []club.Subscription
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.Go(func() error {
+		contact, err := c.cfg.readContact(ctx, at.Scope, identity.IRI())
+		return cmp.Or(notIdentified(err, flows.DetailContactUnread), checkHome(contact, at))
+	})
+	reads.Go(func() (err error) {
+		listed, err = c.cfg.Club.ListSubscriptions(ctx, at.Scope, identity.IRI())
+		if lacksOperation(err) {
+			listed, err = nil, nil
+		}
+		return flows.ClubFailed(err, flows.DetailMembershipsUnread)
+	})
+	if err := reads.Wait(); err != nil {
 		return at, nil, err
-	}
-	listed, err := c.cfg.Club.ListSubscriptions(ctx, at.Scope, identity.IRI())
-	if lacksOperation(err) {
-		return at, nil, nil
 	}
 	for i := range listed {
 		listed[i].NoticePeriod = cmp.Or(listed[i].NoticePeriod, at.Contract.NoticePeriod)
 	}
-	return at, listed, flows.ClubFailed(err, flows.DetailMembershipsUnread)
+	return at, listed, nil
 }
 
 // lacksOperation reports whether an installation refuses an operation that only some have.
