@@ -2,8 +2,10 @@ package mail
 
 import (
 	"fmt"
-	"html/template"
 	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 )
 
 // Page is what a mail says, in one language, from top to bottom. Everything is plain text.
@@ -27,17 +29,9 @@ type Fact struct{ Name, Value string }
 // Link leads to a page. Its text says where.
 type Link struct{ Text, URL string }
 
-// layout is one column of text with the reader's own fonts, and nothing that is loaded. Colours follow the reader's light or
-// dark mode; headings, lists of facts and the language are there for screen readers.
-var layout = template.Must(template.New("mail").Parse(`<!doctype html>
-<html lang="{{.Language}}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="supported-color-schemes" content="light dark">
-<title>{{.Title}}</title>
-<style>
+// style is one column of text with the reader's own fonts, and nothing that is loaded. Colours follow the reader's light or
+// dark mode.
+const style = `
 :root { color-scheme: light dark; supported-color-schemes: light dark }
 body { margin: 0; padding: 24px 16px; background: #ffffff; color: #1b1b1f; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
 main { max-width: 600px; margin: 0 auto }
@@ -61,29 +55,49 @@ tr { break-inside: avoid }
   th, td { border-color: #4a4a52 }
   a { color: #9cc2ff }
 }
-</style>
-</head>
-<body>
-<main>
-<h1>{{.Title}}</h1>
-{{range .Blocks}}{{with .Heading}}<h2>{{.}}</h2>
-{{end}}{{range .Paragraphs}}<p>{{.}}</p>
-{{end}}{{with .Facts}}<table>
-{{range .}}<tr><th scope="row">{{.Name}}</th><td>{{.Value}}</td></tr>
-{{end}}</table>
-{{end}}{{with .Link}}<p><a href="{{.URL}}">{{.Text}}</a></p>
-{{end}}{{end}}</main>
-</body>
-</html>
-`))
+`
 
-// Render returns a page as HTML and as text; both say the same.
+// Render returns a page as HTML and as text; both say the same. Headings, tables of facts and the language are there for screen
+// readers.
 func Render(page Page) (html, text string) {
 	var written strings.Builder
-	if err := layout.Execute(&written, page); err != nil {
-		panic(err) // a builder accepts everything, and the template fits its type
+	if err := page.html().Render(&written); err != nil {
+		panic(err) // a builder accepts everything
 	}
 	return written.String(), page.text()
+}
+
+func (p Page) html() g.Node {
+	return h.Doctype(h.HTML(h.Lang(p.Language),
+		h.Head(
+			h.Meta(h.Charset("utf-8")),
+			h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
+			h.Meta(h.Name("color-scheme"), h.Content("light dark")),
+			h.Meta(h.Name("supported-color-schemes"), h.Content("light dark")),
+			h.TitleEl(g.Text(p.Title)),
+			h.StyleEl(g.Raw(style)),
+		),
+		h.Body(h.Main(h.H1(g.Text(p.Title)), g.Map(p.Blocks, Block.html))),
+	))
+}
+
+func (b Block) html() g.Node {
+	parts := g.Group{}
+	if b.Heading != "" {
+		parts = append(parts, h.H2(g.Text(b.Heading)))
+	}
+	for _, paragraph := range b.Paragraphs {
+		parts = append(parts, h.P(g.Text(paragraph)))
+	}
+	if len(b.Facts) > 0 {
+		parts = append(parts, h.Table(g.Map(b.Facts, func(fact Fact) g.Node {
+			return h.Tr(h.Th(g.Attr("scope", "row"), g.Text(fact.Name)), h.Td(g.Text(fact.Value)))
+		})))
+	}
+	if b.Link != nil {
+		parts = append(parts, h.P(h.A(h.Href(b.Link.URL), g.Text(b.Link.Text))))
+	}
+	return parts
 }
 
 func (p Page) text() string {
