@@ -74,14 +74,14 @@ const (
 
 // periods are the texts of a duration by its last letter, and documents those of an agreement's documents.
 var (
-	periods = map[byte]text.ContractCode{'D': "period_days", 'W': "period_weeks", 'M': "period_months", 'Y': "period_years"}
+	periods = map[byte]text.ContractCode{'D': codePeriodDays, 'W': codePeriodWeeks, 'M': codePeriodMonths, 'Y': codePeriodYears}
 
 	documents = map[flows.DocumentName]text.ContractCode{
-		flows.DocumentTerms:                 "document_terms",
-		flows.DocumentPrivacy:               "document_privacy",
-		flows.DocumentWithdrawalInformation: "document_withdrawal_information",
-		flows.DocumentEarlyStartRequest:     "document_early_start_request",
-		flows.DocumentMandateText:           "document_mandate_text",
+		flows.DocumentTerms:                 codeDocumentTerms,
+		flows.DocumentPrivacy:               codeDocumentPrivacy,
+		flows.DocumentWithdrawalInformation: codeDocumentWithdrawalInformation,
+		flows.DocumentEarlyStartRequest:     codeDocumentEarlyStartRequest,
+		flows.DocumentMandateText:           codeDocumentMandateText,
 	}
 )
 

@@ -1,0 +1,16 @@
+package contract
+
+import "frontdesk/flows/text"
+
+// The codes of the texts that tables name.
+const (
+	codePeriodDays                    text.ContractCode = "period_days"
+	codePeriodWeeks                   text.ContractCode = "period_weeks"
+	codePeriodMonths                  text.ContractCode = "period_months"
+	codePeriodYears                   text.ContractCode = "period_years"
+	codeDocumentTerms                 text.ContractCode = "document_terms"
+	codeDocumentPrivacy               text.ContractCode = "document_privacy"
+	codeDocumentWithdrawalInformation text.ContractCode = "document_withdrawal_information"
+	codeDocumentEarlyStartRequest     text.ContractCode = "document_early_start_request"
+	codeDocumentMandateText           text.ContractCode = "document_mandate_text"
+)
