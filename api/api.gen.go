@@ -3038,7 +3038,7 @@ type OrderItem struct {
 	Name Words `json:"name"`
 
 	// Personalised The price depends on the buyer's tags or debt by a rule of the club (Directive 2011/83/EU, article 6(1)(ea)): it
-	// differs from what everybody else is offered, or nobody else is offered this. Tell the buyer. Absent if it does not.
+	// differs from what everybody else is offered, or no other buyer is offered this. Tell the buyer. Absent if it does not.
 	Personalised *bool `json:"personalised,omitempty"`
 
 	// Price What is due for it now.
@@ -3969,7 +3969,7 @@ type Statement struct {
 	// EndDate The last day of the membership, which the club system ends when the cancellation is confirmed. Absent if the club answers the statement instead.
 	EndDate *Date `json:"endDate,omitempty"`
 
-	// Id Random: whoever has it may confirm the statement.
+	// Id Random: its holder may confirm the statement.
 	Id Id `json:"id"`
 
 	// Kind `withdrawal`: from a contract, within the withdrawal period. `cancellation`: of a contract, with its notice or for good cause.

@@ -6,7 +6,8 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// OnlineState is the state of an online cancellation: planned ─→ sending ─→ carried out, refused or in doubt. An operator ends a doubt.
+// OnlineState is the state of an online cancellation: planned ─→ sending ─→ carried out, refused or in doubt.
+// An operator ends a doubt.
 type OnlineState string
 
 // The states of an online cancellation.

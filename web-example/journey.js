@@ -178,7 +178,7 @@ export async function loadDetails(clubId) {
 }
 
 /**
- * Reads what the club's buyers agree to, in the visitor's language. Nobody can order without it.
+ * Reads what the club's buyers agree to, in the visitor's language. No order is possible without it.
  * @param {string | undefined} clubId
  */
 export async function loadDocuments(clubId) {

@@ -2308,7 +2308,7 @@ export interface components {
             withdrawal: components["schemas"]["Withdrawal"];
             /**
              * @description The price depends on the buyer's tags or debt by a rule of the club (Directive 2011/83/EU, article 6(1)(ea)): it
-             *     differs from what everybody else is offered, or nobody else is offered this. Tell the buyer. Absent if it does not.
+             *     differs from what everybody else is offered, or no other buyer is offered this. Tell the buyer. Absent if it does not.
              */
             personalised?: boolean;
         };
@@ -3100,7 +3100,7 @@ export interface components {
             postalAddress?: components["schemas"]["Prose"];
         };
         Statement: {
-            /** @description Random: whoever has it may confirm the statement. */
+            /** @description Random: its holder may confirm the statement. */
             id: components["schemas"]["Id"];
             kind: components["schemas"]["StatementKind"];
             state: components["schemas"]["StatementState"];

@@ -175,7 +175,7 @@ func TestAgreementsOutliveChanges(t *testing.T) {
 	}
 }
 
-// rewrite replaces a text in a file beside the operator's.
+// rewrite replaces a text in a file next to the operator's.
 func rewrite(t *testing.T, clubs, name, old, text string) {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(clubs), name)

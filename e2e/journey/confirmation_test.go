@@ -12,7 +12,7 @@ import (
 )
 
 // TestConfirmation: a registration has no confirmation before it is completed. Then its holder gets the same bytes every time, as JSON and
-// as a page that needs nothing else, and nobody else gets any.
+// as a page that needs nothing else, and no other caller gets any.
 func TestConfirmation(t *testing.T) {
 	t.Parallel()
 	for method, pay := range map[string]func(*frontdesktest.Client) api.Registration{

@@ -43,7 +43,7 @@ func confirmed(t *testing.T, client *frontdesktest.Client, path string) (acknowl
 	return acknowledgement
 }
 
-// TestWithdrawal: the two steps without an account. Nobody learns from them whether the person is a member: status, headers and members of
+// TestWithdrawal: the two steps without an account. A stranger does not learn from them whether the person is a member: status, headers and members of
 // the responses are the same for a stranger, and neither waits for the club system.
 func TestWithdrawal(t *testing.T) {
 	t.Parallel()
@@ -54,7 +54,7 @@ func TestWithdrawal(t *testing.T) {
 	anonymous := *client
 	anonymous.Token = ""
 	person := frontdesktest.Person()
-	client.Control("PUT", "faults", []clubsim.Fault{{Kind: "hang"}}).Into(http.StatusOK, nil) // whoever asks the club system waits
+	client.Control("PUT", "faults", []clubsim.Fault{{Kind: "hang"}}).Into(http.StatusOK, nil) // each call to the club system waits
 	var shapes []string
 	for _, body := range []api.NewWithdrawal{
 		{Name: new(person.GivenName + " " + person.FamilyName), Email: &person.Email, Contract: new(member.Contact.Number)},
@@ -172,7 +172,7 @@ func expectMail(t *testing.T, client *frontdesktest.Client, acknowledgement stri
 	}
 }
 
-// TestStatementOfContact: a contact whom the club's own login identifies need not say who they are. A token that is not valid is refused.
+// TestStatementOfContact: a contact identified by the club's own login need not say who they are. A token that is not valid is refused.
 func TestStatementOfContact(t *testing.T) {
 	t.Parallel()
 	client := world(t)
@@ -185,7 +185,7 @@ func TestStatementOfContact(t *testing.T) {
 	}
 	anonymous := *client
 	anonymous.Token = ""
-	confirmed(t, &anonymous, path) // whoever has the id may confirm
+	confirmed(t, &anonymous, path) // the id alone permits to confirm
 	other, _ := stated(t, customer, "cancellation", `{"name":"Ada Lovelace","email":"countess@example.com"}`)
 	if got := other.Statement; got.Name != "Ada Lovelace" || got.Email != "countess@example.com" {
 		t.Errorf("the contact's own words became %+v", got)

@@ -27,7 +27,7 @@ func clubsWith(t *testing.T, name, old, text string) string {
 	return clubs
 }
 
-// TestLiveRefusesDocuments: live mode starts with no document that nobody may agree to, and with no club that lacks one.
+// TestLiveRefusesDocuments: live mode starts with no document that is a placeholder, and with no club that lacks one.
 func TestLiveRefusesDocuments(t *testing.T) {
 	t.Parallel()
 	l := frontdesktest.NewLive(t)

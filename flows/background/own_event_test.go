@@ -157,7 +157,7 @@ func (w *world) verifyNow(payment *flows.Payment) {
 	})
 }
 
-// TestAnnouncementFails: a recorded payment of which not everything could be announced is verified all the same, and announced after a
+// TestAnnouncementFails: a recorded payment of which not everything could be announced is still verified, and announced after a
 // pause.
 func TestAnnouncementFails(t *testing.T) {
 	t.Parallel()
@@ -211,7 +211,7 @@ func TestDoubtIsAnnounced(t *testing.T) {
 	}
 }
 
-// TestOldPaymentIsNotAnnounced: what was recorded days ago is no news, as after an upgrade.
+// TestOldPaymentIsNotAnnounced: what was recorded days ago is not announced, as after an upgrade.
 func TestOldPaymentIsNotAnnounced(t *testing.T) {
 	t.Parallel()
 	world, to := newWorld(t), newAudience(t)

@@ -14,7 +14,7 @@ import (
 
 const (
 	// openWorkers are not bounded by the processor: they wait for other systems. They take at most half of the places that
-	// newcomers may fill after a start, so that payments alone turn nobody away.
+	// newcomers may fill after a start, so that payments alone turn no visitor away.
 	openWorkers = 80
 	// openLease is how long a payment is delayed by a gateway that dies with it. It is below what an advance takes at most: a
 	// second one at the same time is harmless.

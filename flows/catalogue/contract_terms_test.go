@@ -54,7 +54,7 @@ func TestContractTermsProblems(t *testing.T) {
 	}
 }
 
-// TestContractTermsOfAClub: a club's own terms override the defaults, type by type, and what nobody says follows the law.
+// TestContractTermsOfAClub: a club's own terms override the defaults, type by type, and what is left out follows the law.
 func TestContractTermsOfAClub(t *testing.T) {
 	t.Parallel()
 	clubs := must(t, func() (*catalogue.Directory, error) {

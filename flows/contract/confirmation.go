@@ -32,7 +32,7 @@ type confirmed struct {
 	SHA256         string       `json:"sha256"` // of the confirmation as HTML, hex
 }
 
-// party is a side of the contract, or whom it names. Empty members are not known.
+// party is a side of the contract, or a party that it names. Empty members are not known.
 type party struct {
 	Name               string   `json:"name"`
 	LegalForm          string   `json:"legalForm,omitempty"`

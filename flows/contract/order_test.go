@@ -136,7 +136,7 @@ func TestTermsOfAnOrder(t *testing.T) {
 	}
 }
 
-// TestLastWithdrawalDay: the first day does not count, and the last one is no Saturday and no Sunday.
+// TestLastWithdrawalDay: the first day does not count, and the last one is never on a weekend.
 func TestLastWithdrawalDay(t *testing.T) {
 	t.Parallel()
 	for made, want := range map[string]string{

@@ -249,7 +249,7 @@ func (w writer) form() mail.Block {
 	return block
 }
 
-// addressee is to whom a withdrawal is declared, on one line: the trader, or else the club.
+// addressee is the party to which a withdrawal is declared, on one line: the trader, or else the club.
 func (w writer) addressee() string {
 	to := w.in.Club
 	if w.in.Trader != nil {

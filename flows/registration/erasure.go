@@ -293,7 +293,7 @@ func (s *Service) erasePersonsStatements(ctx context.Context, names []string, re
 	return s.eraseStatements(ctx, ids, report)
 }
 
-// eraseStatements erases the statements that nobody confirmed. The others are proofs, and are kept.
+// eraseStatements erases the statements that were not confirmed. The others are proofs, and are kept.
 func (s *Service) eraseStatements(ctx context.Context, ids []string, report *ErasureReport) error {
 	for _, id := range ids {
 		if slices.Contains(report.statements, id) {

@@ -60,7 +60,7 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 			return registration.NextPoll(s.cfg.Now()), err // a payment has begun
 		} // after another failure, it stays unconfirmed
 	}
-	quiet := *registration // what is read below is no change by the visitor
+	quiet := *registration // what is read below is not a change by the visitor
 	changed, err := s.reread(ctx, registration, at)
 	if err == nil && changed {
 		err = flows.StorageFailed(s.cfg.Store.AmendRegistration(ctx, registration))

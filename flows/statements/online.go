@@ -39,7 +39,7 @@ func (s *Service) plan(ctx context.Context, in Request) (*flows.OnlineCancellati
 	return planned, nil
 }
 
-// claim reserves the one attempt at a planned cancellation, and says so: whoever saves the claim sends it. The notice period counts from
+// claim reserves the one attempt at a planned cancellation, and says so: the gateway that saves the claim sends it. The notice period counts from
 // now, so that midnight may have moved the last day.
 func (s *Service) claim(statement *flows.Statement, now time.Time) bool {
 	if statement.Online == nil {

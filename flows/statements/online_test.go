@@ -24,7 +24,7 @@ func online(world *flowstest.World, change func(*clubsim.Settings)) {
 	}
 }
 
-// cancel states a cancellation of a member whom the club's login identifies.
+// cancel states a cancellation of a member identified by the club's login.
 func (d *desk) cancel(persona, membership, wanted string) (*flows.Statement, string) {
 	d.world.Helper()
 	id := d.world.Persona(persona).ContactID
@@ -110,7 +110,7 @@ func expectEnded(world *flowstest.World, want int, date string) {
 	}
 }
 
-// TestGatewayDiesWhileCancelling: a gateway that dies between its claim and the outcome leaves a doubt, which nobody sends again and an
+// TestGatewayDiesWhileCancelling: a gateway that dies between its claim and the outcome leaves a doubt, which is not sent again and an
 // operator ends.
 func TestGatewayDiesWhileCancelling(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestGatewayDiesWhileCancelling(t *testing.T) {
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				_, _ = dead.Confirm(world.Context(), "demo", flows.Cancellation, secret) // nobody hears of it
+				_, _ = dead.Confirm(world.Context(), "demo", flows.Cancellation, secret) // its response is lost
 			}()
 			<-reached
 			world.Clock.Advance(2 * time.Minute)

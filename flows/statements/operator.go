@@ -39,7 +39,7 @@ type Summary struct {
 	Type         string               `json:"type,omitempty"`         // of a cancellation: ordinary or extraordinary
 	RequestedEnd string               `json:"requestedEnd,omitempty"` // YYYY-MM-DD; empty: the earliest possible day
 	EndDate      string               `json:"endDate,omitempty"`      // as the person has read it
-	Online       *Online              `json:"online,omitempty"`       // what the club system did by itself
+	Online       *Online              `json:"online,omitempty"`       // the outcome of the online cancellation
 	Outcome      *flows.Outcome       `json:"outcome,omitempty"`
 	Version      int64                `json:"version"`
 }

@@ -13,7 +13,7 @@ type Audit struct {
 	PaymentsSettlingNothing []UnallocatedPayment `json:"paymentsSettlingNothing"`
 	UndeliverableSMS        []UndeliverableSMS   `json:"undeliverableSms"`    // messages to contacts without a valid mobile number
 	ContactsSignedTwice     []SignedTwice        `json:"contactsSignedTwice"` // contacts with several signed mandates for one club
-	// CanceledTwice are subscriptions that somebody tried to cancel again, which was refused.
+	// CanceledTwice are subscriptions that a caller tried to cancel again, which was refused.
 	CanceledTwice []Cancellation `json:"subscriptionsCanceledTwice"`
 	// Unbalanced lists errors of the double entry; always empty unless the simulator is
 	// broken.

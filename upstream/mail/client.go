@@ -92,7 +92,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Reason }
 
 // Send delivers a mail to the server, which accepts it at most once as far as the client knows: if the connection ends before
-// the response, the server may have it all the same, and a repetition has the same Message-ID. at is the mail's date. It
+// the response, the server may still have it, and a repetition has the same Message-ID. at is the mail's date. It
 // fails with an *Error.
 func (c *Client) Send(ctx context.Context, message Message, at time.Time) error {
 	written, err := c.write(message, at)

@@ -157,7 +157,7 @@ func TestWorld(t *testing.T) {
 	}
 }
 
-// TestFailures: what fails says why, whether another attempt can help, and never to whom the mail was.
+// TestFailures: what fails says why, whether another attempt can help, and never the recipient.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	plain, password := sink.Config{}, sink.Config{TLS: certificate, User: "frontdesk", Password: "right"}
