@@ -27,6 +27,9 @@ type MandateProof struct {
 	Language string    `json:"language"`
 	SHA256   string    `json:"sha256"` // of Text, hex
 	At       time.Time `json:"at"`     // when the code was entered
+
+	Creditor   Creditor `json:"creditor"`
+	NoticeDays int      `json:"noticeDays,omitempty"` // before each debit; zero: an earlier version has stored neither
 }
 
 // MandateTerms are what a mandate authorises.
@@ -35,6 +38,18 @@ type MandateTerms struct {
 	NoticeDays int    // before each debit
 	Text       string // the authorisation, of several lines
 	Language   string // of Text
+}
+
+// Signed returns the terms as the buyer was shown them, instead of today's.
+func (p *MandateProof) Signed(today MandateTerms) MandateTerms {
+	if p == nil {
+		return today
+	}
+	if p.NoticeDays > 0 {
+		today.Creditor, today.NoticeDays = p.Creditor, p.NoticeDays
+	}
+	today.Text, today.Language = p.Text, p.Language
+	return today
 }
 
 // NewMandate is a request for a mandate. Only Holder and IBAN are required.

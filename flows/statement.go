@@ -76,6 +76,8 @@ type Statement struct {
 	Deadline        time.Time `json:"deadline,omitzero"` // when the club must have acted
 	// Notified is the latest state of which the person and the subscribers to events were notified; empty: of none.
 	Notified StatementState `json:"notified,omitempty"`
+	// Unmailed reports that the acknowledgement was not mailed, because its address had too many in a day.
+	Unmailed bool `json:"unmailed,omitzero"`
 	// Searched reports whether Contracts was filled.
 	Searched  bool            `json:"searched,omitzero"`
 	Contracts []FoundContract `json:"contracts,omitempty"` // what the statement may be about, latest first

@@ -2,6 +2,7 @@ package journey_test
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -55,10 +56,12 @@ func TestMandateText(t *testing.T) {
 		t.Fatalf("after the signature it is %+v", signed.Mandate)
 	}
 	d.gateway.Kill()
-	d.gateway = frontdesktest.NewGateway(t, d.upstreams, d.redis)
+	env := frontdesktest.Env{Upstreams: d.upstreams, Redis: d.redis}
+	d.gateway, _ = env.Gateway(t, "FRONTDESK_CLUBS_FILE="+frontdesktest.ApprovedClubs(t)) // the club has another creditor
 	d.URL = d.gateway.URL
 	for _, later := range []api.Registration{sign(), d.read()} { // a replay, and in English
-		if *later.Mandate.SignedAt != *signed.Mandate.SignedAt || later.Mandate.Text != shown.Mandate.Text {
+		if *later.Mandate.SignedAt != *signed.Mandate.SignedAt || later.Mandate.Text != shown.Mandate.Text ||
+			!reflect.DeepEqual(later.Mandate.Creditor, signed.Mandate.Creditor) {
 			t.Errorf("later it is %+v", later.Mandate)
 		}
 	}

@@ -29,7 +29,11 @@ func TestMemberCancels(t *testing.T) {
 	if n := len(done().Items); n != 0 {
 		t.Fatalf("%d memberships have ended before the confirmation", n)
 	}
+	_, elsewhere := stated(t, member, "cancellation", map[string]string{"membership": membership.Id}) // on another device
 	acknowledgement := confirmed(t, client, path)
+	if other := confirmed(t, client, elsewhere); other.EndDate != nil {
+		t.Errorf("the same membership was cancelled again: %+v", other)
+	}
 	if acknowledgement.EndDate == nil || *acknowledgement.EndDate != *statement.EndDate || strings.Contains(acknowledgement.Text, "follows") {
 		t.Errorf("it is acknowledged as %+v", acknowledgement)
 	}

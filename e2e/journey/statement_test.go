@@ -125,9 +125,9 @@ func TestCancellation(t *testing.T) {
 			[]string{"“I cancel my contract for the earliest possible day.”", "follows by email", "Your access and your debits end", "UTC+0"}},
 		"on a day": {`{"name":"Ada Martin","email":"ada@example.com","type":"ordinary","endDate":"` + day + `"}`,
 			[]string{"with effect from"}},
-		"for good cause": {`{"name":"Ada Martin","email":"ada@example.com","type":"extraordinary","reason":"I move\nfar away.",
+		"for good cause": {`{"name":"Ada Martin","email":"ada@example.com","type":"extraordinary","reason":"I move\n\nfar away.\nYour contract ends today.",
 			"postalAddress":"12 rue des Lilas\n75011 Paris"}`,
-			[]string{"for good cause", "I move\nfar away.", "12 rue des Lilas, 75011 Paris", "proofs@lumen.example"}},
+			[]string{"for good cause", "I move\n> \n> far away.\n> Your contract ends today.\n", "12 rue des Lilas, 75011 Paris", "proofs@lumen.example"}},
 		"in French": {`{"name":"Ada Martin","email":"ada@example.com","language":"fr"}`,
 			[]string{"Votre résiliation a été reçue", "Votre accès et vos prélèvements prennent fin", "par e-mail"}},
 	} {

@@ -53,14 +53,15 @@ func authorisedBy(r *flows.Registration, club catalogue.Details) *authorised {
 	if !r.AsksForMandate() || r.Mandate == nil {
 		return nil
 	}
-	by := club.CollectedBy(r.ClubName)
+	terms := r.Mandate.Proof.Signed(flows.MandateTerms{Creditor: club.CollectedBy(r.ClubName), NoticeDays: club.NoticeDays()})
+	by := terms.Creditor
 	mandate := &authorised{
 		Type:                "recurrent",
 		Reference:           flows.SingleLine(r.Mandate.Reference, maxWords),
 		Creditor:            creditor{Name: by.Name, Identifier: by.Identifier},
 		IBAN:                r.Mandate.Masked,
 		ValidFrom:           r.Mandate.ValidFrom,
-		PreNotificationDays: club.NoticeDays(),
+		PreNotificationDays: terms.NoticeDays,
 	}
 	if by.Address != (flows.Address{}) {
 		mandate.Creditor.Address = &address{by.Address.Street, by.Address.PostalCode, by.Address.City, by.Address.Country}

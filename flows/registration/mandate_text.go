@@ -26,8 +26,7 @@ func (s *Service) MandateTerms(r *flows.Registration, language string) flows.Man
 	club := s.cfg.Catalogue.Details(r.ClubID)
 	terms := flows.MandateTerms{Creditor: club.CollectedBy(r.ClubName), NoticeDays: club.NoticeDays()}
 	if r.Mandate != nil && r.Mandate.State == flows.SignatureSigned && r.Mandate.Proof != nil {
-		terms.Text, terms.Language = r.Mandate.Proof.Text, r.Mandate.Proof.Language
-		return terms
+		return r.Mandate.Proof.Signed(terms)
 	}
 	var ok bool
 	if terms.Text, terms.Language, ok = club.MandateText(language, terms.Creditor); !ok {
@@ -67,5 +66,8 @@ func (s *Service) noteProof(r *flows.Registration, language string, now time.Tim
 		Language: shown.Language,
 		SHA256:   hex.EncodeToString(hash[:]),
 		At:       now.Round(0),
+
+		Creditor:   shown.Creditor,
+		NoticeDays: shown.NoticeDays,
 	}
 }

@@ -169,9 +169,13 @@ func (c *Contacts) LastDay(planned flows.OnlineCancellation, now time.Time) stri
 	return earliestEnd(planned.Notice, planned.Date, today)
 }
 
-// CancelOnline sends a cancellation to the club system, at most once: the outcome of the error says what became of it. An empty
-// success counts if the subscription then shows that it is cancelled.
+// CancelOnline sends a cancellation to the club system, at most once: the outcome of the error says what became of it. Nothing is sent
+// unless the subscription shows that it can still be cancelled: much may have happened since it was planned. An empty success counts if the
+// subscription then shows that it is cancelled.
 func (c *Contacts) CancelOnline(ctx context.Context, identity flows.ContactIdentity, in flows.OnlineCancellation, gate club.Gate) error {
+	if planned, err := c.PlanCancellation(ctx, identity, in.Subscription.ID(), in.Date); planned == nil {
+		return &club.Error{Operation: "CancelSubscription", Outcome: club.NotSent, Err: cmp.Or(err, errNotPlanned)}
+	}
 	cancellation := club.NewCancellation{Date: in.Date, Motive: in.Motive}
 	isShown, err := c.cfg.Club.CancelSubscription(ctx, in.Scope(), in.Subscription, cancellation, gate)
 	if err != nil || isShown {
@@ -185,6 +189,9 @@ func (c *Contacts) CancelOnline(ctx context.Context, identity flows.ContactIdent
 	}
 	return errNotShown
 }
+
+// errNotPlanned is why a cancellation was not sent.
+var errNotPlanned = errors.New("the club system does not show that it can end the membership")
 
 // errNotShown leaves unknown what became of a cancellation.
 var errNotShown = errors.New("an empty success, after which the club system does not show the end of the membership")

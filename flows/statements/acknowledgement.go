@@ -60,7 +60,7 @@ func (s *Service) acknowledge(statement *flows.Statement) string {
 	}{
 		{textContract, "contract", declared.Contract},
 		{textAddress, "address", strings.ReplaceAll(declared.PostalAddress, "\n", ", ")},
-		{textReason, "reason", declared.Reason},
+		{textReason, "reason", quoted(declared.Reason)},
 		{textReference, "id", statement.ID},
 	} {
 		if line.value != "" {
@@ -81,6 +81,9 @@ func (s *Service) acknowledge(statement *flows.Statement) string {
 	}
 	return strings.Join(append(parts, write(textKeep)), "\n\n")
 }
+
+// quoted marks all lines of a person's text but the first one, so that none of it can be mistaken for the club's.
+func quoted(words string) string { return strings.ReplaceAll(words, "\n", "\n> ") }
 
 // writeIn returns what writes the texts of a language, with the names and values of their parameters in turn.
 func writeIn(in *text.Language) func(code text.ContractCode, params ...string) string {

@@ -87,7 +87,7 @@ type receivedData struct {
 // notifyReceived sends the acknowledgement to the person, and the event to subscribers. Each has an id of its own, so that a repetition
 // is recognised.
 func (s *Service) notifyReceived(ctx context.Context, statement *flows.Statement) error {
-	if err := s.cfg.SendMail(ctx, mailTo(statement, "received", statement.Text)); err != nil {
+	if err := s.mailReceipt(ctx, statement); err != nil {
 		return err
 	}
 	name := flows.WithdrawalReceived

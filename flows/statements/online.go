@@ -17,6 +17,9 @@ const (
 	doubtAfter = time.Minute
 	// sendingPoll is the pause between two looks for the outcome of a cancellation that another request sends.
 	sendingPoll = 100 * time.Millisecond
+	// holdPlanned is how long a statement holds the subscription that it ends: until every other one that was planned before has expired,
+	// and the club system shows the end to those that come later. In doubt, it holds it until an operator has decided.
+	holdPlanned = 2 * flows.ConfirmStatementWithin
 )
 
 // online is who has acted on a statement that the club system itself has carried out.
@@ -39,16 +42,44 @@ func (s *Service) plan(ctx context.Context, in Request) (*flows.OnlineCancellati
 	return planned, nil
 }
 
-// claim reserves the one attempt at a planned cancellation, and says so: the gateway that saves the claim sends it. The notice period counts from
-// now, so that midnight may have moved the last day.
-func (s *Service) claim(statement *flows.Statement, now time.Time) bool {
+// claim reserves the one attempt at a planned cancellation, and reports whether the gateway that saves the claim sends it. It does not where
+// another statement has ended the membership, or may have: then this one waits for an operator. The notice period counts from now, so
+// that midnight may have moved the last day.
+func (s *Service) claim(ctx context.Context, statement *flows.Statement, now time.Time) (bool, error) {
 	if statement.Online == nil {
-		return false
+		return false, nil
 	}
 	claimed := *statement.Online
-	claimed.State, claimed.ClaimedAt, claimed.Date = flows.OnlineSending, now, s.cfg.Contacts.LastDay(claimed, now)
 	statement.Online = &claimed
-	return true
+	holds, err := s.cfg.Store.HoldSubscription(ctx, claimed.Subscription, statement.ID, holdPlanned)
+	if err == nil && !holds {
+		claimed.State, claimed.Seen = flows.OnlineRefused, "not sent: another cancellation of this membership came before"
+	}
+	if err != nil || !holds {
+		return false, err
+	}
+	claimed.State, claimed.ClaimedAt, claimed.Date = flows.OnlineSending, now, s.cfg.Contacts.LastDay(claimed, now)
+	return true, nil
+}
+
+// hold has a statement hold its subscription for some time, or give it up with zero. If that fails, the subscription may be held for longer:
+// the next cancellation then waits for an operator.
+func (s *Service) hold(ctx context.Context, statement *flows.Statement, keep time.Duration) {
+	if _, err := s.cfg.Store.HoldSubscription(ctx, statement.Online.Subscription, statement.ID, keep); err != nil {
+		s.cfg.Log.WarnContext(ctx, "membership not held or given up by its cancellation", "statement", statement.ID, "error", err)
+	}
+}
+
+// holdAs has a statement hold its subscription as long as the state of its cancellation needs that.
+func (s *Service) holdAs(ctx context.Context, statement *flows.Statement) {
+	switch statement.Online.State {
+	case flows.OnlineRefused:
+		s.hold(ctx, statement, 0)
+	case flows.OnlineInDoubt:
+		s.hold(ctx, statement, s.cfg.Kept)
+	default:
+		s.hold(ctx, statement, holdPlanned)
+	}
 }
 
 // carryOut sends a claimed cancellation, once, and stores what became of it. It returns the statement as it is stored: without an outcome,
@@ -72,6 +103,7 @@ func (s *Service) carryOut(ctx context.Context, statement *flows.Statement) *flo
 		now := s.cfg.Now()
 		err := s.save(ctx, &next, now, now)
 		if err == nil {
+			s.holdAs(ctx, &next)
 			s.signal()
 			return &next
 		}
@@ -154,6 +186,7 @@ func (s *Service) doubt(ctx context.Context, statement *flows.Statement) (isSend
 	stuck.State, stuck.Seen = flows.OnlineInDoubt, "the gateway that sent it stopped"
 	statement.Online = &stuck
 	s.cfg.Log.WarnContext(ctx, "online cancellation in doubt: an operator decides", "statement", statement.ID)
+	s.holdAs(ctx, statement)
 	return true, s.save(ctx, statement, now, now)
 }
 
@@ -180,6 +213,7 @@ func (s *Service) EndDoubt(ctx context.Context, id, operator string, isCarriedOu
 		if isCarriedOut && statement.State != flows.Done {
 			s.end(statement, operator, "")
 		}
+		s.holdAs(ctx, statement)
 		return nil
 	})
 }

@@ -2,7 +2,9 @@ package statements_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -48,17 +50,18 @@ func TestCancelledOnline(t *testing.T) {
 		how   func(*clubsim.Settings)
 		want  flows.OnlineState
 		ended int // memberships in the club system
+		sent  int // requests that end one
 	}{
-		"accepted":                     {"", nil, flows.OnlineCarriedOut, 1},
-		"accepted with an empty body":  {"", func(s *clubsim.Settings) { s.WriteBodies = false }, flows.OnlineCarriedOut, 1},
-		"done, then an error":          {"error_after", nil, flows.OnlineInDoubt, 1},
-		"done, then cut":               {"drop_after", nil, flows.OnlineInDoubt, 1},
-		"done, with a garbled record":  {"malformed", nil, flows.OnlineCarriedOut, 1},
-		"an error":                     {"error_before", nil, flows.OnlineInDoubt, 0},
-		"a firewall's page":            {"foreign_page", nil, flows.OnlineInDoubt, 0},
-		"a firewall's JSON":            {"foreign_json", nil, flows.OnlineInDoubt, 0},
-		"a firewall's empty response":  {"empty_success", nil, flows.OnlineInDoubt, 0},
-		"the club has switched it off": {"", func(s *clubsim.Settings) { s.OnlineCancellation = false }, flows.OnlineRefused, 0},
+		"accepted":                     {"", nil, flows.OnlineCarriedOut, 1, 1},
+		"accepted with an empty body":  {"", func(s *clubsim.Settings) { s.WriteBodies = false }, flows.OnlineCarriedOut, 1, 1},
+		"done, then an error":          {"error_after", nil, flows.OnlineInDoubt, 1, 1},
+		"done, then cut":               {"drop_after", nil, flows.OnlineInDoubt, 1, 1},
+		"done, with a garbled record":  {"malformed", nil, flows.OnlineCarriedOut, 1, 1},
+		"an error":                     {"error_before", nil, flows.OnlineInDoubt, 0, 1},
+		"a firewall's page":            {"foreign_page", nil, flows.OnlineInDoubt, 0, 1},
+		"a firewall's JSON":            {"foreign_json", nil, flows.OnlineInDoubt, 0, 1},
+		"a firewall's empty response":  {"empty_success", nil, flows.OnlineInDoubt, 0, 1},
+		"the club has switched it off": {"", func(s *clubsim.Settings) { s.OnlineCancellation = false }, flows.OnlineRefused, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,16 +92,87 @@ func TestCancelledOnline(t *testing.T) {
 				t.Errorf("confirmed again: %+v\n%s", again.Online, again.Text)
 			}
 			expectEnded(world, test.ended, stated.Online.Date)
-			sent := 0
-			for _, request := range world.Sim.Requests() {
-				if request.Operation == "cancelSubscription" {
-					sent++
-				}
-			}
-			if sent != 1 {
-				t.Errorf("%d requests", sent)
+			if sent := sentTo(world); sent != test.sent {
+				t.Errorf("%d requests, want %d", sent, test.sent)
 			}
 		})
+	}
+}
+
+// sentTo counts the requests that end a membership.
+func sentTo(world *flowstest.World) (sent int) {
+	for _, request := range world.Sim.Requests() {
+		if request.Operation == "cancelSubscription" {
+			sent++
+		}
+	}
+	return sent
+}
+
+// TestCancellationsOfOneMembership: whatever a member states and confirms, on however many devices, a membership is ended by one request. While that is
+// in doubt, nothing else is sent until an operator has found that it was not carried out.
+func TestCancellationsOfOneMembership(t *testing.T) {
+	t.Parallel()
+	world := flowstest.NewWorld(t)
+	online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
+	d := newDesk(world, flowstest.NewKeyring(t, "one"))
+	_, first := d.cancel(leaver, "", "")
+	_, earlier := d.cancel(leaver, "", "")
+	world.Fault(clubsim.Fault{Match: cancellation, Kind: "error_before"})
+	doubted := d.confirm(flows.Cancellation, first)
+	world.Fault()
+	_, later := d.cancel(leaver, "", "")
+	for _, secret := range []string{earlier, later} {
+		received := d.confirm(flows.Cancellation, secret)
+		if received.Online.State != flows.OnlineRefused || received.State != flows.Received || received.AcknowledgedEnd != "" {
+			t.Errorf("during the doubt, another one is %s, %+v", received.State, received.Online)
+		}
+	}
+	if sent := sentTo(world); sent != 1 {
+		t.Errorf("%d requests were sent", sent)
+	}
+	if _, err := d.EndDoubt(world.Context(), doubted.ID, "eve", false); err != nil {
+		t.Fatal(err)
+	}
+	secrets := make([]string, 4)
+	for i := range secrets {
+		_, secrets[i] = d.cancel(leaver, "", "")
+	}
+	var running sync.WaitGroup
+	states := make([]flows.OnlineState, len(secrets))
+	for i, secret := range secrets {
+		running.Go(func() {
+			if received, err := d.Confirm(world.Context(), "demo", flows.Cancellation, secret); err == nil {
+				states[i] = received.Online.State
+			}
+		})
+	}
+	running.Wait()
+	slices.Sort(states)
+	want := []flows.OnlineState{flows.OnlineCarriedOut, flows.OnlineRefused, flows.OnlineRefused, flows.OnlineRefused}
+	if !slices.Equal(states, want) || sentTo(world) != 2 {
+		t.Errorf("after the doubt, they are %v, by %d requests", states, sentTo(world))
+	}
+}
+
+// TestRedisForgetsCancellation: a cancellation whose receipt Redis has lost is confirmed again, and the membership is not ended again.
+func TestRedisForgetsCancellation(t *testing.T) {
+	t.Parallel()
+	world := flowstest.NewWorld(t)
+	online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
+	d := newDesk(world, flowstest.NewKeyring(t, "one"))
+	_, secret := d.cancel(leaver, "", "")
+	key := "fd:{statements}:statement:" + flows.StatementID(secret)
+	before := flowstest.Must(t, func() (string, error) { return world.Redis.Dump(t.Context(), key).Result() })
+	d.confirm(flows.Cancellation, secret)
+	for _, lost := range world.Redis.Keys(t.Context(), "fd:{statements}:leaving:*").Val() {
+		world.Redis.Del(t.Context(), lost)
+	}
+	if err := world.Redis.RestoreReplace(t.Context(), key, time.Hour, before).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if again := d.confirm(flows.Cancellation, secret); again.ReceivedAt.IsZero() || sentTo(world) != 1 {
+		t.Errorf("confirmed again, it is %s, %+v, by %d requests", again.State, again.Online, sentTo(world))
 	}
 }
 

@@ -160,7 +160,7 @@ func (s *Service) detail(statement *flows.Statement) Detail {
 		PostalAddress: statement.Declared.PostalAddress,
 		Identified:    statement.Contact != nil,
 		Text:          statement.Text,
-		Notified:      statement.Notified != "",
+		Notified:      statement.Notified != "" && !statement.Unmailed,
 		Contracts:     slices.Concat([]flows.FoundContract{}, statement.Contracts),
 		Notes:         slices.Concat([]flows.Note{}, statement.Notes),
 		Commands:      []string{"frontdesk statements note " + statement.ID + ` "…"`},
@@ -172,6 +172,9 @@ func (s *Service) detail(statement *flows.Statement) Detail {
 		shown.Commands = append(shown.Commands, "frontdesk statements cancelled "+statement.ID,
 			"frontdesk statements not-cancelled "+statement.ID)
 		shown.Warnings = append(shown.Warnings, "The club system may have ended the membership: look there. It is not asked again.")
+	}
+	if statement.Unmailed {
+		shown.Warnings = append(shown.Warnings, "The acknowledgement was not mailed: its address had ten within a day. Send the text if it is wanted.")
 	}
 	if statement.State == flows.Received {
 		done := "frontdesk statements done " + statement.ID + ` --reference "…"`

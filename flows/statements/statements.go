@@ -159,17 +159,20 @@ func (s *Service) Confirm(ctx context.Context, clientToken string, kind flows.St
 		now := s.cfg.Now()
 		s.receive(statement, now)
 		followUp := now
-		if s.claim(statement, now) { // the claim is stored before the call, in the same write as the receipt
+		isClaimed, err := s.claim(ctx, statement, now)
+		if isClaimed { // the claim is stored before the call, in the same write as the receipt
 			followUp = now.Add(doubtAfter)
 		}
-		err = s.save(ctx, statement, now, followUp)
+		if err == nil {
+			err = s.save(ctx, statement, now, followUp)
+		}
 		if errors.Is(err, flows.ErrConflict) {
 			continue
 		}
 		if err != nil {
 			return nil, flows.StorageFailed(err)
 		}
-		if statement.Online != nil {
+		if isClaimed {
 			return s.carryOut(ctx, statement), nil
 		}
 		s.signal()

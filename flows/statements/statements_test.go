@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -107,6 +108,36 @@ func TestProcessDiesAfterReceipt(t *testing.T) {
 	}
 	if len(dead.mails) != 0 {
 		t.Errorf("a gateway that ran nothing sent %+v", dead.mails)
+	}
+}
+
+// TestFloodOfStatements: whatever a stranger states for somebody's address, it gets ten mails a day at most. Each statement is received all the
+// same, and operators see which of them were not mailed.
+func TestFloodOfStatements(t *testing.T) {
+	t.Parallel()
+	world := flowstest.NewWorld(t)
+	d := newDesk(world, flowstest.NewKeyring(t, "one"))
+	for i := range 6 {
+		for _, address := range []string{"ada@example.com", "Ada+" + strconv.Itoa(i) + "@example.COM"} {
+			d.confirm(flows.Withdrawal, d.state(flows.Withdrawal, address))
+		}
+	}
+	d.confirm(flows.Withdrawal, d.state(flows.Withdrawal, "bob@example.com"))
+	d.followUp()
+	toAda := slices.DeleteFunc(slices.Clone(d.mails), func(mail flows.Mail) bool { return mail.To == "bob@example.com" })
+	if len(toAda) != 10 || len(d.mails) != 11 || len(d.events) != 13 {
+		t.Errorf("%d mails, of which %d to one person, and %d events", len(d.mails), len(toAda), len(d.events))
+	}
+	page := flowstest.Must(t, func() (statements.Page, error) { return d.List(t.Context(), statements.ListOptions{}) })
+	unmailed := 0
+	for _, item := range page.Items {
+		detail := flowstest.Must(t, func() (statements.Detail, error) { return d.Show(t.Context(), item.ID) })
+		if !detail.Notified && len(detail.Warnings) == 1 {
+			unmailed++
+		}
+	}
+	if len(page.Items) != 13 || unmailed != 2 {
+		t.Errorf("of %d statements, %d are shown as not mailed", len(page.Items), unmailed)
 	}
 }
 

@@ -143,6 +143,11 @@ func (s *Store) transferKey(contact club.IRI) string {
 
 func statementKey(id string) string { return "fd:{statements}:statement:" + id }
 
+// leavingKey holds the statement that ends a subscription online, hashed without a key, as receiptsKey.
+func leavingKey(subscription club.IRI) string {
+	return "fd:{statements}:leaving:" + digest(string(subscription))
+}
+
 func invitationKey(hash string) string { return "fd:invitation:" + hash }
 
 // contactKeys hold the registrations of a contact, hashed as in smsKey. The first key is the one

@@ -43,6 +43,18 @@ end
 return 1
 `)
 
+// holdSubscription reserves a subscription for the statement that ends it, or gives it up.
+//
+// KEYS  1 the statement that holds it
+// ARGV  1 id of the statement  2 how long it holds the subscription, ms; 0: no longer
+// Returns 1 when it holds it, or has given it up; 0 when another one holds it.
+var holdSubscription = redis.NewScript(`
+local held = redis.call('GET', KEYS[1])
+if held and held ~= ARGV[1] then return 0 end
+if ARGV[2] == '0' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
+return 1
+`)
+
 // takeStatements takes statements whose follow-up is due, and postpones each, so that concurrent gateways get different ones.
 //
 // KEYS  1 follow-ups
@@ -75,6 +87,12 @@ func (s *Store) SaveStatement(ctx context.Context, statement *flows.Statement, n
 		statement.Version++
 	}
 	return err
+}
+
+// HoldSubscription reserves a subscription for a statement that ends it online, or gives it up with zero. It reports whether the statement
+// has it: of several about the same subscription, one does.
+func (s *Store) HoldSubscription(ctx context.Context, subscription club.IRI, statement string, keep time.Duration) (bool, error) {
+	return s.run(ctx, holdSubscription, []string{leavingKey(subscription)}, statement, keep.Milliseconds()).Bool()
 }
 
 // score is a time in ms as a script takes it; empty for none.

@@ -1,0 +1,35 @@
+package statements
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+)
+
+// receipts limits the acknowledgements that are mailed to one address. Anyone may state something for any address: without a limit, a
+// stranger could have the club flood somebody's mailbox. More than ten a day are nobody's own. The statements themselves are not limited
+// by it, because nobody may be kept from a withdrawal.
+var receipts = store.Rate{Requests: 10, Period: 24 * time.Hour}
+
+// mailReceipt mails the acknowledgement, unless its address has had too many: operators see that.
+func (s *Service) mailReceipt(ctx context.Context, statement *flows.Statement) error {
+	taken, err := s.cfg.Store.TakeRequest(ctx, "acknowledgements", mailbox(statement.Declared.Email), receipts)
+	if err != nil {
+		return err
+	}
+	if statement.Unmailed = !taken.Allowed; statement.Unmailed {
+		s.cfg.Log.WarnContext(ctx, "acknowledgement not mailed: its address had too many in a day", "statement", statement.ID)
+		return nil
+	}
+	return s.cfg.SendMail(ctx, mailTo(statement, "received", statement.Text))
+}
+
+// mailbox is an address without what does not matter for where it leads: case, and a name after +.
+func mailbox(address string) string {
+	local, domain, _ := strings.Cut(strings.ToLower(strings.TrimSpace(address)), "@")
+	local, _, _ = strings.Cut(local, "+")
+	return local + "@" + domain
+}
