@@ -125,13 +125,21 @@ func printStatements(w io.Writer, page statements.Page) {
 		if item.Overdue {
 			deadline += " (overdue)"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", item.ID, item.Kind, item.State, instant(item.ReceivedAt), deadline,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", item.ID, item.Kind, stateOf(item), instant(item.ReceivedAt), deadline,
 			cmp.Or(item.Period, "-"), atStake(item), item.Name)
 	}
 	flush(table)
 	if page.More {
 		fmt.Fprintln(w, "There are more; select a time with --since and --until.")
 	}
+}
+
+// stateOf is the state of a statement that waits, with that of its online cancellation.
+func stateOf(item statements.Summary) string {
+	if item.Online == nil || item.State == flows.Done {
+		return string(item.State)
+	}
+	return fmt.Sprintf("%s (%s)", item.State, item.Online.State)
 }
 
 func atStake(item statements.Summary) string {
@@ -145,7 +153,7 @@ func printStatement(w io.Writer, detail statements.Detail) {
 	table := newTable(w)
 	defer flush(table)
 	fmt.Fprintf(table, "Statement\t%s\nKind\t%s %s\nState\t%s\nReceived\t%s\nDeadline\t%s\nPeriod\t%s\nAt stake\t%s\nEnds\t%s\n",
-		detail.ID, detail.Kind, detail.Type, detail.State, instant(detail.ReceivedAt), instant(detail.Deadline), cmp.Or(detail.Period, "-"),
+		detail.ID, detail.Kind, detail.Type, stateOf(detail.Summary), instant(detail.ReceivedAt), instant(detail.Deadline), cmp.Or(detail.Period, "-"),
 		atStake(detail.Summary), cmp.Or(detail.EndDate, "-"))
 	if done := detail.Outcome; done != nil {
 		fmt.Fprintf(table, "Done\t%s by %s: %s\n", instant(done.At), done.Operator, cmp.Or(done.Reference, "-"))
@@ -182,21 +190,24 @@ func printStatement(w io.Writer, detail statements.Detail) {
 func printStatementsCSV(w io.Writer, page statements.Page) {
 	table := csv.NewWriter(w)
 	_ = table.Write([]string{"id", "kind", "state", "received", "deadline", "overdue", "period", "amount", "currency", "name", "email",
-		"contract", "club", "type", "requested_end", "end", "done", "by", "reference"})
+		"contract", "club", "type", "requested_end", "end", "done", "by", "reference", "online"})
 	for _, item := range page.Items {
 		amount, currency, done := "", "", flows.Outcome{}
 		if item.AtStake != nil {
 			amount, currency = strconv.FormatInt(item.AtStake.Amount, 10), item.AtStake.Currency
 		}
-		doneAt := ""
+		doneAt, online := "", ""
 		if item.Outcome != nil {
 			done = *item.Outcome
 			doneAt = done.At.Format(time.RFC3339)
 		}
+		if item.Online != nil {
+			online = string(item.Online.State)
+		}
 		_ = table.Write([]string{item.ID, string(item.Kind), string(item.State), item.ReceivedAt.Format(time.RFC3339),
 			item.Deadline.Format(time.RFC3339), strconv.FormatBool(item.Overdue), string(item.Period), amount, currency, cell(item.Name),
 			cell(item.Email), cell(item.Contract), item.ClubID, item.Type, item.RequestedEnd, item.EndDate, doneAt, done.Operator,
-			cell(done.Reference)})
+			cell(done.Reference), online})
 	}
 	table.Flush() // a reader that has closed its end is not an error
 }

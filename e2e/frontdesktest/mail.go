@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"frontdesk/flows"
 	"frontdesk/flows/background"
 	"frontdesk/flows/keyring"
@@ -56,14 +58,35 @@ func (s *MailServer) Environment() []string {
 // SendMail queues a mail in a Redis, as the services of a gateway do.
 func SendMail(t TB, redisURL, sealKey string, message flows.Mail) {
 	t.Helper()
+	records, connection, keys := openStore(t, redisURL, sealKey)
+	defer connection.Close()
+	queue := background.NewQueue(background.QueueConfig{Redis: connection, Store: records, Keys: keys, Mails: true, Now: time.Now})
+	Must(t, queue.SendMail(context.Background(), message))
+}
+
+// openStore opens the records of gateways. The caller closes the connection.
+func openStore(t TB, redisURL, sealKey string) (*store.Store, redis.UniversalClient, *keyring.Keyring) {
+	t.Helper()
 	connection, err := store.Connect(redisURL)
 	Must(t, err)
-	defer connection.Close()
 	secret, err := base64.StdEncoding.DecodeString(sealKey)
 	Must(t, err)
 	keys, err := keyring.New(secret)
 	Must(t, err)
-	records := store.New(store.Config{Redis: connection, Keys: keys})
-	queue := background.NewQueue(background.QueueConfig{Redis: connection, Store: records, Keys: keys, Mails: true, Now: time.Now})
-	Must(t, queue.SendMail(context.Background(), message))
+	return store.New(store.Config{Redis: connection, Keys: keys}), connection, keys
 }
+
+// AgeCancellation moves the claim of an online cancellation into the past, as if its gateway had been silent for so long.
+func AgeCancellation(t TB, redisURL, secret string, by time.Duration) {
+	t.Helper()
+	records, connection, _ := openStore(t, redisURL, DemoSealKey)
+	defer connection.Close()
+	statement, err := records.Statement(t.Context(), flows.StatementID(secret))
+	Must(t, err)
+	statement.Online.ClaimedAt = statement.Online.ClaimedAt.Add(-by)
+	now := time.Now()
+	Must(t, records.SaveStatement(t.Context(), statement, now, now, keepAged))
+}
+
+// keepAged is how long such a statement is kept: longer than any test.
+const keepAged = time.Hour

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,11 +16,20 @@ import (
 	"frontdesk/flows/payment"
 )
 
-// operatorRoutes are the operators' routes, as requests.
-var operatorRoutes = []string{
-	"GET payments", "GET payments/a-1", "POST payments/a-1/confirm-recorded", "POST payments/a-1/confirm-not-recorded",
-	"POST payments/a-1/notes", "POST payments/calibrate", "POST invitations", "POST erasures", "GET webhooks", "GET webhooks/a",
-	"POST webhooks/a/replay", "POST subscribers/a/replay", "POST subscribers/a/enable", "GET queue",
+// operatorRoutes returns the operators' routes, as requests: those of the server's source.
+func operatorRoutes(t *testing.T) (routes []string) {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "handlers", "ops", "server.go"))
+	frontdesktest.Must(t, err)
+	for _, found := range regexp.MustCompile(`"(\w+ )/ops/(\S+)": `).FindAllStringSubmatch(string(source), -1) {
+		routes = append(routes, found[1]+regexp.MustCompile(`\{\w+\}`).ReplaceAllString(found[2], "a-1"))
+	}
+	for _, known := range []string{"GET payments", "POST statements/a-1/not-cancelled", "GET mail/a-1", "GET confirmations/a-1"} {
+		if !slices.Contains(routes, known) {
+			t.Fatalf("the routes %v lack %q", routes, known)
+		}
+	}
+	return routes
 }
 
 // TestOperatorsAreIdentified checks that no route below /ops serves a caller without an operator's
@@ -29,12 +39,12 @@ func TestOperatorsAreIdentified(t *testing.T) {
 	mock := frontdesktest.NewMock(t)
 	client := frontdesktest.NewClient(t, mock.URL)
 	_, id := inDoubtPayment(t, client)
-	base := "http://" + mock.OpsAddress() + "/ops/"
+	base, routes := "http://"+mock.OpsAddress()+"/ops/", append(operatorRoutes(t), "POST payments/"+id+"/confirm-recorded")
 	for _, credential := range []string{
 		"", "Bearer", "Bearer ", "Bearer guessed", "Bearer " + tokenHash(frontdesktest.OperatorToken),
 		"Basic " + frontdesktest.OperatorToken, frontdesktest.OperatorToken,
 	} {
-		for _, route := range append(operatorRoutes, "POST payments/"+id+"/confirm-recorded") {
+		for _, route := range routes {
 			method, path, _ := strings.Cut(route, " ")
 			response := client.Do(method, base+path, map[string]string{"by": "grace"}, [2]string{"Authorization", credential})
 			var problem api.Problem

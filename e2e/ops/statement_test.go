@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
@@ -185,5 +187,72 @@ func TestStatementSurvivesKill(t *testing.T) {
 		if !same || mail.Subject != "Your withdrawal has been received" {
 			t.Errorf("the mail %q says\n%s", mail.Subject, mail.Text)
 		}
+	}
+}
+
+// TestAcknowledgementSurvivesKill kills a gateway that has received a statement: before the mail with the acknowledgement is queued, and
+// between the mail and the event. The next gateway sends both, and the acknowledgement stays the same.
+func TestAcknowledgementSurvivesKill(t *testing.T) {
+	t.Parallel()
+	for name, job := range map[string]string{"before the mail is queued": "mail:send", "before the event is queued": "webhook:deliver"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := frontdesktest.NewEnv(t)
+			mails, to := frontdesktest.NewMailServer(t, sink.Config{}), newSubscriber(t, "crm", http.StatusNoContent)
+			environment := append(mails.Environment(), subscribe(t, to.config("cancellation.*")))
+			doomed, client, cut := gatewayUntil(t, env, job, environment...)
+			var statement api.Statement
+			client.Do("POST", "/v1/cancellations", `{"name":"Ada Martin","email":"ada@example.com"}`, frontdesktest.Key("")).
+				Into(http.StatusCreated, &statement)
+			path := "/v1/cancellations/" + statement.Id + "/confirm"
+			before := client.Do("POST", path, nil)
+			before.Into(http.StatusOK, nil)
+			cut()
+			doomed.Kill()
+			if len(to.ids()) > 0 || job == "mail:send" && len(mails.Taken()) > 0 {
+				t.Fatalf("before the kill, there are the mails %v and the events %v", mails.Taken(), to.ids())
+			}
+			_, client = env.Gateway(t, environment...)
+			if again := client.Do("POST", path, nil); string(again.Body) != string(before.Body) {
+				t.Errorf("after the kill it is %s, not %s", again.Body, before.Body)
+			}
+			followUp(t, env)
+			frontdesktest.Eventually(t, "both are sent", func() bool { return len(mails.Taken()) > 0 && len(to.ids()) > 0 })
+			event := to.deliveries()[0]
+			if len(to.ids()) != 1 || event.Type != flows.CancellationReceived || event.Data["statementId"] != flows.StatementID(statement.Id) {
+				t.Errorf("the event is %+v", to.deliveries())
+			}
+			var acknowledgement api.Acknowledgement
+			before.Into(http.StatusOK, &acknowledgement)
+			for _, mail := range mails.Taken() {
+				if sameLines(mail.Text) != acknowledgement.Text || mail.MessageID != mails.Taken()[0].MessageID {
+					t.Errorf("the mail %s says\n%s", mail.MessageID, mail.Text)
+				}
+			}
+		})
+	}
+}
+
+// gatewayUntil starts a gateway that loses Redis as soon as it queues a job of a kind. cut waits for that.
+func gatewayUntil(
+	t *testing.T, env frontdesktest.Env, job string, environment ...string,
+) (doomed *frontdesktest.Process, client *frontdesktest.Client, cut func()) {
+	t.Helper()
+	wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{Message: 1, Of: job, Permanent: true})
+	near := "redis://" + wire.Forward(strings.TrimPrefix(env.Redis, "redis://"))
+	doomed, client = env.Gateway(t, append(environment, "FRONTDESK_REDIS_URL="+near)...)
+	return doomed, client, func() {
+		t.Helper()
+		frontdesktest.Eventually(t, "the gateway queues "+job, wire.Triggered)
+	}
+}
+
+// followUp makes the statements due whose follow-up a gateway had taken: a minute passes.
+func followUp(t *testing.T, env frontdesktest.Env) {
+	t.Helper()
+	const due = "fd:{statements}:due"
+	client := frontdesktest.RedisClient(t, env.Redis)
+	for _, id := range client.ZRange(t.Context(), due, 0, -1).Val() {
+		client.ZAddXX(t.Context(), due, redis.Z{Score: 1, Member: id})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -68,11 +69,13 @@ func TestCanaries(t *testing.T) {
 	run.inPerson()
 	run.byMail(mails)
 	run.byStatement()
+	run.byOnlineCancellation()
 	run.badInput()
 	run.withFailingClub()
 	run.exceedRateLimit(elsewhere)
 	run.fillLogs()
 	run.recordRedis()
+	run.expectRecords()
 	run.expectLifetimes()
 	if webhooks.taken.Load() == 0 || toldByStripe.taken.Load() == 0 {
 		t.Errorf("the processors' webhooks were not taken: %d and %d", webhooks.taken.Load(), toldByStripe.taken.Load())
@@ -147,6 +150,8 @@ var tracedJobs = []string{
 	"POST /ops/erasures",
 	"POST /v1/withdrawals",
 	"POST /v1/cancellations/:statementId/confirm",
+	"GET /v1/me/memberships",
+	"POST /ops/statements/{id}/note",
 	"follow up statements",
 	"scrape",
 	"club Token",
@@ -368,6 +373,46 @@ func (w *canaryRun) byStatement() {
 	}
 	if out, err := w.runCLI(w.gateway, "statements", "list"); err != nil || !strings.Contains(out, "withdrawal") {
 		w.t.Errorf("operators see %s", out)
+	}
+}
+
+// byOnlineCancellation has the club system end a member's membership, in doubt at first; an operator writes a note about it, and decides.
+func (w *canaryRun) byOnlineCancellation() {
+	own := w.c.Token
+	defer func() { w.c.Token = own }()
+	online := func(settings *clubsim.Settings) { settings.OnlineCancellation = true }
+	frontdesktest.Must(w.t, w.upstreams.Sim.Configure(online))
+	who, member := w.newCanary(), w.c.Persona("flexible")
+	w.c.Token = member.IdentityToken
+	w.secrets.add("an identity token", w.c.Token)
+	w.c.Do("GET", "/v1/me/memberships", nil).Into(http.StatusOK, nil)
+	var statement api.Statement
+	w.post("/v1/cancellations", map[string]string{"name": who.GivenName + " " + who.FamilyName, "email": who.Email, "postalAddress": who.Street}).
+		Into(http.StatusCreated, &statement)
+	w.secrets.add("a statement's id", statement.Id)
+	w.recordRedis()
+	w.setFaults(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/subscriptions/*/online_cancellation"}, Kind: "error_after"})
+	w.c.Token = ""
+	w.c.Do("POST", "/v1/cancellations/"+statement.Id+"/confirm", nil).Into(http.StatusOK, nil)
+	w.setFaults()
+	w.recordRedis()
+	w.secrets.add("a note", "Zqnote Wcalled them")
+	id := flows.StatementID(statement.Id)
+	for _, words := range [][]string{{"note", id, "Zqnote Wcalled them"}, {"cancelled", id}, {"show", id}, {"list"}} {
+		if out, err := w.runCLI(w.gateway, append([]string{"statements"}, words...)...); err != nil {
+			w.t.Errorf("statements %s: %s", words, out)
+		}
+	}
+	w.recordRedis()
+}
+
+// expectRecords expects what is kept of contracts to have been in Redis, so that its absence from the findings proves something.
+func (w *canaryRun) expectRecords() {
+	for _, form := range []string{`fd:\{statements\}:statement:`, `fd:\{[0-9a-f-]{36}\}:confirmation`, `asynq:\{mail\}:t:confirmation`,
+		`asynq:\{mail\}:t:statement:`} {
+		if !regexp.MustCompile(form).MatchString(w.redisText.String()) {
+			w.t.Errorf("%s was never looked into", form)
+		}
 	}
 }
 
