@@ -42,7 +42,8 @@ func (c storedConfirmation) VisitGetConfirmationResponse(w http.ResponseWriter) 
 	return encode(c.body, c.header).write(w, c.request, personalCacheControl)
 }
 
-// prefersHTML reports whether a caller accepts pages rather than JSON (RFC 9110, section 12.5.1). A client that accepts everything gets JSON.
+// prefersHTML reports whether a caller accepts pages rather than JSON (RFC 9110, section 12.5.1). A client that accepts everything gets
+// JSON.
 func prefersHTML(accept string) bool {
 	page, data := 0.0, 0.0
 	for part := range strings.SplitSeq(accept, ",") {

@@ -240,7 +240,8 @@ func TestSlowSubscriberDoesNotDelayOthers(t *testing.T) {
 	client.Await(registration.Id, api.Completed)
 	var stand background.Deliveries
 	client.Do("GET", "http://"+process.OpsAddress()+"/ops/webhooks", nil).Into(http.StatusOK, &stand)
-	if slow := stand.Subscribers[0]; slow.Name != "slow" || slow.Delivered != 0 || slow.Waiting+slow.Retrying != 100 {
+	// Besides, both get the events of Frontdesk itself.
+	if slow := stand.Subscribers[0]; slow.Name != "slow" || slow.Delivered != 0 || slow.Waiting+slow.Retrying < 100 {
 		t.Errorf("the slow one: %+v", slow)
 	}
 }

@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { frontdesktest.Main(m) }
 
-// desk is the service of a gateway, with what it sent. It starts nothing in the background: what was confirmed stays as a gateway leaves it that dies
-// right then.
+// desk is the service of a gateway, with what it sent. It starts nothing in the background: what was confirmed stays as a gateway leaves
+// it that dies right then.
 type desk struct {
 	*statements.Service
 	world  *flowstest.World

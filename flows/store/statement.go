@@ -142,8 +142,8 @@ func (s *Store) OpenStatements(ctx context.Context) ([]string, error) {
 
 // ReceivedStatements returns the ids of the statements that were received since a time, done ones too, latest first.
 func (s *Store) ReceivedStatements(ctx context.Context, since time.Time) ([]string, error) {
-	from := strconv.FormatInt(since.UnixMilli(), 10)
-	return s.redis.ZRevRangeByScore(ctx, receivedStatements, &redis.ZRangeBy{Min: from, Max: "+inf"}).Result()
+	from := since.UnixMilli()
+	return s.redis.ZRangeArgs(ctx, redis.ZRangeArgs{Key: receivedStatements, Start: from, Stop: "+inf", ByScore: true, Rev: true}).Result()
 }
 
 // StatementCounts counts the open statements at a time, without reading them.

@@ -63,6 +63,7 @@ type Server struct {
 
 	cfg      Config
 	smtp     *smtp.Server
+	listener net.Listener
 	served   sync.WaitGroup
 	mu       sync.Mutex
 	fault    Fault
@@ -89,6 +90,7 @@ func Listen(address string, cfg Config) (*Server, error) {
 	} else {
 		server.smtp.TLSConfig = cfg.TLS
 	}
+	server.listener = listener
 	server.served.Go(func() { _ = server.smtp.Serve(listener) }) // it ends with Close
 	return server, nil
 }
@@ -96,6 +98,7 @@ func Listen(address string, cfg Config) (*Server, error) {
 // Close ends the server and its connections.
 func (s *Server) Close() {
 	_ = s.smtp.Close()
+	_ = s.listener.Close() // smtp does not know it before it serves it
 	s.served.Wait()
 }
 
