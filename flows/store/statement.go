@@ -143,7 +143,7 @@ func (s *Store) OpenStatements(ctx context.Context) ([]string, error) {
 // ReceivedStatements returns the ids of the statements that were received since a time, done ones too, latest first.
 func (s *Store) ReceivedStatements(ctx context.Context, since time.Time) ([]string, error) {
 	from := since.UnixMilli()
-	return s.redis.ZRangeArgs(ctx, redis.ZRangeArgs{Key: receivedStatements, Start: from, Stop: "+inf", ByScore: true, Rev: true}).Result()
+	return s.redis.ZRangeArgs(ctx, redis.ZRangeArgs{Key: receivedStatements, Start: "+inf", Stop: from, ByScore: true, Rev: true}).Result()
 }
 
 // StatementCounts counts the open statements at a time, without reading them.
