@@ -41,6 +41,11 @@ func (r *Registration) MayBeReminded() bool {
 	return r.Contact != nil && !r.IsMerged() && len(r.Items) > 0 && !r.Cart.Settled()
 }
 
+// IsOfSamePerson reports whether two registrations are of the same person, or of one who is probably the same.
+func (r *Registration) IsOfSamePerson(other *Registration) bool {
+	return slices.ContainsFunc(r.AlikePseudonyms, func(name string) bool { return slices.Contains(other.AlikePseudonyms, name) })
+}
+
 // HasLink reports whether there is an unused link that resumes the registration.
 func (r *Registration) HasLink(now time.Time) bool {
 	return r.Resume != nil && now.Before(r.Resume.ExpiresAt)
@@ -134,6 +139,7 @@ type Registration struct {
 	AlikePseudonyms  []string          `json:"alike,omitempty"`     // of people who are probably the same
 	Erased           bool              `json:"erased,omitempty"`    // it has no personal data any more
 	Cart             Cart              `json:"cart"`                // the sale as last read
+	Terms            map[string]string `json:"terms,omitempty"`     // a digest of what each offer in the cart costs later, as it was shown
 	Mandate          *Mandate          `json:"mandate,omitempty"`
 	Prospect         *Prospect         `json:"prospect,omitempty"`
 	Ordered          *Ordered          `json:"ordered,omitempty"` // with the latest payment; nil: an earlier version started it

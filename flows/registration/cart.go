@@ -133,7 +133,7 @@ func (s *Service) rebuild(ctx context.Context, registration *flows.Registration,
 }
 
 func clearCart(r *flows.Registration, at catalogue.Club) {
-	r.Sale, r.Items, r.Write, r.Draft, r.Missing, r.Cart = "", nil, nil, nil, nil, flows.Cart{Currency: at.Currency}
+	r.Sale, r.Items, r.Write, r.Draft, r.Missing, r.Terms, r.Cart = "", nil, nil, nil, nil, nil, flows.Cart{Currency: at.Currency}
 }
 
 // itemFailed adds to an error which of several items it is about.
@@ -340,5 +340,6 @@ func (s *Service) readCart(ctx context.Context, r *flows.Registration, at catalo
 		return flows.ClubFailed(err, flows.DetailCartUnread)
 	}
 	r.ApplySale(at.Currency, sale, check)
+	s.noteTerms(ctx, r)
 	return nil
 }

@@ -149,6 +149,7 @@ func (s *Service) fillSale(ctx context.Context, registration *flows.Registration
 	// The processor keeps the payment's idempotency key for a limited time, per sale.
 	registration.ExpiresAt = d.OpenedAt.Add(flows.PayableFor)
 	registration.ApplySale(at.Currency, sale, check)
+	s.noteTerms(ctx, registration)
 	return nil
 }
 

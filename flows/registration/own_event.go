@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -107,6 +108,9 @@ func (s *Service) announceAbandoned(
 	if end := changed.Add(flows.AbandonedAfter); end.After(now) && !begun {
 		return end, nil
 	}
+	if bought, err := s.boughtSince(ctx, registration); err != nil || bought {
+		return again, err
+	}
 	channels, err := s.advertisingChannels(ctx, registration, at)
 	if err != nil || len(channels) == 0 {
 		return again, err
@@ -124,6 +128,29 @@ func (s *Service) announceAbandoned(
 		ResumeURL:      s.cfg.PublicURL + "/?resume=" + code,
 		ExpiresAt:      flows.Instant(link),
 	}))
+}
+
+// maxOthers is how many registrations of the same address or phone are read to find a purchase: a family has fewer.
+const maxOthers = 50
+
+// boughtSince reports whether the person of a registration has paid for a later one, or may have: they began again, on another device
+// perhaps, and a reminder could make them buy twice.
+func (s *Service) boughtSince(ctx context.Context, r *flows.Registration) (bool, error) {
+	ids, err := s.cfg.Store.RegistrationsOfPerson(ctx, r.PersonPseudonyms...)
+	if err != nil {
+		return false, flows.StorageFailed(err)
+	}
+	for _, id := range ids[max(0, len(ids)-maxOthers):] {
+		other, payment, err := s.cfg.Store.Registration(ctx, id)
+		switch {
+		case id == r.ID, errors.Is(err, flows.ErrNotFound), flows.Unreadable(err):
+		case err != nil:
+			return false, flows.StorageFailed(err)
+		case payment.Purchased() && payment.CreatedAt.After(r.CreatedAt) && other.IsOfSamePerson(r):
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // advertisingChannels lists the channels on which the contact of a registration has agreed to the club's advertising.

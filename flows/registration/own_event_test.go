@@ -152,6 +152,24 @@ func TestNoReminder(t *testing.T) {
 				w.Fatal(err)
 			}
 		},
+		"bought with another registration": func(w *world, g *gateway, r *flows.Registration) {
+			w.allow(r.Contact.IRI)
+			w.Clock.Advance(time.Minute)
+			again := w.Registered(g)
+			for _, id := range []string{r.ID, again.ID} {
+				stored, _, err := g.Store.Registration(w.Context(), id)
+				if err == nil {
+					stored.PersonPseudonyms, stored.AlikePseudonyms = []string{"address of Ada"}, []string{"Ada"}
+					err = g.Store.SaveRegistration(w.Context(), stored)
+				}
+				if err != nil {
+					w.Fatal(err)
+				}
+			}
+			if _, err := g.Pay(w.Context(), again.ID); err != nil {
+				w.Fatal(err)
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

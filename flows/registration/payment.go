@@ -211,11 +211,11 @@ func (s *Service) advance(ctx context.Context, p *flows.Payment, created bool) (
 	return s.cfg.Payments.Advance(ctx, p.ID)
 }
 
-// reprice reads the cart before it is paid. The buyer must have seen the amount: a cart that has
+// reprice reads the cart before it is paid. The buyer must have seen the amount, and what is debited later: a cart that has
 // changed is stored, and returned as CartChanged.
 func (s *Service) reprice(ctx context.Context, registration *flows.Registration, last *flows.Payment, at catalogue.Club,
 	in flows.StartPayment) error {
-	shown := registration.CartAfter(last)
+	shown, hasOtherTerms := registration.CartAfter(last), s.renewTerms(ctx, registration)
 	if err := s.currentCart(ctx, registration, last, at); err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (s *Service) reprice(ctx context.Context, registration *flows.Registration,
 	if registration.Cart.Settled() && !shown.Settled() {
 		return flows.SettledError()
 	}
-	same := shown.Total == registration.Cart.Total && shown.Valid == registration.Cart.Valid &&
+	same := !hasOtherTerms && shown.Total == registration.Cart.Total && shown.Valid == registration.Cart.Valid &&
 		slices.Equal(shown.Agreed(), registration.Cart.Agreed())
 	if same && in.CheckCart(registration.Cart.Revision()) == nil {
 		return nil
