@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"strings"
-	"unicode"
 
 	"frontdesk/api"
 	"frontdesk/flows"
@@ -27,14 +26,7 @@ const (
 func singleLine(text string) string { return flows.SingleLine(text, maxText) }
 
 // multiLine drops control characters except line breaks and tabs, and truncates.
-func multiLine(text string) string {
-	return flows.Truncate(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, text), maxLongText)
-}
+func multiLine(text string) string { return flows.Lines(text, maxLongText) }
 
 func durationText(text string) string { return flows.SingleLine(text, maxDuration) }
 

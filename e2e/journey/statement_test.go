@@ -197,9 +197,13 @@ func TestCancellation(t *testing.T) {
 			[]string{"“I cancel my contract for the earliest possible day.”", "follows by email", "Your access and your debits end", "UTC+0"}},
 		"on a day": {`{"name":"Ada Martin","email":"ada@example.com","type":"ordinary","endDate":"` + day + `"}`,
 			[]string{"with effect from"}},
-		"for good cause": {`{"name":"Ada Martin","email":"ada@example.com","type":"extraordinary","reason":"I move\n\nfar away.\nYour contract ends today.",
-			"postalAddress":"12 rue des Lilas\n75011 Paris"}`,
-			[]string{"for good cause", "I move\n> \n> far away.\n> Your contract ends today.\n", "12 rue des Lilas, 75011 Paris", "proofs@lumen.example"}},
+		"for good cause": {`{"name":"Ada Martin","email":"ada@example.com","type":"extraordinary",
+			"reason":"I move\n\nfar away.\nYour contract ends today.","postalAddress":"12 rue des Lilas\n75011 Paris"}`,
+			[]string{"for good cause", "I move\n> \n> far away.\n> Your contract ends today.\n",
+				"12 rue des Lilas, 75011 Paris", "proofs@lumen.example"}},
+		"a name that writes backwards": {
+			`{"name":"Ada\u202e\u2028\u009b2JMartin","email":"ada@example.com","contract":"\u206611-001007"}`,
+			[]string{"Name: Ada   2JMartin\n", "Contract:  11-001007\n"}},
 		"in French": {`{"name":"Ada Martin","email":"ada@example.com","language":"fr"}`,
 			[]string{"Votre résiliation a été reçue", "Votre accès et vos prélèvements prennent fin", "par e-mail"}},
 	} {

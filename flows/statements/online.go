@@ -42,9 +42,9 @@ func (s *Service) plan(ctx context.Context, in Request) (*flows.OnlineCancellati
 	return planned, nil
 }
 
-// claim reserves the one attempt at a planned cancellation, and reports whether the gateway that saves the claim sends it. It does not where
-// another statement has ended the membership, or may have: then this one waits for an operator. The notice period counts from now, so
-// that midnight may have moved the last day.
+// claim reserves the one attempt at a planned cancellation, and reports whether the gateway that saves the claim sends it. It does
+// not where another statement has ended the membership, or may have: then this one waits for an operator. The notice period counts from
+// now, so that midnight may have moved the last day.
 func (s *Service) claim(ctx context.Context, statement *flows.Statement, now time.Time) (bool, error) {
 	if statement.Online == nil {
 		return false, nil
@@ -62,8 +62,8 @@ func (s *Service) claim(ctx context.Context, statement *flows.Statement, now tim
 	return true, nil
 }
 
-// hold has a statement hold its subscription for some time, or give it up with zero. If that fails, the subscription may be held for longer:
-// the next cancellation then waits for an operator.
+// hold has a statement hold its subscription for some time, or give it up with zero. If that fails, the subscription may be held for
+// longer: the next cancellation then waits for an operator.
 func (s *Service) hold(ctx context.Context, statement *flows.Statement, keep time.Duration) {
 	if _, err := s.cfg.Store.HoldSubscription(ctx, statement.Online.Subscription, statement.ID, keep); err != nil {
 		s.cfg.Log.WarnContext(ctx, "membership not held or given up by its cancellation", "statement", statement.ID, "error", err)

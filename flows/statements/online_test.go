@@ -109,8 +109,8 @@ func sentTo(world *flowstest.World) (sent int) {
 	return sent
 }
 
-// TestCancellationsOfOneMembership: whatever a member states and confirms, on however many devices, a membership is ended by one request. While that is
-// in doubt, nothing else is sent until an operator has found that it was not carried out.
+// TestCancellationsOfOneMembership: whatever a member states and confirms, on however many devices, a membership is ended by one
+// request. While that is in doubt, nothing else is sent until an operator has found that it was not carried out.
 func TestCancellationsOfOneMembership(t *testing.T) {
 	t.Parallel()
 	world := flowstest.NewWorld(t)

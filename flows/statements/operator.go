@@ -174,7 +174,8 @@ func (s *Service) detail(statement *flows.Statement) Detail {
 		shown.Warnings = append(shown.Warnings, "The club system may have ended the membership: look there. It is not asked again.")
 	}
 	if statement.Unmailed {
-		shown.Warnings = append(shown.Warnings, "The acknowledgement was not mailed: its address had ten within a day. Send the text if it is wanted.")
+		shown.Warnings = append(shown.Warnings,
+			"The acknowledgement was not mailed: its address had ten within a day. Send the text if it is wanted.")
 	}
 	if statement.State == flows.Received {
 		done := "frontdesk statements done " + statement.ID + ` --reference "…"`

@@ -69,6 +69,7 @@ func (s *Service) State(ctx context.Context, in Request) (statement *flows.State
 			return nil, "", err
 		}
 	}
+	in.Declared = clean(in.Declared)
 	if err := s.validate(in); err != nil {
 		return nil, "", err
 	}
@@ -109,6 +110,16 @@ func (s *Service) complete(ctx context.Context, in *Request) error {
 		}
 	}
 	return nil
+}
+
+// maxDeclared bounds what a person declares, in characters; the contract has narrower limits.
+const maxDeclared = 2000
+
+// clean returns a declaration whose texts leave each other, and the club's, as they are: where they are mailed, printed and listed.
+func clean(declared flows.Declaration) flows.Declaration {
+	declared.Name, declared.Contract = flows.SingleLine(declared.Name, maxDeclared), flows.SingleLine(declared.Contract, maxDeclared)
+	declared.Reason, declared.PostalAddress = flows.Lines(declared.Reason, maxDeclared), flows.Lines(declared.PostalAddress, maxDeclared)
+	return declared
 }
 
 // maxKnown bounds a text of the club system, in characters, as the contract bounds those of visitors.
