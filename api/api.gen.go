@@ -318,6 +318,24 @@ func (e Feature) Valid() bool {
 	}
 }
 
+// Defines values for GuardianRelation.
+const (
+	LegalGuardian GuardianRelation = "legal_guardian"
+	Parent        GuardianRelation = "parent"
+)
+
+// Valid indicates whether the value is a known member of the GuardianRelation enum.
+func (e GuardianRelation) Valid() bool {
+	switch e {
+	case LegalGuardian:
+		return true
+	case Parent:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	Degraded    HealthStatus = "degraded"
@@ -1738,9 +1756,14 @@ type ClubDetails struct {
 	Currency *Currency `json:"currency,omitempty"`
 
 	// Email Example: bastille@lumen.example
-	Email  *string `json:"email,omitempty"`
-	Id     Id      `json:"id"`
-	Images []Image `json:"images"`
+	Email *string `json:"email,omitempty"`
+
+	// GuardianBelow Buyers younger than that many years, on the club's day, need a `guardian`. Absent if nobody does.
+	//
+	// Example: 18
+	GuardianBelow *int    `json:"guardianBelow,omitempty"`
+	Id            Id      `json:"id"`
+	Images        []Image `json:"images"`
 
 	// Location In degrees (WGS 84).
 	Location *Location `json:"location,omitempty"`
@@ -1843,6 +1866,11 @@ type Confirmation struct {
 
 	// ConcludedAt When the club system recorded the payment, which concludes the contract.
 	ConcludedAt Instant `json:"concludedAt"`
+
+	// Guardian Who concludes the contract for the buyer, and pays. Absent if the buyer does.
+	//
+	// Example: {"familyName":"Martin","givenName":"Anne","relation":"parent"}
+	Guardian *GuardianParty `json:"guardian,omitempty"`
 
 	// Language Of the texts.
 	Language string `json:"language"`
@@ -2411,6 +2439,7 @@ type Feature string
 // | `not_accepted` | | the club system does not accept the value |
 // | `bank_refused` | | the bank does not accept the account |
 // | `agreement_missing` | `document`, `version` | the buyer does not agree to the document in this version |
+// | `guardian_required` | `below` | a buyer below this age needs a guardian |
 //
 // Example: email
 type FieldCode = string
@@ -2475,6 +2504,7 @@ type FieldProblem struct {
 	// | `not_accepted` | | the club system does not accept the value |
 	// | `bank_refused` | | the bank does not accept the account |
 	// | `agreement_missing` | `document`, `version` | the buyer does not agree to the document in this version |
+	// | `guardian_required` | `below` | a buyer below this age needs a guardian |
 	//
 	//
 	// Example: email
@@ -2505,6 +2535,41 @@ type FieldProblem struct {
 	// Example: must have at most 64 characters
 	Text Words `json:"text"`
 }
+
+// Guardian Who concludes the contract for the buyer, such as a parent for a minor: the payer, the debtor of the mandate, and the party to the
+// agreements. The buyer becomes the member. Below the age in the club's `guardianBelow`, a guardian is required: without one, the
+// problem has the field code `guardian_required`. The club system gets the guardian's phone as the contact's mobile number, so that the mandate's code
+// goes there. The code proves that the phone is at hand; it does not prove parental authority. The confirmation is also mailed to the guardian's `email`.
+//
+// Example: {"email":"anne@example.com","familyName":"Martin","givenName":"Anne","phone":"+33687654321","relation":"parent"}
+type Guardian struct {
+	Email      *string `json:"email,omitempty" validate:"omitempty,email"`
+	FamilyName string  `json:"familyName" validate:"notblank"`
+	GivenName  string  `json:"givenName" validate:"notblank"`
+
+	// Phone A mobile number in the form of a person's `mobile`.
+	Phone string `json:"phone" validate:"e164"`
+
+	// Relation To the buyer.
+	Relation GuardianRelation `json:"relation"`
+}
+
+// GuardianParty Who concludes the contract for the buyer, and pays. Absent if the buyer does.
+//
+// Example: {"familyName":"Martin","givenName":"Anne","relation":"parent"}
+type GuardianParty struct {
+	// FamilyName A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	FamilyName Words `json:"familyName"`
+
+	// GivenName A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	GivenName Words `json:"givenName"`
+
+	// Relation To the buyer.
+	Relation GuardianRelation `json:"relation"`
+}
+
+// GuardianRelation To the buyer.
+type GuardianRelation string
 
 // Health Example: {"status":"ok"}
 type Health struct {
@@ -2815,7 +2880,7 @@ type NewMandate struct {
 	Bank *string `json:"bank,omitempty"`
 	Bic  *string `json:"bic,omitempty"`
 
-	// Holder The account holder, who may differ from the buyer.
+	// Holder The account holder, who may differ from the buyer. If the registration has a guardian, the mandate names the guardian instead.
 	Holder string `json:"holder" validate:"notblank"`
 
 	// Iban Spaces and lower-case letters are accepted. Length, format and check digits must be valid.
@@ -3115,6 +3180,15 @@ type Person struct {
 	Gender     *PersonGender `json:"gender,omitempty"`
 	GivenName  string        `json:"givenName" validate:"notblank"`
 
+	// Guardian Who concludes the contract for the buyer, such as a parent for a minor: the payer, the debtor of the mandate, and the party to the
+	// agreements. The buyer becomes the member. Below the age in the club's `guardianBelow`, a guardian is required: without one, the
+	// problem has the field code `guardian_required`. The club system gets the guardian's phone as the contact's mobile number, so that the mandate's code
+	// goes there. The code proves that the phone is at hand; it does not prove parental authority. The confirmation is also mailed to the guardian's `email`.
+	//
+	//
+	// Example: {"email":"anne@example.com","familyName":"Martin","givenName":"Anne","phone":"+33687654321","relation":"parent"}
+	Guardian *Guardian `json:"guardian,omitempty"`
+
 	// Mobile E.164 with 8 to 15 digits, such as +33612345678. A number with +33 has nine more digits.
 	Mobile string `json:"mobile" validate:"e164"`
 }
@@ -3135,7 +3209,10 @@ type PersonCorrection struct {
 	FamilyName *string                 `json:"familyName,omitempty" validate:"omitempty,notblank"`
 	Gender     *PersonCorrectionGender `json:"gender,omitempty"`
 	GivenName  *string                 `json:"givenName,omitempty" validate:"omitempty,notblank"`
-	Mobile     *string                 `json:"mobile,omitempty" validate:"omitempty,e164"`
+
+	// Guardian Replaces the guardian. A correction of `birthDate` without one removes the guardian, whom the new date may not need.
+	Guardian *Guardian `json:"guardian,omitempty"`
+	Mobile   *string   `json:"mobile,omitempty" validate:"omitempty,e164"`
 }
 
 // PersonCorrectionGender defines model for PersonCorrection.Gender.
@@ -3501,7 +3578,12 @@ type Registration struct {
 
 	// ForgottenAt The registration can be read at least until then; a payment in progress keeps it longer. Afterwards it is deleted, and `registration_not_found`.
 	ForgottenAt Instant `json:"forgottenAt"`
-	Id          Id      `json:"id"`
+
+	// Guardian Who concludes the contract for the buyer, and pays. Absent if the buyer does.
+	//
+	// Example: {"familyName":"Martin","givenName":"Anne","relation":"parent"}
+	Guardian *GuardianParty `json:"guardian,omitempty"`
+	Id       Id             `json:"id"`
 
 	// Mandate Example: {"attemptsLeft":5,"covers":false,"creditor":{"address":{"city":"Paris","country":"FR","postalCode":"75004","street":"1 rue de Rivoli"},"identifier":"FR49ZZZ000001","name":"Lumen Fitness"},"iban":"FR** **** 0189","preNotificationDays":14,"reference":"FD-11-3001","resendIn":60,"state":"awaiting_code","text":"By entering the code, you authorise Lumen Fitness to send instructions to your bank to debit your account …","type":"recurrent"}
 	Mandate *Mandate `json:"mandate,omitempty"`
@@ -3949,6 +4031,9 @@ type StartRegistration struct {
 	// Channel Where the visitor is; it determines the offers. Defaults to `web`. `terminal` (a kiosk) and `club` (the desk) are reserved for staff; others get `staff_only`.
 	Channel *StartRegistrationChannel `json:"channel,omitempty"`
 	ClubId  Id                        `json:"clubId"`
+
+	// Guardian Of the contact that an identity token or an invitation identifies. The phone must be the contact's at the club, which gets the codes. A visitor's guardian is in `person`.
+	Guardian *Guardian `json:"guardian,omitempty"`
 
 	// Invitation The value from the link that the club sent, valid for one registration. Must not be combined with an identity token.
 	Invitation *string    `json:"invitation,omitempty"`

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"cmp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -9,7 +10,7 @@ import (
 )
 
 // Person is the buyer's details as given. They go to the club system. A registration keeps only the given name,
-// the mobile number's last two digits, and the other details masked.
+// the mobile number's last two digits, the guardian, and the other details masked.
 type Person struct {
 	GivenName  string
 	FamilyName string
@@ -21,7 +22,12 @@ type Person struct {
 	PostalCode string
 	City       string
 	Country    string // ISO 3166-1 alpha-2
+
+	Guardian Guardian `json:",omitzero"`
 }
+
+// CodePhone returns the number that the club system has of the contact, to which it sends codes: the guardian's, or the person's own.
+func (p Person) CodePhone() string { return cmp.Or(p.Guardian.Phone, p.Mobile) }
 
 // Masked is what a form for corrections shows of the details that a visitor entered: enough to
 // recognise them. Unknown ones are empty.

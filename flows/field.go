@@ -65,6 +65,7 @@ const (
 	FieldNotAccepted      FieldCode = "not_accepted"
 	FieldBankRefused      FieldCode = "bank_refused"
 	FieldAgreementMissing FieldCode = "agreement_missing" // document, version
+	FieldGuardianRequired FieldCode = "guardian_required" // below, in years
 )
 
 // What the pointer of a problem outside the body begins with; the name of the header or of the query parameter follows.

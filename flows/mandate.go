@@ -54,7 +54,7 @@ func (p *MandateProof) Signed(today MandateTerms) MandateTerms {
 
 // NewMandate is a request for a mandate. Only Holder and IBAN are required.
 type NewMandate struct {
-	Holder    string // of the account; need not be the member
+	Holder    string // of the account; need not be the member. A guardian takes its place
 	IBAN      string // as it was typed
 	BIC       string
 	Bank      string   // its name

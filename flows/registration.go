@@ -142,6 +142,7 @@ type Registration struct {
 	Terms            map[string]string `json:"terms,omitempty"`     // a digest of what each offer in the cart costs later, as it was shown
 	Mandate          *Mandate          `json:"mandate,omitempty"`
 	Prospect         *Prospect         `json:"prospect,omitempty"`
+	Guardian         Guardian          `json:"guardian,omitzero"` // concludes the contract for the buyer; zero: the buyer does
 	Ordered          *Ordered          `json:"ordered,omitempty"` // with the latest payment; nil: an earlier version started it
 	Generation       int               `json:"generation"`        // number of payments started
 	CreatedAt        time.Time         `json:"createdAt"`
@@ -198,6 +199,8 @@ type Contact struct {
 	MobileEnding string `json:"mobileEnding,omitempty"` // the number's last two digits
 	Masked       Masked `json:"masked,omitzero"`        // only what the visitor entered
 
+	// OwnMobile is the number that the visitor entered, if the contact has the guardian's instead.
+	OwnMobile string `json:"ownMobile,omitempty"`
 	// Entered is the e-mail address that the visitor entered, to which the confirmation goes.
 	Entered string `json:"entered,omitempty"`
 	// Email is the e-mail address that the visitor entered, while the contact lacks it. Empty: it has its address.

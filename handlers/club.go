@@ -68,18 +68,19 @@ func (s *Server) GetClub(ctx context.Context, request api.GetClubRequestObject) 
 	now := exchangeOf(ctx).At
 	return s.cacheResponse(ctx, flows.Buyer{}, read, club.DayEnds(now), func(stale *bool) (any, error) {
 		out := api.ClubDetails{
-			Stale:    stale,
-			Id:       club.IRI.ID(),
-			Name:     singleLine(club.Name),
-			Alias:    optional(singleLine(club.Alias)),
-			Path:     each(club.Path[:min(len(club.Path), maxParents)], singleLine),
-			Address:  postalAddressOf(club.Address),
-			Location: (*api.Location)(club.Location),
-			TimeZone: optional(club.TimeZone),
-			Currency: optional(currencyCode(club.Currency)),
-			Phone:    optional(flows.SingleLine(club.Phone, maxPhoneText)),
-			Email:    optional(flows.SingleLine(club.Email, maxEmail)),
-			Url:      optional(club.URL),
+			Stale:         stale,
+			Id:            club.IRI.ID(),
+			Name:          singleLine(club.Name),
+			Alias:         optional(singleLine(club.Alias)),
+			Path:          each(club.Path[:min(len(club.Path), maxParents)], singleLine),
+			Address:       postalAddressOf(club.Address),
+			Location:      (*api.Location)(club.Location),
+			TimeZone:      optional(club.TimeZone),
+			Currency:      optional(currencyCode(club.Currency)),
+			Phone:         optional(flows.SingleLine(club.Phone, maxPhoneText)),
+			Email:         optional(flows.SingleLine(club.Email, maxEmail)),
+			Url:           optional(club.URL),
+			GuardianBelow: optional(club.GuardianBelow()),
 			OpeningHours: each(club.OpeningHours, func(hours catalogue.OpeningHours) api.OpeningHours {
 				return api.OpeningHours{
 					Days:   each(hours.Days, func(day string) api.OpeningHoursDays { return api.OpeningHoursDays(day) }),

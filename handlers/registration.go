@@ -33,6 +33,7 @@ func (s *Server) StartRegistration(
 		Contact:     callerOf(ctx).contact,
 		Staff:       callerOf(ctx).staff,
 		Invitation:  value(request.Body.Invitation),
+		Guardian:    guardianOf(request.Body.Guardian),
 	}
 	if a := request.Body.Attribution; a != nil {
 		start.Attribution = &flows.Attribution{
@@ -161,6 +162,10 @@ func (s *Server) CorrectPerson(ctx context.Context, request api.CorrectPersonReq
 			Mobile:     stored.Mobile,
 			Address:    api.Address{Street: stored.Street, PostalCode: stored.PostalCode, City: stored.City, Country: stored.Country},
 		}
+		if g := stored.Guardian; !g.IsZero() && request.Body.BirthDate == nil && request.Body.Guardian == nil {
+			person.Guardian = &api.Guardian{GivenName: g.GivenName, FamilyName: g.FamilyName, Relation: api.GuardianRelation(g.Relation),
+				Phone: g.Phone, Email: optional(g.Email)}
+		}
 		if stored.Gender != "" {
 			person.Gender = new(api.PersonGender(stored.Gender))
 		}
@@ -194,6 +199,20 @@ func personOf(person api.Person) flows.Person {
 		PostalCode: person.Address.PostalCode,
 		City:       person.Address.City,
 		Country:    person.Address.Country,
+		Guardian:   guardianOf(person.Guardian),
+	}
+}
+
+func guardianOf(guardian *api.Guardian) flows.Guardian {
+	if guardian == nil {
+		return flows.Guardian{}
+	}
+	return flows.Guardian{
+		GivenName:  guardian.GivenName,
+		FamilyName: guardian.FamilyName,
+		Relation:   string(guardian.Relation),
+		Phone:      guardian.Phone,
+		Email:      value(guardian.Email),
 	}
 }
 
@@ -259,6 +278,11 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		}
 		if buyer := view.Contact.Buyer; buyer != nil {
 			out.Contact.Debt = new(money(buyer.Debt, view.Cart.Currency))
+		}
+	}
+	if g := view.Guardian; !g.IsZero() {
+		out.Guardian = &api.GuardianParty{
+			GivenName: singleLine(g.GivenName), FamilyName: singleLine(g.FamilyName), Relation: api.GuardianRelation(g.Relation),
 		}
 	}
 	if view.Mandate != nil {

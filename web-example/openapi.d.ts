@@ -73,7 +73,7 @@ export type KnownProblemThen = "fix_request" | "correct_input" | "send_again" | 
 export type ProblemThen = KnownProblemThen | (string & {});
 export type KnownProblemCode = "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "no_confirmation" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "agreement_missing" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
 export type ProblemCode = KnownProblemCode | (string & {});
-export type KnownFieldCode = "required" | "blank" | "invalid" | "unreadable" | "characters" | "duplicate" | "unexpected" | "unknown_member" | "unknown_parameter" | "type" | "format" | "one_of" | "too_short" | "too_long" | "too_few" | "too_many" | "too_small" | "too_large" | "date" | "date_too_early" | "date_too_late" | "birth_date" | "email" | "phone" | "postal_code" | "country" | "url" | "origin" | "bic" | "iban" | "iban_country" | "iban_length" | "iban_account" | "iban_check_digits" | "card_number" | "guessable" | "challenge" | "cursor" | "amounts" | "not_offered" | "not_for_buyer" | "age_restricted" | "debt" | "item_failed" | "cart_full" | "no_direct_debit" | "one_debit_day" | "debit_day" | "club" | "staff_key" | "logged_in" | "link_ended" | "code_wrong" | "access_token" | "not_accepted" | "bank_refused" | "agreement_missing";
+export type KnownFieldCode = "required" | "blank" | "invalid" | "unreadable" | "characters" | "duplicate" | "unexpected" | "unknown_member" | "unknown_parameter" | "type" | "format" | "one_of" | "too_short" | "too_long" | "too_few" | "too_many" | "too_small" | "too_large" | "date" | "date_too_early" | "date_too_late" | "birth_date" | "email" | "phone" | "postal_code" | "country" | "url" | "origin" | "bic" | "iban" | "iban_country" | "iban_length" | "iban_account" | "iban_check_digits" | "card_number" | "guessable" | "challenge" | "cursor" | "amounts" | "not_offered" | "not_for_buyer" | "age_restricted" | "debt" | "item_failed" | "cart_full" | "no_direct_debit" | "one_debit_day" | "debit_day" | "club" | "staff_key" | "logged_in" | "link_ended" | "code_wrong" | "access_token" | "not_accepted" | "bank_refused" | "agreement_missing" | "guardian_required";
 export type FieldCode = KnownFieldCode | (string & {});
 export type KnownMessageCode = "payment_preparing" | "payment_action_required" | "payment_processing" | "payment_on_hold" | "payment_recorded" | "payment_declined" | "payment_in_doubt" | "payment_with_staff" | "payment_refunding" | "payment_cancelled" | "payment_not_confirmed" | "payment_card_refused" | "payment_declined_finally" | "payment_refunded" | "payment_restricted_refunding" | "payment_restricted_refunded" | "payment_cancelled_restart" | "payment_declined_finally_restart" | "payment_refunded_restart" | "settlement_preparing" | "settlement_processing" | "settlement_cancelled" | "settlement_cancelled_retry" | "settlement_restricted" | "settlement_with_staff" | "later_recorded" | "later_in_doubt" | "free_recorded" | "free_in_doubt" | "desk_recorded" | "desk_in_doubt" | "desk_restricted" | "registration_expired" | "cart_stale" | "step_person" | "step_items" | "step_fix_cart" | "step_mandate" | "step_ready" | "step_abandoned" | "signature_no_code" | "signature_awaiting_code" | "signature_unconfirmed" | "signature_expired" | "signature_blocked" | "signature_cancelled";
 export type MessageCode = KnownMessageCode | (string & {});
@@ -287,6 +287,8 @@ export interface paths {
          *     With an identity token or an `invitation`, the registration is for the contact that it identifies. `person` is then
          *     neither needed nor accepted, and the response includes the contact's debt. The club must be the contact's own. If
          *     the club has banned the contact, the request fails with `contact_banned` and creates nothing.
+         *
+         *     Some clubs ask for a `guardian` of minors, who concludes the contract and pays: `guardianBelow` of `GET /v1/clubs/{clubId}`.
          */
         post: operations["startRegistration"];
         delete?: never;
@@ -1253,6 +1255,47 @@ export interface components {
             /** @enum {string} */
             gender?: "female" | "male" | "other";
             address: components["schemas"]["Address"];
+            guardian?: components["schemas"]["Guardian"];
+        };
+        /**
+         * @description Who concludes the contract for the buyer, such as a parent for a minor: the payer, the debtor of the mandate, and the party to the
+         *     agreements. The buyer becomes the member. Below the age in the club's `guardianBelow`, a guardian is required: without one, the
+         *     problem has the field code `guardian_required`. The club system gets the guardian's phone as the contact's mobile number, so that the mandate's code
+         *     goes there. The code proves that the phone is at hand; it does not prove parental authority. The confirmation is also mailed to the guardian's `email`.
+         * @example {
+         *       "givenName": "Anne",
+         *       "familyName": "Martin",
+         *       "relation": "parent",
+         *       "phone": "+33687654321",
+         *       "email": "anne@example.com"
+         *     }
+         */
+        Guardian: {
+            givenName: string;
+            familyName: string;
+            relation: components["schemas"]["GuardianRelation"];
+            /** @description A mobile number in the form of a person's `mobile`. */
+            phone: string;
+            /** Format: email */
+            email?: string;
+        };
+        /**
+         * @description To the buyer.
+         * @enum {string}
+         */
+        GuardianRelation: "parent" | "legal_guardian";
+        /**
+         * @description Who concludes the contract for the buyer, and pays. Absent if the buyer does.
+         * @example {
+         *       "givenName": "Anne",
+         *       "familyName": "Martin",
+         *       "relation": "parent"
+         *     }
+         */
+        GuardianParty: {
+            givenName: components["schemas"]["Words"];
+            familyName: components["schemas"]["Words"];
+            relation: components["schemas"]["GuardianRelation"];
         };
         /** @description The fields of a `Person` that change, in the same formats. */
         PersonCorrection: {
@@ -1271,6 +1314,8 @@ export interface components {
                 city?: string;
                 country?: string;
             };
+            /** @description Replaces the guardian. A correction of `birthDate` without one removes the guardian, whom the new date may not need. */
+            guardian?: components["schemas"]["Guardian"];
         };
         /**
          * @example {
@@ -1583,6 +1628,12 @@ export interface components {
             openingHours: components["schemas"]["OpeningHours"][];
             images: components["schemas"]["Image"][];
             trader?: components["schemas"]["Trader"];
+            /**
+             * Format: int32
+             * @description Buyers younger than that many years, on the club's day, need a `guardian`. Absent if nobody does.
+             * @example 18
+             */
+            guardianBelow?: number;
             stale?: components["schemas"]["Stale"];
         };
         PostalAddress: {
@@ -2003,6 +2054,8 @@ export interface components {
         StartRegistration: {
             clubId: components["schemas"]["Id"];
             person?: components["schemas"]["Person"];
+            /** @description Of the contact that an identity token or an invitation identifies. The phone must be the contact's at the club, which gets the codes. A visitor's guardian is in `person`. */
+            guardian?: components["schemas"]["Guardian"];
             items?: components["schemas"]["NewItem"][];
             attribution?: components["schemas"]["NewAttribution"];
             /**
@@ -2193,6 +2246,7 @@ export interface components {
             /** @description As given at the start. */
             attribution?: components["schemas"]["Attribution"];
             contact?: components["schemas"]["Contact"];
+            guardian?: components["schemas"]["GuardianParty"];
             cart: components["schemas"]["Cart"];
             /** @description What the order button means, and what must stand directly above it. Absent while the cart has no items. */
             order?: components["schemas"]["Order"];
@@ -2434,6 +2488,7 @@ export interface components {
                 number: components["schemas"]["Words"];
                 givenName?: components["schemas"]["Words"];
             };
+            guardian?: components["schemas"]["GuardianParty"];
             order: components["schemas"]["ConfirmedOrder"];
             payment: {
                 method: components["schemas"]["PaymentMethod"];
@@ -2888,7 +2943,7 @@ export interface components {
          */
         PaymentMethod: KnownPaymentMethod | Later;
         NewMandate: {
-            /** @description The account holder, who may differ from the buyer. */
+            /** @description The account holder, who may differ from the buyer. If the registration has a guardian, the mandate names the guardian instead. */
             holder: string;
             /** @description Spaces and lower-case letters are accepted. Length, format and check digits must be valid. */
             iban: string;
@@ -3666,6 +3721,7 @@ export interface components {
          *     | `not_accepted` | | the club system does not accept the value |
          *     | `bank_refused` | | the bank does not accept the account |
          *     | `agreement_missing` | `document`, `version` | the buyer does not agree to the document in this version |
+         *     | `guardian_required` | `below` | a buyer below this age needs a guardian |
          * @example email
          */
         FieldCode: KnownFieldCode | Later;
@@ -3865,6 +3921,9 @@ export type Currency = components['schemas']['Currency'];
 export type Money = components['schemas']['Money'];
 export type Address = components['schemas']['Address'];
 export type Person = components['schemas']['Person'];
+export type Guardian = components['schemas']['Guardian'];
+export type GuardianRelation = components['schemas']['GuardianRelation'];
+export type GuardianParty = components['schemas']['GuardianParty'];
 export type PersonCorrection = components['schemas']['PersonCorrection'];
 export type Config = components['schemas']['Config'];
 export type MethodConfig = components['schemas']['MethodConfig'];

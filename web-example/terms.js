@@ -49,7 +49,7 @@ export function wrongStart(offer, { validity, max }) {
 
 /**
  * Whether a person has the right age for an offer on the day that it starts.
- * @param {Offer} offer
+ * @param {Pick<Offer, "ages">} offer
  * @param {string} birthDate YYYY-MM-DD
  * @param {string} start YYYY-MM-DD
  */

@@ -224,7 +224,17 @@ export default {
     privacy: "Your details go to the club only.",
     age: (/** @type {string} */ ages) => `This offer is not for your age (${ages.charAt(0).toLowerCase()}${ages.slice(1)}). Check your date of birth, or choose another offer.`,
     gone: "This offer is not available any more. Please choose another one.",
+    guardian: {
+      heading: "Parent or legal guardian",
+      why: "A parent or legal guardian concludes the contract, pays, and signs a direct debit with a code sent to their phone. The minor becomes the member.",
+      relations: { parent: "Parent", legal_guardian: "Legal guardian" },
+    },
     fields: {
+      guardianGivenName: { label: "First name of the parent or guardian", error: "Enter the first name of the parent or guardian." },
+      guardianFamilyName: { label: "Last name of the parent or guardian", error: "Enter the last name of the parent or guardian." },
+      guardianRelation: { label: "Relation to the minor", error: "Choose from the list." },
+      guardianPhone: { label: "Mobile number of the parent or guardian", error: "Enter a mobile number, such as +33 6 12 34 56 78." },
+      guardianEmail: { label: "Email of the parent or guardian (optional)", hint: "The confirmation goes there, too.", error: "Enter an email address, such as name@example.com." },
       givenName: { label: "First name", error: "Enter your first name." },
       familyName: { label: "Last name", error: "Enter your last name." },
       birthDate: { label: "Date of birth", error: "Enter your date of birth.", future: "This date is in the future. Check the year.", past: "Check the year of birth." },
@@ -361,6 +371,7 @@ export default {
     enter: "Enter the code",
     account: "The account",
     first: (/** @type {string} */ date, /** @type {string} */ amount) => `First debit on ${date}: ${amount}`,
+    guardian: (/** @type {string} */ name) => `${name} pays, so it must be ${name} who holds the account. The code goes to that person’s phone. It shows that the phone is at hand, not who has parental authority.`,
     fields: {
       holder: { label: "Account holder", hint: "Name on the bank account. It can be someone else’s.", error: "Enter the name on the account." },
       iban: {
@@ -797,6 +808,7 @@ export default {
   agreements: {
     accept: "By placing this order, you accept:",
     read: "Please read before you order:",
+    guardian: (/** @type {string} */ name) => `${name} concludes this contract for the member, and pays.`,
     other: "I agree to this document.",
     missing: "Tick the box, or choose a later start in your cart.",
     names: {

@@ -234,7 +234,17 @@ export default {
     privacy: "Vos coordonnées ne sont transmises qu’au club.",
     age: (ages) => `Cette offre ne correspond pas à votre âge (${ages.charAt(0).toLowerCase()}${ages.slice(1)}). Vérifiez votre date de naissance, ou choisissez une autre offre.`,
     gone: "Cette offre n’est plus disponible. Choisissez-en une autre.",
+    guardian: {
+      heading: "Parent ou représentant légal",
+      why: "Un parent ou un représentant légal conclut le contrat, paie, et signe un éventuel prélèvement avec un code envoyé sur son téléphone. C’est le mineur qui devient adhérent.",
+      relations: { parent: "Parent", legal_guardian: "Représentant légal" },
+    },
     fields: {
+      guardianGivenName: { label: "Prénom du parent ou représentant", error: "Saisissez le prénom du parent ou représentant." },
+      guardianFamilyName: { label: "Nom du parent ou représentant", error: "Saisissez le nom du parent ou représentant." },
+      guardianRelation: { label: "Lien avec le mineur", error: "Choisissez dans la liste." },
+      guardianPhone: { label: "Téléphone mobile du parent ou représentant", error: "Saisissez un numéro de mobile, comme +33 6 12 34 56 78." },
+      guardianEmail: { label: "Adresse e-mail du parent ou représentant (facultatif)", hint: "La confirmation y est envoyée aussi.", error: "Saisissez une adresse e-mail, comme nom@exemple.fr." },
       givenName: { label: "Prénom", error: "Saisissez votre prénom." },
       familyName: { label: "Nom", error: "Saisissez votre nom." },
       birthDate: { label: "Date de naissance", error: "Saisissez votre date de naissance.", future: "Cette date est dans le futur. Vérifiez l’année.", past: "Vérifiez l’année de naissance." },
@@ -365,6 +375,7 @@ export default {
     enter: "Saisir le code",
     account: "Le compte",
     first: (date, amount) => `Premier prélèvement le ${date} : ${amount}`,
+    guardian: (name) => `${name} paie : le compte doit être à son nom. Le code est envoyé sur son téléphone. Il montre que le téléphone est à portée de main, et non qui exerce l’autorité parentale.`,
     fields: {
       holder: { label: "Titulaire du compte", hint: "Nom indiqué sur le compte. Il peut s’agir d’une autre personne.", error: "Indiquez le titulaire du compte." },
       iban: {
@@ -796,6 +807,7 @@ export default {
   agreements: {
     accept: "En validant votre commande, vous acceptez :",
     read: "À lire avant de commander :",
+    guardian: (name) => `${name} conclut ce contrat pour l’adhérent, et paie.`,
     other: "J’accepte ce document.",
     missing: "Cochez la case, ou choisissez un début plus tard dans votre panier.",
     names: {

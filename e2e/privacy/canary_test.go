@@ -64,6 +64,7 @@ func TestCanaries(t *testing.T) {
 	toldByStripe := run.byStripe(environment...)
 	run.byCard()
 	run.byMandate()
+	run.byGuardian()
 	run.asProspect()
 	run.identified()
 	run.inPerson()
@@ -268,6 +269,20 @@ func (w *canaryRun) byMandate() {
 	code := w.latestCode()
 	w.secrets.codes = append(w.secrets.codes, code)
 	w.post(path+"/mandate/signature", api.Signature{Code: "Zq7wrong19"})
+	w.recordRedis()
+	w.post(path+"/mandate/signature", api.Signature{Code: code}).Into(http.StatusCreated, nil)
+	pay(w.c, registration.Id)
+}
+
+// byGuardian has a guardian conclude the contract: at a club that does not ask for it, anybody may have one.
+func (w *canaryRun) byGuardian() {
+	who, of := w.newPerson(), w.newCanary()
+	who.Guardian = &api.Guardian{GivenName: of.GivenName, FamilyName: of.FamilyName, Relation: api.Parent, Phone: of.Mobile, Email: &of.Email}
+	registration := register(w.c, who, debitItem())
+	path := "/v1/registrations/" + registration.Id
+	w.post(path+"/mandate", map[string]string{"holder": "Zqholder Wcarlsson", "iban": canaryIBAN}).Into(http.StatusCreated, nil)
+	code := w.latestCode()
+	w.secrets.codes = append(w.secrets.codes, code)
 	w.recordRedis()
 	w.post(path+"/mandate/signature", api.Signature{Code: code}).Into(http.StatusCreated, nil)
 	pay(w.c, registration.Id)

@@ -113,6 +113,23 @@ func TestStartAfterErasure(t *testing.T) {
 	}
 }
 
+// TestErasureOfAGuardian: a registration is found by its guardian's phone or e-mail address as well, and answers nothing afterwards.
+func TestErasureOfAGuardian(t *testing.T) {
+	t.Parallel()
+	env := newTestEnv(t)
+	gateway, client := env.gateway()
+	of := campaign.NewCanary(14142135)
+	for flag, value := range map[string]string{"--mobile": of.Mobile, "--email": of.Email} {
+		who := person(campaign.NewCanary(31415926))
+		who.Guardian = &api.Guardian{GivenName: of.GivenName, FamilyName: of.FamilyName, Relation: api.Parent, Phone: of.Mobile, Email: &of.Email}
+		registered := register(client, who, cardItem())
+		if report := env.erase(gateway, flag, value); len(report.Erased) != 1 || report.Erased[0].Registration != registered.Id {
+			t.Errorf("by %s: erased %+v", flag, report.Erased)
+		}
+		client.Do("GET", "/v1/registrations/"+registered.Id, nil).Problem(api.RegistrationNotFound)
+	}
+}
+
 // erase runs the command, and reads its report.
 func (s *testEnv) erase(gateway *frontdesktest.Process, args ...string) registration.ErasureReport {
 	s.t.Helper()

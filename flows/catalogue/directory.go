@@ -41,7 +41,8 @@ type Details struct {
 	Creditor            *Creditor `yaml:"creditor"`
 	PreNotificationDays *int      `yaml:"preNotificationDays"` // before a direct debit
 
-	Mediator *Mediator `yaml:"mediator"`
+	Mediator *Mediator     `yaml:"mediator"`
+	Guardian *GuardianRule `yaml:"guardian"`
 
 	zone *time.Location // of TimeZone; nil if it is not known
 }
@@ -221,7 +222,7 @@ func (d Details) or(other Details) Details {
 	d.Contract = d.Contract.or(other.Contract)
 	d.Documents, d.Creditor = d.Documents.or(other.Documents), cmp.Or(d.Creditor, other.Creditor)
 	d.PreNotificationDays = cmp.Or(d.PreNotificationDays, other.PreNotificationDays)
-	d.Mediator = cmp.Or(d.Mediator, other.Mediator)
+	d.Mediator, d.Guardian = cmp.Or(d.Mediator, other.Mediator), cmp.Or(d.Guardian, other.Guardian)
 	return d.orStatements(other)
 }
 

@@ -134,6 +134,7 @@ func (p *problems) checkDetails(at string, details Details) {
 	p.checkContract(at+".contract", details.Contract)
 	p.checkCreditor(at, details)
 	p.checkMediator(at+".mediator", details.Mediator)
+	p.checkGuardian(at+".guardian", details.Guardian)
 	p.refuse(details.URL != "" && !isWebAddress(details.URL), at+".url", "%q must be an address that begins with https:// or http://",
 		details.URL)
 	p.refuse(len(details.OpeningHours) > maxOpeningHours, at+".openingHours", "must have at most %d entries", maxOpeningHours)

@@ -13,4 +13,6 @@ const (
 	codeDocumentWithdrawalInformation text.ContractCode = "document_withdrawal_information"
 	codeDocumentEarlyStartRequest     text.ContractCode = "document_early_start_request"
 	codeDocumentMandateText           text.ContractCode = "document_mandate_text"
+	codeGuardianParent                text.ContractCode = "guardian_parent"         // name
+	codeGuardianLegal                 text.ContractCode = "guardian_legal_guardian" // name
 )

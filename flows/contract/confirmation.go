@@ -24,6 +24,7 @@ type confirmed struct {
 	Trader         *party       `json:"trader,omitempty"`
 	Mediator       *mediator    `json:"mediator,omitempty"`
 	Buyer          buyer        `json:"buyer"`
+	Guardian       *guardian    `json:"guardian,omitempty"`
 	Order          Ordered      `json:"order"`
 	Payment        paid         `json:"payment"`
 	Agreements     []agreed     `json:"agreements"`
@@ -59,6 +60,13 @@ type mediator struct {
 type buyer struct {
 	Number    string `json:"number"`
 	GivenName string `json:"givenName,omitempty"`
+}
+
+// guardian is who concludes the contract for the buyer.
+type guardian struct {
+	GivenName  string `json:"givenName"`
+	FamilyName string `json:"familyName"`
+	Relation   string `json:"relation"`
 }
 
 type paid struct {
@@ -102,6 +110,9 @@ func Confirm(r *flows.Registration, p *flows.Payment, club catalogue.Details) (*
 	}
 	if r.Contact != nil {
 		document.Buyer = buyer{r.Contact.Number, r.Contact.GivenName}
+	}
+	if g := r.Guardian; !g.IsZero() {
+		document.Guardian = &guardian{g.GivenName, g.FamilyName, g.Relation}
 	}
 	if club.Mediator != nil {
 		document.Mediator = &mediator{club.Mediator.Name, club.Mediator.URL}

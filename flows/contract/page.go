@@ -23,6 +23,7 @@ const (
 	textRegistration text.ContractCode = "confirmation_registration"
 	textNumber       text.ContractCode = "confirmation_number"
 	textGivenName    text.ContractCode = "confirmation_given_name"
+	textGuardian     text.ContractCode = "confirmation_guardian"
 
 	textOrdered      text.ContractCode = "confirmation_ordered"
 	textPriceNow     text.ContractCode = "confirmation_price_now"  // price
@@ -72,9 +73,11 @@ const (
 	textFormLines   text.ContractCode = "confirmation_form_lines"
 )
 
-// periods are the texts of a duration by its last letter, and documents those of an agreement's documents.
+// periods are the texts of a duration by its last letter, relations those of a guardian's relation, and documents those of an agreement's documents.
 var (
 	periods = map[byte]text.ContractCode{'D': codePeriodDays, 'W': codePeriodWeeks, 'M': codePeriodMonths, 'Y': codePeriodYears}
+
+	relations = map[string]text.ContractCode{"parent": codeGuardianParent, "legal_guardian": codeGuardianLegal}
 
 	documents = map[flows.DocumentName]text.ContractCode{
 		flows.DocumentTerms:                 codeDocumentTerms,
@@ -111,6 +114,10 @@ func (w writer) opening() mail.Block {
 	block := mail.Block{
 		Paragraphs: []string{w.say(textConcluded, w.instant(w.at)...), w.say(textKeep)},
 		Facts:      []mail.Fact{{Name: w.say(textNumber), Value: w.in.Buyer.Number}, {Name: w.say(textGivenName), Value: w.in.Buyer.GivenName}},
+	}
+	if g := w.in.Guardian; g != nil {
+		by := SignedBy(w.Language, flows.Guardian{GivenName: g.GivenName, FamilyName: g.FamilyName, Relation: g.Relation})
+		block.Facts = append(block.Facts, mail.Fact{Name: w.say(textGuardian), Value: by})
 	}
 	block.Facts = append(known(block.Facts...), mail.Fact{Name: w.say(textRegistration), Value: w.in.RegistrationID})
 	return block
@@ -247,6 +254,12 @@ func (w writer) form() mail.Block {
 	}}
 	w.in.Withdrawal.Form = strings.Join(block.Paragraphs, "\n\n")
 	return block
+}
+
+// SignedBy names a guardian as the party to a contract, with the relation to the member.
+func SignedBy(in *text.Language, guardian flows.Guardian) string {
+	name := flows.SingleLine(guardian.Name(), maxWords)
+	return in.Fill(in.Contract[relations[guardian.Relation]], map[string]string{"name": name})
 }
 
 // addressee is the party to which a withdrawal is declared, on one line: the trader, or else the club.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"mime"
+	"slices"
 	"time"
 
 	"frontdesk/flows"
@@ -38,7 +39,7 @@ func (s *Service) Complete(ctx context.Context, recorded *flows.Payment) error {
 const keepMailed = 7 * 24 * time.Hour
 
 // mailConfirmation has the confirmation mailed to the buyer, with the documents that they agreed to: once, or again as the same mail if
-// the gateway dies before it notes that. A contact without an address gets none.
+// the gateway dies before it notes that; and to the guardian. A contact without an address gets none.
 func (s *Service) mailConfirmation(ctx context.Context, r *flows.Registration, confirmation *flows.Confirmation) error {
 	if s.cfg.SendMail == nil || confirmation == nil || r.Contact == nil {
 		return nil
@@ -51,14 +52,26 @@ func (s *Service) mailConfirmation(ctx context.Context, r *flows.Registration, c
 	if err != nil {
 		return err
 	}
-	if to == "" {
+	addresses := slices.Compact(slices.DeleteFunc([]string{to, r.Guardian.Email}, func(to string) bool { return to == "" }))
+	if len(addresses) == 0 {
 		s.cfg.Log.WarnContext(ctx, "confirmation not mailed: the contact has no e-mail address", "registration", r.ID)
-	} else {
-		attachments, err := s.agreedDocuments(ctx, confirmation)
-		if err != nil {
-			return err
-		}
-		err = s.cfg.SendMail(ctx, flows.Mail{
+	} else if err := s.sendConfirmation(ctx, r, confirmation, id, addresses); err != nil {
+		return err
+	}
+	_, err = s.cfg.Store.Once(ctx, id, keepMailed)
+	return flows.StorageFailed(err)
+}
+
+// sendConfirmation has one mail for each address sent; id is that of the first.
+func (s *Service) sendConfirmation(
+	ctx context.Context, r *flows.Registration, confirmation *flows.Confirmation, id string, addresses []string,
+) error {
+	attachments, err := s.agreedDocuments(ctx, confirmation)
+	if err != nil {
+		return err
+	}
+	for i, to := range addresses {
+		mail := flows.Mail{
 			ID:           id,
 			Organisation: r.ClientToken,
 			To:           to,
@@ -67,13 +80,15 @@ func (s *Service) mailConfirmation(ctx context.Context, r *flows.Registration, c
 			Text:         confirmation.Text,
 			HTML:         confirmation.HTML,
 			Attachments:  attachments,
-		})
-		if err != nil {
+		}
+		if i > 0 {
+			mail.ID += "-guardian"
+		}
+		if err := s.cfg.SendMail(ctx, mail); err != nil {
 			return err
 		}
 	}
-	_, err = s.cfg.Store.Once(ctx, id, keepMailed)
-	return flows.StorageFailed(err)
+	return nil
 }
 
 // addressOf returns the e-mail address of a registration's buyer: what the visitor entered, or a known contact's.

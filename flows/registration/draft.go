@@ -30,6 +30,9 @@ var errLate = errors.New("registration: the write is too old to be sent")
 func (s *Service) createContactAndSale(ctx context.Context, registration *flows.Registration, at catalogue.Club, person flows.Person,
 	pointer string,
 	items []flows.NewItem, offers []catalogue.Offer) error {
+	if err := s.checkGuardian(at, person.BirthDate, person.Guardian, pointer); err != nil {
+		return err
+	}
 	contact, err := s.draftContact(ctx, registration, at, person, pointer)
 	if err != nil {
 		s.keep(ctx, registration)
@@ -50,6 +53,7 @@ func (s *Service) createContactAndSale(ctx context.Context, registration *flows.
 	registration.PersonPseudonyms = nil // the record has nothing of a former buyer
 	s.nameBuyer(registration, person)
 	s.indexPerson(registration, at, person.Email, person.Mobile)
+	s.setGuardian(registration, at, person.Guardian)
 	return nil
 }
 
@@ -97,6 +101,9 @@ func takeContact(r *flows.Registration, contact club.Contact, person flows.Perso
 	}
 	r.Draft.Contact = flows.ContactOf(contact)
 	r.Draft.Contact.Masked, r.Draft.Contact.Entered = person.Masked(), person.Email
+	if !person.Guardian.IsZero() {
+		r.Draft.Contact.OwnMobile = person.Mobile
+	}
 	if contact.Email == "" {
 		r.Draft.Contact.Email = person.Email
 	}

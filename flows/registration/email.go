@@ -43,7 +43,7 @@ func (s *Service) createContact(ctx context.Context, at catalogue.Club, person f
 			contact, err = create(person)
 		}
 	}
-	contact.GivenName, contact.Mobile = person.GivenName, person.Mobile // not every installation repeats them
+	contact.GivenName, contact.Mobile = person.GivenName, person.CodePhone() // not every installation repeats them
 	return contact, personFailed(err, pointer)
 }
 

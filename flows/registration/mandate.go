@@ -38,6 +38,9 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 	if err != nil {
 		return flows.View{}, flows.ClubFailed(err, flows.DetailContactUnread)
 	}
+	if err := checkSigner(registration, at, contact, &in); err != nil {
+		return flows.View{}, err
+	}
 	if !registration.HasKnownBuyer() { // otherwise the number is the club's own record
 		if err := s.codes.CheckCountry(ctx, contact.Mobile, at.Address.Country); err != nil {
 			return flows.View{}, err

@@ -104,7 +104,7 @@ func newContact(at catalogue.Club, person flows.Person) club.NewContact {
 		Gender:     person.Gender,
 		BirthDate:  person.BirthDate,
 		Email:      person.Email,
-		Mobile:     person.Mobile,
+		Mobile:     person.CodePhone(),
 		Club:       at.IRI,
 		Status:     club.StatusTemp,
 		Address: &club.Address{
@@ -132,10 +132,12 @@ func storedPerson(contact club.Contact) flows.Person {
 	return person
 }
 
-// enteredPerson is the stored person with the e-mail address that the visitor entered.
+// enteredPerson is the stored person with what the visitor entered and the contact lacks: e-mail address, own number and guardian.
 func enteredPerson(registration *flows.Registration, contact club.Contact) flows.Person {
 	person := storedPerson(contact)
 	person.Email = cmp.Or(person.Email, registration.Contact.Email)
+	person.Mobile = cmp.Or(registration.Contact.OwnMobile, person.Mobile)
+	person.Guardian = registration.Guardian
 	return person
 }
 

@@ -104,6 +104,7 @@ type StartRequest struct {
 	Person      *flows.Person
 	Contact     *flows.ContactIdentity
 	Invitation  string
+	Guardian    flows.Guardian // of a known contact; a visitor's is in Person
 	Items       []flows.NewItem
 	Attribution *flows.Attribution
 }
@@ -120,6 +121,8 @@ func (s *Service) Start(ctx context.Context, in StartRequest) (flows.View, strin
 		return flows.View{}, "", flows.Invalid(flows.FieldProblem{Pointer: "/invitation", Code: flows.FieldLoggedIn})
 	case known && in.Person != nil:
 		return flows.View{}, "", personKnown()
+	case !known && !in.Guardian.IsZero():
+		return flows.View{}, "", flows.Invalid(flows.FieldProblem{Pointer: "/guardian", Code: flows.FieldUnexpected})
 	case !known && in.Person == nil && len(in.Items) > 0:
 		return flows.View{}, "", flows.Invalid(flows.FieldProblem{Pointer: "/person", Code: flows.FieldRequired})
 	case in.Invitation != "":
@@ -212,6 +215,10 @@ func (s *Service) prepare(ctx context.Context, registration *flows.Registration,
 		if contact, err = s.attachContact(ctx, registration, *in.Contact); err != nil {
 			return err
 		}
+		if err := s.checkGuardian(at, contact.BirthDate, in.Guardian, ""); err != nil {
+			return err
+		}
+		s.setGuardian(registration, at, in.Guardian)
 	}
 	offers, items, err := s.offers(ctx, registration, at, in.Items, eachItem)
 	switch {

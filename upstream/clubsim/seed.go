@@ -276,6 +276,16 @@ var personas = []persona{
 		mobile:      "+33601020308",
 		description: "a member for fourteen months, whose minimum term has ended: can leave after two weeks' notice",
 	},
+	{
+		key:         "ward",
+		givenName:   "Lou",
+		familyName:  "Garnier",
+		gender:      "other",
+		club:        12,
+		status:      statusProspect,
+		mobile:      "+33601020309",
+		description: "sixteen, at a club that asks for a guardian: the number is that of the mother, Anne Garnier, who concludes and pays",
+	},
 }
 
 func personaID(key string) int {
@@ -289,7 +299,7 @@ func personaID(key string) int {
 
 // Persona is a contact that every world has from the start, with fresh tokens.
 type Persona struct {
-	Key        string `json:"key"` // customer, debtor, prospect, former, banned, minor, committed, flexible
+	Key        string `json:"key"` // customer, debtor, prospect, former, banned, minor, committed, flexible, ward
 	ContactID  string `json:"contactId"`
 	ClubID     string `json:"clubId"`
 	Status     string `json:"status"`

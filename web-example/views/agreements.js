@@ -19,11 +19,12 @@ import { markOne } from "./field.js";
 const SAID = /** @type {const} */ ({ terms: "accept", privacy: "read", withdrawal_information: "read" });
 
 /** @param {Registration} registration */
-export function agreements({ order }) {
+export function agreements({ order, guardian }) {
   const needed = order?.agreements ?? [];
-  if (!needed.length) return accepting("pay");
+  const party = guardian && h("p", { class: "accepting", "data-party": guardian.relation }, text.agreements.guardian(`${guardian.givenName} ${guardian.familyName}`));
+  if (!needed.length) return party ? h("div", { class: "agreements" }, party, accepting("pay")) : accepting("pay");
   const said = Map.groupBy(needed, ({ document }) => textFor(SAID, document));
-  return h("div", { class: "agreements", "data-agreements": needed.length },
+  return h("div", { class: "agreements", "data-agreements": needed.length }, party,
     [...said].flatMap(([how, some]) => how
       ? h("p", { class: "accepting", "data-accept": how === "accept" ? "pay" : how }, text.agreements[how], " ", some.flatMap((one, at) => (at ? [" · ", link(one)] : [link(one)])))
       : some.map(box)));

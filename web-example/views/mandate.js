@@ -16,7 +16,7 @@ import { said } from "./message.js";
 import { planFor } from "./plan.js";
 import { fieldOf, fieldText } from "./problem.js";
 import { prospectLink } from "./prospect.js";
-import { correction, signature } from "./signature.js";
+import { byGuardian, correction, signature } from "./signature.js";
 
 const FIELDS = text.mandate.fields;
 
@@ -28,7 +28,7 @@ export const reads = ({ registration, catalogue, schedules, given, problem }) =>
  * What the page shows of the cart and the contact, compared by value: a new object alone must not replace a form.
  * @param {import("../contract").Registration} [registration]
  */
-const shownOf = (registration) => JSON.stringify([registration?.message, registration?.cart.changes, registration?.cart.stale, registration?.contact?.mobileEnding]);
+const shownOf = (registration) => JSON.stringify([registration?.message, registration?.cart.changes, registration?.cart.stale, registration?.contact?.mobileEnding, registration?.guardian]);
 
 export function show() {
   const { registration } = get();
@@ -50,7 +50,7 @@ function account(registration) {
     h("form", { class: "person", novalidate: true, "data-form": "mandate", onsubmit: submit, onchange: keep },
       isUnreachable && correction(registration, true),
       h("fieldset", { class: "group" }, h("legend", {}, text.mandate.account),
-        field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true, value: known.holder ?? buyer(registration) }),
+        byGuardian(registration) ?? field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true, value: known.holder ?? buyer(registration) }),
         field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", value: known.iban, onchange: readIBAN }),
         field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number", value: known.bic })),
       debits(),
@@ -127,7 +127,8 @@ async function submit(event) {
   event.preventDefault();
   const form = event.currentTarget;
   const value = (/** @type {string} */ name) => String(new FormData(form).get(name) ?? "").trim();
-  const [holder, iban, bic] = [value("holder"), value("iban"), value("bic")];
+  const guardian = get().registration?.guardian; // the mandate names no other holder
+  const [holder, iban, bic] = [guardian ? `${guardian.givenName} ${guardian.familyName}` : value("holder"), value("iban"), value("bic")];
   const errors = { ...(!holder && { holder: FIELDS.holder.error }), ...(!isIBAN(iban) && { iban: iban ? FIELDS.iban.wrong : FIELDS.iban.empty }) };
   mark(form, errors);
   if (Object.keys(errors).length) return;

@@ -45,6 +45,7 @@ export function show() {
     group(text.person.about,
       row(field("givenName", { autocomplete: "given-name", maxlength: 100 }), field("familyName", { autocomplete: "family-name", maxlength: 100 })),
       row(field("birthDate", { type: "date", autocomplete: "bday", min: EARLIEST_BIRTH, max: today(), onblur: (/** @type {any} */ event) => askAge(event.currentTarget) }), choice("gender", genders(), "sex"))),
+    guardianGroup(),
     group(text.person.reach,
       field("email", { type: "email", autocomplete: "email", maxlength: 254, onchange: (/** @type {any} */ event) => askDomain(event.currentTarget) }),
       field("mobile", { type: "tel", autocomplete: "tel", maxlength: 30 })),
@@ -57,8 +58,41 @@ export function show() {
         working(place.registration ? text.person.save : text.person.continue, text.cart.paying)),
       h("p", { class: "fine" }, icon("lock"), text.person.privacy)));
   fill(form);
+  showGuardian(form);
   markAge(form);
   return h("div", {}, head(), resume(), form);
+}
+
+/** Who concludes the contract for a minor: hidden, and not sent, until the birth date makes it needed. */
+const guardianGroup = () =>
+  h("fieldset", { class: "group", "data-guardian": true, hidden: true, disabled: true },
+    h("legend", {}, text.person.guardian.heading),
+    h("p", { class: "fine" }, text.person.guardian.why),
+    row(field("guardianGivenName", { autocomplete: "section-guardian given-name", maxlength: 100 }), field("guardianFamilyName", { autocomplete: "section-guardian family-name", maxlength: 100 })),
+    row(choice("guardianRelation", Object.entries(text.person.guardian.relations), "off"), field("guardianPhone", { type: "tel", autocomplete: "section-guardian tel", maxlength: 30 })),
+    field("guardianEmail", { type: "email", autocomplete: "section-guardian email", maxlength: 254, required: false }));
+
+/**
+ * Whether the club asks for a guardian of somebody with this birth date, on the club's day.
+ * @param {string} birthDate
+ */
+function needsGuardian(birthDate) {
+  const { guardianBelow, timeZone, startDates: days } = get().details ?? {};
+  const day = (timeZone && days?.earliest) || today();
+  return !!guardianBelow && !!birthDate && !isOfAge({ ages: { min: guardianBelow } }, birthDate, day);
+}
+
+/**
+ * Shows the guardian's fields if they are needed, or can be corrected.
+ * @param {HTMLFormElement} form
+ * @param {boolean} [asked] whether the gateway asks for them
+ */
+function showGuardian(form, asked = false) {
+  const group = /** @type {HTMLFieldSetElement} */ (form.querySelector("[data-guardian]"));
+  const birthDate = /** @type {HTMLInputElement} */ (form.elements.namedItem("birthDate"));
+  const has = get().place.registration && get().registration?.guardian && !(birthDate.value && birthDate.validity.valid);
+  if (asked) group.dataset.guardian = "asked"; // whatever this page knows of the club
+  group.hidden = group.disabled = !(group.dataset.guardian === "asked" || has || (birthDate.validity.valid && needsGuardian(birthDate.value)));
 }
 
 const genders = () => Object.entries(isCorrection() ? { ...text.person.gender, "": text.person.unchanged } : text.person.gender);
@@ -130,8 +164,9 @@ function saved() {
  */
 function fill(form) {
   const { place, person } = get();
-  const { address, ...known } = place.registration ? person : { ...unconfirmedPerson(), ...draft() };
-  const values = Object.entries({ country: isCorrection() ? "" : homeCountry, ...known, ...address });
+  const { address, guardian = {}, ...known } = place.registration ? person : { ...unconfirmedPerson(), ...draft() };
+  const guardians = Object.fromEntries(Object.entries(guardian).map(([name, value]) => [fieldOf(`guardian/${name}`), value]));
+  const values = Object.entries({ country: isCorrection() ? "" : homeCountry, ...known, ...address, ...guardians });
   for (const [name, value] of values) {
     const control = form.elements.namedItem(name);
     if (control instanceof HTMLInputElement) control.defaultValue = value ?? ""; // it is not what the visitor is typing
@@ -143,10 +178,17 @@ function fill(form) {
 function personOf(form) {
   const value = (/** @type {string} */ name) => String(new FormData(form).get(name) ?? "").trim();
   const gender = /** @type {Person["gender"]} */ (value("gender") || undefined);
+  const [phone, email] = [value("guardianPhone"), value("guardianEmail")];
+  const guardian = {
+    givenName: value("guardianGivenName"), familyName: value("guardianFamilyName"), relation: value("guardianRelation"),
+    phone: phone && internationalNumber(phone, value("country") || homeCountry), ...(email && { email }),
+  };
+  const hasGuardian = guardian.givenName || guardian.familyName || phone || email;
   return /** @type {Person} */ ({
     givenName: value("givenName"), familyName: value("familyName"), birthDate: value("birthDate"),
     email: value("email"), mobile: internationalNumber(value("mobile"), value("country") || homeCountry), ...(gender && { gender }),
     address: { street: value("street"), postalCode: value("postalCode"), city: value("city"), country: value("country") },
+    ...(hasGuardian && { guardian }),
   });
 }
 
@@ -163,6 +205,7 @@ function filled({ address, ...person }) {
 
 /** @param {Event & { currentTarget: HTMLFormElement, target: HTMLElement }} event */
 function keep({ currentTarget, target }) {
+  showGuardian(currentTarget);
   const person = personOf(currentTarget);
   set({ person });
   if (!get().place.registration) keepDraft(person);
@@ -176,7 +219,7 @@ function keep({ currentTarget, target }) {
 function toNextField(event) {
   const { key, isComposing, target, currentTarget: form } = event;
   if (key !== "Enter" || isComposing || isCorrection() || !matchMedia("(pointer: coarse)").matches) return;
-  const inputs = [...form.querySelectorAll("input")];
+  const inputs = [...form.querySelectorAll(/** @type {"input"} */ ("input:enabled"))];
   const next = target instanceof HTMLInputElement && inputs.slice(inputs.indexOf(target) + 1).find(({ value }) => !value);
   if (!next) return;
   event.preventDefault();
@@ -245,7 +288,8 @@ function send(person) {
 async function submit(event) {
   event.preventDefault();
   const form = event.currentTarget;
-  const controls = [...form.querySelectorAll(/** @type {"input"} */ ("[data-field]"))];
+  showGuardian(form); // the club's rule may have arrived since
+  const controls = [...form.querySelectorAll(/** @type {"input"} */ ("[data-field]:enabled"))];
   for (const control of controls) markOne(control, isRight(control, form) ? "" : errorFor(control));
   askDomain(/** @type {HTMLInputElement} */ (form.elements.namedItem("email")));
   askAge(/** @type {HTMLInputElement} */ (form.elements.namedItem("birthDate")));
@@ -258,6 +302,7 @@ async function submit(event) {
   if (problem && get().place !== place && refuses(problem, ...DAYS)) return chooseAgain(place, problem);
   const shown = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form="person"]')); // perhaps another one meanwhile
   if (!shown) return;
+  if (problem?.errors.some(({ pointer }) => fieldOf(pointer).startsWith("guardian"))) showGuardian(shown, true);
   for (const error of problem?.errors ?? []) {
     const control = shown.querySelector(/** @type {"input"} */ (`[data-field="${CSS.escape(fieldOf(error.pointer))}"]`));
     if (control) markOne(control, fieldText(error));
@@ -280,10 +325,14 @@ function markAge(form) {
  * @param {HTMLFormElement} form
  */
 function isRight(control, form) {
-  if (isCorrection() && control.value.trim() === "") return true; // it stays unchanged
+  const { guardian, birthDate, address } = personOf(form);
+  const mayStay = isCorrection() && !(control.name.startsWith("guardian") && (guardian || needsGuardian(birthDate)));
+  if (mayStay && control.value.trim() === "") return true; // it stays unchanged
+  if (control.name === "guardianPhone") return isMobile(guardian?.phone ?? "");
+  if (control.name === "guardianEmail") return control.checkValidity() && (!control.value.trim() || isAddress(control.value));
   if (control.name === "mobile") return isMobile(personOf(form).mobile);
   if (control.name === "email") return control.checkValidity() && isAddress(control.value);
-  if (control.name === "postalCode") return isPostalCode(control.value.trim(), personOf(form).address.country || homeCountry);
+  if (control.name === "postalCode") return isPostalCode(control.value.trim(), address.country || homeCountry);
   return control.checkValidity() && (!control.required || control.value.trim() !== "");
 }
 

@@ -57,10 +57,15 @@ const linkOf = ({ code, errors }) =>
 const begun = (problem) => problem.code === "invitation_invalid" && get().inProgress.length > 0;
 
 /**
- * The name of the field that a JSON pointer names: its last part, such as email in /person/email.
+ * The name of the field that a JSON pointer names: its last part, such as email in /person/email. Those of a guardian begin with
+ * guardian; a missing one is at its first field.
  * @param {string | undefined} pointer undefined for what is outside the body
  */
-export const fieldOf = (pointer) => pointer?.split("/").at(-1) ?? "";
+export function fieldOf(pointer) {
+  const name = pointer?.split("/").at(-1) ?? "";
+  if (name === "guardian") return "guardianGivenName";
+  return pointer?.includes("guardian/") ? `guardian${name.charAt(0).toUpperCase()}${name.slice(1)}` : name;
+}
 
 /**
  * A field's error, in the site's words or the gateway's.

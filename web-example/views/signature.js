@@ -35,7 +35,7 @@ export function signature(registration, mandate) {
     !(words.lead && isKnown(registration)) && said(registration),
     changes(registration.cart),
     mandate.state === "no_code" && correction(registration, isUnreachable),
-    can(registration, "sign") && [authorisation(mandate), accepting("sign")],
+    can(registration, "sign") && [byGuardian(registration), authorisation(mandate), accepting("sign")],
     can(registration, "sign") && codeForm(mandate, sign),
     h("div", { class: "signature-others" },
       resendButton(mandate, { ready: can(registration, "resend"), resend, again: () => refresh(registration.id) }),
@@ -55,13 +55,20 @@ const authorisation = ({ text: words, reference }) =>
     h("p", { class: "fine", "data-mandate-reference": reference ?? "" }, reference ? WORDS.reference(reference) : WORDS.referenceLater));
 
 /**
+ * Says whose account and whose phone it is, and what the code does not prove, if a guardian concludes the contract.
+ * @param {Registration} registration
+ */
+export const byGuardian = ({ guardian }) =>
+  guardian && h("p", { class: "notice", "data-by-guardian": true }, icon("info"), text.mandate.guardian(`${guardian.givenName} ${guardian.familyName}`));
+
+/**
  * The link to correct the mobile number: a button if no code can be sent to it.
  * @param {Registration} registration
  * @param {boolean} isUnreachable
  */
 export const correction = (registration, isUnreachable) =>
   can(registration, "person") &&
-  h("a", { class: isUnreachable ? "button button-wide" : "link", href: linkTo({ registration: registration.id, step: "person", field: "mobile" }), "data-correct": true }, WORDS.correct);
+  h("a", { class: isUnreachable ? "button button-wide" : "link", href: linkTo({ registration: registration.id, step: "person", field: registration.guardian ? "guardianPhone" : "mobile" }), "data-correct": true }, WORDS.correct);
 
 /** Tells developers where to find the code. */
 export const outbox = () =>

@@ -1,0 +1,64 @@
+package site_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestGuardianInBrowser: the fields of a guardian appear with a minor's birth date, and tell what is missing. The mandate is the guardian's,
+// the code goes to the guardian's phone, and the order names who concludes the contract.
+func TestGuardianInBrowser(t *testing.T) {
+	t.Parallel()
+	for kind, test := range map[string]struct {
+		device
+		language, says string
+	}{
+		"phone":   {phone, "fr-FR", "l’autorité parentale"},
+		"desktop": {desktop, "en-GB", "parental authority"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			visitor := newSiteVisitor(t, test.device)
+			visitor.SetLanguage(test.language)
+			visitor.goTo("/?club=12&offer=901&startDate=2031-03-01&debitDay=10")
+			visitor.WaitVisible(`[data-summary]`) // the club is read
+			visitor.fillDetails()
+			if visitor.Count(`[data-guardian]:not([hidden])`) != 0 {
+				t.Error("an adult is asked for a guardian")
+			}
+			visitor.Fill(`[data-field="birthDate"]`, time.Now().AddDate(-16, 0, -1).Format(time.DateOnly))
+			visitor.WaitVisible(`[data-field="guardianGivenName"]`)
+			visitor.Inspect("guardian-" + kind)
+			visitor.Click(`form[data-form="person"] [data-continue]`)
+			visitor.Await("the first missing field has the focus", `document.activeElement.name === "guardianGivenName"`)
+			if visitor.TextOf(`[data-field-error="guardianGivenName"]`) == "" || visitor.TextOf(`[data-field-error="guardianEmail"]`) != "" {
+				t.Errorf("the missing fields are not told:\n%s", visitor.Text())
+			}
+			for field, text := range map[string]string{"GivenName": "Anne", "FamilyName": "Martin", "Phone": "06 87 65 43 21"} {
+				visitor.Fill(`[data-field="guardian`+field+`"]`, text)
+			}
+			visitor.Click(`form[data-form="person"] [data-continue]`)
+			visitor.WaitVisible(`form[data-form="mandate"] [data-by-guardian]`)
+			if said := visitor.TextOf(`[data-by-guardian]`); !strings.Contains(said, "Anne Martin") || !strings.Contains(said, test.says) {
+				t.Errorf("before the code it says %q", said)
+			}
+			if visitor.Count(`[data-field="holder"]`) != 0 {
+				t.Error("another account holder can be entered")
+			}
+			visitor.Fill(`[data-field="iban"]`, frontdesktest.GoodIBAN)
+			visitor.Click(`form[data-form="mandate"] [data-continue]`)
+			visitor.WaitVisible(`[data-attempts="5"]`)
+			if sent := visitor.messages(); len(sent) != 1 || sent[0].To != "+33687654321" {
+				t.Errorf("the code went to %+v", sent)
+			}
+			visitor.enterCode(visitor.code())
+			visitor.WaitVisible(`[data-party="parent"]`)
+			visitor.Inspect("guardian-order-" + kind)
+			visitor.payByCard()
+			visitor.expectMember()
+		})
+	}
+}
