@@ -134,9 +134,10 @@ func TestGuardianRequired(t *testing.T) {
 	if corrected.Guardian == nil {
 		t.Error("another correction lost the guardian")
 	}
-	client.Do("PATCH", path, map[string]any{"birthDate": "1990-05-17"}).Into(http.StatusOK, &corrected)
-	if corrected.Guardian != nil || frontdesktest.Value(corrected.Contact.MobileEnding) != "78" {
-		t.Errorf("the buyer of age is %+v, with the guardian %+v", corrected.Contact, corrected.Guardian)
+	var adult api.Registration
+	client.Do("PATCH", path, map[string]any{"birthDate": "1990-05-17"}).Into(http.StatusOK, &adult)
+	if adult.Guardian != nil || frontdesktest.Value(adult.Contact.MobileEnding) != "78" {
+		t.Errorf("the buyer of age is %+v, with the guardian %+v", adult.Contact, adult.Guardian)
 	}
 }
 
