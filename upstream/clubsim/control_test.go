@@ -29,6 +29,7 @@ func TestCredentialsAndPersonas(t *testing.T) {
 		"minor":     "prospect",
 		"committed": "customer",
 		"flexible":  "customer",
+		"ward":      "prospect",
 	}
 	personas := client.control("GET", "personas", nil).want(200).items()
 	if len(personas) != len(want) {
