@@ -95,7 +95,8 @@ func TestGuardianRequired(t *testing.T) {
 	refused := func(response *frontdesktest.Response, pointer string, code api.FieldCode) {
 		t.Helper()
 		problem := response.Problem(api.InvalidRequest)
-		if fields := frontdesktest.Value(problem.Errors); len(fields) != 1 || frontdesktest.Place(fields[0]) != pointer || fields[0].Code != code {
+		fields := frontdesktest.Value(problem.Errors)
+		if len(fields) != 1 || frontdesktest.Place(fields[0]) != pointer || fields[0].Code != code {
 			t.Errorf("refused with %+v, want %s at %s", fields, code, pointer)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestGuardianInBrowser: the fields of a guardian appear with a minor's birth date, and tell what is missing. The mandate is the guardian's,
+// TestGuardianInBrowser: the fields of a guardian appear with a minor's birth date, and tell what is missing. The guardian is the debtor,
 // the code goes to the guardian's phone, and the order names who concludes the contract.
 func TestGuardianInBrowser(t *testing.T) {
 	t.Parallel()
