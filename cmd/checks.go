@@ -242,7 +242,7 @@ func (cfg Config) checkClubSystem(ctx context.Context, peers clients) []flows.Ch
 	}
 	return slices.Concat(
 		finding(partClub, "network", flows.OK, fmt.Sprintf("%d clubs", len(clubs)), ""),
-		cfg.checkClubs(clubs),
+		cfg.checkClubs(ctx, peers.club, clubs),
 		cfg.checkGrants(ctx, peers.club, clubs[0]),
 		cfg.checkRecords(ctx, peers.club, clubs[0]),
 	)
@@ -279,12 +279,12 @@ func (cfg Config) checkRecords(ctx context.Context, client *club.Client, at club
 }
 
 // checkClubs compares the operator's file about the clubs with the clubs of the chain.
-func (cfg Config) checkClubs(clubs []club.NetworkNode) []flows.Check {
+func (cfg Config) checkClubs(ctx context.Context, client *club.Client, clubs []club.NetworkNode) []flows.Check {
 	file, err := cfg.clubs()
 	if err != nil {
 		return nil // checkConfiguration reports it
 	}
-	return append(cfg.checkZones(file, clubs), cfg.checkDocuments(file, clubs)...)
+	return append(cfg.checkZones(file, clubs), cfg.checkDocuments(ctx, client, file, clubs)...)
 }
 
 // checkZones compares the clubs of the file with those of the chain.

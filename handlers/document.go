@@ -20,7 +20,7 @@ const (
 
 // ListDocuments serves GET /v1/clubs/{clubId}/documents.
 func (s *Server) ListDocuments(ctx context.Context, request api.ListDocumentsRequestObject) (api.ListDocumentsResponseObject, error) {
-	club, read, err := s.cfg.Catalogue.Describe(ctx, callerOf(ctx).clientToken, request.ClubId)
+	club, read, err := s.cfg.Catalogue.DescribeWithTerms(ctx, callerOf(ctx).clientToken, request.ClubId)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ const (
 // serveDocument serves GET /v1/clubs/{clubId}/documents/{sha256}.
 func (s *Server) serveDocument(c echo.Context) error {
 	ctx, clubID := c.Request().Context(), c.Param("clubId")
-	document, err := s.cfg.Registrations.Document(ctx, clubID, c.Param("sha256"))
+	document, err := s.cfg.Registrations.Document(ctx, callerOf(ctx).clientToken, clubID, c.Param("sha256"))
 	if flows.CodeOf(err) == flows.NotFound {
 		if _, unknown := s.cfg.Catalogue.Locate(ctx, callerOf(ctx).clientToken, clubID); unknown != nil {
 			return unknown

@@ -18,7 +18,7 @@ func (s *Server) orderOf(ctx context.Context, view flows.View, cart api.Cart) *a
 	out := api.Order{Button: api.OrderButton(order.Button), Essentials: essentialsOf(order.CartSchedule, view.Cart.Currency)}
 	out.Essentials.MinimumTerm = optional(durationText(order.MinimumTerm))
 	out.Essentials.Renewal, out.Essentials.Notice = optional(order.Renewal.In(language)), optional(order.Notice.In(language))
-	out.Agreements = optionalList(each(s.cfg.Registrations.NeededAgreements(view), func(needed flows.Agreed) api.NeededAgreement {
+	out.Agreements = optionalList(each(s.cfg.Registrations.NeededAgreements(ctx, view), func(needed flows.Agreed) api.NeededAgreement {
 		return api.NeededAgreement{Document: api.DocumentName(needed.Document), Version: needed.Version}
 	}))
 	for i, item := range order.Items {

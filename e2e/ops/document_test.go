@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
 )
 
 // clubsWith writes an operator's file in which nothing is missing, but for one change, and returns its path.
@@ -27,11 +28,12 @@ func clubsWith(t *testing.T, name, old, text string) string {
 	return clubs
 }
 
-// TestLiveRefusesDocuments: live mode starts with no document that is a placeholder, and with no club that lacks one.
+// TestLiveRefusesDocuments: live mode starts with no document that is a placeholder, and with no club that lacks one, but for terms,
+// which the club system may have.
 func TestLiveRefusesDocuments(t *testing.T) {
 	t.Parallel()
 	l := frontdesktest.NewLive(t)
-	const terms = `    terms: {version: "3.1", files: {en: terms.txt}}` + "\n"
+	const privacy = `    privacy: {version: "3.1", files: {en: privacy.txt}}` + "\n"
 	for name, test := range map[string]struct {
 		clubs string
 		more  map[string]string
@@ -42,10 +44,10 @@ func TestLiveRefusesDocuments(t *testing.T) {
 			clubsWith(t, "terms.txt", "What", "Frontdesk placeholder. What"), map[string]string{"FRONTDESK_AGREEMENTS": "optional"},
 			[]string{"terms.txt is a placeholder"},
 		},
-		"no terms": {clubsWith(t, "clubs.yaml", terms, ""), nil, []string{"defaults: documents lacks terms: "}},
+		"no privacy": {clubsWith(t, "clubs.yaml", privacy, ""), nil, []string{"defaults: documents lacks privacy: "}},
 		"no documents": {
 			"", map[string]string{"FRONTDESK_CLUBS": `{"clubs": {"11": {}, "12": {}}}`},
-			[]string{"club 11: documents lacks terms, privacy, withdrawal_information, early_start_request", "club 12:"},
+			[]string{"club 11: documents lacks privacy, withdrawal_information, early_start_request", "club 12:"},
 		},
 		"a missing file":    {clubsWith(t, "clubs.yaml", "terms.txt", "gone.txt"), nil, []string{`"gone.txt" cannot be read`}},
 		"a file elsewhere":  {clubsWith(t, "clubs.yaml", "terms.txt", "../terms.txt"), nil, []string{`"../terms.txt" must be a file below`}},
@@ -70,6 +72,23 @@ func TestLiveRefusesDocuments(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDoctorReadsTerms: terms that the club system has are not missing in the operator's file.
+func TestDoctorReadsTerms(t *testing.T) {
+	t.Parallel()
+	env := frontdesktest.NewEnv(t)
+	clubs := "FRONTDESK_CLUBS_FILE=" + clubsWith(t, "clubs.yaml", `    terms: {version: "3.1", files: {en: terms.txt}}`+"\n", "")
+	for own, line := range map[bool]string{
+		false: "FAIL     club system documents   club 11 lacks terms;",
+		true:  "ok       club system documents   every club has",
+	} {
+		frontdesktest.Must(t, env.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.SaleTerms = own }))
+		printed, _ := doctor(t, append(testMode(env), clubs, "FRONTDESK_AGREEMENTS=required"))
+		if !strings.Contains(printed, "\n"+line) {
+			t.Errorf("%q is missing in:\n%s", line, printed)
+		}
 	}
 }
 

@@ -84,6 +84,9 @@ func (m *Mailer) send(ctx context.Context, job *asynq.Task) error {
 	if err != nil {
 		return err
 	}
+	if message.ContractOf != "" {
+		message.Attachments = append(message.Attachments, m.cfg.Registrations.ContractDocument(ctx, message.ContractOf)...)
+	}
 	err = m.cfg.Mail.Send(ctx, message, writtenAt(job.Headers()))
 	if err == nil {
 		return nil

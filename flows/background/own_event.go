@@ -2,6 +2,7 @@ package background
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -66,9 +67,20 @@ func (w *Worker) announce(ctx context.Context, p *flows.Payment) error {
 		if err := w.announcePayment(ctx, flows.PaymentRecorded, string(p.ID), p, since); err != nil {
 			return err
 		}
-		return w.cfg.Registrations.Complete(ctx, p)
+		return errors.Join(w.cfg.Registrations.Complete(ctx, p), w.reportTerms(ctx, p))
 	}
 	return nil
+}
+
+// reportTerms has it reported to the club system, once, that the buyer of a recorded payment has accepted the club's own terms of sale.
+func (w *Worker) reportTerms(ctx context.Context, p *flows.Payment) error {
+	if !w.cfg.Registrations.MayReportTerms(p) {
+		return nil
+	}
+	if first, err := w.cfg.Store.Once(ctx, "terms of "+string(p.ID), keepPublished); err != nil || !first {
+		return flows.StorageFailed(err)
+	}
+	return w.Queue.enqueueJob(ctx, termsJob, string(p.ID))
 }
 
 // announcePayment publishes an event about a payment, whose doubts have one each.

@@ -24,6 +24,7 @@ const (
 	eventsJob       = "club:events"          // process the events that wait
 	dueRefreshesJob = "registration:due"     // enqueue the registrations whose refresh is due
 	refreshJob      = "registration:refresh" // refresh one registration
+	termsJob        = "sale:terms"           // report to the club system that its terms of sale were accepted
 	deliverJob      = "webhook:deliver"      // deliver one event to one subscriber
 	mailJob         = "mail:send"            // send one mail
 )

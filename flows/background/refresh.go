@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+
+	"frontdesk/flows"
 )
 
 const (
@@ -37,6 +39,9 @@ func (i *Intake) run(ctx context.Context) error {
 		eventsJob:       func(ctx context.Context, _ *asynq.Task) error { return i.ProcessPending(ctx) },
 		dueRefreshesJob: func(ctx context.Context, _ *asynq.Task) error { return i.enqueueDue(ctx) },
 		refreshJob:      i.refresh,
+		termsJob: func(ctx context.Context, job *asynq.Task) error {
+			return i.cfg.Registrations.ReportTerms(ctx, flows.PaymentID(job.Payload()))
+		},
 	})
 }
 

@@ -40,6 +40,7 @@ type Catalogue struct {
 	networks    *cache[organisation, *club.Network]
 	terms       *cache[clubKey, clubTerms]
 	allTerms    *cache[organisation, map[string]clubTerms] // by the clubs' public ids
+	saleTerms   *cache[clubKey, flows.Document]
 	products    *cache[productsKey, []Product]
 	days        *cache[daysKey, []DebitDay]
 	offers      localCache[offersKey, []club.Offer]
@@ -78,6 +79,7 @@ type clubKey struct {
 type clubTerms struct {
 	Code, Currency, Phone, Email string
 	Address                      Address
+	SaleTerms                    bool
 }
 
 // productsKey has the club's day, since today's catalogue is not tomorrow's.
@@ -97,6 +99,8 @@ type Club struct {
 	Code  string   // the club system's code, needed for sales; not from Locate
 	Scope club.Scope
 	Details
+
+	SaleTerms bool // the club system has terms of sale of the club; not from Locate
 }
 
 // ProductQuery selects a catalogue. It is part of the cache key, so it has everything
@@ -157,6 +161,7 @@ func New(cfg Config) *Catalogue {
 	catalogue.networks = newCache[organisation, *club.Network]("network", &catalogue.cfg)
 	catalogue.terms = newCache[clubKey, clubTerms]("club", &catalogue.cfg)
 	catalogue.allTerms = newCache[organisation, map[string]clubTerms]("all clubs", &catalogue.cfg)
+	catalogue.saleTerms = newCache[clubKey, flows.Document]("sale terms", &catalogue.cfg)
 	catalogue.products = newCache[productsKey, []Product]("products", &catalogue.cfg)
 	catalogue.days = newCache[daysKey, []DebitDay]("days", &catalogue.cfg)
 	return catalogue
@@ -271,18 +276,19 @@ func (c *Catalogue) readTerms(ctx context.Context, at Club) (clubTerms, *Version
 	return c.terms.get(ctx, clubKey{c.organisation(at.Scope.ClientToken), at.IRI.ID()}, func(ctx context.Context) (clubTerms, error) {
 		read, err := c.cfg.Club.GetClub(ctx, at.Scope, at.IRI)
 		return clubTerms{
-			Code:     read.Code,
-			Currency: read.Currency,
-			Phone:    read.Telephone,
-			Email:    read.Email,
-			Address:  Address{Street: read.Street, PostalCode: read.PostalCode, City: read.Locality, Country: read.CountryCode()},
+			Code:      read.Code,
+			Currency:  read.Currency,
+			Phone:     read.Telephone,
+			Email:     read.Email,
+			Address:   Address{Street: read.Street, PostalCode: read.PostalCode, City: read.Locality, Country: read.CountryCode()},
+			SaleTerms: bool(read.SaleTerms),
 		}, flows.ClubFailed(err, flows.DetailClubUnread)
 	})
 }
 
 // with returns the club with what was read from the club system.
 func (at Club) with(terms clubTerms) Club {
-	at.Code = terms.Code
+	at.Code, at.SaleTerms = terms.Code, terms.SaleTerms
 	at.Details = Details{Currency: terms.Currency, Address: terms.Address, Phone: terms.Phone, Email: terms.Email}.or(at.Details)
 	return at
 }

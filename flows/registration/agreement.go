@@ -7,12 +7,16 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 	"frontdesk/flows/contract"
 )
 
-// checkAgreements returns AgreementMissing unless a request to pay agrees to what it must. It reads and writes nothing. A request that
+// termsPatience is how long a response waits for a club's own terms of sale that no gateway has cached.
+const termsPatience = 2 * time.Second
+
+// checkAgreements returns AgreementMissing unless a request to pay agrees to what it must. It writes nothing. A request that
 // continues the latest payment agrees to nothing again: what was agreed when it started is enough, and need not be said.
-func (s *Service) checkAgreements(r *flows.Registration, latest *flows.Payment, isReplaced bool, in flows.StartPayment) error {
+func (s *Service) checkAgreements(ctx context.Context, r *flows.Registration, latest *flows.Payment, isReplaced bool, in flows.StartPayment) error {
 	continues := latest.Live() && !isReplaced
 	isClosed := !continues && !isReplaced && r.Phase(latest, s.cfg.Now()) != flows.Open
 	switch {
@@ -21,24 +25,35 @@ func (s *Service) checkAgreements(r *flows.Registration, latest *flows.Payment, 
 	case continues && len(latest.Agreements) > 0 && flows.AgreementsMissing(latest.Agreed(), in.Agreements) == nil:
 		return nil
 	}
-	return flows.AgreementsMissing(s.required(r), in.Agreements)
+	club, err := s.cfg.Catalogue.DetailsWithTerms(ctx, r.ClientToken, r.ClubID)
+	if err != nil {
+		return err
+	}
+	return flows.AgreementsMissing(s.required(r, club), in.Agreements)
 }
 
 // required lists what a payment must agree to. Without FRONTDESK_AGREEMENTS=required, a club need not have the documents.
-func (s *Service) required(r *flows.Registration) []flows.Agreed {
-	required := contract.Required(r, s.cfg.Catalogue.Details(r.ClubID), s.cfg.Now())
+func (s *Service) required(r *flows.Registration, club catalogue.Details) []flows.Agreed {
+	required := contract.Required(r, club, s.cfg.Now())
 	if s.cfg.AgreementsRequired {
 		return required
 	}
 	return slices.DeleteFunc(required, func(document flows.Agreed) bool { return document.Version == "" })
 }
 
-// NeededAgreements lists what a payment of a registration must agree to: while one is in progress, what was agreed when it started.
-func (s *Service) NeededAgreements(view flows.View) []flows.Agreed {
+// NeededAgreements lists what a payment of a registration must agree to: while one is in progress, what was agreed when it started. A
+// club's own terms of sale are missing as long as they cannot be read; the payment then fails.
+func (s *Service) NeededAgreements(ctx context.Context, view flows.View) []flows.Agreed {
 	if view.Payment.Live() && len(view.Payment.Agreements) > 0 {
 		return view.Payment.Agreed()
 	}
-	needed := s.required(view.Registration)
+	ctx, cancel := context.WithTimeout(catalogue.AsCached(ctx), termsPatience)
+	defer cancel()
+	club, err := s.cfg.Catalogue.DetailsWithTerms(ctx, view.ClientToken, view.ClubID)
+	if err != nil {
+		club = s.cfg.Catalogue.Details(view.ClubID)
+	}
+	needed := s.required(view.Registration, club)
 	return slices.DeleteFunc(needed, func(document flows.Agreed) bool { return document.Version == "" }) // the club lacks it
 }
 
@@ -46,15 +61,22 @@ func (s *Service) NeededAgreements(view flows.View) []flows.Agreed {
 // has attached. Documents that the request need not name count if it names the club's version.
 func (s *Service) agree(ctx context.Context, r *flows.Registration, in flows.StartPayment, now time.Time) ([]flows.Agreement, error) {
 	if in.Agreements == nil {
-		if len(s.required(r)) > 0 {
+		if len(s.required(r, s.cfg.Catalogue.Details(r.ClubID))) > 0 {
 			s.cfg.Log.WarnContext(ctx, "payment without agreements", "registration", r.ID, "error",
 				errors.New("the request does not say what the buyer agreed to; FRONTDESK_AGREEMENTS=required refuses it"))
 		}
 		return nil, nil
 	}
+	club, err := s.cfg.Catalogue.DetailsWithTerms(ctx, r.ClientToken, r.ClubID)
+	if err == nil { // again, because the club's own terms may have changed since
+		err = flows.AgreementsMissing(s.required(r, club), in.Agreements)
+	}
+	if err != nil {
+		return nil, err
+	}
 	var documents []flows.Document
 	var agreements []flows.Agreement
-	for document := range s.cfg.Catalogue.Details(r.ClubID).DocumentsIn(in.Language) {
+	for document := range club.DocumentsIn(in.Language) {
 		if slices.Contains(in.Agreements, flows.Agreed{Document: document.Name, Version: document.Version}) {
 			documents = append(documents, document)
 			agreements = append(agreements, flows.Agreement{
@@ -71,10 +93,21 @@ func (s *Service) agree(ctx context.Context, r *flows.Registration, in flows.Sta
 
 // Document returns a document of a club by the hash of its bytes, in hex: one of today's, or one that a buyer has agreed to. NotFound if
 // there is neither.
-func (s *Service) Document(ctx context.Context, clubID, sha256 string) (flows.Document, error) {
+func (s *Service) Document(ctx context.Context, clientToken, clubID, sha256 string) (flows.Document, error) {
 	if document, ok := s.cfg.Catalogue.Details(clubID).DocumentBySHA256(sha256); ok {
 		return document, nil
 	}
 	document, err := s.cfg.Store.Document(ctx, sha256)
-	return document, flows.StorageFailed(err)
+	if !errors.Is(err, flows.ErrNotFound) {
+		return document, flows.StorageFailed(err)
+	}
+	club, err := s.cfg.Catalogue.DetailsWithTerms(ctx, clientToken, clubID)
+	if err != nil {
+		return flows.Document{}, err
+	}
+	document, ok := club.DocumentBySHA256(sha256)
+	if !ok {
+		return flows.Document{}, flows.StorageFailed(flows.ErrNotFound)
+	}
+	return document, nil
 }

@@ -80,6 +80,7 @@ func (s *Service) sendConfirmation(
 			Text:         confirmation.Text,
 			HTML:         confirmation.HTML,
 			Attachments:  attachments,
+			ContractOf:   r.ID,
 		}
 		if i > 0 {
 			mail.ID += "-guardian"

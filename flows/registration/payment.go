@@ -28,7 +28,7 @@ func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayme
 		return flows.ShownPayment{}, err
 	}
 	isReplaced := payment.NeverCreated() && in.Method != payment.Method
-	if err := s.checkAgreements(registration, payment, isReplaced, in); err != nil {
+	if err := s.checkAgreements(ctx, registration, payment, isReplaced, in); err != nil {
 		return flows.ShownPayment{}, err
 	}
 	if isReplaced {

@@ -42,8 +42,9 @@ type Service struct {
 	Contacts  *Contacts  // profile, consents and invitations of people known to the club
 	Transfers *Transfers // their moves to another club
 
-	cfg   Config
-	codes *codeSender
+	cfg      Config
+	codes    *codeSender
+	optional optionals
 }
 
 // Config is what the journeys need; every field is required unless noted.

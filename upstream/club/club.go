@@ -12,6 +12,8 @@ type Club struct {
 	// Telephone and Email are how visitors reach the club; empty if the club system has none.
 	Telephone string `json:"telephone"`
 	Email     string `json:"email"`
+	// SaleTerms: the club has terms of sale of its own. Only some installations show them.
+	SaleTerms present `json:"saleTerms"`
 	Address
 }
 

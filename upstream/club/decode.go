@@ -119,7 +119,12 @@ func decode[T any](request *request, response response, zoneOf func(IRI) *time.L
 		return result, nil
 	}
 	err := response.bodyErr
-	if err == nil {
+	file, isFile := any(&result).(*contractDocument)
+	switch {
+	case err != nil:
+	case isFile:
+		err = file.read(response.body)
+	default:
 		err = decodeError(unmarshal(response.body, &result))
 	}
 	if of, ok := any(&result).(dated); ok && err == nil {
@@ -149,6 +154,9 @@ var prefixPattern = regexp.MustCompile(`"hydra:(\w+"\s*:)`)
 // normalize returns a body in the one form that is decoded: without a byte order mark, and without the prefix of
 // Hydra's members.
 func normalize(body []byte) []byte {
+	if bytes.HasPrefix(body, pdfMark) { // each byte of a file counts
+		return body
+	}
 	body = TrimByteOrderMark(body)
 	if bytes.Contains(body, []byte(`"hydra:`)) {
 		return prefixPattern.ReplaceAll(body, []byte(`"$1`))

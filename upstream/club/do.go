@@ -29,6 +29,7 @@ type request struct {
 	query  url.Values
 	body   any     // sent as JSON; nil sends no body
 	token  *string // a contact's access token; nil: the client's own
+	accept string  // another media type than accepted
 
 	needsContent bool // of the response
 	needsRecord  bool // as the response to a write; its content does not matter
@@ -260,7 +261,7 @@ func (c *Client) newRequest(ctx context.Context, request *request, token string)
 			req.Header.Set(name, value)
 		}
 	}
-	set("Accept", accepted)
+	set("Accept", cmp.Or(request.accept, accepted))
 	set("User-Agent", userAgent)
 	set(c.cfg.GatewayKeyHeader, c.cfg.GatewayKey)
 	set("Authorization", "Bearer "+token)

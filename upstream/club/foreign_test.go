@@ -93,7 +93,7 @@ func TestForeignAnswers(t *testing.T) {
 // TestEmptyAnswers: an empty success is a promise of a write whose response is not needed, and nothing else.
 func TestEmptyAnswers(t *testing.T) {
 	promises := map[string]bool{"MigrateContact": true, "UpdateSaleContact": true, "CreatePayment at the desk": true,
-		"PostponeDue": true, "ValidateSale": true, "CancelSubscription": true}
+		"PostponeDue": true, "ValidateSale": true, "CancelSubscription": true, "AcceptSaleTerms": true}
 	for _, op := range operations {
 		for _, status := range []int{200, 201, 202, 204} {
 			t.Run(op.name+"/"+strconv.Itoa(status), func(t *testing.T) {

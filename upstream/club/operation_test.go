@@ -24,7 +24,7 @@ var paris = club.Address{Country: "FR", Locality: "Paris", PostalCode: "75011", 
 
 const parisJSON = `{"addressCountry":"FR","addressLocality":"Paris","postalCode":"75011","streetAddress":"1 rue de la Paix"}`
 
-// operations lists all methods of the client.
+// operations lists the methods of the client, except those whose responses are texts (sale_terms_test.go).
 var operations = []operation{
 	{"CreateContact", func(ctx context.Context, c *club.Client) error {
 		return result(
@@ -116,6 +116,9 @@ var operations = []operation{
 	{"UpdateSaleContact", func(ctx context.Context, c *club.Client) error {
 		return c.UpdateSaleContact(ctx, demo, sale)
 	}, `PUT /demo/sale/1/update_contact `},
+	{"AcceptSaleTerms", func(ctx context.Context, c *club.Client) error {
+		return c.AcceptSaleTerms(ctx, demo, sale)
+	}, `POST /demo/sales/1/accept_gtcs `},
 	{"AddArticle", func(ctx context.Context, c *club.Client) error {
 		return c.AddArticle(ctx, demo, sale, club.NewArticle{Offer: "/demo/offers/1", StartDate: "2026-03-15",
 			RepaymentSchedule: &club.RepaymentScheduleRequest{SpecificDay: true, DebitDay: ptr(5), StartDate: "2026-04-05"}})

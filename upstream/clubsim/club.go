@@ -116,12 +116,16 @@ func (c *club) sameChain(other *club) bool {
 }
 
 func (w *World) clubRecord(c *club) record {
-	return w.record("Club", "clubs", c.id, record{
+	members := record{
 		"id": c.id, "code": c.code, "name": c.name, "currency": currency,
 		"addressCountry": c.address.Country, "addressLocality": c.address.Locality,
 		"postalCode": c.address.Postal, "streetAddress": c.address.Street, "telephone": orNil(c.telephone),
 		"networkNode": w.iriOrNil("network_nodes", c.node), "checkoutId": w.iri("checkouts", c.checkout()),
-	})
+	}
+	if w.settings.SaleTerms {
+		members["saleTerms"] = []string{w.iri("sale_terms", c.id)}
+	}
+	return w.record("Club", "clubs", c.id, members)
 }
 
 // listClubs: GET clubs, those below the acting node. A single one can be read at

@@ -1,6 +1,9 @@
 package clubsim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Contact is a contact with everything that the world knows of it.
 type Contact struct {
@@ -43,6 +46,9 @@ type Sale struct {
 	Problems  []string // building: the codes of what its check finds
 	CreatedAt time.Time
 	SignedAt  time.Time // zero: not signed, which is usual
+
+	TermsAccepted []time.Time // the terms of sale, where the clubs have them: each time
+	Contract      []byte      // its document, where installations have one; nil: the sale is open
 }
 
 // Line is an article of a sale.
@@ -132,6 +138,11 @@ func (w *World) inspectSale(sale *sale) Sale {
 		DueFrom:   sale.OverdueAt,
 		CreatedAt: sale.CreatedAt,
 		SignedAt:  sale.SignedAt,
+
+		TermsAccepted: slices.Clone(sale.TermsAccepted),
+	}
+	if sale.State != saleBuilding {
+		seen.Contract = contractOf(sale)
 	}
 	for _, a := range w.articles(sale) {
 		line := Line{Name: a.Name, Price: a.Price}

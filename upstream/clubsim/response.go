@@ -19,6 +19,9 @@ func (r response) encode() httpResponse {
 	if r.body == nil {
 		return httpResponse{status: r.status}
 	}
+	if file, ok := r.body.(pdf); ok {
+		return httpResponse{status: r.status, header: http.Header{"Content-Type": {"application/pdf"}}, body: file}
+	}
 	if single, ok := r.body.(record); ok {
 		kind := single["@type"]
 		if kind == "Person" {

@@ -30,6 +30,8 @@ type sale struct {
 	CreatedAt  time.Time `json:"createdAt"`
 	SignedAt   time.Time `json:"signedAt"`  // with the mandate; zero: not signed, which is usual
 	UpdatedAt  time.Time `json:"updatedAt"` // when it was recorded; zero: not yet
+
+	TermsAccepted []time.Time `json:"termsAccepted,omitempty"` // the terms of sale: each time
 }
 
 // total is the amount to collect, in cents. A reduction never makes it negative.

@@ -122,6 +122,10 @@ type Settings struct {
 	// OnlineCancellation has the subscriptions of a contact (GET subscription_summary), and ends one of them online. Studio Solo has not
 	// switched it on.
 	OnlineCancellation bool `json:"onlineCancellation"`
+	// SaleTerms has the clubs' own terms of sale (GET identify_sale_terms, GET sale_terms/{id}), and records that a buyer accepted them.
+	SaleTerms bool `json:"saleTerms"`
+	// ContractDocuments has the contract of a recorded sale as a PDF (GET sales/{id}/contract).
+	ContractDocuments bool `json:"contractDocuments"`
 	// UniqueEmail refuses an e-mail address that another contact of the organisation has: "off", "all", or "exceptTemp", which
 	// neither refuses temporary contacts nor counts theirs.
 	UniqueEmail  string `json:"uniqueEmail"`

@@ -68,7 +68,7 @@ type spelling struct {
 
 func (s spelling) spell(response httpResponse) httpResponse {
 	asWritten := !s.DateTimes && !s.PHPJSON && !s.plain && !s.CountryISO && len(s.members) == 0 && s.TaxRates == "percent"
-	if len(response.body) == 0 || asWritten {
+	if len(response.body) == 0 || asWritten || bytes.HasPrefix(response.body, []byte("%PDF-")) {
 		return response
 	}
 	if s.plain {

@@ -33,6 +33,8 @@ type Message struct {
 	Text         string       `json:"text"`
 	HTML         string       `json:"html"`
 	Attachments  []Attachment `json:"attachments,omitempty"`
+	// ContractOf is the registration whose contract document in the club system is attached when the mail is sent, if there is one.
+	ContractOf string `json:"contractOf,omitempty"`
 }
 
 // Attachment is a document that goes with a mail.

@@ -112,6 +112,7 @@ var recorded = [][3]string{
 	{"GET", "clubs"},
 	{"GET", "checkouts"},
 	{"GET", "referentials/cancellation_motives"},
+	{"GET", "identify_sale_terms?club=/demo/clubs/11"},
 	{"GET", "sales?contactId[]=/demo/contacts/1"},
 	{"GET", "products"},
 	{"GET", "products?page=2"},

@@ -143,6 +143,7 @@ func (s *source) readClub(ctx context.Context, scope club.Scope) {
 	s.raw(ctx, scope, "clubs", nil)
 	s.raw(ctx, scope, "checkouts", nil)
 	s.raw(ctx, scope, "referentials/cancellation_motives", nil)
+	s.raw(ctx, scope, "identify_sale_terms", url.Values{"club": {string(scope.Club)}})
 	s.raw(ctx, scope, "network_nodes", url.Values{unknownFilter: {"1"}})
 	s.raw(ctx, scope, "products", url.Values{"itemsPerPage": {longPage}})
 	_, err := s.client.ListAllowedDebitDays(ctx, scope, s.now().Format(time.DateOnly))

@@ -45,6 +45,7 @@ var rows = []row{
 	{"saleFilters", "the gateway uses no such filter", "a list of sales", saleFilters},
 	{"checkouts", "doctor compares them with the account of the card keys", "the registers of a club", checkouts},
 	{"onlineCancellation", "members can end their membership online", "the motives of cancellations", onlineCancellation},
+	{"saleTerms", "buyers agree to them where FRONTDESK_CLUBS_FILE has no terms", "the terms of sale of a club", saleTerms},
 	{"callLimits", "set FRONTDESK_CLUB_LIMIT_HEADERS=on, so that a 429 with these headers counts as refused", "limit headers", callLimits},
 }
 
@@ -314,6 +315,12 @@ func checkouts(seen *recorder) (any, bool) {
 // onlineCancellation exists where its motives can be read.
 func onlineCancellation(seen *recorder) (any, bool) {
 	status := seen.statuses["GET referentials/cancellation_motives"]
+	return slices.Contains(status, http.StatusOK), slices.Contains(status, http.StatusOK) || slices.Contains(status, http.StatusNotFound)
+}
+
+// saleTerms exist where those of a club can be asked for.
+func saleTerms(seen *recorder) (any, bool) {
+	status := seen.statuses["GET identify_sale_terms"]
 	return slices.Contains(status, http.StatusOK), slices.Contains(status, http.StatusOK) || slices.Contains(status, http.StatusNotFound)
 }
 

@@ -35,6 +35,7 @@ func randomSettings(random *rand.Rand, world int) map[string]any {
 		"checkouts":          pick("hidden", "own"),
 		"saleFilters":        flip(),
 		"onlineCancellation": flip(),
+		"saleTerms":          flip(),
 		"errorShape":         pick("hydra", "plain"),
 		"embeddedOffers":     pick("none", "summary", "complete"),
 		"behaviorIris":       flip(),

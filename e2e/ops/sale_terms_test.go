@@ -1,0 +1,131 @@
+package ops_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+	"frontdesk/upstream/mail/sink"
+)
+
+// ownTerms starts a gateway whose operator has no terms, in front of clubs that have their own and a contract for each sale.
+func ownTerms(t *testing.T, faults ...clubsim.Fault) (frontdesktest.Env, *frontdesktest.MailServer, *frontdesktest.Client) {
+	t.Helper()
+	env, server := frontdesktest.NewEnv(t), frontdesktest.NewMailServer(t, sink.Config{})
+	frontdesktest.Must(t, env.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.SaleTerms, s.ContractDocuments = true, true }))
+	env.SetFaults(t, faults...)
+	clubs := clubsWith(t, "clubs.yaml", `    terms: {version: "3.1", files: {en: terms.txt}}`+"\n", "")
+	_, client := env.Gateway(t, append(server.Environment(), "FRONTDESK_CLUBS_FILE="+clubs, "FRONTDESK_AGREEMENTS=required")...)
+	return env, server, client
+}
+
+// sold completes a registration by card, and returns it with what was sold and the mail of its confirmation.
+func sold(
+	t *testing.T, env frontdesktest.Env, server *frontdesktest.MailServer, client *frontdesktest.Client,
+) (api.Registration, clubsim.Sale, sink.Mail) {
+	t.Helper()
+	registration := client.Register()
+	client.Confirm(client.Pay(registration.Id), frontdesktest.ApprovedCard)
+	registration = client.Await(registration.Id, api.Completed)
+	frontdesktest.Eventually(t, "the confirmation is mailed", func() bool { return len(server.Taken()) == 1 })
+	sales := env.Upstreams.Sim.Sales()
+	return registration, sales[len(sales)-1], server.Taken()[0]
+}
+
+// hashes lists the attachments of a mail by the hashes of their bytes.
+func hashes(mail sink.Mail) (all []string) {
+	for _, document := range mail.Attachments {
+		sum := sha256.Sum256(document.Content)
+		all = append(all, hex.EncodeToString(sum[:]))
+	}
+	return all
+}
+
+// calls counts the requests of an operation that the club system has received.
+func calls(env frontdesktest.Env, operation string) (n int) {
+	for _, request := range env.Upstreams.Sim.Requests() {
+		if request.Operation == operation {
+			n++
+		}
+	}
+	return n
+}
+
+// TestOwnSaleTerms: where the operator has no terms, a club's own are what buyers agree to, in the bytes that the club system has. Once the
+// agreement is stored the club system gets a report, once. The confirmation has exactly the documents agreed to attached, then the contract
+// of the club system.
+func TestOwnSaleTerms(t *testing.T) {
+	t.Parallel()
+	env, server, client := ownTerms(t)
+	var list api.DocumentList
+	client.Do("GET", "/v1/clubs/11/documents", nil).Into(http.StatusOK, &list)
+	terms := list.Items[0]
+	served := client.Do("GET", terms.Url[strings.Index(terms.Url, "/v1/"):], nil)
+	sum := sha256.Sum256(served.Body)
+	if terms.Document != "terms" || terms.Language != "fr" || terms.Sha256 != hex.EncodeToString(sum[:]) ||
+		!strings.HasPrefix(terms.Sha256, terms.Version) || !bytes.Contains(served.Body, []byte("Lumen Bastille : conditions")) ||
+		served.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+		t.Fatalf("%+v is %v %s", terms, served.Header, served.Body)
+	}
+	client.Do("GET", "/v1/clubs/99/documents/"+terms.Sha256, nil).Problem(api.ClubNotFound)
+
+	asked := client.Register()
+	agreements := frontdesktest.AgreementsOf(asked)
+	refused := client.RequestPayment(asked.Id, map[string]any{"method": "card", "cart": asked.Cart.Revision, "agreements": agreements[1:]})
+	if problem := refused.Problem(api.AgreementMissing); len(*problem.Errors) != 1 || agreements[0].Version != terms.Version {
+		t.Errorf("of %+v, missing are %+v", agreements, problem)
+	}
+	client.Token = ""
+
+	registration, sale, mail := sold(t, env, server, client)
+	var agreed []string
+	for _, agreement := range *registration.Payment.Agreements {
+		agreed = append(agreed, agreement.Sha256)
+	}
+	contract := sha256.Sum256(sale.Contract)
+	if want := append(agreed, hex.EncodeToString(contract[:])); len(agreed) != 4 || agreed[0] != terms.Sha256 || !slices.Equal(hashes(mail), want) {
+		t.Errorf("attached are %v instead of %v", hashes(mail), want)
+	}
+	frontdesktest.Eventually(t, "it is reported", func() bool {
+		sales := env.Upstreams.Sim.Sales()
+		return len(sales[len(sales)-1].TermsAccepted) > 0
+	})
+	before := client.Do("GET", "/v1/registrations/"+registration.Id+"/confirmation", nil)
+	verify := newVerifier(t, env)
+	verified := calls(env, "getSale")
+	frontdesktest.Eventually(t, "the payment is verified", func() bool {
+		verify()
+		return calls(env, "getSale") > verified
+	})
+	if n := calls(env, "acceptSaleTerms"); n != 1 {
+		t.Errorf("it was reported %d times", n)
+	}
+	after := client.Do("GET", "/v1/registrations/"+registration.Id+"/confirmation", nil)
+	if !bytes.Equal(before.Body, after.Body) || bytes.Contains(after.Body, []byte("contract.pdf")) {
+		t.Errorf("the contract has changed the confirmation: %s", after.Body)
+	}
+}
+
+// TestOwnDocumentsFail: a registration is completed and confirmed although a page arrives in place of the contract, and the club system
+// does not take the agreement. Neither is tried again.
+func TestOwnDocumentsFail(t *testing.T) {
+	t.Parallel()
+	env, server, client := ownTerms(t,
+		clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/*/contract"}, Kind: "foreign_page"},
+		clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/*/accept_gtcs"}, Kind: "error_before", Status: http.StatusInternalServerError})
+	registration, sale, mail := sold(t, env, server, client)
+	if len(mail.Attachments) != 4 || len(sale.Contract) == 0 || calls(env, "getContract") == 0 {
+		t.Errorf("%d documents are attached", len(mail.Attachments))
+	}
+	frontdesktest.Eventually(t, "it is reported", func() bool { return calls(env, "acceptSaleTerms") == 1 })
+	if len(*registration.Payment.Agreements) != 4 || len(sale.TermsAccepted) != 0 {
+		t.Errorf("%+v, accepted at %v", registration.Payment, sale.TermsAccepted)
+	}
+}

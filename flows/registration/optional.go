@@ -1,0 +1,106 @@
+package registration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/mail"
+)
+
+const (
+	// lackingPause follows a refusal by an installation that has not carried out the operation before, and failingPause any other failure.
+	lackingPause, failingPause = time.Hour, time.Minute
+	// maxContract is the longest contract document that is mailed, in bytes: mail servers take ten megabytes, of which the documents that
+	// the buyer agreed to have their share.
+	maxContract = 2 << 20
+)
+
+// errPaused is the error of a call that is not made, because an earlier one failed.
+var errPaused = errors.New("not asked again yet, after an earlier failure")
+
+// optionals remembers, by operation and client token, until when an operation is not called that only some installations have. The zero
+// time: it has worked.
+type optionals struct{ until sync.Map }
+
+// call calls an operation for which no visitor waits, in the last lane.
+func (o *optionals) call(ctx context.Context, operation, clientToken string, now time.Time, call func(context.Context) error) error {
+	key := operation + " " + clientToken
+	known, isKnown := o.until.Load(key)
+	until, _ := known.(time.Time)
+	if now.Before(until) {
+		return errPaused
+	}
+	err := call(club.WithLane(ctx, club.Browsers))
+	switch {
+	case err == nil:
+		o.until.Store(key, time.Time{})
+	case !lacksOperation(err):
+		o.until.Store(key, now.Add(failingPause))
+	case !isKnown || !until.IsZero(): // otherwise this sale alone is refused
+		o.until.Store(key, now.Add(lackingPause))
+	}
+	return err
+}
+
+func scopeOf(p *flows.Payment) club.Scope {
+	return club.Scope{ClientToken: p.ClientToken, Club: p.Club, Node: p.Node}
+}
+
+// MayReportTerms reports whether a buyer may have agreed to a club's own terms of sale: the operator's file has none.
+func (s *Service) MayReportTerms(p *flows.Payment) bool {
+	for _, agreement := range p.Agreements {
+		if agreement.Document == flows.DocumentTerms {
+			return s.cfg.Catalogue.Details(p.Club.ID()).Documents.Terms == nil
+		}
+	}
+	return false
+}
+
+// ReportTerms reports to the club system that the buyer of a recorded payment has accepted the club's own terms of sale, if it has any. It is
+// called once: Frontdesk's own proof is stored, so that a failure is only logged.
+func (s *Service) ReportTerms(ctx context.Context, id flows.PaymentID) error {
+	payment, err := s.cfg.Store.Payment(ctx, id)
+	if err != nil {
+		return flows.StorageFailed(err)
+	}
+	at, err := s.cfg.Catalogue.Club(ctx, payment.ClientToken, payment.Club.ID())
+	if err == nil && at.SaleTerms {
+		err = s.optional.call(ctx, "accept_gtcs", payment.ClientToken, s.cfg.Now(), func(ctx context.Context) error {
+			return s.cfg.Club.AcceptSaleTerms(ctx, scopeOf(payment), payment.Sale)
+		})
+	}
+	if err != nil {
+		s.cfg.Log.WarnContext(ctx, "accepted terms not reported to the club system", "payment", id, "error", err)
+	}
+	return nil
+}
+
+// ContractDocument returns the club system's own contract document of a completed registration, to be attached to its confirmation; none
+// where the installation does not have it, or it cannot be had now.
+func (s *Service) ContractDocument(ctx context.Context, id string) []mail.Attachment {
+	_, payment, err := s.cfg.Store.Registration(ctx, id)
+	if err != nil || payment == nil {
+		s.cfg.Log.WarnContext(ctx, "contract document not attached: the registration cannot be read", "registration", id, "error", err)
+		return nil
+	}
+	var content []byte
+	err = s.optional.call(ctx, "contract", payment.ClientToken, s.cfg.Now(), func(ctx context.Context) (err error) {
+		content, err = s.cfg.Club.GetContract(ctx, scopeOf(payment), payment.Sale)
+		return err
+	})
+	if err == nil && len(content) > maxContract {
+		err = fmt.Errorf("it has more than %d bytes", maxContract)
+	}
+	if err != nil {
+		if !errors.Is(err, errPaused) {
+			s.cfg.Log.InfoContext(ctx, "contract document not attached", "registration", id, "error", err)
+		}
+		return nil
+	}
+	return []mail.Attachment{{Name: "contract.pdf", Type: "application/pdf", Content: content}}
+}
