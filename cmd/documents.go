@@ -78,7 +78,9 @@ func joined(names []flows.DocumentName) string {
 }
 
 // checkDocuments reports clubs of the chain that cannot sell, or whose buyers agree to placeholders.
-func (cfg Config) checkDocuments(ctx context.Context, client *club.Client, file *catalogue.Directory, clubs []club.NetworkNode) []flows.Check {
+func (cfg Config) checkDocuments(
+	ctx context.Context, client *club.Client, file *catalogue.Directory, clubs []club.NetworkNode,
+) []flows.Check {
 	const part = "documents"
 	var without, uncollected []string
 	for _, node := range clubs {

@@ -117,6 +117,7 @@ func (r *Registration) Holds(item Item) bool {
 // ApplySale sets the cart to a sale that was just read.
 func (r *Registration) ApplySale(currency string, sale club.Sale, check club.SaleCheck) {
 	r.SaleState = cmp.Or(r.SaleState, sale.State)
+	r.HasContract = slices.ContainsFunc(sale.Articles, func(article club.Article) bool { return bool(article.HasContract) })
 	r.Cart = cartOf(sale, check, r.Items, r.NeedsMandate())
 	r.Cart.Currency = cmp.Or(r.Cart.Currency, currency)
 	if r.CheckCurrency() != nil {

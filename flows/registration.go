@@ -147,9 +147,10 @@ type Registration struct {
 	Generation       int               `json:"generation"`        // number of payments started
 	CreatedAt        time.Time         `json:"createdAt"`
 	ExpiresAt        time.Time         `json:"expiresAt"`
-	Draft            *Draft            `json:"draft,omitempty"`    // what an unfinished request has made
-	Write            *Write            `json:"write,omitempty"`    // an article on its way to the sale
-	Starting         bool              `json:"starting,omitempty"` // its start has not succeeded yet, so no caller has its token
+	Draft            *Draft            `json:"draft,omitempty"`       // what an unfinished request has made
+	Write            *Write            `json:"write,omitempty"`       // an article on its way to the sale
+	HasContract      bool              `json:"hasContract,omitempty"` // the club system makes a contract document of the sale
+	Starting         bool              `json:"starting,omitempty"`    // its start has not succeeded yet, so no caller has its token
 
 	// Missing has since when the club system does not find a record of the registration, such as its sale. A record that
 	// it has, as far as was read, is not in it.

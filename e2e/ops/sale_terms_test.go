@@ -90,7 +90,8 @@ func TestOwnSaleTerms(t *testing.T) {
 		agreed = append(agreed, agreement.Sha256)
 	}
 	contract := sha256.Sum256(sale.Contract)
-	if want := append(agreed, hex.EncodeToString(contract[:])); len(agreed) != 4 || agreed[0] != terms.Sha256 || !slices.Equal(hashes(mail), want) {
+	want := append(agreed, hex.EncodeToString(contract[:]))
+	if len(agreed) != 4 || agreed[0] != terms.Sha256 || !slices.Equal(hashes(mail), want) {
 		t.Errorf("attached are %v instead of %v", hashes(mail), want)
 	}
 	frontdesktest.Eventually(t, "it is reported", func() bool {

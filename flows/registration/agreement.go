@@ -16,7 +16,9 @@ const termsPatience = 2 * time.Second
 
 // checkAgreements returns AgreementMissing unless a request to pay agrees to what it must. It writes nothing. A request that
 // continues the latest payment agrees to nothing again: what was agreed when it started is enough, and need not be said.
-func (s *Service) checkAgreements(ctx context.Context, r *flows.Registration, latest *flows.Payment, isReplaced bool, in flows.StartPayment) error {
+func (s *Service) checkAgreements(
+	ctx context.Context, r *flows.Registration, latest *flows.Payment, isReplaced bool, in flows.StartPayment,
+) error {
 	continues := latest.Live() && !isReplaced
 	isClosed := !continues && !isReplaced && r.Phase(latest, s.cfg.Now()) != flows.Open
 	switch {

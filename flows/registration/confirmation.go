@@ -80,7 +80,9 @@ func (s *Service) sendConfirmation(
 			Text:         confirmation.Text,
 			HTML:         confirmation.HTML,
 			Attachments:  attachments,
-			ContractOf:   r.ID,
+		}
+		if r.HasContract {
+			mail.ContractOf = r.ID
 		}
 		if i > 0 {
 			mail.ID += "-guardian"

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// lackingPause follows a refusal by an installation that has not carried out the operation before, and failingPause any other failure.
-	lackingPause, failingPause = time.Hour, time.Minute
+	// failingPause follows a failure that is no refusal, so that what hangs or breaks delays little.
+	failingPause = time.Minute
 	// maxContract is the longest contract document that is mailed, in bytes: mail servers take ten megabytes, of which the documents that
 	// the buyer agreed to have their share.
 	maxContract = 2 << 20
@@ -23,26 +23,18 @@ const (
 // errPaused is the error of a call that is not made, because an earlier one failed.
 var errPaused = errors.New("not asked again yet, after an earlier failure")
 
-// optionals remembers, by operation and client token, until when an operation is not called that only some installations have. The zero
-// time: it has worked.
+// optionals remembers, by operation and client token, until when an operation is not called that only some installations have.
 type optionals struct{ until sync.Map }
 
 // call calls an operation for which no visitor waits, in the last lane.
 func (o *optionals) call(ctx context.Context, operation, clientToken string, now time.Time, call func(context.Context) error) error {
 	key := operation + " " + clientToken
-	known, isKnown := o.until.Load(key)
-	until, _ := known.(time.Time)
-	if now.Before(until) {
+	if until, paused := o.until.Load(key); paused && now.Before(until.(time.Time)) {
 		return errPaused
 	}
 	err := call(club.WithLane(ctx, club.Browsers))
-	switch {
-	case err == nil:
-		o.until.Store(key, time.Time{})
-	case !lacksOperation(err):
+	if err != nil && !lacksOperation(err) {
 		o.until.Store(key, now.Add(failingPause))
-	case !isKnown || !until.IsZero(): // otherwise this sale alone is refused
-		o.until.Store(key, now.Add(lackingPause))
 	}
 	return err
 }
@@ -61,8 +53,8 @@ func (s *Service) MayReportTerms(p *flows.Payment) bool {
 	return false
 }
 
-// ReportTerms reports to the club system that the buyer of a recorded payment has accepted the club's own terms of sale, if it has any. It is
-// called once: Frontdesk's own proof is stored, so that a failure is only logged.
+// ReportTerms reports to the club system that the buyer of a recorded payment has accepted the club's own terms of sale, if it has any. It
+// is called once: Frontdesk's own proof is stored, so that a failure is only logged.
 func (s *Service) ReportTerms(ctx context.Context, id flows.PaymentID) error {
 	payment, err := s.cfg.Store.Payment(ctx, id)
 	if err != nil {
@@ -97,9 +89,7 @@ func (s *Service) ContractDocument(ctx context.Context, id string) []mail.Attach
 		err = fmt.Errorf("it has more than %d bytes", maxContract)
 	}
 	if err != nil {
-		if !errors.Is(err, errPaused) {
-			s.cfg.Log.InfoContext(ctx, "contract document not attached", "registration", id, "error", err)
-		}
+		s.cfg.Log.WarnContext(ctx, "contract document not attached", "registration", id, "error", err)
 		return nil
 	}
 	return []mail.Attachment{{Name: "contract.pdf", Type: "application/pdf", Content: content}}

@@ -21,6 +21,8 @@ type Article struct {
 
 	Mandatory lenient[bool]                 `json:"mandatory"` // of some installations, as the next; see IsMandatory
 	Mistakes  lenient[[]lenient[violation]] `json:"implementationErrors"`
+	// HasContract: the sale has a contract document once it is recorded; see GetContract.
+	HasContract present `json:"contractModelId"`
 }
 
 // IsMandatory reports whether the club system says that it added the article because another one requires it.

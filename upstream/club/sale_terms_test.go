@@ -49,7 +49,9 @@ func TestSaleTerms(t *testing.T) {
 // TestContractDocument: the bytes of a contract are exactly the club system's. What is not a PDF is an error.
 func TestContractDocument(t *testing.T) {
 	content := []byte("%PDF-1.4\n\xef\xbb\xbf\"hydra:member\":\x00\xff\n")
-	for body, ok := range map[string]bool{string(content): true, "<html>Please wait</html>": false, `{"@id": "/demo/sales/1"}`: false, "": false} {
+	for body, ok := range map[string]bool{
+		string(content): true, "<html>Please wait</html>": false, `{"@id": "/demo/sales/1"}`: false, "": false,
+	} {
 		odd := serve(t, answering(http.StatusOK, body))
 		got, err := club.New(configured(odd.URL)).GetContract(t.Context(), demo, sale)
 		if (err == nil) != ok || ok && !bytes.Equal(got, content) {

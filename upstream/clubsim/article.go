@@ -45,7 +45,7 @@ func (w *World) articleRecord(article *article) record {
 		"implementation":    nil,
 		"mandatory":         article.Parent != 0 && article.OfferID != 0,
 		"packageId":         nil,
-		"contractModelId":   nil,
+		"contractModelId":   w.contractModel(),
 		"repaymentSchedule": article.Repayment,
 	}
 	if article.StartDate != "" {

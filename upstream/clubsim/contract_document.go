@@ -8,6 +8,14 @@ import (
 // lacksContracts reports whether there are no contract documents, which the description does not have either.
 func (s Settings) lacksContracts() bool { return !s.ContractDocuments }
 
+// contractModel names what the contract of an article is made from; nil: it has none.
+func (w *World) contractModel() *string {
+	if !w.settings.ContractDocuments {
+		return nil
+	}
+	return new(w.iri("contract_models", 1))
+}
+
 // pdf is a body that is sent as it is.
 type pdf []byte
 
