@@ -166,8 +166,11 @@ func printStatement(w io.Writer, detail statements.Detail) {
 	}
 	heading(table, "Contracts that it may be about", len(detail.Contracts))
 	for _, contract := range detail.Contracts {
-		fmt.Fprintf(table, "  %s\t%s\tcontact %s\tclub %s\t%s\twithdrawal until %s\n", contract.Registration, instant(contract.At),
-			cmp.Or(contract.ContactNumber, "-"), contract.ClubID, flows.Price(contract.Amount, contract.Currency), instant(contract.Until))
+		fmt.Fprintf(table, "  %s\t%s\tcontact %s\tclub %s\t%s\tfound by %s\n", contract.Registration, instant(contract.At),
+			cmp.Or(contract.ContactNumber, "-"), contract.ClubID, flows.Price(contract.Amount, contract.Currency), contract.By)
+		for _, item := range contract.Items {
+			fmt.Fprintf(table, "    %s\t%s\t%s\n", item.Name, flows.Price(item.Price.Amount, item.Price.Currency), withdrawalOf(item))
+		}
 	}
 	fmt.Fprintln(table, "\nAcknowledgement")
 	for line := range strings.Lines(detail.Text) {
@@ -185,6 +188,16 @@ func printStatement(w io.Writer, detail statements.Detail) {
 	for _, warning := range detail.Warnings {
 		fmt.Fprintln(table, "Warning: "+warning)
 	}
+}
+
+func withdrawalOf(item flows.FoundItem) string {
+	switch {
+	case !item.Right:
+		return "no withdrawal"
+	case item.Until.IsZero():
+		return "withdrawal until 14 days after the delivery"
+	}
+	return "withdrawal until " + instant(item.Until)
 }
 
 func printStatementsCSV(w io.Writer, page statements.Page) {

@@ -49,9 +49,6 @@ type Agreement struct {
 	At       time.Time    `json:"at"`
 }
 
-// ProofsKept is how long what a buyer agreed to is kept: three years, the usual period of limitation for claims of consumers.
-const ProofsKept = 3 * 365 * 24 * time.Hour
-
 // Agreed returns what the buyer agreed to with the payment.
 func (p *Payment) Agreed() []Agreed {
 	agreed := make([]Agreed, len(p.Agreements))

@@ -21,12 +21,12 @@ type Confirmation struct {
 	ClubID           string    `json:"clubId"`
 	Contact          club.IRI  `json:"contact,omitempty"`
 	ContactNumber    string    `json:"contactNumber,omitempty"`
-	PersonPseudonyms []string  `json:"persons,omitempty"` // of the registration, to find it
+	Email            string    `json:"email,omitempty"`   // that the visitor entered; to find it after a change of keys
+	PersonPseudonyms []string  `json:"persons,omitempty"` // of e-mail, phone and name, under the key of the signup; to find it
 	At               time.Time `json:"at"`                // when the contract was concluded
-	WithdrawUntil    string    `json:"withdrawUntil,omitempty"`
-	Amount           int64     `json:"amount"`   // paid then; minor units
-	Currency         string    `json:"currency"` // ISO 4217
-	Language         string    `json:"language"` // of the texts
+	Amount           int64     `json:"amount"`            // paid then; minor units
+	Currency         string    `json:"currency"`          // ISO 4217
+	Language         string    `json:"language"`          // of the texts
 
 	Document json.RawMessage `json:"document"` // as the public API shows it
 	Title    string          `json:"title"`

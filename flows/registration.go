@@ -135,6 +135,7 @@ type Registration struct {
 	SaleState        string            `json:"saleState,omitempty"` // the club system's state of an unsettled sale: that of a new one
 	Items            []Item            `json:"items,omitempty"`     // as requested by the visitor
 	PersonPseudonyms []string          `json:"persons,omitempty"`   // of e-mail and phone, to find it for an erasure
+	NamePseudonym    string            `json:"name,omitempty"`      // of the full name, to find the confirmation
 	BuyerPseudonyms  []string          `json:"buyers,omitempty"`    // of the person, to find what they have just bought
 	AlikePseudonyms  []string          `json:"alike,omitempty"`     // of people who are probably the same
 	Erased           bool              `json:"erased,omitempty"`    // it has no personal data any more

@@ -3,6 +3,7 @@ package flows
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"frontdesk/upstream/club"
@@ -95,15 +96,55 @@ func StatementID(secret string) string {
 // StatementSchema is the version of the record's layout. A record with a higher one is ErrNewer.
 const StatementSchema = 1
 
-// FoundContract is a completed registration that was found by the e-mail address or the contract of a statement.
+// FoundBy is how a contract was found that a statement may be about.
+type FoundBy string
+
+// The values of FoundBy, the most certain first.
+const (
+	ByLogin        FoundBy = "login"        // the club's own login identified the contact
+	ByRegistration FoundBy = "registration" // the statement has its id
+	ByNumber       FoundBy = "number"       // the statement has the contact's number
+	ByEmail        FoundBy = "email"
+	ByName         FoundBy = "name" // others may have it; it is searched for only when nothing else finds a contract
+)
+
+// FoundContract is a contract that a statement may be about, as it was confirmed.
 type FoundContract struct {
-	Registration  string    `json:"registration"`
-	ContactNumber string    `json:"contactNumber,omitempty"`
-	ClubID        string    `json:"clubId"`
-	At            time.Time `json:"at"`             // when it was concluded
-	Until         time.Time `json:"until,omitzero"` // the end of the withdrawal period
-	Amount        int64     `json:"amount"`         // paid then; minor units
-	Currency      string    `json:"currency"`       // ISO 4217
+	By            FoundBy     `json:"by"`
+	Registration  string      `json:"registration"`
+	ContactNumber string      `json:"contactNumber,omitempty"`
+	ClubID        string      `json:"clubId"`
+	At            time.Time   `json:"at"`              // when it was concluded
+	Amount        int64       `json:"amount"`          // paid then; minor units
+	Currency      string      `json:"currency"`        // ISO 4217
+	Items         []FoundItem `json:"items,omitempty"` // empty: what was ordered is not known
+}
+
+// FoundItem is a line of a contract, with the right to withdraw from it.
+type FoundItem struct {
+	Name  string    `json:"name"`
+	Price Money     `json:"price"`          // paid for it then
+	Right bool      `json:"right"`          // to withdraw
+	Until time.Time `json:"until,omitzero"` // the end of the withdrawal period; zero: there is no right, or it begins with the delivery
+}
+
+// Period says whether an instant is within the withdrawal period of any item.
+func (c FoundContract) Period(at time.Time) Period {
+	period := NoRight
+	for _, item := range c.Items {
+		switch {
+		case item.Right && at.Before(item.Until):
+			return WithinPeriod
+		case item.Right && item.Until.IsZero():
+			period = PeriodUnknown
+		case item.Right && period == NoRight:
+			period = OutsidePeriod
+		}
+	}
+	if len(c.Items) == 0 {
+		period = PeriodUnknown
+	}
+	return period
 }
 
 // Outcome is what an operator did about a statement.
@@ -113,27 +154,34 @@ type Outcome struct {
 	Reference string    `json:"reference,omitempty"` // of the refund or of the letter, where the club keeps it
 }
 
-// Period is whether a withdrawal arrived within the period of the contract that was found.
+// Period is whether a withdrawal arrived within the period of the contract that was found. It is a hint: a person decides.
 type Period string
 
 // The values of Period.
 const (
 	WithinPeriod  Period = "within"
 	OutsidePeriod Period = "outside"
-	PeriodUnknown Period = "unknown" // no contract was found, or it was not searched for yet
+	NoRight       Period = "no_right" // nothing that was ordered can be withdrawn from
+	PeriodUnknown Period = "unknown"  // no contract was found yet, several people have the name, or the period begins with a delivery
 )
 
-// Period says whether a statement arrived within the withdrawal period of any contract that was found. A person decides.
-func (s *Statement) Period() Period {
-	for _, contract := range s.Contracts {
-		if !contract.Until.IsZero() && s.ReceivedAt.Before(contract.Until) {
-			return WithinPeriod
+// periods orders the values of Period: which contract a withdrawal is about is decided in favour of its person.
+var periods = []Period{WithinPeriod, PeriodUnknown, OutsidePeriod, NoRight}
+
+// Likely returns the contract that a statement is probably about, and whether it arrived within the withdrawal period: the latest of those
+// with the most favourable period. Nil without one, or if contracts were found by a name alone that several have.
+func (s *Statement) Likely() (likely *FoundContract, period Period) {
+	if len(s.Contracts) > 1 && s.Contracts[0].By == ByName {
+		return nil, PeriodUnknown
+	}
+	period = PeriodUnknown
+	for i := range s.Contracts {
+		of := s.Contracts[i].Period(s.ReceivedAt)
+		if likely == nil || slices.Index(periods, of) < slices.Index(periods, period) {
+			likely, period = &s.Contracts[i], of
 		}
 	}
-	if len(s.Contracts) == 0 {
-		return PeriodUnknown
-	}
-	return OutsidePeriod
+	return likely, period
 }
 
 // ContactIRI is the identified contact of a statement; empty without one.
@@ -144,8 +192,12 @@ func (s *Statement) ContactIRI() club.IRI {
 	return s.Contact.IRI()
 }
 
+// InDoubt reports whether the club system may have carried out a cancellation: an operator looks there, and decides.
+func (s *Statement) InDoubt() bool { return s.Online != nil && s.Online.State == OnlineInDoubt }
+
 // StatementCounts is what operators must still act on.
 type StatementCounts struct {
+	InDoubt int64 // their online cancellation is in doubt
 	Open    int
 	Overdue int       // after their deadline
 	Oldest  time.Time // the receipt of the oldest open one; zero: there is none

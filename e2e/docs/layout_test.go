@@ -37,8 +37,9 @@ var imports = map[string]string{
 	"flows/payment/protocol": "flows upstream/cards upstream/club",
 	"flows/registration": "flows flows/payment flows/contract flows/text flows/catalogue flows/schedule flows/store " +
 		"flows/keyring flows/iban upstream/club upstream/mail",
-	"flows/catalogue":  "flows flows/iban flows/schedule flows/store upstream/club",
-	"flows/statements": "flows flows/catalogue flows/registration flows/store flows/keyring flows/text upstream/club upstream/mail",
+	"flows/catalogue": "flows flows/iban flows/schedule flows/store upstream/club",
+	"flows/statements": "flows flows/catalogue flows/contract flows/registration flows/store flows/keyring flows/text " +
+		"upstream/club upstream/mail",
 	"flows/background": "flows flows/payment flows/registration flows/statements flows/store flows/keyring flows/tracing " +
 		"upstream/club upstream/mail",
 	"flows/store":    "flows flows/keyring upstream/club",

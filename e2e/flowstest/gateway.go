@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
@@ -20,6 +21,9 @@ import (
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
+
+// ProofsKept is how long the gateways keep proofs.
+const ProofsKept = 100 * 24 * time.Hour
 
 // Gateway is one gateway's services, run in the test's process.
 type Gateway struct {
@@ -101,7 +105,7 @@ func (w *World) Gateway(how ...Options) *Gateway {
 		Log:         gateway.Log,
 		AsksRepeats: func(string) bool { return in.AsksRepeats },
 		Events:      in.Events,
-		ProofsKept:  flows.ProofsKept,
+		ProofsKept:  ProofsKept,
 
 		ContactTokens: in.ContactTokens,
 	})

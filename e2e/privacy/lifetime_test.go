@@ -1,14 +1,21 @@
 package privacy_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"frontdesk/api"
+	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/registration"
+	"frontdesk/flows/statements"
 )
 
 const day = 24 * time.Hour
@@ -37,13 +44,13 @@ var lifetimes = []struct {
 	{"fd:invitation:…", regexp.MustCompile(`^fd:invitation:[0-9a-f]{64}$`), 30 * day, false},
 	{"fd:document:…", regexp.MustCompile(`^fd:document:[0-9a-f]{64}$`), 3 * 365 * day, false},
 	{"fd:{…}:confirmation", regexp.MustCompile(`^fd:\{[0-9a-f-]{36}\}:confirmation$`), 3 * 365 * day, false},
-	{"fd:confirmations:…", regexp.MustCompile(`^fd:confirmations:[0-9a-f]{64,72}$`), 3 * 365 * day, false},
+	{"fd:confirmations:…", regexp.MustCompile(`^fd:confirmations:[0-9a-f]{72}$`), 3 * 365 * day, false},
 	{"fd:receipts:…", regexp.MustCompile(`^fd:receipts:[0-9a-f]{64}$`), 3 * 365 * day, false},
 	{"fd:{…}:copy", regexp.MustCompile(`^fd:\{[0-9a-f]{72}\}:copy$`), 10 * time.Minute, false},
 	{"fd:{statements}:statement:…", regexp.MustCompile(`^fd:\{statements\}:statement:[0-9a-f]{32}$`), 3 * 365 * day, false},
 	{"fd:{statements}:of:…", regexp.MustCompile(`^fd:\{statements\}:of:[0-9a-f]{72}$`), 3 * 365 * day, false},
 	{"fd:{statements}:leaving:…", regexp.MustCompile(`^fd:\{statements\}:leaving:[0-9a-f]{64}$`), 3 * 365 * day, false},
-	{"fd:{statements}:due", regexp.MustCompile(`^fd:\{statements\}:(due|open|received)$`), 0, false},
+	{"fd:{statements}:due", regexp.MustCompile(`^fd:\{statements\}:(due|open|doubtful|received)$`), 0, false},
 	{"fd:{club}:…", regexp.MustCompile(`^fd:\{club\}:(events|counts)$`), 0, false},
 	{"fd:{refreshes}:…", regexp.MustCompile(`^fd:\{refreshes\}:(registrations|budget)$`), 0, false},
 	{"fd:once:…", regexp.MustCompile(`^fd:once:[0-9a-f]{64}$`), 7 * day, false},
@@ -100,5 +107,66 @@ func TestLifetimesAreDocumented(t *testing.T) {
 		if !strings.Contains(string(page), "`"+row.row+"`") {
 			t.Errorf("%s is not in docs/reference/personal-data.md", row.row)
 		}
+	}
+}
+
+// TestProofsOutliveRegistrations: what proves a contract or a statement is kept for FRONTDESK_PROOFS_KEPT. When the registration is
+// deleted, its contract is still found by the e-mail address, the number or the name of its person, and an erasure names its confirmation.
+func TestProofsOutliveRegistrations(t *testing.T) {
+	t.Parallel()
+	env := newTestEnv(t)
+	const kept = 2161 * time.Hour
+	gateway, client := env.gateway("FRONTDESK_PROOFS_KEPT=" + kept.String())
+	ada := campaign.NewCanary(14142135)
+	bought := register(client, person(ada), cardItem())
+	pay(client, bought.Id)
+	client.Do("GET", "/v1/registrations/"+bought.Id+"/confirmation", nil).Into(http.StatusOK, nil)
+	gone := slices.Concat([]string{"fd:{" + bought.Id + "}:registration"}, env.redis.Keys(t.Context(), "fd:person:*").Val(),
+		env.redis.Keys(t.Context(), "fd:contact:*").Val())
+	if err := env.redis.Del(t.Context(), gone...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	client.Token = ""
+	for _, declared := range []map[string]string{
+		{"name": "A", "email": strings.ToUpper(ada.Email)},
+		{"name": "A", "email": "new@example.net", "contract": "my number is " + bought.Contact.Number},
+		{"name": ada.FamilyName + " " + ada.GivenName, "email": "other@example.net"},
+	} {
+		var statement api.Statement
+		client.Do("POST", "/v1/withdrawals", declared, frontdesktest.Key("")).Into(http.StatusCreated, &statement)
+		client.Do("POST", "/v1/withdrawals/"+statement.Id+"/confirm", nil).Into(http.StatusOK, nil)
+	}
+	var found []string
+	frontdesktest.Eventually(t, "each contract is found", func() bool {
+		out, err := env.runCLI(gateway, "statements", "--json", "list")
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		found = nil
+		for _, item := range decoded[statements.Page](t, out).Items {
+			if item.Period == flows.WithinPeriod && item.AtStake != nil {
+				found = append(found, item.ID)
+			}
+		}
+		return len(found) == 3
+	})
+	for _, of := range []string{
+		"fd:document:*", "fd:{*}:confirmation", "fd:confirmations:*", "fd:{statements}:statement:*", "fd:{statements}:of:*",
+	} {
+		keys := env.redis.Keys(t.Context(), of).Val()
+		for _, key := range keys {
+			if left := env.redis.PTTL(t.Context(), key).Val(); left > kept || left < kept-time.Hour {
+				t.Errorf("%s lives %s", key, left)
+			}
+		}
+		if len(keys) == 0 {
+			t.Errorf("there is no %s", of)
+		}
+	}
+	report := env.erase(gateway, "--email", ada.Email)
+	if !slices.ContainsFunc(report.Kept, func(item registration.KeptItem) bool {
+		return item.Registration == bought.Id && strings.Contains(item.What, "confirmation")
+	}) {
+		t.Errorf("the erasure does not name the confirmation: %+v", report.Kept)
 	}
 }

@@ -18,6 +18,15 @@ type Proofs struct {
 // LocalTime returns an instant in the time zone of the club, in UTC if it is not known.
 func (d Details) LocalTime(at time.Time) time.Time { return at.In(cmp.Or(d.zone, time.UTC)) }
 
+// EndOf returns when a day, YYYY-MM-DD, ends at the club, in the last time zone if its own is not known; zero for no day.
+func (d Details) EndOf(day string) time.Time {
+	midnight, err := time.ParseInLocation(time.DateOnly, day, cmp.Or(d.zone, lastTimeZone))
+	if err != nil {
+		return time.Time{}
+	}
+	return midnight.AddDate(0, 0, 1)
+}
+
 // orStatements returns details with what acknowledgements say, where they lack it, from others.
 func (d Details) orStatements(other Details) Details {
 	if d.Cancellation.Effects == nil {

@@ -126,9 +126,8 @@ func Confirm(r *flows.Registration, p *flows.Payment, club catalogue.Details) (*
 		ClientToken:      r.ClientToken,
 		ClubID:           r.ClubID,
 		ContactNumber:    document.Buyer.Number,
-		PersonPseudonyms: r.PersonPseudonyms,
+		PersonPseudonyms: slices.Clone(r.PersonPseudonyms),
 		At:               at,
-		WithdrawUntil:    document.Order.withdrawUntil(),
 		Amount:           p.Amount,
 		Currency:         p.Currency,
 		Language:         r.Ordered.Language,
@@ -136,7 +135,10 @@ func Confirm(r *flows.Registration, p *flows.Payment, club catalogue.Details) (*
 		Attached:         p.Agreements,
 	}
 	if r.Contact != nil {
-		confirmation.Contact = r.Contact.IRI
+		confirmation.Contact, confirmation.Email = r.Contact.IRI, r.Contact.Entered
+	}
+	if r.NamePseudonym != "" {
+		confirmation.PersonPseudonyms = append(confirmation.PersonPseudonyms, r.NamePseudonym)
 	}
 	confirmation.HTML, confirmation.Text = mail.Render(page)
 	sum := sha256.Sum256([]byte(confirmation.HTML))
@@ -159,12 +161,11 @@ func (o Ordered) concludedOn(day schedule.Date) Ordered {
 	return o
 }
 
-// withdrawUntil returns the last day on which any item can be withdrawn from; empty: there is no right, or it is not known.
-func (o Ordered) withdrawUntil() (last string) {
-	for _, item := range o.Items {
-		last = max(last, item.Withdrawal.Until)
-	}
-	return last
+// OrderIn returns the order that a confirmation confirms.
+func OrderIn(confirmation *flows.Confirmation) (Ordered, error) {
+	var document struct{ Order Ordered }
+	err := json.Unmarshal(confirmation.Document, &document)
+	return document.Order, err
 }
 
 // hasRight reports whether the buyer can withdraw from the contract about any item.

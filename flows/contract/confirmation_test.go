@@ -119,7 +119,11 @@ func TestConfirmation(t *testing.T) {
 			if err != nil || again.HTML != made.HTML || string(again.Document) != string(made.Document) {
 				t.Errorf("composed again, it differs: %v", err)
 			}
-			if made.WithdrawUntil != "2030-01-29" || made.Amount != 6890 || made.Contact != "/demo/contacts/7" {
+			order, err := contract.OrderIn(made)
+			if err != nil || len(order.Items) != 2 || order.Items[0].Withdrawal.Until != "2030-01-29" || order.Items[1].Withdrawal.Right {
+				t.Errorf("its order is %+v, %v", order, err)
+			}
+			if made.Amount != 6890 || made.Contact != "/demo/contacts/7" {
 				t.Errorf("%+v", made)
 			}
 		})

@@ -1,6 +1,7 @@
 package keyring
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -42,6 +43,25 @@ func (k *Keyring) PersonPseudonyms(clientToken, email, mobile string) (names []s
 		}
 	}
 	return names
+}
+
+// NamePseudonyms returns the pseudonyms of a person's full name under every key of the ring, the current one first. The order of the
+// words does not count.
+func (k *Keyring) NamePseudonyms(clientToken, name string) []string {
+	words := strings.Fields(Spelling(name))
+	slices.Sort(words)
+	return k.Pseudonyms("person", "name "+clientToken+" "+strings.Join(words, " "))
+}
+
+// NumberPseudonyms returns the pseudonyms of a contact's number under every key of the ring, the current one first. Only letters and
+// digits count.
+func (k *Keyring) NumberPseudonyms(clientToken, number string) []string {
+	return k.Pseudonyms("person", "number "+clientToken+" "+strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, Spelling(number)))
 }
 
 // Spelling returns one text for all spellings of what a person types: composed, in lower case, with one space between

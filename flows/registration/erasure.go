@@ -30,8 +30,9 @@ type ErasureReport struct {
 	Unread    []UnreadItem `json:"unread"`    // what could not be read, and may be the person's
 	Elsewhere []string     `json:"elsewhere"` // who else holds data that Frontdesk cannot erase
 
-	contacts   []club.IRI // whose data eraseContact has erased
-	statements []string   // that eraseStatements has seen
+	contacts      []club.IRI // whose data eraseContact has erased
+	statements    []string   // that eraseStatements has seen
+	confirmations []string   // registrations that reportConfirmations has seen
 }
 
 // ErasedItem is what was erased of one registration, or of one contact.
@@ -86,11 +87,16 @@ func (s *Service) Erase(ctx context.Context, request ErasureRequest, by string) 
 				"cannot be found by e-mail, mobile or contact: add the key to FRONTDESK_SEAL_KEYS again and repeat this"})
 		}
 	}
-	if request.Email != "" {
-		names := s.cfg.Keys.PersonPseudonyms(request.ClientToken, request.Email, "")
-		if err := s.erasePersonsStatements(ctx, names, &report); err != nil {
-			return ErasureReport{}, err
-		}
+	names := s.cfg.Keys.PersonPseudonyms(request.ClientToken, request.Email, flows.CompletePhone(request.Mobile, ""))
+	if err := s.erasePersonsStatements(ctx, names, &report); err != nil {
+		return ErasureReport{}, err
+	}
+	contracts, err := s.cfg.Store.ConfirmationsBy(ctx, names...)
+	if err != nil {
+		return ErasureReport{}, flows.StorageFailed(err)
+	}
+	if err := s.reportConfirmations(ctx, contracts, &report); err != nil {
+		return ErasureReport{}, err
 	}
 	for _, contact := range contacts {
 		if err := s.eraseContact(ctx, contact, &report); err != nil {
@@ -260,12 +266,12 @@ func (s *Service) eraseContact(ctx context.Context, contact club.IRI, report *Er
 	if err != nil {
 		return flows.StorageFailed(err)
 	}
-	confirmations, err := s.cfg.Store.ConfirmationsOf(ctx, contact)
+	contracts, err := s.cfg.Store.ConfirmationsOf(ctx, contact)
 	if err != nil {
 		return flows.StorageFailed(err)
 	}
-	for _, id := range confirmations {
-		report.Kept = append(report.Kept, KeptItem{Registration: id, What: keptConfirmation, Why: whyConfirmation})
+	if err := s.reportConfirmations(ctx, contracts, report); err != nil {
+		return err
 	}
 	if len(receipts) > 0 {
 		report.Kept = append(report.Kept, KeptItem{
@@ -281,6 +287,25 @@ func (s *Service) eraseContact(ctx context.Context, contact club.IRI, report *Er
 		return err
 	}
 	report.contacts = append(report.contacts, contact)
+	return nil
+}
+
+// reportConfirmations reports, once, which of some registrations have a confirmation: they are proofs, and are kept.
+func (s *Service) reportConfirmations(ctx context.Context, registrations []string, report *ErasureReport) error {
+	for _, id := range registrations {
+		if slices.Contains(report.confirmations, id) {
+			continue
+		}
+		report.confirmations = append(report.confirmations, id)
+		_, err := s.cfg.Store.Confirmation(ctx, id)
+		switch {
+		case errors.Is(err, flows.ErrNotFound): // it expired, or there was none
+		case err == nil, flows.Unreadable(err):
+			report.Kept = append(report.Kept, KeptItem{Registration: id, What: keptConfirmation, Why: whyConfirmation})
+		default:
+			return flows.StorageFailed(err)
+		}
+	}
 	return nil
 }
 

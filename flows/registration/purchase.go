@@ -15,7 +15,7 @@ import (
 // startingTime is how long a purchase without a stored payment counts: its request is storing it, or has failed.
 const startingTime = time.Minute
 
-// nameBuyer stores pseudonyms of a person, for flows.Purchase.
+// nameBuyer stores pseudonyms of a person: of the name alone, by which statements find the contract, and those for flows.Purchase.
 //
 // The same buyer has the same name, birth date, e-mail address and phone, however they are spelled. All four are needed,
 // because a stranger who enters fewer of them must not learn what that person buys. A similar buyer has the same name and
@@ -27,6 +27,7 @@ func (s *Service) nameBuyer(registration *flows.Registration, p flows.Person) {
 	emails := s.cfg.Keys.PersonPseudonyms(registration.ClientToken, p.Email, "")
 	mobiles := s.cfg.Keys.PersonPseudonyms(registration.ClientToken, "", flows.CompletePhone(p.Mobile, p.Country))
 	registration.BuyerPseudonyms, registration.AlikePseudonyms = nil, nil
+	registration.NamePseudonym = s.cfg.Keys.NamePseudonyms(registration.ClientToken, p.GivenName+" "+p.FamilyName)[0]
 	for i := range min(len(emails), len(mobiles)) {
 		registration.BuyerPseudonyms = append(registration.BuyerPseudonyms, s.cfg.Keys.Pseudonyms("buyer", who+"\n"+emails[i]+"\n"+mobiles[i])...)
 	}

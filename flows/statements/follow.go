@@ -1,14 +1,17 @@
 package statements
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"frontdesk/flows"
+	"frontdesk/flows/contract"
 	"frontdesk/flows/text"
 	"frontdesk/upstream/mail"
 )
@@ -18,8 +21,6 @@ const (
 	followLease = time.Minute
 	// followBatch is taken at once; more are taken afterwards.
 	followBatch = 20
-	// withdrawalPeriod in days, of contracts that say nothing else (Directive 2011/83/EU, article 9).
-	withdrawalPeriod = 14
 )
 
 // Awake has a value when FollowUp should be called at once, because a statement was just received here.
@@ -127,52 +128,127 @@ func mailTo(statement *flows.Statement, name, written string) flows.Mail {
 // registrationID finds the id of a registration in what a person wrote about the contract.
 var registrationID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// search finds the completed registrations that a statement may be about: those of its e-mail address, of the identified contact, and
-// that whose id it names.
+const (
+	// maxFound contracts are listed: more than anyone concludes.
+	maxFound = 100
+	// maxNumbers in what a person wrote about the contract are searched for.
+	maxNumbers = 10
+)
+
+// search finds the contracts that a statement may be about, latest first: those of the identified contact, that whose registration it
+// names, and those of the contact's number and of its e-mail address; if there are none, those of its name. The confirmations, which say
+// what was agreed, are kept as long as statements.
 func (s *Service) search(ctx context.Context, statement *flows.Statement) (found []flows.FoundContract, err error) {
-	names := s.cfg.Keys.PersonPseudonyms(statement.ClientToken, statement.Declared.Email, "")
-	ids, err := s.cfg.Store.RegistrationsOfPerson(ctx, names...)
-	if err != nil {
-		return nil, err
+	token, declared := statement.ClientToken, statement.Declared
+	var numbers []string
+	for _, number := range numbersIn(declared.Contract) {
+		numbers = append(numbers, s.cfg.Keys.NumberPseudonyms(token, number)...)
 	}
-	if contact := statement.ContactIRI(); contact != "" {
-		more, err := s.cfg.Store.RegistrationsOf(ctx, contact)
+	byNames := func(names ...string) func() ([]string, error) {
+		return func() ([]string, error) {
+			ids, err := s.cfg.Store.ConfirmationsBy(ctx, names...)
+			recent, unread := s.cfg.Store.RegistrationsOfPerson(ctx, names...)
+			return append(ids, recent...), cmp.Or(err, unread)
+		}
+	}
+	byLogin := func() ([]string, error) {
+		ids, err := s.cfg.Store.ConfirmationsOf(ctx, statement.ContactIRI())
+		recent, unread := s.cfg.Store.RegistrationsOf(ctx, statement.ContactIRI())
+		return append(ids, recent...), cmp.Or(err, unread)
+	}
+	for _, lookup := range []struct {
+		by   flows.FoundBy
+		find func() ([]string, error)
+	}{
+		{flows.ByLogin, byLogin},
+		{flows.ByRegistration, func() ([]string, error) { return registrationID.FindAllString(declared.Contract, 1), nil }},
+		{flows.ByNumber, byNames(numbers...)},
+		{flows.ByEmail, byNames(s.cfg.Keys.PersonPseudonyms(token, declared.Email, "")...)},
+		{flows.ByName, byNames(s.cfg.Keys.NamePseudonyms(token, declared.Name)...)},
+	} {
+		if lookup.by == flows.ByName && len(found) > 0 {
+			break
+		}
+		ids, err := lookup.find()
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, more...)
-	}
-	if id := registrationID.FindString(statement.Declared.Contract); id != "" {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range slices.Compact(ids) {
-		registration, payment, err := s.cfg.Store.Registration(ctx, id)
-		switch {
-		case errors.Is(err, flows.ErrNotFound) || flows.Unreadable(err):
-			continue
-		case err != nil:
-			return nil, err
-		case registration.ClientToken == statement.ClientToken && payment != nil && payment.State == flows.Recorded:
-			found = append(found, s.contractOf(registration, payment))
+		for _, id := range ids {
+			isKnown := slices.ContainsFunc(found, func(known flows.FoundContract) bool { return known.Registration == id })
+			if isKnown || len(found) == maxFound {
+				continue
+			}
+			one, err := s.contractOf(ctx, token, id)
+			if err != nil {
+				return nil, err
+			}
+			if one != nil {
+				one.By = lookup.by
+				found = append(found, *one)
+			}
 		}
 	}
 	slices.SortFunc(found, func(a, b flows.FoundContract) int { return b.At.Compare(a.At) })
 	return found, nil
 }
 
-func (s *Service) contractOf(registration *flows.Registration, payment *flows.Payment) flows.FoundContract {
-	at := payment.StateSince()
-	contract := flows.FoundContract{
-		Registration: registration.ID,
-		ClubID:       registration.ClubID,
-		At:           at,
-		Until:        s.cfg.Catalogue.Details(registration.ClubID).DayEnds(at.AddDate(0, 0, withdrawalPeriod)),
-		Amount:       payment.Amount,
-		Currency:     payment.Currency,
+// numbersIn returns what may be a contact's number in what a person wrote: each word with a digit, and all of it.
+func numbersIn(written string) (numbers []string) {
+	hasDigit := func(text string) bool { return strings.ContainsFunc(text, unicode.IsDigit) }
+	for _, word := range append(strings.FieldsFunc(written, isBetweenWords), written) {
+		if hasDigit(word) && len(numbers) < maxNumbers {
+			numbers = append(numbers, word)
+		}
 	}
-	if registration.Contact != nil {
-		contract.ContactNumber = registration.Contact.Number
+	return numbers
+}
+
+// isBetweenWords reports whether a character separates the words of a text. A number may have hyphens, dots and slashes.
+func isBetweenWords(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;:()", r) }
+
+// contractOf returns the contract of a registration, if it was completed; nil if it was not, or cannot be read.
+func (s *Service) contractOf(ctx context.Context, clientToken, registration string) (*flows.FoundContract, error) {
+	confirmation, err := s.cfg.Store.Confirmation(ctx, registration)
+	if errors.Is(err, flows.ErrNotFound) {
+		confirmation, err = s.unconfirmed(ctx, registration)
 	}
-	return contract
+	switch {
+	case errors.Is(err, flows.ErrNotFound), flows.Unreadable(err), err == nil && confirmation.ClientToken != clientToken:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	found := &flows.FoundContract{
+		Registration:  registration,
+		ContactNumber: confirmation.ContactNumber,
+		ClubID:        confirmation.ClubID,
+		At:            confirmation.At,
+		Amount:        confirmation.Amount,
+		Currency:      confirmation.Currency,
+	}
+	order, err := contract.OrderIn(confirmation)
+	if err != nil {
+		return found, nil // what was ordered is not known
+	}
+	club := s.cfg.Catalogue.Details(confirmation.ClubID)
+	for _, item := range order.Items {
+		found.Items = append(found.Items, flows.FoundItem{Name: item.Name, Price: item.Price, Right: item.Withdrawal.Right,
+			Until: club.EndOf(item.Withdrawal.Until)})
+	}
+	return found, nil
+}
+
+// unconfirmed returns what a completed registration's confirmation will say that is not made yet. ErrNotFound if it is not completed.
+func (s *Service) unconfirmed(ctx context.Context, id string) (*flows.Confirmation, error) {
+	registration, payment, err := s.cfg.Store.Registration(ctx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case payment == nil || payment.State != flows.Recorded:
+		return nil, flows.ErrNotFound
+	case registration.Ordered != nil:
+		return contract.Confirm(registration, payment, s.cfg.Catalogue.Details(registration.ClubID))
+	}
+	return &flows.Confirmation{ClientToken: registration.ClientToken, ClubID: registration.ClubID, At: payment.StateSince(),
+		Amount: payment.Amount, Currency: payment.Currency}, nil
 }

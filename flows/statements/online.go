@@ -201,7 +201,7 @@ func (s *Service) EndDoubt(ctx context.Context, id, operator string, isCarriedOu
 		action = flows.AuditCancelled
 	}
 	return s.amend(ctx, id, operator, action, func(statement *flows.Statement, _ time.Time) error {
-		if statement.Online == nil || statement.Online.State != flows.OnlineInDoubt {
+		if !statement.InDoubt() {
 			return &flows.Error{Code: flows.NotDecidable, Operator: "This statement has no online cancellation in doubt."}
 		}
 		decided := *statement.Online

@@ -220,6 +220,10 @@ func TestGatewayDiesWhileCancelling(t *testing.T) {
 			if err != nil || len(page.Items) != 1 || page.Items[0].Online.State != flows.OnlineInDoubt {
 				t.Fatalf("the queue is %+v, %v", page, err)
 			}
+			expectDoubts(alive, 1)
+			if _, err := alive.Done(world.Context(), again.ID, statements.Completion{Operator: "eve"}); flows.CodeOf(err) != flows.NotDecidable {
+				t.Errorf("done in doubt: %v", err)
+			}
 			detail, err := alive.EndDoubt(world.Context(), again.ID, "eve", isDone)
 			if err != nil || (detail.State == flows.Done) != isDone || isDone && detail.EndDate != stated.Online.Date {
 				t.Errorf("the operator ended it as %+v, %v", detail.Summary, err)
@@ -227,6 +231,7 @@ func TestGatewayDiesWhileCancelling(t *testing.T) {
 			if _, err := alive.EndDoubt(world.Context(), again.ID, "eve", isDone); flows.CodeOf(err) != flows.NotDecidable {
 				t.Errorf("ended again: %v", err)
 			}
+			expectDoubts(alive, 0)
 			want := 0
 			if isDone {
 				want = 1
@@ -235,6 +240,14 @@ func TestGatewayDiesWhileCancelling(t *testing.T) {
 			close(release)
 			<-ended
 		})
+	}
+}
+
+func expectDoubts(d *desk, want int64) {
+	d.world.Helper()
+	counts, err := d.Counts(d.world.Context())
+	if err != nil || counts.InDoubt != want {
+		d.world.Errorf("%d are in doubt, %v", counts.InDoubt, err)
 	}
 }
 

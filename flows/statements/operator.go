@@ -35,7 +35,7 @@ type Summary struct {
 	Contract     string               `json:"contract,omitempty"`     // in the person's words
 	ClubID       string               `json:"clubId,omitempty"`       // that the person named
 	Period       flows.Period         `json:"period,omitempty"`       // of a withdrawal; a hint, a person decides
-	AtStake      *flows.Money         `json:"atStake,omitempty"`      // paid for the latest contract that was found
+	AtStake      *flows.Money         `json:"atStake,omitempty"`      // paid for the contract that it is probably about
 	Type         string               `json:"type,omitempty"`         // of a cancellation: ordinary or extraordinary
 	RequestedEnd string               `json:"requestedEnd,omitempty"` // YYYY-MM-DD; empty: the earliest possible day
 	EndDate      string               `json:"endDate,omitempty"`      // as the person has read it
@@ -91,16 +91,17 @@ func (s *Service) summary(statement *flows.Statement) Summary {
 		Outcome:      statement.Outcome,
 		Version:      statement.Version,
 	}
+	likely, period := statement.Likely()
 	if statement.Kind == flows.Withdrawal {
-		shown.Period = statement.Period()
+		shown.Period = period
 	} else if shown.Type = "ordinary"; declared.Extraordinary {
 		shown.Type = "extraordinary"
 	}
 	if online := statement.Online; online != nil {
 		shown.Online = &Online{online.State, online.Name, online.Date, online.Seen}
 	}
-	if len(statement.Contracts) > 0 {
-		shown.AtStake = &flows.Money{Amount: statement.Contracts[0].Amount, Currency: statement.Contracts[0].Currency}
+	if likely != nil {
+		shown.AtStake = &flows.Money{Amount: likely.Amount, Currency: likely.Currency}
 	}
 	return shown
 }
@@ -168,7 +169,7 @@ func (s *Service) detail(statement *flows.Statement) Detail {
 	if statement.Contact != nil {
 		shown.Contact = statement.Contact.ContactID
 	}
-	if statement.Online != nil && statement.Online.State == flows.OnlineInDoubt {
+	if statement.InDoubt() {
 		shown.Commands = append(shown.Commands, "frontdesk statements cancelled "+statement.ID,
 			"frontdesk statements not-cancelled "+statement.ID)
 		shown.Warnings = append(shown.Warnings, "The club system may have ended the membership: look there. It is not asked again.")
@@ -177,7 +178,7 @@ func (s *Service) detail(statement *flows.Statement) Detail {
 		shown.Warnings = append(shown.Warnings,
 			"The acknowledgement was not mailed: its address had ten within a day. Send the text if it is wanted.")
 	}
-	if statement.State == flows.Received {
+	if statement.State == flows.Received && !statement.InDoubt() {
 		done := "frontdesk statements done " + statement.ID + ` --reference "…"`
 		if statement.Kind == flows.Cancellation {
 			done += " --end-date YYYY-MM-DD"
@@ -208,7 +209,7 @@ type Completion struct {
 }
 
 // Done records that an operator has acted on a statement; with an end date, the person gets it by mail. Frontdesk itself refunds nothing.
-// NotDecidable if the statement is done already.
+// NotDecidable if the statement is done already, or its online cancellation is in doubt.
 func (s *Service) Done(ctx context.Context, id string, in Completion) (Detail, error) {
 	if err := (flows.Decision{Operator: in.Operator, Reason: in.Reference}).Validate(); err != nil {
 		return Detail{}, err
@@ -217,6 +218,10 @@ func (s *Service) Done(ctx context.Context, id string, in Completion) (Detail, e
 		if statement.State == flows.Done {
 			return &flows.Error{Code: flows.NotDecidable, Operator: fmt.Sprintf("%s has recorded this statement as done at %s. "+
 				"Add a note instead.", statement.Outcome.Operator, flows.Instant(statement.Outcome.At).Format(time.RFC3339))}
+		}
+		if statement.InDoubt() {
+			return &flows.Error{Code: flows.NotDecidable, Operator: "The online cancellation of this statement is in doubt. Look in the club " +
+				"system, and run frontdesk statements cancelled or not-cancelled first."}
 		}
 		if in.EndDate != "" {
 			problem := flows.DateFormProblem("/endDate", in.EndDate)

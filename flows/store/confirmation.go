@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -25,27 +26,36 @@ return 0
 `)
 
 // SaveConfirmation stores a confirmation, sealed, unless its registration has one, and returns the one that is stored then. It is found by
-// its contact and its person for as long.
+// its contact, that contact's number and its person for as long.
 func (s *Store) SaveConfirmation(ctx context.Context, confirmation *flows.Confirmation, keep time.Duration) (*flows.Confirmation, error) {
 	key := confirmationKey(confirmation.Registration)
 	body, err := s.seal(key, confirmation)
 	if err != nil {
 		return nil, err
 	}
-	names := confirmation.PersonPseudonyms
-	if confirmation.Contact != "" {
-		names = append([]string{digest(string(confirmation.Contact))}, names...)
-	}
-	var index []call
-	for _, list := range prefixed(confirmationsPrefix, names) {
-		index = append(index, call{indexRegistration, []string{list}, []any{confirmation.Registration, confirmation.At.UnixMilli(),
-			keep.Milliseconds(), maxConfirmations}})
-	}
-	stored, err := s.runAfter(ctx, index, call{saveConfirmation, []string{key}, []any{body, keep.Milliseconds()}}).Bool()
+	save := call{saveConfirmation, []string{key}, []any{body, keep.Milliseconds()}}
+	stored, err := s.runAfter(ctx, s.indexConfirmation(confirmation, keep), save).Bool()
 	if err != nil || stored {
 		return confirmation, err
 	}
 	return s.Confirmation(ctx, confirmation.Registration)
+}
+
+// indexConfirmation returns the calls that make a confirmation found under the current key.
+func (s *Store) indexConfirmation(confirmation *flows.Confirmation, keep time.Duration) (calls []call) {
+	names := slices.Concat(confirmation.PersonPseudonyms, s.keys.CurrentPersonPseudonyms(confirmation.ClientToken, confirmation.Email, ""))
+	if confirmation.Contact != "" {
+		names = append(names, s.keys.Pseudonym("contact", string(confirmation.Contact)))
+	}
+	if confirmation.ContactNumber != "" {
+		names = append(names, s.keys.NumberPseudonyms(confirmation.ClientToken, confirmation.ContactNumber)[0])
+	}
+	slices.Sort(names)
+	for _, list := range prefixed(confirmationsPrefix, slices.Compact(names)) {
+		calls = append(calls, call{indexRegistration, []string{list}, []any{confirmation.Registration, confirmation.At.UnixMilli(),
+			keep.Milliseconds(), maxConfirmations}})
+	}
+	return calls
 }
 
 // Confirmation reads the confirmation of a registration. flows.ErrNotFound without one.
@@ -64,12 +74,11 @@ func (s *Store) Confirmation(ctx context.Context, registration string) (*flows.C
 
 // ConfirmationsOf returns the ids of the registrations of a contact that have a confirmation. Some may have expired.
 func (s *Store) ConfirmationsOf(ctx context.Context, contact club.IRI) ([]string, error) {
-	return s.indexed(ctx, prefixed(confirmationsPrefix, []string{digest(string(contact))}))
+	return s.ConfirmationsBy(ctx, s.keys.Pseudonyms("contact", string(contact))...)
 }
 
-// ConfirmationsOfPerson returns the ids of a person's registrations that have a confirmation, by pseudonyms (keyring.PersonPseudonyms).
-// Some may have expired.
-func (s *Store) ConfirmationsOfPerson(ctx context.Context, names ...string) ([]string, error) {
+// ConfirmationsBy does the same by pseudonyms of the keyring: of a person, a name or a contact's number.
+func (s *Store) ConfirmationsBy(ctx context.Context, names ...string) ([]string, error) {
 	return s.indexed(ctx, prefixed(confirmationsPrefix, names))
 }
 
@@ -84,8 +93,8 @@ redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 return 1
 `)
 
-// RenewConfirmations seals with the current key every confirmation that an older key sealed. One that no key opens is kept: its key may
-// come back.
+// RenewConfirmations seals with the current key every confirmation that an older key sealed, and makes it found under that key by its
+// contact, the number and the e-mail address. One that no key opens is kept: its key may come back.
 func (s *Store) RenewConfirmations(ctx context.Context) error {
 	return forEachPrimary(ctx, s.redis, func(ctx context.Context, node *redis.Client) error {
 		found := node.Scan(ctx, 0, confirmationKey("*"), receiptBatch).Iterator()
@@ -98,14 +107,24 @@ func (s *Store) RenewConfirmations(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			text, err := s.keys.Open(key, []byte(body))
-			if err != nil || s.keys.Current([]byte(body)) {
-				continue
-			}
-			if err := s.run(ctx, renewConfirmation, []string{key}, body, s.keys.Seal(key, text)).Err(); err != nil {
+			if err := s.renewConfirmation(ctx, key, body); err != nil {
 				return err
 			}
 		}
 		return found.Err()
 	})
+}
+
+func (s *Store) renewConfirmation(ctx context.Context, key, body string) error {
+	confirmation := &flows.Confirmation{}
+	text, err := s.keys.Open(key, []byte(body))
+	if err != nil || s.keys.Current([]byte(body)) || s.open(key, body, confirmation) != nil {
+		return nil
+	}
+	left, err := s.redis.PTTL(ctx, key).Result()
+	if err != nil || left <= 0 { // it has just expired
+		return err
+	}
+	renewed := call{renewConfirmation, []string{key}, []any{body, s.keys.Seal(key, text)}}
+	return s.runAfter(ctx, s.indexConfirmation(confirmation, left), renewed).Err()
 }

@@ -34,7 +34,7 @@ func TestConfirmationIsKept(t *testing.T) {
 			redis.Error("it is not sealed")
 		}
 		byContact, err := redis.ConfirmationsOf(redis.Context(), "/demo/contacts/7")
-		byPerson, other := redis.ConfirmationsOfPerson(redis.Context(), "nobody", "a-person")
+		byPerson, other := redis.ConfirmationsBy(redis.Context(), "nobody", "a-person")
 		if err != nil || other != nil || !slices.Equal(byContact, []string{id}) || !slices.Equal(byPerson, []string{id}) {
 			redis.Errorf("found by contact %v, %v, by person %v, %v", byContact, err, byPerson, other)
 		}
@@ -46,6 +46,10 @@ func TestConfirmationIsKept(t *testing.T) {
 			redis.Errorf("after the rotation: %+v, %v", kept, err)
 		}
 		redis.lives(key, keep)
+		again, err := redis.open(redis.url, "two").ConfirmationsOf(redis.Context(), "/demo/contacts/7")
+		if err != nil || !slices.Equal(again, []string{id}) {
+			redis.Errorf("after the rotation, it is found by contact: %v, %v", again, err)
+		}
 		if _, err := redis.Confirmation(redis.Context(), id); err == nil || errors.Is(err, flows.ErrNotFound) {
 			redis.Errorf("without its key: %v", err)
 		}

@@ -39,18 +39,20 @@ const (
 	uniqueEmails = "fd:unique-emails"
 	// refreshRate is a hash with the token bucket of refreshes.
 	refreshRate = "fd:{refreshes}:budget"
-	// dueStatements, openStatements and receivedStatements are sorted sets of statements, scored by their next follow-up, by the
-	// deadline of those that wait for an operator, and by their receipt, ms. All keys of statements share a slot, because one script
+	// dueStatements, openStatements, receivedStatements and doubtfulStatements are sorted sets of statements, scored by their next
+	// follow-up, by the deadline of those that wait for an operator, by their receipt, and by the claim of those whose online cancellation is
+	// in doubt, ms. All keys of statements share a slot, because one script
 	// changes several.
 	dueStatements      = "fd:{statements}:due"
 	openStatements     = "fd:{statements}:open"
 	receivedStatements = "fd:{statements}:received"
+	doubtfulStatements = "fd:{statements}:doubtful"
 	// statementsOf starts the key of a person's statements: a sorted set, scored by the end of each, ms.
 	statementsOf = "fd:{statements}:of:"
 	// receiptsPrefix starts the key of each contact's receipts.
 	receiptsPrefix = "fd:receipts:"
-	// confirmationsPrefix starts the key of each list of a contact's or a person's confirmations: sorted sets of registrations, scored by
-	// when each was completed, ms.
+	// confirmationsPrefix starts the key of each list of a contact's or a person's confirmations, hashed as in smsKey: sorted sets of
+	// registrations, scored by when each was completed, ms.
 	confirmationsPrefix = "fd:confirmations:"
 )
 

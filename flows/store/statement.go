@@ -18,11 +18,11 @@ import (
 // saveStatement replaces a statement by compare-and-set, and lists it: where it is to be followed up, while it is open, and among all
 // that are received. It also makes it found by its person.
 //
-// KEYS  1 statement  2 follow-ups  3 open statements  4 received statements  5… those of its person
+// KEYS  1 statement  2 follow-ups  3 open statements  4 received statements  5 statements in doubt  6… those of its person
 // ARGV  1 expected version (0: it must not exist)  2 operation  3 body  4 time to live, ms  5 id  6 now, ms
 //
 //	7 when it is followed up, ms, empty for never  8 its deadline, ms, empty unless it is open
-//	9 its receipt, ms, empty unless it is received
+//	9 its receipt, ms, empty unless it is received  10 the claim of its online cancellation, ms, empty unless that is in doubt
 //
 // Returns 1 when it is saved (even if this same operation saved it before), 0 when it was changed.
 var saveStatement = redis.NewScript(`
@@ -31,11 +31,11 @@ if held[2] == ARGV[2] then return 1 end
 if (held[1] or '0') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'operation', ARGV[2], 'body', ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
-for i = 2, 4 do
+for i = 2, 5 do
   local score = ARGV[i + 5]
   if score == '' then redis.call('ZREM', KEYS[i], ARGV[5]) else redis.call('ZADD', KEYS[i], score, ARGV[5]) end
 end
-for i = 5, #KEYS do
+for i = 6, #KEYS do
   redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', ARGV[6])
   redis.call('ZADD', KEYS[i], ARGV[6] + ARGV[4], ARGV[5])
   if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[4]) then redis.call('PEXPIRE', KEYS[i], ARGV[4]) end
@@ -80,9 +80,13 @@ func (s *Store) SaveStatement(ctx context.Context, statement *flows.Statement, n
 	if statement.State != flows.Received {
 		deadline = time.Time{}
 	}
-	keys := append([]string{key, dueStatements, openStatements, receivedStatements}, s.statementIndexes(statement)...)
+	doubt := time.Time{}
+	if statement.InDoubt() {
+		doubt = statement.Online.ClaimedAt
+	}
+	keys := append([]string{key, dueStatements, openStatements, receivedStatements, doubtfulStatements}, s.statementIndexes(statement)...)
 	err = committed(s.run(ctx, saveStatement, keys, statement.Version, uuid.NewString(), body, keep.Milliseconds(), statement.ID,
-		now.UnixMilli(), score(followUp), score(deadline), score(received)))
+		now.UnixMilli(), score(followUp), score(deadline), score(received), score(doubt)))
 	if err == nil {
 		statement.Version++
 	}
@@ -132,7 +136,7 @@ func (s *Store) DueStatements(ctx context.Context, now time.Time, lease time.Dur
 
 // ForgetStatement removes a statement that no longer exists from the lists.
 func (s *Store) ForgetStatement(ctx context.Context, id string) error {
-	return s.run(ctx, drop, []string{dueStatements, openStatements, receivedStatements}, id).Err()
+	return s.run(ctx, drop, []string{dueStatements, openStatements, receivedStatements, doubtfulStatements}, id).Err()
 }
 
 // OpenStatements returns the ids of the statements that wait for an operator, that with the earliest deadline first.
@@ -146,8 +150,11 @@ func (s *Store) ReceivedStatements(ctx context.Context, since time.Time) ([]stri
 	return s.redis.ZRangeArgs(ctx, redis.ZRangeArgs{Key: receivedStatements, Start: "+inf", Stop: from, ByScore: true, Rev: true}).Result()
 }
 
-// StatementCounts counts the open statements at a time, without reading them.
+// StatementCounts counts the open statements at a time, and those in doubt, without reading them.
 func (s *Store) StatementCounts(ctx context.Context, now time.Time) (counts flows.StatementCounts, err error) {
+	if counts.InDoubt, err = s.redis.ZCard(ctx, doubtfulStatements).Result(); err != nil {
+		return counts, err
+	}
 	open, err := s.redis.ZRangeWithScores(ctx, openStatements, 0, -1).Result()
 	if err != nil || len(open) == 0 {
 		return counts, err

@@ -281,6 +281,7 @@ func (c *collector) statements(ctx context.Context, to *metrics) error {
 		age, left = max(0, now.Sub(counts.Oldest).Seconds()), counts.Next.Sub(now).Seconds()
 	}
 	to.gauge("frontdesk_statements_open", "Withdrawals and cancellations that wait for an operator.", float64(counts.Open))
+	to.gauge("frontdesk_statements_in_doubt", "Those whose online cancellation the club system may have carried out.", float64(counts.InDoubt))
 	to.gauge("frontdesk_statements_overdue", "Those of them whose deadline has passed.", float64(counts.Overdue))
 	to.gauge("frontdesk_statement_oldest_age_seconds", "How long ago the oldest of them was received; 0 without one.", age)
 	to.gauge("frontdesk_statement_next_deadline_seconds",
