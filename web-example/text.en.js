@@ -789,7 +789,7 @@ export default {
       contract: { label: "Your contract", hint: "Your member number, or what you ordered and when. Leave it empty if you do not know." },
       reason: { label: "Your reason", error: "Enter your reason." },
       endDate: { label: "The contract is to end on", hint: "Leave it empty for the earliest possible day." },
-      postalAddress: { label: "Your postal address (optional)" },
+      postalAddress: { label: "Your postal address", hint: "You can leave it empty." },
     },
     type: {
       label: "How do you cancel?",

@@ -788,7 +788,7 @@ export default {
       contract: { label: "Contrat concerné", hint: "Votre numéro d’adhérent, ou ce que vous avez commandé et quand. Laissez vide si vous ne savez pas." },
       reason: { label: "Votre motif", error: "Indiquez votre motif." },
       endDate: { label: "Fin du contrat souhaitée", hint: "Laissez vide pour la date la plus proche possible." },
-      postalAddress: { label: "Votre adresse postale (facultatif)" },
+      postalAddress: { label: "Votre adresse postale", hint: "Vous pouvez laisser ce champ vide." },
     },
     type: {
       label: "Comment résiliez-vous ?",

@@ -7,8 +7,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestTermsBeforePayingAndSigning checks that the club's terms are in the footer, and above the buttons
-// that sign and pay. A document without a configured address has no link.
+// TestTermsBeforePayingAndSigning checks that the club's terms are in the footer, and above the button
+// that orders, and that signing the mandate asks for no other ones. A document without a configured address has no link.
 func TestTermsBeforePayingAndSigning(t *testing.T) {
 	t.Parallel()
 	visitor := newSiteVisitor(t, phone)
@@ -17,13 +17,14 @@ func TestTermsBeforePayingAndSigning(t *testing.T) {
 	if visitor.Count(`[data-legal="privacy"], [data-legal="legal"]`) != 0 {
 		t.Error("pages are linked that the club has not named")
 	}
-	visitor.WaitVisible(`[data-accept="sign"] [data-legal="terms"]`)
 	visitor.giveAccount(frontdesktest.GoodIBAN)
 	visitor.WaitVisible(`form[data-form="signature"]`)
 	if says := visitor.TextOf(`[data-consent-to-debit]`); !strings.Contains(says, "8 weeks") || !strings.Contains(says, "FR49ZZZ000001") {
 		t.Errorf("the page of the code says %q", says)
 	}
-	visitor.WaitVisible(`[data-accept="sign"]`)
+	if visitor.Count(`[data-accept="sign"]`) != 0 {
+		t.Error("the mandate asks for terms that are not those of the order")
+	}
 	visitor.enterCode(visitor.code())
 	visitor.WaitVisible(`[data-accept="pay"] [data-document="terms"]`)
 }

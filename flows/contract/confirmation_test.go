@@ -55,12 +55,13 @@ func concluded(t *testing.T, language string, items ...contract.Ordering) (*flow
 		Ordered:  &flows.Ordered{Language: language, Order: order},
 	}
 	p := &flows.Payment{
-		Method:     flows.ByCard,
-		Amount:     6890,
-		Currency:   "EUR",
-		State:      flows.Recorded,
-		UpdatedAt:  at,
-		Agreements: []flows.Agreement{{Document: "terms", Version: "2026-11", Language: language, SHA256: strings.Repeat("ab", 32), At: at}},
+		Method:    flows.ByCard,
+		Amount:    6890,
+		Currency:  "EUR",
+		State:     flows.Recorded,
+		UpdatedAt: at,
+		Agreements: []flows.Agreement{{Document: "terms", Version: "2026-11", Language: language, SHA256: strings.Repeat("ab", 32), At: at},
+			{Document: "privacy", Version: "2026-11", Language: language, SHA256: strings.Repeat("cd", 32), At: at}},
 	}
 	return r, p, clubs.Details("11")
 }
@@ -78,10 +79,10 @@ func TestConfirmation(t *testing.T) {
 	for language, wants := range map[string][]string{
 		"en": {"Flex, monthly", "€68.90 due with the order", "15 January 2030", "00:00:05", "UTC+01:00", "€39.90 (estimated)",
 			"5 February 2030", "at intervals of 1 month", "12 months", "One month.", "Terms and conditions", "FR** **** 0189", "75004 Paris, FR",
-			"Model withdrawal form",
-			"until 29 January 2030", "Médiation <conso>", "There is no right of withdrawal. It is on a fixed date."},
+			"Model withdrawal form", "agreed to on", "acknowledged on",
+			"until the end of 29 January 2030", "Médiation <conso>", "There is no right of withdrawal. It is on a fixed date."},
 		"fr": {"Flex, monthly", "68,90 € à la commande", "15 janvier 2030", "00:00:05", "39,90 € (estimation)", "5 février 2030",
-			"à intervalles de 1 mois", "12 mois", "Conditions générales", "Modèle de formulaire de rétractation", "jusqu’au 29 janvier 2030"},
+			"à intervalles de 1 mois", "12 mois", "Conditions générales", "Modèle de formulaire de rétractation", "jusqu’à la fin du 29 janvier 2030", "Documents du contrat", "E-mail : "},
 	} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()

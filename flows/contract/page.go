@@ -45,11 +45,13 @@ const (
 	textNotExact   text.ContractCode = "confirmation_not_exact"   //
 	textUnknownSum text.ContractCode = "confirmation_unknown_sum" //
 
-	textAgreements text.ContractCode = "confirmation_agreements"
-	textAgreed     text.ContractCode = "confirmation_agreed" // version, date, time, zone, hash
-	textNoneAgreed text.ContractCode = "confirmation_none_agreed"
+	textAgreements   text.ContractCode = "confirmation_agreements"
+	textAgreed       text.ContractCode = "confirmation_agreed"       // version, date, time, zone, hash
+	textAcknowledged text.ContractCode = "confirmation_acknowledged" // version, date, time, zone, hash
+	textNoneAgreed   text.ContractCode = "confirmation_none_agreed"
 
 	textParties   text.ContractCode = "confirmation_parties"
+	textDetail    text.ContractCode = "confirmation_detail" // name, value
 	textClub      text.ContractCode = "confirmation_club"
 	textTrader    text.ContractCode = "confirmation_trader"
 	textRegister  text.ContractCode = "confirmation_register"
@@ -188,7 +190,11 @@ func (w writer) agreements() mail.Block {
 	for _, agreement := range w.in.Agreements {
 		params := append(w.instant(agreement.At), "version", agreement.Version, "hash", agreement.SHA256)
 		name := cmp.Or(w.say(documents[agreement.Document]), string(agreement.Document))
-		block.Facts = append(block.Facts, mail.Fact{Name: name, Value: w.say(textAgreed, params...)})
+		how := textAgreed
+		if agreement.Document == flows.DocumentPrivacy || agreement.Document == flows.DocumentWithdrawalInformation { // information
+			how = textAcknowledged
+		}
+		block.Facts = append(block.Facts, mail.Fact{Name: name, Value: w.say(how, params...)})
 	}
 	if len(block.Facts) == 0 {
 		block.Paragraphs = append(block.Paragraphs, w.say(textNoneAgreed))
@@ -220,7 +226,7 @@ func (w writer) contactOf(p party) string {
 		mail.Fact{Name: w.say(textPhone), Value: p.Phone},
 		mail.Fact{Name: w.say(textEmail), Value: p.Email},
 	) {
-		lines = append(lines, fact.Name+": "+fact.Value)
+		lines = append(lines, w.say(textDetail, "name", fact.Name, "value", fact.Value))
 	}
 	return strings.Join(lines, "\n")
 }

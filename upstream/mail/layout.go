@@ -1,7 +1,6 @@
 package mail
 
 import (
-	"fmt"
 	"strings"
 
 	g "maragu.dev/gomponents"
@@ -100,6 +99,14 @@ func (b Block) html() g.Node {
 	return parts
 }
 
+// colon is the colon between a name and its value; French has a no-break space before it.
+func (p Page) colon() string {
+	if strings.HasPrefix(p.Language, "fr") {
+		return "\u00a0: "
+	}
+	return ": "
+}
+
 func (p Page) text() string {
 	parts := []string{p.Title}
 	for _, block := range p.Blocks {
@@ -109,13 +116,13 @@ func (p Page) text() string {
 		parts = append(parts, block.Paragraphs...)
 		var facts []string
 		for _, fact := range block.Facts {
-			facts = append(facts, fact.Name+": "+strings.ReplaceAll(fact.Value, "\n", "\n  "))
+			facts = append(facts, fact.Name+p.colon()+strings.ReplaceAll(fact.Value, "\n", "\n  "))
 		}
 		if len(facts) > 0 {
 			parts = append(parts, strings.Join(facts, "\n"))
 		}
 		if block.Link != nil {
-			parts = append(parts, fmt.Sprintf("%s: %s", block.Link.Text, block.Link.URL))
+			parts = append(parts, block.Link.Text+p.colon()+block.Link.URL)
 		}
 	}
 	return strings.Join(parts, "\n\n") + "\n"

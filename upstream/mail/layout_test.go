@@ -33,7 +33,7 @@ func TestRender(t *testing.T) {
 		t.Errorf("the HTML loads something: %q", loads)
 	}
 	const want = "Bienvenue <Ada>\n\nBonjour,\n\nc'est fait & confirmé.\n\n== Votre achat ==\n\n" +
-		"Total: 149,00\u00a0€\nAdresse: 1 rue <b>A</b>\n  75011 Paris\n\nSe rétracter: https://club.example/?withdraw&x=1\n"
+		"Total\u00a0: 149,00\u00a0€\nAdresse\u00a0: 1 rue <b>A</b>\n  75011 Paris\n\nSe rétracter\u00a0: https://club.example/?withdraw&x=1\n"
 	if text != want {
 		t.Errorf("the text is %q, want %q", text, want)
 	}

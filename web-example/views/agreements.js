@@ -19,10 +19,11 @@ import { markOne } from "./field.js";
 const SAID = /** @type {const} */ ({ terms: "accept", privacy: "read", withdrawal_information: "read" });
 
 /** @param {Registration} registration */
-export function agreements({ order, guardian }) {
+export function agreements(registration) {
+  const { order, guardian } = registration;
   const needed = order?.agreements ?? [];
   const party = guardian && h("p", { class: "accepting", "data-party": guardian.relation }, text.agreements.guardian(`${guardian.givenName} ${guardian.familyName}`));
-  if (!needed.length) return party ? h("div", { class: "agreements" }, party, accepting("pay")) : accepting("pay");
+  if (!needed.length) return party ? h("div", { class: "agreements" }, party, accepting("pay", registration)) : accepting("pay", registration);
   const said = Map.groupBy(needed, ({ document }) => textFor(SAID, document));
   return h("div", { class: "agreements", "data-agreements": needed.length }, party,
     [...said].flatMap(([how, some]) => how

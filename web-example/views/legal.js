@@ -24,11 +24,12 @@ export const legalLinks = (...pages) =>
     text.legal[page], h("span", { class: "sr-only" }, ` ${text.legal.tab}`)));
 
 /**
- * What the visitor accepts with the button below; nothing if the club has no terms.
+ * What the visitor accepts with the button below; nothing if the club has no terms, or if the order itself has documents to agree to.
  * @param {"pay" | "sign"} by
+ * @param {import("../contract").Registration} registration
  */
-export const accepting = (by) =>
-  addressOf("terms") && h("p", { class: "accepting", "data-accept": by }, text.legal.by[by], " ",
+export const accepting = (by, { order }) =>
+  !order?.agreements?.length && addressOf("terms") && h("p", { class: "accepting", "data-accept": by }, text.legal.by[by], " ",
     legalLinks("terms", "privacy").flatMap((link, at) => (at ? [" · ", link] : [link])));
 
 /**

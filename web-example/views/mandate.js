@@ -56,7 +56,7 @@ function account(registration) {
       debits(),
       h("div", { class: "actions" },
         debitConsent(registration),
-        accepting("sign"),
+        accepting("sign", registration),
         h("button", { class: "button button-wide", id: "send-code", "data-continue": true }, working(text.mandate.send, text.mandate.sending)),
         h("p", { class: "fine" }, icon("lock"), text.mandate.privacy),
         prospectLink(registration))));

@@ -53,8 +53,8 @@ export function essentials({ cart, order }, about = h("span", {}, text.cart.dueN
  */
 function later({ basis, debits, recurrence = [], total }) {
   const lines = [
-    ...runs(debits).map((run) => [text.order.debits(run.length, roughly(run[0]), date(run[0].date), date(run[run.length - 1].date)), estimated(run[0])]),
-    ...recurrence.map((one) => [text.order.endless(roughly(one), every(one.every), one.day ? text.plan.onDay(one.day) : "", date(one.from)), estimated(one)]),
+    ...runs(debits).map((run) => [text.order.debits(run.length, roughly(run[0]), date(run[0].date), date(run[run.length - 1].date)), " ", estimated(run[0])]),
+    ...recurrence.map((one) => [text.order.endless(roughly(one), every(one.every), one.day ? text.plan.onDay(one.day) : "", date(one.from)), " ", estimated(one)]),
   ];
   if (basis === "unknown") return [...lines, [text.order.unknown]];
   if (!lines.length) return [[text.terms.nothingFollows]];

@@ -108,7 +108,7 @@ const line = ({ dueNow }, movement) =>
   h("li", { "data-movement": movement.date, "data-kind": movement.kind },
     h("div", {},
       h("strong", {}, movement.kind === "due_now" ? text.plan.today : date(movement.date)),
-      h("small", {}, movement.kind === "due_now" ? parts(dueNow) : movement.kind === "debit" && text.plan.debit, estimated(movement))),
+      h("small", {}, movement.kind === "due_now" ? parts(dueNow) : movement.kind === "debit" && text.plan.debit, " ", estimated(movement))),
     h("span", { class: "amount" }, money(movement.price)));
 
 /** @param {{ basis: string }} debit */
@@ -180,7 +180,7 @@ const all = (debits) =>
   h("details", { class: "plan-all", "data-plan-all": debits.length },
     h("summary", {}, text.plan.all(debits.length), icon("down")),
     h("ol", { class: "lines" }, debits.map((debit) =>
-      h("li", { "data-debit": debit.date }, h("span", {}, date(debit.date), estimated(debit)), h("span", { class: "amount" }, money(debit.price))))));
+      h("li", { "data-debit": debit.date }, h("span", {}, date(debit.date), " ", estimated(debit)), h("span", { class: "amount" }, money(debit.price))))));
 
 /** @param {Schedule} schedule why lines are estimated, each reason once */
 function rules({ rules: names, basis }) {

@@ -35,7 +35,7 @@ export function signature(registration, mandate) {
     !(words.lead && isKnown(registration)) && said(registration),
     changes(registration.cart),
     mandate.state === "no_code" && correction(registration, isUnreachable),
-    can(registration, "sign") && [byGuardian(registration), authorisation(mandate), accepting("sign")],
+    can(registration, "sign") && [byGuardian(registration), authorisation(mandate), accepting("sign", registration)],
     can(registration, "sign") && codeForm(mandate, sign),
     h("div", { class: "signature-others" },
       resendButton(mandate, { ready: can(registration, "resend"), resend, again: () => refresh(registration.id) }),
