@@ -56,7 +56,7 @@ image:
 tools: # what the tests need and the machine may lack
 	@.ci/tools
 
-generate: tools # from openapi.yaml: the contract in Go and as JSON, and the types of the signup site; the pages below /docs; docs/reference/{configuration,cli,problems}.md
+generate: tools # from openapi.yaml: the contract in Go, and the types of the signup site; the pages below /docs; docs/reference/{configuration,cli,problems}.md
 	go generate ./api ./handlers ./handlers/docs ./cmd
 	node e2e/web/types.mjs openapi.yaml web-example/openapi.d.ts
 

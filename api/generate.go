@@ -3,15 +3,8 @@
 // openapi.yaml, which documents the fields. Only handlers imports it.
 package api
 
-import _ "embed"
-
 // A list that can grow has constants like a closed one: clients must expect values that they do not know, the gateway has none.
 //
 //go:generate sh -c "sed s/x-extensible-enum:/enum:/ ../openapi.yaml > closed.yaml"
 //go:generate go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -config oapi-codegen.yaml closed.yaml
 //go:generate rm closed.yaml
-
-// JSON is openapi.yaml as JSON, which is read in half the time. TestContractAsJSON writes it.
-//
-//go:embed openapi.json
-var JSON []byte

@@ -71,7 +71,7 @@ func TestPolicyIsTheContracts(t *testing.T) {
 	} {
 		name, _, _ := strings.Cut(strings.TrimPrefix(said, "security: "), " ")
 		changed := strings.Replace(contract, said, "security: "+name+" []\n", 1)
-		_, err := handlers.NewServer(handlers.Config{}, []byte(changed))
+		_, err := handlers.New(handlers.Config{Contract: []byte(changed)})
 		if err == nil || !strings.Contains(err.Error(), route+"admits") {
 			t.Errorf("with %s for anybody, the edge says %v", route, err)
 		}

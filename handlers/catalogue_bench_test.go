@@ -39,6 +39,7 @@ func newEdge(t testing.TB, now, readAt func() time.Time) *handlers.Server {
 	t.Cleanup(func() { outside.CloseClientConnections(); simulator.Close(); outside.Close() })
 	log := slog.New(redact.New(slog.NewJSONHandler(nowhere{}, nil)))
 	edge, err := handlers.New(handlers.Config{
+		Contract: frontdesktest.Contract(t),
 		Catalogue: catalogue.New(catalogue.Config{Now: readAt, Log: log, Club: club.New(club.Config{
 			BaseURL:      outside.URL,
 			ClientID:     clubsim.DemoClientID,

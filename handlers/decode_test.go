@@ -102,7 +102,7 @@ func (s *startTaker) StartRegistration(
 // checkStart returns a function that checks the body of a start and passes it to the generated handler. sent is what
 // the handler could read instead.
 func checkStart(t testing.TB) (check func(read []byte, sent io.Reader) error, taker *startTaker) {
-	document, err := openapi3.NewLoader().LoadFromData(api.JSON)
+	document, err := openapi3.NewLoader().LoadFromFile("../openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

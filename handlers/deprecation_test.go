@@ -22,10 +22,11 @@ func TestDeprecation(t *testing.T) {
 		operation, operation+"      deprecated: true\n      x-deprecated: \"2030-01-15\"\n      x-sunset: \"2031-01-15\"\n",
 		parameter, parameter+"          deprecated: true\n          x-deprecated: \"2030-02-01\"\n",
 	).Replace(string(frontdesktest.Contract(t)))
-	server, err := handlers.NewServer(handlers.Config{
-		Site:  os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
-		Cards: frontdesktest.ProcessorClient("http://127.0.0.1:1"), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-	}, []byte(contract))
+	server, err := handlers.New(handlers.Config{
+		Contract: []byte(contract),
+		Site:     os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
+		Cards:    frontdesktest.ProcessorClient("http://127.0.0.1:1"), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestDeprecation(t *testing.T) {
 		}
 	}
 	undated := strings.Replace(contract, "      x-deprecated: \"2030-01-15\"\n", "", 1)
-	_, err = handlers.NewServer(handlers.Config{}, []byte(undated))
+	_, err = handlers.New(handlers.Config{Contract: []byte(undated)})
 	if err == nil || !strings.Contains(err.Error(), "getContract is deprecated") {
 		t.Errorf("without a day the edge says %v", err)
 	}

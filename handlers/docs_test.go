@@ -162,7 +162,7 @@ func TestTableOfProblemsIsTheCodes(t *testing.T) {
 		if !strings.Contains(contract, was) {
 			t.Fatalf("the contract has no %s", was)
 		}
-		_, err := handlers.NewServer(handlers.Config{}, []byte(strings.Replace(contract, was, becomes, 1)))
+		_, err := handlers.New(handlers.Config{Contract: []byte(strings.Replace(contract, was, becomes, 1))})
 		if err == nil || !strings.Contains(err.Error(), "table of problem codes") {
 			t.Errorf("with %s the edge says %v", becomes, err)
 		}

@@ -175,7 +175,7 @@ func TestLimitsAreTheContracts(t *testing.T) {
 		if changed == contract {
 			t.Fatalf("the contract has no %q", change[0])
 		}
-		if _, err := handlers.NewServer(handlers.Config{}, []byte(changed)); err == nil || !strings.Contains(err.Error(), said) {
+		if _, err := handlers.New(handlers.Config{Contract: []byte(changed)}); err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("instead of %q the edge says %v", said, err)
 		}
 	}

@@ -32,11 +32,12 @@ func TestPanic(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	edge, err := handlers.New(handlers.Config{
-		Site:  os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
-		Ready: func(context.Context) []flows.Check { panic(`unexpected "zqada@example.com"`) },
-		Cards: frontdesktest.ProcessorClient("http://127.0.0.1:1"),
-		Now:   time.Now,
-		Log:   slog.New(redact.New(slog.NewJSONHandler(&log, nil))),
+		Contract: frontdesktest.Contract(t),
+		Site:     os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
+		Ready:    func(context.Context) []flows.Check { panic(`unexpected "zqada@example.com"`) },
+		Cards:    frontdesktest.ProcessorClient("http://127.0.0.1:1"),
+		Now:      time.Now,
+		Log:      slog.New(redact.New(slog.NewJSONHandler(&log, nil))),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +71,7 @@ func newBareEdge(t *testing.T, verifier *captcha.Verifier) *handlers.Server {
 		t.Fatal(err)
 	}
 	edge, err := handlers.New(handlers.Config{
+		Contract:  frontdesktest.Contract(t),
 		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)}),
 		Site:      os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		Store:     store.New(store.Config{Redis: redis, Keys: keys}),

@@ -110,11 +110,8 @@ type Server struct {
 }
 
 // New returns a server. It fails when the contract differs from the tables of routes and problems.
-func New(cfg Config) (*Server, error) { return newServer(cfg, api.JSON) }
-
-// newServer returns a server of this contract, in YAML or JSON.
-func newServer(cfg Config, contract []byte) (*Server, error) {
-	document, err := openapi3.NewLoader().LoadFromData(contract)
+func New(cfg Config) (*Server, error) {
+	document, err := openapi3.NewLoader().LoadFromData(cfg.Contract)
 	if err != nil {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
@@ -157,7 +154,7 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 	e.GET("/v1/registrations/:id/events", server.followRegistration)
 	e.GET(cardPageRoute, server.showCardPage)
 	e.GET(documentRoute, server.serveDocument)
-	e.GET("/openapi.json", server.servePage(Page{ContentType: "application/json", Body: func() ([]byte, error) { return contract, nil }}))
+	e.GET("/openapi.json", server.servePage(Page{ContentType: "application/json", Body: cfg.contractAsJSON}))
 	e.GET("/openapi.yaml", server.servePage(Page{ContentType: "application/yaml", Body: func() ([]byte, error) { return cfg.Contract, nil }}))
 	const docs = "/docs" // the only page that the contract lists
 	e.GET(docs, server.servePage(cfg.Docs[docs]))
@@ -170,6 +167,15 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 		}
 	}
 	return server, server.mountSite()
+}
+
+// contractAsJSON reads the contract once more: the server's own document leaves some of its checks to handlers.
+func (cfg Config) contractAsJSON() ([]byte, error) {
+	document, err := openapi3.NewLoader().LoadFromData(cfg.Contract)
+	if err != nil {
+		return nil, err
+	}
+	return document.MarshalJSON()
 }
 
 // ServeHTTP implements http.Handler.
