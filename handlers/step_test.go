@@ -91,7 +91,7 @@ func TestSteps(t *testing.T) {
 	walk.expect(client, id, api.StepDeclined)
 	reached := outside.HoldResponses(http.MethodPost, "/sales/*/payments")
 	client.Confirm(client.Pay(id), "4242424242424242")
-	<-reached
+	frontdesktest.Receive(t, reached, "the payment is being recorded")
 	walk.expect(client, id, api.StepWaiting)
 	outside.Release()
 	walk.expect(client, id, api.StepDone)

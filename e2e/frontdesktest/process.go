@@ -223,10 +223,14 @@ func (p *Process) Stop() error {
 	return p.Wait()
 }
 
-// Wait waits until the process ends, and returns how it ended.
+// Wait waits until the process ends, and returns how it ended: with an error if it still runs after Patience.
 func (p *Process) Wait() error {
-	<-p.ended
-	return p.err
+	select {
+	case <-p.ended:
+		return p.err
+	case <-time.After(Patience):
+		return fmt.Errorf("it did not end within %s", Patience)
+	}
 }
 
 func (p *Process) hasEnded() bool {

@@ -43,6 +43,17 @@ func Within(ctx context.Context, what string, limit time.Duration, condition fun
 	return nil
 }
 
+// Receive waits for a value, or until the channel is closed. It fails the test after Patience. Call it in the test's own goroutine.
+func Receive[T any](t TB, from <-chan T, what string) (value T) {
+	t.Helper()
+	select {
+	case value = <-from:
+	case <-time.After(Patience):
+		t.Fatalf("did not happen within %s: %s", Patience, what)
+	}
+	return value
+}
+
 // Sleep waits, and reports false if the context ended first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	select {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"frontdesk/e2e/frontdesktest"
 )
 
 // builder runs buildah on its own storage, which is removed afterwards.
@@ -156,7 +158,7 @@ func (i image) start(t *testing.T) *gateway {
 		close(running.said)
 	}()
 	if running.port == "" {
-		<-running.said
+		frontdesktest.Receive(t, running.said, "its output ends")
 		running.cmd.Wait() //nolint:errcheck // what it said tells more
 		t.Fatalf("it did not start:\n%s", running.log.String())
 	}
@@ -169,7 +171,7 @@ func (g *gateway) stop(t *testing.T) {
 	if err := g.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	<-g.said
+	frontdesktest.Receive(t, g.said, "it ends")
 	if err := g.cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v:\n%s", err, g.log.String())
 	}

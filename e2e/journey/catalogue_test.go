@@ -117,7 +117,7 @@ func TestCatalogueReaderDies(t *testing.T) {
 	reached := env.Upstreams.HoldResponses(http.MethodGet, "/offers")
 	var left sync.WaitGroup
 	left.Go(func() { concurrently(1, first) })
-	<-reached
+	frontdesktest.Receive(t, reached, "the catalogue is being read")
 	left.Go(func() {
 		for i, products := range concurrently(20, second, third) {
 			if products != 30 {

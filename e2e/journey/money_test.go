@@ -53,6 +53,7 @@ func TestTwoGatewaysUnderConcurrentPayment(t *testing.T) {
 		})
 	}
 	group.Wait()
+	close(confirmed)
 	// The later of the two may find the payment captured.
 	if outcomes := []int{<-confirmed, <-confirmed}; !slices.Contains(outcomes, http.StatusOK) {
 		t.Fatalf("the processor responded %v", outcomes)
@@ -76,7 +77,7 @@ func TestGatewayKilledBetweenClaimAndAnswer(t *testing.T) {
 	payment := client.Pay(registration.Id)
 	reached := env.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 	client.Confirm(payment, "4242424242424242")
-	<-reached // the club system has booked the payment, and its response is on the way
+	frontdesktest.Receive(t, reached, "the club system has booked the payment, and its response is on the way")
 	doomed.Kill()
 	env.Upstreams.Release()
 

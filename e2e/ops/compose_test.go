@@ -131,14 +131,14 @@ func TestComposeJourneys(t *testing.T) {
 	replicas := newReplicas(t)
 	registration := replicas.Register()
 	events := replicas.follow(registration.Id)
-	if first := <-events; !strings.Contains(first, `"state":"open"`) {
+	if first := frontdesktest.Receive(t, events, "the first event"); !strings.Contains(first, `"state":"open"`) {
 		t.Errorf("the first event is %s", first)
 	}
 	payment := replicas.Pay(registration.Id)
 	replicas.Confirm(payment, "4242424242424242")
-	frontdesktest.Eventually(
-		t, "an event of the completed registration", func() bool { return strings.Contains(<-events, `"state":"completed"`) },
-	)
+	frontdesktest.Eventually(t, "an event of the completed registration", func() bool {
+		return strings.Contains(frontdesktest.Receive(t, events, "another event"), `"state":"completed"`)
+	})
 	expectRecorded(t, replicas.Client, append(runJourneys(t, replicas.Client, replicas.gateways[gatewayA]), payment.Total.Amount))
 	for _, command := range [][]string{{"queue"}, {"payments", "list"}, {"webhooks", "list"}} { // operators' commands read from Redis, too
 		look := exec.CommandContext(t.Context(), frontdesktest.Binary(t), command...)

@@ -125,7 +125,7 @@ func TestOutages(t *testing.T) {
 			payment := entering.Pay(entering.registration.Id)
 			reached := env.upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 			sending.Confirm(sending.Pay(sending.registration.Id), frontdesktest.ApprovedCard)
-			<-reached
+			frontdesktest.Receive(t, reached, "a payment is being recorded")
 			outage.start(env)
 			const key = "the key of a buyer with patience" // gets a response while the outage lasts
 			expectHelpfulProblem(t, shopping.ask(key), outage.code)

@@ -22,7 +22,7 @@ func TestRestartWithEmptyRedis(t *testing.T) {
 		"the answer was on its way": {func(t *testing.T, s frontdesktest.Env, c *frontdesktest.Client, payment api.Payment) {
 			reached := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 			c.Confirm(payment, "4242424242424242")
-			<-reached
+			frontdesktest.Receive(t, reached, "the payment is being recorded")
 		}, api.InDoubt},
 		"the club system refused all requests": {func(t *testing.T, s frontdesktest.Env, c *frontdesktest.Client, payment api.Payment) {
 			s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 401})
@@ -105,7 +105,7 @@ func TestStripeRebuildAfterRedisLoss(t *testing.T) {
 	if _, err := processor.Confirm(ids[doubtful.Id], "4242424242424242"); err != nil {
 		t.Fatal(err)
 	}
-	<-reached
+	frontdesktest.Receive(t, reached, "the payment is being recorded")
 	doomed.Kill()
 	env.Upstreams.Release()
 

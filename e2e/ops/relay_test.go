@@ -232,7 +232,7 @@ func TestSlowSubscriberDoesNotDelayOthers(t *testing.T) {
 	for range 100 {
 		sendEvent(client, "class_event.updated")
 	}
-	<-reached
+	frontdesktest.Receive(t, reached, "a delivery to the slow one")
 	fast.await("every event", func([]delivered) bool { return len(fast.ids()) == 100 })
 	registration := client.Register() // nor does it delay a visitor's payment
 	payment := client.Pay(registration.Id)

@@ -53,7 +53,7 @@ func TestUnverifiableAtTheTerminal(t *testing.T) {
 	reserved := buyer.Pay(buyer.Register().Id)
 	reached := env.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 	c.Confirm(c.Pay(captured.Id), frontdesktest.ApprovedCard)
-	<-reached
+	frontdesktest.Receive(t, reached, "the payment is being recorded")
 	doomed.Kill()
 	env.Upstreams.Release()
 	buyer.Confirm(reserved, frontdesktest.ApprovedCard)

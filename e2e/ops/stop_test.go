@@ -30,7 +30,7 @@ func TestStopDuringPayment(t *testing.T) {
 	payment := client.Pay(registration.Id)
 	reached := env.Upstreams.HoldResponses("POST", "/sales/*/payments")
 	client.Confirm(payment, "4242424242424242")
-	<-reached
+	frontdesktest.Receive(t, reached, "the payment is being recorded")
 	stopping.Terminate()
 	var health api.Health
 	frontdesktest.Eventually(t, "it leaves service", func() bool {

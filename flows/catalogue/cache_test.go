@@ -382,9 +382,9 @@ func TestReaderLeaves(t *testing.T) {
 		_, _, err := gateway.Catalogue.Products(ctx, web)
 		left <- err
 	}()
-	<-reached
+	frontdesktest.Receive(t, reached, "the catalogue is being read")
 	leave()
-	if err := <-left; flows.CodeOf(err) != flows.ClubSystemUnavailable {
+	if err := frontdesktest.Receive(t, left, "the visitor has left"); flows.CodeOf(err) != flows.ClubSystemUnavailable {
 		t.Errorf("who left gets %v", err)
 	}
 	release()

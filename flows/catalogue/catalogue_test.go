@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/upstream/club"
@@ -224,7 +225,7 @@ func TestCatalogueIsReadOnce(t *testing.T) {
 		}()
 	}
 	for range visitors {
-		if err := <-errs; err != nil {
+		if err := frontdesktest.Receive(t, errs, "a visitor's catalogue"); err != nil {
 			t.Error(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
@@ -39,7 +40,7 @@ func TestTwoGatewaysCreateOnePayment(t *testing.T) {
 			t.Errorf("the first gateway: %+v, %v", p, err)
 		}
 	})
-	<-held.Reached()
+	frontdesktest.Receive(t, held.Reached(), "the first creation is held")
 	p, err := second.Pay(t.Context(), registration.ID)
 	release()
 	slow.Wait()

@@ -415,7 +415,7 @@ func TestLookupDuringAnother(t *testing.T) {
 	if _, err := gateway.Registrations.Get(t.Context(), first.ID, firstToken); flows.CodeOf(err) != flows.RegistrationNotFound {
 		t.Errorf("the visitor before the rebuild: %v", err)
 	}
-	if err := <-asked; flows.CodeOf(err) != flows.StorageUnavailable {
+	if err := frontdesktest.Receive(t, asked, "the visitor's response"); flows.CodeOf(err) != flows.StorageUnavailable {
 		t.Errorf("the visitor during the rebuild: %v", err)
 	}
 }

@@ -106,9 +106,8 @@ func TestLoserOfARebuild(t *testing.T) {
 					}
 				})
 			}
-			world.rebuild(loser)
-			close(loserDone)
-			<-winnerDone
+			func() { defer close(loserDone); world.rebuild(loser) }()
+			frontdesktest.Receive(t, winnerDone, "the winner's rebuild ends")
 			reached = n.Load() >= int32(at)
 			r, latest, err := gateway.Store.Registration(world.Context(), first.Registration)
 			if err != nil || latest == nil || latest.ProcessorID != twin.ProcessorID {

@@ -32,7 +32,7 @@ func (w *world) hang(g *gateway, r *flows.Registration) hangingItem {
 	case err := <-added:
 		w.Fatalf("the item was not sent: %v", err)
 	}
-	arrive := sync.OnceFunc(func() { close(in); <-done })
+	arrive := sync.OnceFunc(func() { close(in); frontdesktest.Receive(w, done, "the item arrives") })
 	w.Cleanup(arrive)
 	return hangingItem{arrive, added}
 }
@@ -70,7 +70,7 @@ func TestPayWhileItemHangs(t *testing.T) {
 		t.Errorf("another item at the same time: %v", err)
 	}
 	item.arrive()
-	if err := <-item.added; err != nil {
+	if err := frontdesktest.Receive(t, item.added, "the item is added"); err != nil {
 		t.Fatal(err)
 	}
 	world.paysFor(other, registration, 2)
@@ -117,7 +117,7 @@ func TestItemArrivesLate(t *testing.T) {
 			if test.dies {
 				wire.Cut()
 			}
-			if err := <-item.added; err == nil {
+			if err := frontdesktest.Receive(t, item.added, "the item is given up"); err == nil {
 				t.Fatal("the item was added")
 			}
 			_, err := other.Pay(t.Context(), registration.ID)

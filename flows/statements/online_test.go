@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"frontdesk/e2e/flowstest"
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/statements"
 	"frontdesk/upstream/clubsim"
@@ -209,7 +210,7 @@ func TestGatewayDiesWhileCancelling(t *testing.T) {
 				defer close(ended)
 				_, _ = dead.Confirm(world.Context(), "demo", flows.Cancellation, secret) // its response is lost
 			}()
-			<-reached
+			frontdesktest.Receive(t, reached, "the cancellation is being sent")
 			world.Clock.Advance(2 * time.Minute)
 			alive.followUp()
 			again := alive.confirm(flows.Cancellation, secret)
@@ -238,7 +239,7 @@ func TestGatewayDiesWhileCancelling(t *testing.T) {
 			}
 			expectEnded(world, want, stated.Online.Date)
 			close(release)
-			<-ended
+			frontdesktest.Receive(t, ended, "the dead gateway's call ends")
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 )
@@ -267,7 +268,8 @@ func TestDispute(t *testing.T) {
 	if _, err := pair.double.Dispute(made.ID); err != nil {
 		t.Fatal(err)
 	}
-	if event := <-events; event.Type != "charge.dispute.created" || event.PaymentID != made.ID || event.Metadata != nil || !event.Reversal {
+	event := frontdesktest.Receive(t, events, "the event of the dispute")
+	if event.Type != "charge.dispute.created" || event.PaymentID != made.ID || event.Metadata != nil || !event.Reversal {
 		t.Errorf("the event is %+v", event)
 	}
 	page, err := pair.List(t.Context(), time.Time{}, "")

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 )
@@ -238,7 +239,7 @@ func TestKeyInUse(t *testing.T) {
 			t.Errorf("the first call: %v", err)
 		}
 	})
-	<-fault.Reached()
+	frontdesktest.Receive(t, fault.Reached(), "the first call is held")
 	conflicts := 0
 	second := pair.through(func(r *http.Request) (*http.Response, error) {
 		response, err := http.DefaultTransport.RoundTrip(r)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 )
@@ -68,7 +69,7 @@ func TestDeliveries(t *testing.T) {
 	}
 	seen, ids := map[string]int{}, map[string]bool{}
 	for range 15 {
-		event := <-events
+		event := frontdesktest.Receive(t, events, "the next event")
 		seen[event.Type]++
 		payment, known := about[event.Type]
 		switch {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/club"
 )
 
@@ -101,10 +102,9 @@ func TestBreakerIgnoresEarlierCalls(t *testing.T) {
 	}
 	var earlier sync.WaitGroup
 	earlier.Go(func() { client.ListProducts(t.Context(), demo, club.ProductQuery{}) })
-	<-arrived
+	frontdesktest.Receive(t, arrived, "the earlier call arrives")
 	failing.Store(true)
-	for !errors.Is(read(), club.ErrUnavailable) { // until the breaker opens
-	}
+	eventually(t, func() bool { return errors.Is(read(), club.ErrUnavailable) }) // the breaker opens
 	failing.Store(false)
 	eventually(t, func() bool { return read() == nil }) // the first trial
 	release()
@@ -212,7 +212,7 @@ func TestFullLane(t *testing.T) {
 	var catalogue sync.WaitGroup
 	for range 2 {
 		catalogue.Go(func() { client.ListProducts(t.Context(), demo, club.ProductQuery{}) })
-		<-arrived
+		frontdesktest.Receive(t, arrived, "a call takes its place")
 	}
 	_, err := client.GetSale(t.Context(), demo, sale)
 	wantOutcome(t, err, club.NotSent)

@@ -166,7 +166,7 @@ func TestTokenUnderFaults(t *testing.T) {
 			t.Parallel()
 			world := newWorld(t, "token-faults")
 			cfg := world.config()
-			cfg.Limits = club.Limits{ReadTimeout: time.Second, WriteTimeout: 15 * time.Second}
+			cfg.Limits = club.Limits{ReadTimeout: 3 * time.Second, WriteTimeout: 15 * time.Second}
 			world.hit(tt.fault, "POST", "/oauth/v2/token")
 			_, err := club.New(cfg).
 				CreateSale(t.Context(), world.bastille, club.NewSale{

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/club"
 )
 
@@ -35,7 +36,7 @@ func TestNewcomersWaitForEachOther(t *testing.T) {
 	newcomer := club.WithLane(t.Context(), club.Newcomers)
 	var first sync.WaitGroup
 	first.Go(func() { client.ListProducts(newcomer, demo, club.ProductQuery{}) })
-	<-arrived
+	frontdesktest.Receive(t, arrived, "the first newcomer's call")
 	_, err := client.GetSale(newcomer, demo, sale)
 	wantOutcome(t, err, club.NotSent)
 	if !errors.Is(err, club.ErrBusy) {
@@ -87,13 +88,11 @@ func TestPayersKeepRetries(t *testing.T) {
 	}
 	authorise(t, client)
 	failing.Store(true)
-	for requests(club.Newcomers) > 1 {
-	}
+	eventually(t, func() bool { return requests(club.Newcomers) == 1 })
 	if requests(club.Payers) == 1 {
 		t.Error("newcomers used up the retries of payers")
 	}
-	for requests(club.Payers) > 1 {
-	}
+	eventually(t, func() bool { return requests(club.Payers) == 1 })
 }
 
 // TestBegunWriteIsFinished: when the caller leaves, a write that has started is finished, and one that has not
@@ -114,10 +113,10 @@ func TestBegunWriteIsFinished(t *testing.T) {
 		_, err := client.CreateSale(ctx, demo, club.NewSale{})
 		done <- err
 	}()
-	<-arrived
+	frontdesktest.Receive(t, arrived, "the write arrives")
 	leave()
 	close(held)
-	if err := <-done; err != nil {
+	if err := frontdesktest.Receive(t, done, "the write ends"); err != nil {
 		t.Errorf("the write that was begun: %v", err)
 	}
 	before := len(upstream.seen())

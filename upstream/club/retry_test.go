@@ -223,7 +223,7 @@ func TestHang(t *testing.T) {
 	must[club.Sale](t)(club.New(cfg).GetSale(t.Context(), demo, sale))
 
 	upstream = serve(t, hang)
-	cfg.BaseURL, cfg.Limits.ReadTimeout, cfg.Limits.WriteTimeout = upstream.URL, 2*time.Second, time.Second
+	cfg.BaseURL, cfg.Limits.ReadTimeout, cfg.Limits.WriteTimeout = upstream.URL, 2*time.Second, 3*time.Second
 	c := club.New(cfg)
 	authorise(t, c)
 	_, err := c.GetSale(t.Context(), demo, sale)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/club"
 )
 
@@ -92,7 +93,7 @@ func TestPaymentRequest(t *testing.T) {
 	if receipt.Status != 201 || receipt.Payment != "/demo/payments/1000" {
 		t.Errorf("receipt %+v", receipt)
 	}
-	head, body, _ := strings.Cut(<-raw, "\r\n\r\n")
+	head, body, _ := strings.Cut(frontdesktest.Receive(t, raw, "the request"), "\r\n\r\n")
 	wantHead := strings.Join([]string{
 		"POST /demo/sales/1/payments HTTP/1.1",
 		"Host: " + address,
@@ -185,7 +186,7 @@ func TestPaymentConnectionFailures(t *testing.T) {
 			})
 			cfg := configured("http://" + address)
 			cfg.Transport = elsewhere(serve(t, nil).Server)
-			cfg.Limits.PaymentTimeout = time.Second
+			cfg.Limits.PaymentTimeout = 3 * time.Second
 			c := club.New(cfg)
 			authorise(t, c)
 			_, err := c.CreatePayment(t.Context(), demo, sale, payment, nil)
@@ -277,7 +278,7 @@ func TestGateRefuses(t *testing.T) {
 			if !errors.Is(err, stale) || !errors.Is(err, club.ErrGate) || err.Error() != "club: CreatePayment: not_sent (held back by the gate)" {
 				t.Errorf("error %q", err)
 			}
-			if got := <-arrived; len(got) != 0 || asked.Load() != 1 {
+			if got := frontdesktest.Receive(t, arrived, "the connection ends"); len(got) != 0 || asked.Load() != 1 {
 				t.Errorf("gate asked %d times, %d bytes arrived", asked.Load(), len(got))
 			}
 		})
@@ -328,7 +329,7 @@ func TestNothingLeavesAfterTheVerdict(t *testing.T) {
 		close(closed)
 	})
 	cfg := configured("http://" + address)
-	cfg.Transport, cfg.Limits.PaymentTimeout = elsewhere(serve(t, nil).Server), time.Second
+	cfg.Transport, cfg.Limits.PaymentTimeout = elsewhere(serve(t, nil).Server), 3*time.Second
 	c := club.New(cfg)
 	authorise(t, c)
 	asked := false

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/club"
 )
 
@@ -342,7 +343,7 @@ func TestTokenFetchOutlivesItsCaller(t *testing.T) {
 	var first, second error
 	var calls sync.WaitGroup
 	calls.Go(func() { _, first = client.GetSale(ctx, demo, sale) })
-	<-asked
+	frontdesktest.Receive(t, asked, "a token is asked for")
 	calls.Go(func() { _, second = client.GetSale(t.Context(), demo, sale) })
 	cancel()
 	close(release)
@@ -392,7 +393,7 @@ func TestLateRejection(t *testing.T) {
 	var slow error
 	var calls sync.WaitGroup
 	calls.Go(func() { _, slow = c.GetSale(t.Context(), demo, sale) })
-	<-waiting
+	frontdesktest.Receive(t, waiting, "a call with the old token")
 	_, quick := c.GetSale(t.Context(), demo, "/demo/sales/2")
 	close(late)
 	calls.Wait()

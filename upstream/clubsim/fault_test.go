@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -168,11 +169,9 @@ func TestCloseEndsDelays(t *testing.T) {
 	client.control("PUT", "faults", []body{{"match": body{"path": "/contacts/*"}, "kind": "delay", "delayMs": 600000}}).want(200)
 	done := make(chan *result)
 	go func() { done <- client.get("contacts/1001") }()
-	for client.world.Faults()[0].Hits == 0 {
-		client.get("clubs/11").want(200)
-	}
+	client.awaitFault()
 	client.server.Close()
-	if r := <-done; r.err == nil {
+	if r := frontdesktest.Receive(t, done, "the delayed call ends"); r.err == nil {
 		t.Errorf("an answer came: %d", r.status)
 	}
 }
@@ -206,15 +205,13 @@ func TestCloseTwiceDuringRequests(t *testing.T) {
 	client.control("PUT", "faults", []body{{"match": body{"path": "/contacts/1001"}, "kind": "hang"}}).want(200)
 	hung := make(chan *result)
 	go func() { hung <- client.get("contacts/1001") }()
-	for client.world.Faults()[0].Hits == 0 {
-		client.get("clubs/11").want(200)
-	}
+	client.awaitFault()
 	var work sync.WaitGroup
 	for range 4 {
 		work.Go(func() { client.server.Close() })
 		work.Go(func() { client.world.Emit("contact.updated", nil); client.get("clubs/11") })
 	}
-	if r := <-hung; r.err == nil {
+	if r := frontdesktest.Receive(t, hung, "the hanging call ends"); r.err == nil {
 		t.Errorf("an answer came: %d", r.status)
 	}
 	work.Wait()

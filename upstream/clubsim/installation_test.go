@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"frontdesk/e2e/frontdesktest"
 )
 
 // TestMediaTypes: what Accept asks for decides the form of a response, where the settings say so.
@@ -71,7 +73,7 @@ func TestClubOfAnEvent(t *testing.T) {
 	client.world.Emit("contact.updated", map[string]string{"contactId": client.iri("contacts", 1003)})
 	client.world.Emit("contact_tag.updated", nil)
 	for _, want := range []string{client.iri("clubs", 13), client.iri("clubs", 11)} {
-		if got := <-clubs; got != want {
+		if got := frontdesktest.Receive(t, clubs, "an event"); got != want {
 			t.Errorf("header %q, want %q", got, want)
 		}
 	}

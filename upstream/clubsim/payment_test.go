@@ -3,6 +3,8 @@ package clubsim_test
 import (
 	"fmt"
 	"testing"
+
+	"frontdesk/e2e/frontdesktest"
 )
 
 func (d *testClient) debt(contact string) int {
@@ -225,7 +227,7 @@ func TestConcurrentPaymentsAreAllBooked(t *testing.T) {
 		}()
 	}
 	for range callers {
-		if err := <-done; err != nil {
+		if err := frontdesktest.Receive(t, done, "a payment"); err != nil {
 			t.Error(err)
 		}
 	}

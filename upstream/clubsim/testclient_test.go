@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -302,15 +303,20 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
+// awaitFault waits until the first fault strikes, while other calls are served.
+func (c *testClient) awaitFault() {
+	c.t.Helper()
+	frontdesktest.Eventually(c.t, "the fault strikes", func() bool {
+		c.get("clubs/11").want(200)
+		return c.world.Faults()[0].Hits > 0
+	})
+}
+
 // wait returns the names of the first n events once they have arrived.
 func (r *receiver) wait(t *testing.T, n int) []string {
 	t.Helper()
 	for range n {
-		select {
-		case <-r.came:
-		case <-time.After(time.Minute):
-			t.Fatalf("only %d of %d events came", len(r.names()), n)
-		}
+		frontdesktest.Receive(t, r.came, "the next event")
 	}
 	return r.names()
 }

@@ -16,6 +16,7 @@ import (
 	request "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/collector"
 )
 
@@ -210,17 +211,17 @@ func TestStopsWaiting(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- client.UploadTraces(ctx, nil) }()
-	<-asked
+	frontdesktest.Receive(t, asked, "it asks the collector")
 	cancel()
-	if err := <-ended; err == nil {
+	if err := frontdesktest.Receive(t, ended, "its caller has left"); err == nil {
 		t.Error("it says that spans were taken")
 	}
 	go func() { ended <- client.UploadTraces(t.Context(), nil) }()
-	<-asked
+	frontdesktest.Receive(t, asked, "it asks again")
 	if err := client.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "503") {
+	if err := frontdesktest.Receive(t, ended, "it is stopped"); err == nil || !strings.Contains(err.Error(), "503") {
 		t.Errorf("it says %v", err)
 	}
 }

@@ -187,7 +187,7 @@ func TestFailures(t *testing.T) {
 			to.Fail(-1, c.fault)
 			_, port, _ := strings.Cut(to.Addr, ":")
 			client := newClient(t, mail.Config{
-				URL: strings.NewReplacer("SERVER", to.Addr, "PORT", port).Replace(c.url), RequireTLS: c.tls, Timeout: 2 * time.Second,
+				URL: strings.NewReplacer("SERVER", to.Addr, "PORT", port).Replace(c.url), RequireTLS: c.tls, Timeout: 5 * time.Second,
 			})
 			err := client.Send(t.Context(), message, written)
 			failed, ok := errors.AsType[*mail.Error](err)

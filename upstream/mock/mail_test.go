@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/mail"
 	"frontdesk/upstream/mock"
@@ -36,7 +37,7 @@ func TestMailbox(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-arrived
+		frontdesktest.Receive(t, arrived, "the mail arrives")
 	}
 	read := func(method, path string) *httptest.ResponseRecorder {
 		recorder := httptest.NewRecorder()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 )
@@ -166,7 +167,7 @@ func TestOneCaptureWins(t *testing.T) {
 	}
 	got := map[int]int{}
 	for range cap(statuses) {
-		got[<-statuses]++
+		got[frontdesktest.Receive(t, statuses, "a response")]++
 	}
 	if p, _ := server.Payment(id); got[200] != 1 || got[400] != 15 || p.Captured != 4990 {
 		t.Errorf("%v, %+v", got, p)
@@ -212,7 +213,7 @@ func TestLockTimeout(t *testing.T) {
 	held := server.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/capture", Stage: sandbox.During, Hold: hold})
 	first := make(chan response)
 	go func() { first <- do(t, server, server.SecretKey, "capture", "POST /v1/payment_intents/"+id+"/capture") }()
-	<-held.Reached()
+	frontdesktest.Receive(t, held.Reached(), "the write is held")
 	path := "/v1/payment_intents/" + id
 	note := func() response { return do(t, server, server.SecretKey, "note", "POST "+path, "metadata[c]", "d") }
 	expect(t, "the same key", do(t, server, server.SecretKey, "capture", "POST "+path+"/capture"), 409, "idempotency_key_in_use")
@@ -227,7 +228,7 @@ func TestLockTimeout(t *testing.T) {
 		t.Errorf("a caller that gives up: %v", err)
 	}
 	close(hold)
-	expect(t, "the first", <-first, 200, "")
+	expect(t, "the first", frontdesktest.Receive(t, first, "the held write ends"), 200, "")
 	expect(t, "the second write, again", note(), 200, "")
 }
 

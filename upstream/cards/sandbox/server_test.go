@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards/sandbox"
 )
 
@@ -318,7 +319,7 @@ func TestCloseEndsHeldCalls(t *testing.T) {
 		}
 		ended <- err
 	}()
-	<-held.Reached()
+	frontdesktest.Receive(t, held.Reached(), "the call is held")
 	server.Close()
-	<-ended
+	frontdesktest.Receive(t, ended, "the held call ends")
 }
