@@ -84,7 +84,7 @@ func edge(b *testing.B) (server *handlers.Server, upstreams string) {
 	)
 	site := os.DirFS(filepath.Join(frontdesktest.Root(), "web-example"))
 	server, err = handlers.New(handlers.Config{
-		Contract: frontdesktest.Contract(b),
+		Contract:      frontdesktest.Contract(b),
 		Registrations: registrations,
 		Payments:      payments,
 		Catalogue:     offers,
