@@ -153,8 +153,8 @@ func printStatement(w io.Writer, detail statements.Detail) {
 	table := newTable(w)
 	defer flush(table)
 	fmt.Fprintf(table, "Statement\t%s\nKind\t%s %s\nState\t%s\nReceived\t%s\nDeadline\t%s\nPeriod\t%s\nAt stake\t%s\nEnds\t%s\n",
-		detail.ID, detail.Kind, detail.Type, stateOf(detail.Summary), instant(detail.ReceivedAt), instant(detail.Deadline), cmp.Or(detail.Period, "-"),
-		atStake(detail.Summary), cmp.Or(detail.EndDate, "-"))
+		detail.ID, detail.Kind, detail.Type, stateOf(detail.Summary), instant(detail.ReceivedAt), instant(detail.Deadline),
+		cmp.Or(detail.Period, "-"), atStake(detail.Summary), cmp.Or(detail.EndDate, "-"))
 	if done := detail.Outcome; done != nil {
 		fmt.Fprintf(table, "Done\t%s by %s: %s\n", instant(done.At), done.Operator, cmp.Or(done.Reference, "-"))
 	}

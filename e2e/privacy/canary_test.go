@@ -402,8 +402,8 @@ func (w *canaryRun) byOnlineCancellation() {
 	w.secrets.add("an identity token", w.c.Token)
 	w.c.Do("GET", "/v1/me/memberships", nil).Into(http.StatusOK, nil)
 	var statement api.Statement
-	w.post("/v1/cancellations", map[string]string{"name": who.GivenName + " " + who.FamilyName, "email": who.Email, "postalAddress": who.Street}).
-		Into(http.StatusCreated, &statement)
+	body := map[string]string{"name": who.GivenName + " " + who.FamilyName, "email": who.Email, "postalAddress": who.Street}
+	w.post("/v1/cancellations", body).Into(http.StatusCreated, &statement)
 	w.secrets.add("a statement's id", statement.Id)
 	w.recordRedis()
 	w.setFaults(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/subscriptions/*/online_cancellation"}, Kind: "error_after"})

@@ -12,6 +12,8 @@ const EXAMPLE = {
   resume: "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11.Qm9vdHMgYW5kIGJpa2VzIGFuZCBiYWxscyBhbmQgYm8",
   code: "123456",
   revision: "q0WDkV3nUf7s2aYH",
+  statement: "8a1f6a4e-5c0f-4f7e-9a35-3d1b7c1f0e22",
+  document: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
   accessToken: "the-access-token-of-the-persons-own-account",
   dueAtDesk: 14900, // what its cards and its cheque add up to
 };
@@ -47,6 +49,8 @@ export async function prepare(request, ui, mock) {
   if (path.startsWith(`/v1/registrations/${EXAMPLE.id}`)) await putRegistration(request, path, ui);
   if (path.startsWith("/v1/me") && !request.headers.Authorization) await putPersona(request, path);
   if (path === "/v1/resumptions") await putLink(request);
+  if (path.endsWith(`/${EXAMPLE.statement}/confirm`)) await putStatement(request, path);
+  if (path.endsWith(`/documents/${EXAMPLE.document}`)) await putDocument(request, path);
   if (path === "/v1/registrations/current") await send("POST", "/v1/registrations", { clubId: "11" }, { "X-Frontdesk-Session": "cookie" });
   if (path === "/v1/webhooks/card") await sign(request);
   return request;
@@ -136,6 +140,18 @@ async function putLink(request) {
   const { id, token } = await start(cart(PAID_BY_CARD));
   const { url } = await send("POST", `/v1/registrations/${id}/resume-link`, undefined, holder(token));
   setBody(request, { resume: new URL(url).searchParams.get("resume") });
+}
+
+/** Puts a new withdrawal or cancellation in the place of the example's. */
+async function putStatement(request, path) {
+  const { id } = await send("POST", path.slice(0, path.indexOf(`/${EXAMPLE.statement}`)), { name: "Ada Martin", email: "ada@example.com" });
+  request.url = request.url.replace(EXAMPLE.statement, id);
+}
+
+/** Puts one of the club's documents in the place of the example's. */
+async function putDocument(request, path) {
+  const { items } = await send("GET", path.replace(`/${EXAMPLE.document}`, ""));
+  request.url = request.url.replace(EXAMPLE.document, items[0].sha256);
 }
 
 /** Signs a webhook as the sandbox processor does. */
