@@ -1,13 +1,9 @@
 // @ts-check
 /**
- * The personal details that the visitor has typed and not sent, so that a reload loses nothing. Kept in sessionStorage, so
- * in this tab alone, for half an hour at most. Where that is forbidden or full, a reload loses what was typed.
+ * What the visitor has typed into a form and not sent, so that a reload loses nothing. Kept in sessionStorage, so in this
+ * tab alone, for half an hour at most. Where that is forbidden or full, a reload loses what was typed.
  */
 import { tab } from "./storage.js";
-
-/** @typedef {Partial<import("./contract").Person>} Details */
-
-const DRAFT = "frontdesk.details";
 
 /** In ms, since the last change: the next person at a shared computer must not find them. */
 export const KEPT_FOR = 30 * 60_000;
@@ -15,25 +11,38 @@ export const KEPT_FOR = 30 * 60_000;
 /** More digits than a phone number has: perhaps a card number, which is never kept. */
 const CARD_NUMBER = /(?:\d[ -]?){14}/;
 
-/** The same, where the browser forbids storage. @type {{ at: number, details: Details } | undefined} */
-let memory;
+/**
+ * @template Typed
+ * @param {string} name
+ */
+function draftOf(name) {
+  /** The same, where the browser forbids storage. @type {{ at: number, details: Typed } | undefined} */
+  let memory;
+  return {
+    /** @param {Typed} details */
+    keep(details) {
+      memory = { at: Date.now(), details };
+      if (CARD_NUMBER.test(JSON.stringify(details))) tab.drop(name);
+      else tab.keep(name, memory);
+    },
 
-/** @param {Details} details */
-export function keepDraft(details) {
-  memory = { at: Date.now(), details };
-  if (CARD_NUMBER.test(JSON.stringify(details))) tab.drop(DRAFT);
-  else tab.keep(DRAFT, memory);
+    /** @returns {Typed | undefined} */
+    kept() {
+      const { at, details } = tab.kept(name) ?? memory ?? {};
+      if (Date.now() - at < KEPT_FOR) return details;
+      this.drop();
+      return undefined;
+    },
+
+    drop() {
+      memory = undefined;
+      tab.drop(name);
+    },
+  };
 }
 
-/** @returns {Details | undefined} */
-export function draft() {
-  const { at, details } = tab.kept(DRAFT) ?? memory ?? {};
-  if (Date.now() - at < KEPT_FOR) return details;
-  dropDraft();
-  return undefined;
-}
+/** The personal details of a new sign-up. */
+export const personDraft = /** @type {ReturnType<typeof draftOf<Partial<import("./contract").Person>>>} */ (draftOf("frontdesk.details"));
 
-export function dropDraft() {
-  memory = undefined;
-  tab.drop(DRAFT);
-}
+/** A withdrawal or a cancellation, until it is received. */
+export const statementDraft = /** @type {ReturnType<typeof draftOf<{ kind: import("./statement.js").Kind, body: import("./contract").NewCancellation }>>} */ (draftOf("frontdesk.statement"));

@@ -4,7 +4,7 @@
  * store. Start reading at `attempt`, which runs every change.
  */
 import * as api from "./api.js";
-import { dropDraft, KEPT_FOR } from "./draft.js";
+import { KEPT_FOR, personDraft, statementDraft } from "./draft.js";
 import { dropIdentity } from "./identity.js";
 import { intend, pending, settle } from "./intentions.js";
 import { afterCorrection, attributed, canPay, embeddedCard, go, isFinal, isPaying, isSettled, isTooYoungOrOld, returnUrl, ways } from "./route.js";
@@ -467,7 +467,7 @@ function show(registration) {
   if (place.registration !== registration.id) return;
   if (known?.id === registration.id && registration.sequence < known.sequence) return; // a newer response has overtaken this one
   if (isFinal(registration)) {
-    dropDraft();
+    personDraft.drop();
     set({ person: {}, given: undefined });
   }
   const isAccountUsed = isFinal(registration) || registration.mandate?.state === "signed";
@@ -520,7 +520,7 @@ export const start = (person) =>
  */
 export function begun(registration) {
   remember(registration.id);
-  dropDraft();
+  personDraft.drop();
   set({ registration, inProgress: [], missing: false });
   go({ registration: registration.id }, { replace: true });
 }
@@ -842,7 +842,8 @@ export function endSessions() {
   browser.drop(SESSIONS);
   browser.drop(MEMBER);
   settle("start"); // its body has the details
-  dropDraft();
+  personDraft.drop();
+  statementDraft.drop();
   set({ person: {}, given: undefined, account: undefined, link: undefined, inProgress: [], accessToken: undefined });
   return endLeftSessions();
 }

@@ -74,6 +74,7 @@ function update() {
   showProblem(state);
   showBusy(state);
   const crowded = state.busy || state.place.registration ? text.crowded : text.crowdedPage;
+  statement.pointLinks(state);
   find("[data-status]").textContent = state.waiting ? (state.crowded ? crowded : text.waiting) : "";
   follow(state.registration, { poll: journey.refresh, changed: journey.receive });
 }
@@ -220,7 +221,7 @@ async function arrive() {
   if (get().resume) await ended; // it may be of the same registration
   if (get().resume && (await journey.resume()) === undefined) return; // the address names the registration now
   const { place, registration } = get();
-  if (place.statement) return;
+  if (place.statement) return void journey.loadDetails(place.club);
   if (place.registration) {
     await ended;
     if (registration?.id !== place.registration) await journey.open(place.registration);
@@ -268,7 +269,7 @@ onChange(() => {
   arrivedAs = identity;
   const left = place.registration !== registration?.id;
   set({
-    problem: undefined, isStuck: false, missing: false, target: undefined, statement: undefined, declared: undefined,
+    problem: undefined, isStuck: false, missing: false, target: undefined, statement: undefined,
     ...(left && { registration: undefined, account: undefined, readings: 0, consents: undefined, consentRequests: {}, consentResults: undefined }),
     ...(left && { person: given && given.registration === place.registration ? given.person : {} }), // not what was typed for another one
   });

@@ -1,6 +1,7 @@
 // @ts-check
 /** What the visitor does about a contract that they have: withdraw from it or cancel it, in two steps and without an account. */
 import * as api from "./api.js";
+import { statementDraft } from "./draft.js";
 import { intend } from "./intentions.js";
 import { attempt, carryOut } from "./journey.js";
 import { get, set } from "./store.js";
@@ -20,7 +21,7 @@ export const state = (kind, body) =>
     const { identity } = get();
     const intention = intend(kind, body, identity?.token, { secret: true });
     const stated = await carryOut(intention, (one) => api.stateStatement(kind, one, identity?.token));
-    set({ statement: { kind, body, stated } });
+    set({ statement: { kind, stated } });
   });
 
 /** The second step: from now on, the club has the statement. Confirming again changes nothing. */
@@ -29,11 +30,11 @@ export const confirmStatement = () =>
     const { statement } = get();
     if (!statement) return;
     const received = await api.confirmStatement(statement.kind, statement.stated.id);
+    statementDraft.drop();
     set({ statement: { ...statement, received } });
   });
 
-/** Returns to the form, with what was entered. */
+/** Returns to the form, which has what was entered. */
 export function correctStatement() {
-  const { statement } = get();
-  if (statement) set({ statement: undefined, declared: statement.body });
+  set({ statement: undefined });
 }

@@ -24,8 +24,7 @@
  * @property {import("./contract").ConsentList} [consents] of the logged-in visitor, or those that a new member is offered
  * @property {Record<string, boolean>} consentRequests consents that the visitor has changed on this page and not saved, by id
  * @property {import("./contract").ConsentChange[]} [consentResults] the results of the last save
- * @property {{ kind: import("./statement.js").Kind, body: import("./contract").NewCancellation, stated: import("./contract").Statement, received?: import("./contract").Acknowledgement }} [statement] what the visitor has stated, and what was received; only in this page's memory
- * @property {import("./contract").NewCancellation} [declared] what was entered in a statement that the visitor corrects; only in this page's memory
+ * @property {{ kind: import("./statement.js").Kind, stated: import("./contract").Statement, received?: import("./contract").Acknowledgement }} [statement] what the visitor has stated, and what was received; only in this page's memory
  * @property {import("./contract").Transfer} [transfer] the visitor's move to another club
  * @property {string} [target] the club that the visitor has chosen to move to; empty if they have sent the form without one
  * @property {string} [accessToken] the visitor's own at the club system; never leaves the memory of this page

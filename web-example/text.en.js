@@ -766,6 +766,7 @@ export default {
 
   statements: {
     label: "Your contract",
+    club: "Club",
     membership: "Membership",
     online: (/** @type {string} */ day) => `When you confirm, the club’s system ends this membership on ${day}. This cannot be undone.`,
     withdrawal: {

@@ -765,6 +765,7 @@ export default {
 
   statements: {
     label: "Votre contrat",
+    club: "Club",
     membership: "Abonnement",
     online: (day) => `Quand vous confirmez, le système du club met fin à cet abonnement le ${day}. C’est définitif.`,
     withdrawal: {

@@ -72,7 +72,8 @@ func (b browser) TabTo(selector string) {
 // invisibleFocus returns the focused element if neither it nor its substitute shows the
 // focus. Within a date, Chromium marks the part that is being typed, and within a frame, an element of the frame has the focus.
 const invisibleFocus = `(() => {
-	const element = document.activeElement;
+	let element = document.activeElement;
+	while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
 	if (!element || element === document.body || element.type === "date" || element.localName === "iframe") return "";
 	const shown = (e) => e && getComputedStyle(e).outlineStyle !== "none" && parseFloat(getComputedStyle(e).outlineWidth) > 0;
 	const marked = shown(element) || shown(element.nextElementSibling) || shown(element.closest("label"));

@@ -1,11 +1,16 @@
 package site_test
 
 import (
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
 )
 
 // statementPages are pages of the site from which both functions are reached.
@@ -97,7 +102,7 @@ func TestWithdrawOnThePhone(t *testing.T) {
 	}
 }
 
-// TestCancelInFrench cancels for good cause, in French and by keyboard alone.
+// TestCancelInFrench cancels for good cause, in French.
 func TestCancelInFrench(t *testing.T) {
 	t.Parallel()
 	visitor := newSiteVisitor(t, phone)
@@ -121,6 +126,106 @@ func TestCancelInFrench(t *testing.T) {
 	visitor.WaitVisible(`[data-received="cancellation"]`)
 	expectParts(t, visitor.TextOf(`[data-acknowledgement]`), "Je déménage.", "proofs@lumen.example", "prennent fin")
 	visitor.expectFrench("the acknowledgement")
+}
+
+// TestStatementsByKeyboard withdraws in English and cancels in French from every page: in two steps, without an account, by keyboard alone.
+// The page names the club that the visitor came from. Each screen is accessible, and the acknowledgement can be printed.
+func TestStatementsByKeyboard(t *testing.T) {
+	t.Parallel()
+	for kind, language := range map[string]string{"withdrawal": "en-GB", "cancellation": "fr-FR"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			visitor := newSiteVisitor(t, phone)
+			visitor.SetLanguage(language)
+			visitor.AllowConsole("status of 40") // the registration that does not exist
+			inspect := visitor.Inspect
+			for i, page := range statementPages {
+				visitor.goTo(page)
+				visitor.WaitVisible(`main[data-step] h1`)
+				visitor.press(`[data-statement-link="`+kind+`"]`, enterKey)
+				visitor.WaitVisible(`form[data-form="statement"] [data-continue]`)
+				visitor.press(`[data-field="name"]`, "Ada Martin")
+				visitor.press(`[data-field="email"]`, fmt.Sprintf("%s%d@example.com", kind, i)) // an address gets few mails a day
+				inspect(kind + "-form")
+				visitor.Press(enterKey)
+				visitor.WaitVisible(`[data-repeated="` + kind + `"]`)
+				if named := strings.Contains(visitor.TextOf(`main`), "Lumen Bastille"); named != strings.Contains(page, "club=11") {
+					t.Errorf("from %s, the club is named: %t, in\n%s", page, named, visitor.TextOf(`main`))
+				}
+				inspect(kind + "-repeated")
+				visitor.press(`[data-confirm-statement]`, enterKey)
+				visitor.WaitVisible(`[data-received="` + kind + `"]`)
+				inspect(kind + "-received")
+				inspect = func(string) {} // the screens are the same from every page
+			}
+			visitor.expectPrintable(`[data-acknowledgement]`)
+			if received := len(visitor.acknowledgements()); received != len(statementPages) {
+				t.Errorf("%d acknowledgements were mailed", received)
+			}
+		})
+	}
+}
+
+// acknowledgements waits for the mails about statements, and returns those that there are then.
+func (g *siteVisitor) acknowledgements() (sent []clubsim.Mail) {
+	g.t.Helper()
+	frontdesktest.Eventually(g.t, "all are mailed", func() bool {
+		var mails clubsim.Items[clubsim.Mail]
+		g.c.Control("GET", "mail", nil).Into(http.StatusOK, &mails)
+		sent = mails.Items
+		return len(sent) >= len(statementPages)
+	})
+	return sent
+}
+
+// expectPrintable prints the page: the paper has a part of it, and no buttons and links.
+func (g *siteVisitor) expectPrintable(part string) {
+	g.t.Helper()
+	g.Eval(`(window.print = () => (document.body.dataset.printed = "true"), "")`)
+	g.press(`[data-print]`, enterKey)
+	g.WaitVisible(`body[data-printed]`)
+	paper := func(media string) {
+		frontdesktest.Command(g.Browser, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media})
+	}
+	paper("print")
+	for _, control := range []string{`[data-print]`, `[data-statement-link]`, `[data-language]`} {
+		if g.Eval(`String(document.querySelector('`+control+`')?.checkVisibility())`) != "false" {
+			g.t.Errorf("%s is printed", control)
+		}
+	}
+	g.WaitVisible(part)
+	paper("")
+}
+
+// TestReloadKeepsStatement checks that a reload loses nothing of a statement, even of one that was stated, and that nothing of it is kept
+// in the browser once it was received.
+func TestReloadKeepsStatement(t *testing.T) {
+	t.Parallel()
+	visitor := newSiteVisitor(t, phone)
+	visitor.goTo("/?statement=cancellation&club=11")
+	visitor.Fill(`[data-field="name"]`, "Ada Martin")
+	visitor.Fill(`[data-field="email"]`, "ada@example.com")
+	visitor.Click(`label:has([data-type="extraordinary"])`)
+	visitor.Fill(`[data-field="reason"]`, "I move away.")
+	for _, isStated := range []bool{false, true} {
+		visitor.Reload()
+		visitor.WaitVisible(`form[data-form="statement"] [data-continue]`)
+		for field, want := range map[string]string{"name": "Ada Martin", "email": "ada@example.com", "reason": "I move away."} {
+			if typed := visitor.Value(`[data-field="` + field + `"]`); typed != want {
+				t.Errorf("after a reload, stated before: %t, %s is %q", isStated, field, typed)
+			}
+		}
+		visitor.Click(`[data-continue]`)
+		visitor.WaitVisible(`[data-repeated="cancellation"]`)
+	}
+	visitor.Click(`[data-confirm-statement]`)
+	visitor.WaitVisible(`[data-received="cancellation"]`)
+	visitor.Await("nothing personal is kept", `!JSON.stringify(sessionStorage).includes("ada@example.com")`)
+	visitor.goTo("/?statement=withdrawal")
+	visitor.WaitVisible(`form[data-form="statement"]`)
+	if typed := visitor.Value(`[data-field="name"]`); typed != "" {
+		t.Errorf("another statement begins with %q", typed)
+	}
 }
 
 // TestMemberWithdraws checks that a visitor who is logged in need not say who they are.

@@ -55,7 +55,7 @@ function welcome(registration) {
       h("a", { class: "button", href: confirmationOf(registration.id), target: "_blank", "data-confirmation": true }, text.done.completed.confirmation),
       button({ class: "button button-quiet", "data-print": true, onclick: () => print() }, text.done.completed.print),
       h("a", { class: "button button-quiet", href: linkTo({}), "data-restart": true }, text.done.completed.another),
-      h("a", { class: "button button-quiet", href: linkTo({ statement: "withdrawal" }), "data-withdraw": true }, text.statements.withdrawal.start),
+      h("a", { class: "button button-quiet", href: linkTo({ statement: "withdrawal", club: registration.clubId }), "data-withdraw": true }, text.statements.withdrawal.start),
       canLogIn() && h("a", { href: linkTo({ me: true }) }, text.me.heading),
       button({ class: "link", "data-sign-off": true, onclick: signOff }, text.elsewhere.leave)));
 }

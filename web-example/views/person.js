@@ -2,7 +2,7 @@
 /** The third step: enter the buyer's details, or correct them. */
 import { countries, homeCountry, internationalNumber, isMobile, isPostalCode } from "../countries.js";
 import { button, h, heading, icon, working } from "../dom.js";
-import { draft, keepDraft } from "../draft.js";
+import { personDraft } from "../draft.js";
 import { isAddress, meantAddress } from "../email.js";
 import { today } from "../format.js";
 import { correct, correctSome, DAYS, leave, refuses, start, unconfirmedPerson } from "../journey.js";
@@ -164,7 +164,7 @@ function saved() {
  */
 function fill(form) {
   const { place, person } = get();
-  const { address, guardian = {}, ...known } = place.registration ? person : { ...unconfirmedPerson(), ...draft() };
+  const { address, guardian = {}, ...known } = place.registration ? person : { ...unconfirmedPerson(), ...personDraft.kept() };
   const guardians = Object.fromEntries(Object.entries(guardian).map(([name, value]) => [fieldOf(`guardian/${name}`), value]));
   const values = Object.entries({ country: isCorrection() ? "" : homeCountry, ...known, ...address, ...guardians });
   for (const [name, value] of values) {
@@ -208,7 +208,7 @@ function keep({ currentTarget, target }) {
   showGuardian(currentTarget);
   const person = personOf(currentTarget);
   set({ person });
-  if (!get().place.registration) keepDraft(person);
+  if (!get().place.registration) personDraft.keep(person);
   if (errorOf(target)?.hasChildNodes()) markOne(/** @type {HTMLInputElement} */ (target), "");
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
 /** Withdraw from a contract or cancel it: a form, what it says once more above the button that confirms it, the acknowledgement. */
 import { button, h, heading, icon, working } from "../dom.js";
+import { statementDraft } from "../draft.js";
 import { date } from "../format.js";
 import { linkTo } from "../route.js";
 import { confirmStatement, correctStatement, KINDS, state } from "../statement.js";
@@ -15,10 +16,20 @@ const WORDS = text.statements;
 
 /** The links to both forms, for every page. */
 export const statementLinks = () =>
-  KINDS.map((kind) => h("a", { href: linkTo({ statement: kind }), "data-statement-link": kind }, WORDS[kind].start));
+  KINDS.map((kind) => h("a", { "data-statement-link": kind }, WORDS[kind].start));
+
+/**
+ * Has the links lead to the forms of the club that the page is about, if it is about one.
+ * @param {import("../store.js").State} state
+ */
+export function pointLinks({ place, registration }) {
+  for (const link of document.querySelectorAll(/** @type {"a"} */ ("[data-statement-link]"))) {
+    link.href = linkTo({ statement: /** @type {Kind} */ (link.dataset.statementLink), club: place.club ?? registration?.clubId });
+  }
+}
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ place, statement, identity }) => [place.statement, statement, !!identity];
+export const reads = ({ place, statement, identity, details }) => [place.statement, statement, !!identity, statement && details];
 
 export function show() {
   const { place, statement } = get();
@@ -30,8 +41,9 @@ export function show() {
 
 /** @param {Kind} kind */
 function form(kind) {
-  const { identity, declared = {} } = get();
-  const filled = h("form", { class: "person", novalidate: true, "data-form": "statement", onsubmit: (/** @type {SubmitEvent} */ event) => submit(event, kind) },
+  const { identity } = get();
+  const draft = statementDraft.kept();
+  const filled = h("form", { class: "person", novalidate: true, "data-form": "statement", onsubmit: (/** @type {SubmitEvent} */ event) => submit(event, kind), oninput: () => keep() },
     identity && h("p", { class: "notice", "data-known": true }, icon("info"), WORDS.known),
     field("name", WORDS.fields.name, { autocomplete: "name", maxlength: 200, required: !identity }),
     field("email", WORDS.fields.email, { type: "email", autocomplete: "email", maxlength: 254, required: !identity }),
@@ -40,11 +52,12 @@ function form(kind) {
     h("div", { class: "actions" },
       h("button", { class: "button button-wide", id: "state", "data-continue": true }, working(WORDS.next, text.busy)),
       h("p", { class: "fine" }, icon("info"), WORDS.stepsLeft)));
-  for (const [name, value] of Object.entries(declared)) {
+  for (const [name, value] of Object.entries(draft?.kind === kind ? draft.body : {})) {
     const control = filled.elements.namedItem(name);
     if (control instanceof RadioNodeList || control instanceof HTMLInputElement || control instanceof HTMLTextAreaElement) control.value = String(value);
   }
   showReason(filled);
+  const keep = () => statementDraft.keep({ kind, body: bodyOf(filled) });
   return h("div", { class: "member" },
     h("div", { class: "step-head" }, heading(WORDS[kind].heading), h("p", { class: "lead" }, WORDS[kind].lead)), filled);
 }
@@ -89,7 +102,8 @@ async function submit(event, kind) {
   mark(filled, errors);
   if (Object.keys(errors).length) return;
   const { place, identity } = get();
-  const problem = await state(kind, { ...body, language, ...(kind === "cancellation" && identity && place.membership && { membership: place.membership }) });
+  statementDraft.keep({ kind, body }); // the half hour begins again
+  const problem = await state(kind, { ...body, language, ...(place.club && { clubId: place.club }), ...(kind === "cancellation" && identity && place.membership && { membership: place.membership }) });
   if (problem?.code !== "invalid_request") return;
   const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-form='statement']"));
   if (form) mark(form, Object.fromEntries(problem.errors.map((error) => [fieldOf(error.pointer), fieldText(error)])));
@@ -126,11 +140,13 @@ function mistakes(filled, { name, email, type, reason }) {
  * @param {import("../contract").Statement} stated
  */
 function repeated(kind, { statement: declared, endDate: online, membership }) {
+  const { details } = get();
   const { name, email, contract, type, reason, postalAddress } = declared;
   const endDate = online ?? declared.endDate;
   const end = kind === "cancellation" && (endDate ? date(endDate) : WORDS.earliest);
   const facts = /** @type {[string, string | false | undefined][]} */ ([
     [WORDS.fields.name.label, name], [WORDS.fields.email.label, email], [WORDS.fields.contract.label, contract], [WORDS.membership, membership],
+    [WORDS.club, details?.id === declared.clubId && details?.name],
     [WORDS.type.label, type && WORDS.type[type].name], [WORDS.fields.reason.label, reason],
     [WORDS.fields.endDate.label, end], [WORDS.fields.postalAddress.label, postalAddress],
   ]);
