@@ -9,14 +9,14 @@ import (
 	"frontdesk/flows/store"
 )
 
-// receipts limits the acknowledgements that are mailed to one address. Anyone may state something for any address: without a limit, a
-// stranger could have the club flood somebody's mailbox. More than ten a day are nobody's own. The statements themselves are not limited
-// by it, because nobody may be kept from a withdrawal.
+// receipts limits the acknowledgements that an organisation mails to one address. Anyone may state something for any address: without a
+// limit, a stranger could have the club flood somebody's mailbox. More than ten a day are nobody's own. The statements themselves are not
+// limited by it, because nobody may be kept from a withdrawal.
 var receipts = store.Rate{Requests: 10, Period: 24 * time.Hour}
 
 // mailReceipt mails the acknowledgement, unless its address has had too many: operators see that.
 func (s *Service) mailReceipt(ctx context.Context, statement *flows.Statement) error {
-	taken, err := s.cfg.Store.TakeRequest(ctx, "acknowledgements", mailbox(statement.Declared.Email), receipts)
+	taken, err := s.cfg.Store.TakeRequest(ctx, "acknowledgements", statement.ClientToken+" "+mailbox(statement.Declared.Email), receipts)
 	if err != nil {
 		return err
 	}
