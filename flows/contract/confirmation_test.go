@@ -82,7 +82,8 @@ func TestConfirmation(t *testing.T) {
 			"Model withdrawal form", "agreed to on", "acknowledged on",
 			"until the end of 29 January 2030", "Médiation <conso>", "There is no right of withdrawal. It is on a fixed date."},
 		"fr": {"Flex, monthly", "68,90 € à la commande", "15 janvier 2030", "00:00:05", "39,90 € (estimation)", "5 février 2030",
-			"à intervalles de 1 mois", "12 mois", "Conditions générales", "Modèle de formulaire de rétractation", "jusqu’à la fin du 29 janvier 2030", "Documents du contrat", "E-mail : "},
+			"à intervalles de 1 mois", "12 mois", "Conditions générales", "Modèle de formulaire de rétractation",
+			"jusqu’à la fin du 29 janvier 2030", "Documents du contrat", "E-mail : "},
 	} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
