@@ -194,10 +194,27 @@ export async function loadDocuments(clubId) {
  * @param {boolean} agrees
  */
 export function agreeTo(document, agrees) {
-  const { registration, agreed } = get();
+  const registration = get().registration?.id;
   if (!registration) return;
-  const others = agreed?.registration === registration.id ? agreed.documents.filter((one) => one !== document) : [];
-  set({ agreed: { registration: registration.id, documents: agrees ? [...others, document] : others } });
+  const { documents, asked } = agreedTo(registration);
+  const others = documents.filter((one) => one !== document);
+  set({ agreed: { registration, documents: agrees ? [...others, document] : others, asked } });
+}
+
+/** Remembers that the visitor wants to order without a tick, so that its box still says so when the step is shown again. */
+export function askForAgreements() {
+  const registration = get().registration?.id;
+  if (registration) set({ agreed: { registration, documents: agreedTo(registration).documents, asked: true } });
+}
+
+/**
+ * The boxes that the visitor has ticked for a registration, and whether the others say that they are missing.
+ * @param {string} registration
+ * @returns {{ documents: string[], asked?: boolean }}
+ */
+export function agreedTo(registration) {
+  const { agreed } = get();
+  return agreed?.registration === registration ? agreed : { documents: [] };
 }
 
 /** Reads the club, its catalogue and the schedules again: after another language was chosen, or on the club's next day. */

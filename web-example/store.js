@@ -33,7 +33,7 @@
  * @property {{ registration: string, holder?: string, iban?: string, bic?: string }} [account] the bank account as typed, until the mandate is signed; only in this page's memory
  * @property {{ registration: string, person: import("./contract").Person }} [given] the details as the club has them; only in this page's memory
  * @property {{ clubId: string, language: string, items: import("./contract").Document[] }} [documents] what the club's buyers agree to
- * @property {{ registration: string, documents: string[] }} [agreed] the documents whose boxes are ticked; only in this page's memory
+ * @property {{ registration: string, documents: string[], asked?: boolean }} [agreed] the documents whose boxes are ticked, and whether an order without one was tried; only in this page's memory
  * @property {string} [brought] the registration into which this page has brought an account
  * @property {boolean} missing the address names a registration that does not exist, or is not this browser's
  * @property {{ registration: string, way: import("./contract").StartPayment, agreed?: boolean }} [repeat] asks whether its cart is wanted, because the visitor has just bought the same; `agreed` after a yes

@@ -60,7 +60,11 @@ func TestAgreementsAboveTheOrder(t *testing.T) {
 			if len(visitor.payments(registration)) != 0 {
 				t.Error("a payment has begun without the agreement")
 			}
-			visitor.Press(spaceKey)
+			for _, language := range []string{"en", "fr"} { // the step is shown again, and the box still says so
+				visitor.browser.Click(`[data-language]`)
+				visitor.WaitVisible(`html[lang="` + language + `"] [data-agree="early_start_request"][aria-invalid="true"]`)
+			}
+			visitor.browser.Click(`[data-agree="early_start_request"]`)
 			visitor.WaitVisible(`[data-agree="early_start_request"]:checked:not([aria-invalid="true"])`)
 			visitor.pay()
 			const want = "terms fr,privacy fr,withdrawal_information fr,early_start_request fr"

@@ -227,7 +227,7 @@ func TestPanelPersonas(t *testing.T) {
 	visitor.goTo("/")
 	panel.PressKey()
 	panel.OpenTab("people")
-	if n := panel.Count(`[data-persona]`); n != 8 || panel.Count(`[data-bring]`) != 0 {
+	if n := panel.Count(`[data-persona]`); n != 9 || panel.Count(`[data-bring]`) != 0 {
 		t.Errorf("%d personas; without a registration %d accounts can be brought into it", n, panel.Count(`[data-bring]`))
 	}
 	panel.Click(`[data-sign-in="debtor"]`)

@@ -158,12 +158,14 @@ func TestOvertakenPaymentStaysADuplicate(t *testing.T) {
 // TestTwoRebuildsAtOnce: gateways that rebuild at the same time restore the payment once.
 func TestTwoRebuildsAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	gateways := []*testGateway{w.Gateway(), w.Gateway(), w.Gateway()}
-	for range 20 {
-		w.rebuildAtOnce(gateways, false)
+	for range 4 { // the simulator's journal has room for the calls of a few rebuilds
+		w := newWorld(t)
+		gateways := []*testGateway{w.Gateway(), w.Gateway(), w.Gateway()}
+		for range 5 {
+			w.rebuildAtOnce(gateways, false)
+		}
+		w.rebuildAtOnce(gateways, true)
 	}
-	w.rebuildAtOnce(gateways, true)
 }
 
 func (w *testWorld) rebuildAtOnce(gateways []*testGateway, twins bool) {

@@ -4,7 +4,7 @@
  * for what the visitor must ask for, which is never ticked in advance.
  */
 import { h } from "../dom.js";
-import { agreeTo } from "../journey.js";
+import { agreedTo, agreeTo, askForAgreements } from "../journey.js";
 import { get } from "../store.js";
 import { text, textFor } from "../text.js";
 import { accepting } from "./legal.js";
@@ -28,11 +28,14 @@ export function agreements(registration) {
   return h("div", { class: "agreements", "data-agreements": needed.length }, party,
     [...said].flatMap(([how, some]) => how
       ? h("p", { class: "accepting", "data-accept": how === "accept" ? "pay" : how }, text.agreements[how], " ", some.flatMap((one, at) => (at ? [" · ", link(one)] : [link(one)])))
-      : some.map(box)));
+      : some.map((one) => box(one, registration.id))));
 }
 
-/** @param {Agreement} agreement */
-function box(agreement) {
+/**
+ * @param {Agreement} agreement
+ * @param {string} registration
+ */
+function box(agreement, registration) {
   const { document: name } = agreement;
   const words = textFor(text.agreements.boxes, name) ?? { label: text.agreements.other, why: "" };
   const id = `agree-${name}`;
@@ -43,11 +46,14 @@ function box(agreement) {
       markOne(input, "");
     },
   });
-  input.checked = !!get().agreed?.documents.includes(name) && get().agreed?.registration === get().registration?.id;
-  return h("div", { class: "field agreement" },
+  const { documents, asked } = agreedTo(registration);
+  input.checked = documents.includes(name);
+  const field = h("div", { class: "field agreement" },
     h("label", { for: id }, input, h("span", {}, words.label)),
     h("p", { class: "hint", id: `${id}-why` }, words.why, " ", link(agreement)),
     h("p", { class: "field-error", id: `${id}-error`, "data-agree-error": name }));
+  if (asked && !input.checked) markOne(input, text.agreements.missing);
+  return field;
 }
 
 /**
@@ -63,6 +69,7 @@ function link({ document: name, version }) {
 
 /** Whether every box is ticked. Otherwise the first one without a tick gets the focus, and says what is missing. */
 export function isAgreed() {
+  if (document.querySelector("[data-agree]:not(:checked)")) askForAgreements();
   const boxes = [...document.querySelectorAll(/** @type {"input"} */ ("[data-agree]"))];
   for (const one of boxes) markOne(one, one.checked ? "" : text.agreements.missing);
   const first = boxes.find((one) => !one.checked);
