@@ -95,6 +95,7 @@ func TestEveryMetricMoves(t *testing.T) {
 	env.expectMoves("", nil, "frontdesk_statement_oldest_age_seconds")
 	env.expectMoves("", nil, "frontdesk_statement_next_deadline_seconds")
 	env.expectMoves("a deadline that has passed", env.passDeadlines, "frontdesk_statements_overdue")
+	env.expectMoves("a cancellation in doubt", env.cancelInDoubt, "frontdesk_statements_in_doubt")
 	env.expectMoves("a doubt", env.leaveInDoubt, "frontdesk_payments", "state", "in_doubt")
 	env.expectMoves("", nil, "frontdesk_payment_oldest_age_seconds", "state", "in_doubt")
 	env.expectMoves("an outage", env.engageBrake, "frontdesk_brake_engaged")
@@ -124,6 +125,18 @@ func (m *metricEnv) passDeadlines() {
 	for _, id := range m.client.ZRange(m.t.Context(), open, 0, -1).Val() {
 		frontdesktest.Must(m.t, m.client.ZAdd(m.t.Context(), open, redis.Z{Member: id, Score: 1}).Err())
 	}
+}
+
+// cancelInDoubt has a member cancel online, and the club system fails after it has done so.
+func (m *metricEnv) cancelInDoubt() {
+	m.t.Helper()
+	frontdesktest.Must(m.t, m.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.OnlineCancellation = true }))
+	m.SetFaults(m.t, clubsim.Fault{
+		Match: clubsim.FaultMatch{Method: http.MethodPost, Path: "/subscriptions/*/online_cancellation"},
+		Kind:  "error_after",
+	})
+	declare(m.c.As("flexible"), "cancellation", `{}`)
+	m.SetFaults(m.t)
 }
 
 // expectConstants checks the metrics that never change: they describe how the gateway was started.
