@@ -17,8 +17,8 @@ import (
 var endMembership = frontdesktest.Operation{Name: "end of a membership", Method: http.MethodPost,
 	Path: "/sim/*/subscriptions/*/online_cancellation"}
 
-// TestOnlineCancellationSurvivesKill kills a gateway between its claim and the club system's response. Nobody asks the club system again:
-// the cancellation is in doubt, operators see that, and end it. The person is told by mail what becomes of it.
+// TestOnlineCancellationSurvivesKill kills a gateway between its claim and the club system's response. The club system is not asked again:
+// the cancellation is in doubt, operators see that, and end it. The person learns by mail what becomes of it.
 func TestOnlineCancellationSurvivesKill(t *testing.T) {
 	t.Parallel()
 	for name, phase := range map[string]frontdesktest.Phase{

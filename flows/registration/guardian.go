@@ -8,7 +8,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// checkGuardian returns InvalidRequest if the club's rule asks for a guardian of somebody with this birth date, and there is none.
+// checkGuardian returns InvalidRequest if the club's rule asks for a guardian of a buyer with this birth date, and there is none.
 // pointer is where the person is in the request's body.
 func (s *Service) checkGuardian(at catalogue.Club, birthDate string, guardian flows.Guardian, pointer string) error {
 	if !guardian.IsZero() || !at.NeedsGuardian(birthDate, s.cfg.Now()) {

@@ -10,8 +10,8 @@ import (
 )
 
 // receipts limits the acknowledgements that an organisation mails to one address. Anyone may state something for any address: without a
-// limit, a stranger could have the club flood somebody's mailbox. More than ten a day are nobody's own. The statements themselves are not
-// limited by it, because nobody may be kept from a withdrawal.
+// limit, a stranger could have the club flood a mailbox. No person makes more than ten a day. The statements themselves are not
+// limited by it, because no person may be kept from a withdrawal.
 var receipts = store.Rate{Requests: 10, Period: 24 * time.Hour}
 
 // mailReceipt mails the acknowledgement, unless its address has had too many: operators see that.

@@ -111,8 +111,8 @@ func TestProcessDiesAfterReceipt(t *testing.T) {
 	}
 }
 
-// TestFloodOfStatements: whatever a stranger states for somebody's address, it gets ten mails a day at most. Each statement is received
-// all the same, and operators see which of them were not mailed.
+// TestFloodOfStatements: whatever a stranger states for an address, it gets ten mails a day at most. Each statement is received
+// even so, and operators see which of them were not mailed.
 func TestFloodOfStatements(t *testing.T) {
 	t.Parallel()
 	world := flowstest.NewWorld(t)

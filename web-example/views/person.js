@@ -73,7 +73,7 @@ const guardianGroup = () =>
     field("guardianEmail", { type: "email", autocomplete: "section-guardian email", maxlength: 254, required: false }));
 
 /**
- * Whether the club asks for a guardian of somebody with this birth date, on the club's day.
+ * Whether the club asks for a guardian of a buyer with this birth date, on the club's day.
  * @param {string} birthDate
  */
 function needsGuardian(birthDate) {
