@@ -54,7 +54,16 @@ func TestGuardianInBrowser(t *testing.T) {
 			if sent := visitor.messages(); len(sent) != 1 || sent[0].To != "+33687654321" {
 				t.Errorf("the code went to %+v", sent)
 			}
-			visitor.enterCode(visitor.code())
+			code := visitor.code()
+			visitor.goTo("/?registration=" + visitor.Registration() + "&step=person&field=guardianPhone") // with what the club has, not this page
+			visitor.WaitVisible(`[data-field="guardianPhone"]`)
+			phone, own := visitor.TextOf(`#guardianPhone-hint`), visitor.TextOf(`#mobile-hint`)
+			if !strings.Contains(phone, "••• 21") || strings.Contains(own, "21") {
+				t.Errorf("the guardian's number is hinted at with %q, the minor's own with %q", phone, own)
+			}
+			visitor.Back()
+			visitor.WaitVisible(`[data-attempts="5"]`)
+			visitor.enterCode(code)
 			visitor.WaitVisible(`[data-party="parent"]`)
 			visitor.Inspect("guardian-order-" + kind)
 			visitor.payByCard()

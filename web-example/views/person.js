@@ -153,8 +153,11 @@ function wordsOf(name) {
 
 /** What the club has of the details, masked. @returns {Partial<Record<keyof typeof FIELDS, string>>} */
 function saved() {
-  const { givenName, mobileEnding, masked } = get().registration?.contact ?? {};
-  return { givenName, mobile: mobileEnding && `••• ${mobileEnding}`, birthDate: masked?.birthYear, ...masked };
+  const { contact, guardian } = get().registration ?? {};
+  const { givenName, mobileEnding, masked } = contact ?? {};
+  const guardians = guardian && { guardianGivenName: guardian.givenName, guardianFamilyName: guardian.familyName };
+  const phone = { [guardian ? "guardianPhone" : "mobile"]: mobileEnding && `••• ${mobileEnding}` }; // codes go there
+  return { givenName, ...guardians, ...phone, birthDate: masked?.birthYear, ...masked };
 }
 
 /**
