@@ -1758,7 +1758,7 @@ type ClubDetails struct {
 	// Email Example: bastille@lumen.example
 	Email *string `json:"email,omitempty"`
 
-	// GuardianBelow Buyers younger than that many years, on the club's day, need a `guardian`. Absent if nobody does.
+	// GuardianBelow Buyers younger than that many years, on the club's day, need a `guardian`. Absent if no buyer does.
 	//
 	// Example: 18
 	GuardianBelow *int    `json:"guardianBelow,omitempty"`
@@ -3210,7 +3210,7 @@ type PersonCorrection struct {
 	Gender     *PersonCorrectionGender `json:"gender,omitempty"`
 	GivenName  *string                 `json:"givenName,omitempty" validate:"omitempty,notblank"`
 
-	// Guardian Replaces the guardian. A correction of `birthDate` without one removes the guardian, whom the new date may not need.
+	// Guardian Replaces the guardian. A correction of `birthDate` without one removes the guardian, because the new date may not need one.
 	Guardian *Guardian `json:"guardian,omitempty"`
 	Mobile   *string   `json:"mobile,omitempty" validate:"omitempty,e164"`
 }

@@ -1314,7 +1314,7 @@ export interface components {
                 city?: string;
                 country?: string;
             };
-            /** @description Replaces the guardian. A correction of `birthDate` without one removes the guardian, whom the new date may not need. */
+            /** @description Replaces the guardian. A correction of `birthDate` without one removes the guardian, because the new date may not need one. */
             guardian?: components["schemas"]["Guardian"];
         };
         /**
@@ -1630,7 +1630,7 @@ export interface components {
             trader?: components["schemas"]["Trader"];
             /**
              * Format: int32
-             * @description Buyers younger than that many years, on the club's day, need a `guardian`. Absent if nobody does.
+             * @description Buyers younger than that many years, on the club's day, need a `guardian`. Absent if no buyer does.
              * @example 18
              */
             guardianBelow?: number;
