@@ -52,9 +52,9 @@ func (w *World) articleRecord(article *article) record {
 		members["implementation"] = record{"startDate": article.StartDate}
 	}
 	mistakes := []violation{}
-	if o := catalogue().offers[article.OfferID]; o != nil {
+	if o := w.catalogue.offers[article.OfferID]; o != nil {
 		members["productId"] = w.iri("products", o.product.ID)
-		mistakes = append(mistakes, article.checkDates(o, clubByID(w.state.Sales.get(article.SaleID).ClubID), "")...)
+		mistakes = append(mistakes, article.checkDates(o, w.catalogue.club(w.state.Sales.get(article.SaleID).ClubID), "")...)
 	}
 	members["hasImplementationErrors"], members["implementationErrors"] = len(mistakes) > 0, mistakes
 	w.addTotals(members, article)
@@ -67,7 +67,7 @@ func (w *World) addTotals(members record, article *article) {
 		return
 	}
 	fee, discount := 0, article.Price/10
-	if offer := catalogue().offers[article.OfferID]; offer != nil {
+	if offer := w.catalogue.offers[article.OfferID]; offer != nil {
 		fee = offer.Fee
 	}
 	price := article.Price - fee + discount
@@ -131,7 +131,7 @@ func addArticle(call *request, sale *sale) (response, error) {
 		StartDate: form.startDate(),
 		Repayment: form.repayment(),
 	}
-	offer := catalogue().offers[article.OfferID]
+	offer := call.w.catalogue.offers[article.OfferID]
 	parts := form.bundle(offer)
 	article.StartDate = cmp.Or(article.StartDate, parts)
 	if err := form.whole(); err != nil {
@@ -163,7 +163,7 @@ func (w *World) append(sale *sale, article article) *article {
 func (w *World) addMandatoryOptions(sale *sale, parent *article, offer *offer) {
 	for _, id := range offer.Options {
 		present := slices.ContainsFunc(sale.Articles, func(n int) bool { return w.state.Articles.get(n).OfferID == id })
-		if option := catalogue().offers[id]; !present {
+		if option := w.catalogue.offers[id]; !present {
 			w.append(sale, article{
 				OfferID:   id,
 				Name:      option.Name,
@@ -236,7 +236,7 @@ func (f *form) bundle(offer *offer) (start string) {
 			continue
 		}
 		part.iri("parent", "articles", false)
-		if named := part.iri("offerId", "offers", false); id == 0 || catalogue().offers[id] == nil || named != 0 && named != id {
+		if named := part.iri("offerId", "offers", false); id == 0 || f.w.catalogue.offers[id] == nil || named != 0 && named != id {
 			parts.addViolation(key, "This is not the offer of a part.")
 		}
 		start = max(start, part.startDate())

@@ -37,14 +37,14 @@ func (c *request) runBehaviors(sale *sale) {
 	contact := c.w.state.Contacts.get(sale.ContactID)
 	for _, id := range sale.Articles {
 		article := c.w.state.Articles.get(id)
-		offer := catalogue().offers[article.OfferID]
+		offer := c.w.catalogue.offers[article.OfferID]
 		if offer == nil {
 			continue
 		}
 		if offer.product.Kind == kindPackage {
 			c.grant(sale, article, behavior{Kind: kindPackage})
 		}
-		for _, b := range offer.product.Behaviors {
+		for _, b := range offer.product.behaviors {
 			c.grant(sale, article, b)
 		}
 		if offer.debited() {
@@ -77,7 +77,7 @@ func (c *request) grant(sale *sale, article *article, behavior behavior) {
 	})
 	switch behavior.Kind {
 	case kindSubscription:
-		made.terms = catalogue().offers[article.OfferID].sold(clubByID(sale.ClubID), start, through, article.Repayment)
+		made.terms = c.w.catalogue.offers[article.OfferID].sold(c.w.catalogue.club(sale.ClubID), start, through, article.Repayment)
 		if through == "" {
 			through = noEndDate
 		}

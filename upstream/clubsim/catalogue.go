@@ -1,7 +1,6 @@
 package clubsim
 
 import (
-	"cmp"
 	_ "embed"
 	"slices"
 	"sync"
@@ -26,82 +25,151 @@ const (
 	kindRegular      = "regular"
 )
 
+// Catalogue is what a world begins with: clubs, the network of their chains, what they sell, and the persons that they know.
+// ParseCatalogue makes one. It never changes, and worlds share it.
+type Catalogue struct {
+	catalogueFile
+	source   []byte
+	network  []*networkNode // with those of the clubs that another one names
+	products []*product     // with the extras
+	clubs    map[int]*club
+	nodes    map[int]*networkNode
+	byID     map[int]*product
+	offers   map[int]*offer
+}
+
+// catalogueFile is the form of a catalogue's file; the head of demo.yaml describes it.
+type catalogueFile struct {
+	Clubs    []*club        `yaml:"clubs"`
+	Network  []*networkNode `yaml:"network,omitempty"`
+	Products []*product     `yaml:"products,omitempty"`
+	Persons  []*person      `yaml:"persons,omitempty"`
+}
+
+//go:embed demo.yaml
+var demo []byte
+
+var (
+	readDemo      sync.Once
+	demoCatalogue *Catalogue
+)
+
+// Demo is the catalogue of the demo organisation.
+func Demo() *Catalogue {
+	readDemo.Do(func() {
+		var err error
+		if demoCatalogue, err = ParseCatalogue(demo); err != nil {
+			panic(err) // the file is part of the program
+		}
+	})
+	return demoCatalogue
+}
+
+// Source is the file from which the catalogue was read.
+func (c *Catalogue) Source() []byte { return c.source }
+
+func (c *Catalogue) club(id int) *club { return c.clubs[id] }
+
+func (c *Catalogue) node(id int) *networkNode { return c.nodes[id] }
+
+// channels are where a sale is made.
+var channels = []string{"club", "web", "terminal"}
+
 // product is a product of the catalogue.
 type product struct {
-	ID          int
-	Name        string
-	Description string
-	Kind        string
-	Behaviors   []behavior
-	Offers      []offer
-	Rule        rule
-	extra       int // its number among the products of Settings.ExtraProducts; 0: every world has it
+	ID          int    `yaml:"id"`
+	Kind        string `yaml:"type"`
+	Name        string `yaml:"name"`
+	Description string `yaml:"description,omitempty"`
+
+	behaviorConfiguration `yaml:",inline"` // of the product itself; not used if it includes others
+	Includes              []behavior       `yaml:"includes,omitempty,flow"`
+
+	Rule   rule    `yaml:"restrictions,omitempty,flow"`
+	Offers []offer `yaml:"offers"`
+
+	behaviors []behavior
+	extra     int // its number among the products of Settings.ExtraProducts; 0: every world has it
 }
 
 // behavior is an effect that a product has once it is sold.
 type behavior struct {
-	Kind string
-	behaviorConfiguration
+	Kind                  string `yaml:"type"`
+	behaviorConfiguration `yaml:",inline"`
 }
 
 type behaviorConfiguration struct {
-	Validity string `json:"validityPeriod,omitempty"` // ISO 8601 duration; empty: without end, or none
-	Quantity int    `json:"quantity,omitempty"`       // sessions or tokens credited
+	Validity string `json:"validityPeriod,omitempty" yaml:"validity,omitempty"` // ISO 8601 duration; empty: without end, or none
+	Quantity int    `json:"quantity,omitempty"       yaml:"quantity,omitempty"` // sessions or tokens credited
 }
 
 // rule restricts the buyers, places and times of a product. Its zero value restricts nothing.
 type rule struct {
-	Clubs        []int
-	Channels     []string
-	Tags         []string // any of them
-	MinAge       int
-	MaxAge       int // zero: no limit
-	FromMonth    time.Month
-	ThroughMonth time.Month // zero: the whole year
-	Newcomers    bool       // not for customers
+	Clubs     []int    `yaml:"clubs,omitempty"`
+	Channels  []string `yaml:"channels,omitempty"`
+	Tags      []string `yaml:"tags,omitempty"` // any of them
+	Ages      ages     `yaml:"ages,omitempty"`
+	Months    months   `yaml:"months,omitempty"`
+	Newcomers bool     `yaml:"newcomers,omitempty"` // not for customers
+}
+
+type ages struct {
+	Min int `yaml:"min,omitempty"`
+	Max int `yaml:"max,omitempty"` // zero: no limit
+}
+
+// months are the first and the last one; zero: the whole year.
+type months struct {
+	From    time.Month `yaml:"from"`
+	Through time.Month `yaml:"through"`
+}
+
+func (m months) include(date time.Time) bool {
+	return m.From == 0 || date.Month() >= m.From && date.Month() <= m.Through
 }
 
 // offer is one way to pay for a product.
 type offer struct {
-	ID          int
-	product     *product
-	Name        string
-	Fee         int    // registration fee in cents, included in Total
-	Total       int    // due at once, in cents
-	Upfront     bool   // the first instalment is included in Total
-	Rhythm      string // billing rhythm
-	Prorated    bool
-	Occurrences []instalment // instalments for a limited duration, recurrences for an unlimited one
-	Recurrences []instalment
-	Options     []int // offers that are added automatically
+	ID       int          `yaml:"id"`
+	Name     string       `yaml:"name"`
+	Fee      int          `yaml:"registrationFee,omitempty"`     // in cents, included in Total
+	Total    int          `yaml:"listPrice,omitempty"`           // due at once, in cents
+	Upfront  bool         `yaml:"firstInstalmentPaid,omitempty"` // the first instalment is included in Total
+	Rhythm   string       `yaml:"rhythm,omitempty"`              // billing rhythm
+	Prorated bool         `yaml:"prorated,omitempty"`
+	Debits   []instalment `yaml:"debits,omitempty,flow"`
+	Options  []int        `yaml:"options,omitempty,flow"` // offers that are added automatically
+	product  *product
 }
 
-// instalment is an entry of a repayment schedule (club system API, section Schedule entry).
+// instalment is a debit that recurs.
 type instalment struct {
-	Offset   string
-	Interval string
-	Loop     int
-	Price    int
+	Every string `yaml:"every,omitempty"` // ISO 8601 duration
+	Times int    `yaml:"times,omitempty"`
+	For   string `yaml:"for,omitempty"` // ISO 8601 duration. Without Times and For it is endless
+	Price int    `yaml:"price"`         // in cents
 }
+
+func (i instalment) endless() bool { return i.Times == 0 && i.For == "" }
 
 // debited reports whether the offer continues by direct debit after the first payment.
-func (o *offer) debited() bool { return len(o.Occurrences)+len(o.Recurrences) > 0 }
+func (o *offer) debited() bool { return len(o.Debits) > 0 }
 
-// first is the price of the first instalment, in cents: that of the first occurrence, as
-// occurrences follow each other, or of all recurrences, which run in parallel.
+// first is the price of the first instalment, in cents: that of the first limited one, as they follow each other, or of all endless
+// ones, which run in parallel.
 func (o *offer) first() int {
-	if len(o.Occurrences) > 0 {
-		return o.Occurrences[0].Price
-	}
 	sum := 0
-	for _, i := range o.Recurrences {
+	for _, i := range o.Debits {
+		if !i.endless() {
+			return i.Price
+		}
 		sum += i.Price
 	}
 	return sum
 }
 
 func (p *product) has(kind string) bool {
-	return slices.ContainsFunc(p.Behaviors, func(b behavior) bool { return b.Kind == kind })
+	return slices.ContainsFunc(p.behaviors, func(b behavior) bool { return b.Kind == kind })
 }
 
 // shopper is the person and the date for which the catalogue is read.
@@ -120,8 +188,8 @@ func (p *product) available(shopper shopper) bool {
 	switch {
 	case len(r.Channels) > 0 && shopper.channel != "" && !slices.Contains(r.Channels, shopper.channel),
 		len(r.Tags) > 0 && !slices.ContainsFunc(r.Tags, func(t string) bool { return slices.Contains(shopper.tags, t) }),
-		r.FromMonth != 0 && (shopper.date.Month() < r.FromMonth || shopper.date.Month() > r.ThroughMonth),
-		p.has(kindSubscription) && shopper.club.debtLimit > 0 && shopper.debt > shopper.club.debtLimit:
+		!r.Months.include(shopper.date),
+		p.has(kindSubscription) && shopper.club.DebtLimit > 0 && shopper.debt > shopper.club.DebtLimit:
 		return false
 	}
 	return shopper.contact == nil || p.suits(shopper)
@@ -139,76 +207,7 @@ func (p *product) suits(shopper shopper) bool {
 	return true
 }
 
-//go:embed catalogue.json
-var catalogueJSON []byte
-
-// maxExtraProducts is the number of the extras: ten things in ten colours and five sizes, 17
-// pages more than the catalogue has without them.
-const maxExtraProducts = 500
-
-// catalogue returns all products, with indexes by number. It is read once, never changed and shared by all worlds.
-var catalogue = sync.OnceValue(readCatalogue)
-
-type catalogueIndex struct {
-	products []*product
-	byID     map[int]*product
-	offers   map[int]*offer
-}
-
-// extras describes the clothes in a long catalogue. A world sells Settings.ExtraProducts of them.
-type extras struct {
-	Things []struct {
-		Name, Description string
-		Price             int
-	}
-	Colours, Sizes []string
-}
-
-// readCatalogue reads the file and numbers the offers: those of product 7 are 701, 702, ….
-// An offer without a name has the product's, one without a rhythm is monthly.
-func readCatalogue() *catalogueIndex {
-	var file struct {
-		Products []*product
-		Extras   extras
-	}
-	if err := decodeStrict(catalogueJSON, &file); err != nil {
-		panic(err) // the file is part of the program
-	}
-	index := &catalogueIndex{products: append(file.Products, file.Extras.products()...), byID: map[int]*product{}, offers: map[int]*offer{}}
-	for _, p := range index.products {
-		index.byID[p.ID] = p
-		for i := range p.Offers {
-			o := &p.Offers[i]
-			o.ID, o.product = p.ID*100+i+1, p
-			o.Name, o.Rhythm = cmp.Or(o.Name, p.Name), cmp.Or(o.Rhythm, "monthly")
-			index.offers[o.ID] = o
-		}
-	}
-	return index
-}
-
-func (e extras) products() []*product {
-	var products []*product
-	for _, size := range e.Sizes {
-		for _, colour := range e.Colours {
-			for _, thing := range e.Things {
-				number := len(products) + 1
-				products = append(products, &product{
-					ID:          1000 + number,
-					extra:       number,
-					Kind:        kindRegular,
-					Name:        thing.Name + ", " + colour + ", " + size,
-					Description: thing.Description,
-					Behaviors:   []behavior{{Kind: kindRegular}},
-					Offers:      []offer{{Total: thing.Price}},
-				})
-			}
-		}
-	}
-	return products
-}
-
 // soldAt reports whether a club sells a product.
 func (w *World) soldAt(product *product, c *club) bool {
-	return product.extra <= w.settings.ExtraProducts && (len(product.Rule.Clubs) == 0 || slices.Contains(product.Rule.Clubs, c.id))
+	return product.extra <= w.settings.ExtraProducts && (len(product.Rule.Clubs) == 0 || slices.Contains(product.Rule.Clubs, c.ID))
 }

@@ -55,11 +55,11 @@ func (s *sale) missingFields() []violation {
 }
 
 func (w *World) checkArticle(sale *sale, contact *contact, article *article, path string, now time.Time) []violation {
-	offer := catalogue().offers[article.OfferID]
+	offer := w.catalogue.offers[article.OfferID]
 	if offer == nil {
 		return nil
 	}
-	found := article.checkDates(offer, clubByID(sale.ClubID), path)
+	found := article.checkDates(offer, w.catalogue.club(sale.ClubID), path)
 	if !w.settings.RestrictionsAtPayment {
 		found = append(w.checkedRestrictions(sale, contact, article, path, now), found...)
 	}
@@ -69,11 +69,11 @@ func (w *World) checkArticle(sale *sale, contact *contact, article *article, pat
 // allowsAge reports whether a contact has the age that an offer requires on the day it
 // starts.
 func (r rule) allowsAge(contact *contact, on time.Time) bool {
-	if r.MinAge == 0 && r.MaxAge == 0 {
+	if r.Ages == (ages{}) {
 		return true
 	}
 	age, known := contact.age(on)
-	return known && age >= r.MinAge && (r.MaxAge == 0 || age <= r.MaxAge)
+	return known && age >= r.Ages.Min && (r.Ages.Max == 0 || age <= r.Ages.Max)
 }
 
 // startDateOr is the day on which the article begins; without one, today.
@@ -90,7 +90,7 @@ func (a *article) checkDates(offer *offer, at *club, path string) []violation {
 		found = append(found, violation{path + ".implementation.startDate", messageBlank, "api.error.sale.article.start-date-required"})
 	}
 	r := a.Repayment
-	if offer.debited() && r != nil && r.SpecificDay && r.DebitDay != nil && !slices.Contains(at.debitDays, *r.DebitDay) {
+	if offer.debited() && r != nil && r.SpecificDay && r.DebitDay != nil && !slices.Contains(at.DebitDays, *r.DebitDay) {
 		const code = "api.error.sale.article.debit-day-not-allowed"
 		found = append(found, violation{path + ".repaymentSchedule.debitDay", "The club does not debit on this day.", code})
 	}
@@ -99,7 +99,7 @@ func (a *article) checkDates(offer *offer, at *club, path string) []violation {
 
 func (w *World) debited(sale *sale) bool {
 	return slices.ContainsFunc(sale.Articles, func(id int) bool {
-		o := catalogue().offers[w.state.Articles.get(id).OfferID]
+		o := w.catalogue.offers[w.state.Articles.get(id).OfferID]
 		return o != nil && o.debited()
 	})
 }

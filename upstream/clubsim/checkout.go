@@ -15,13 +15,13 @@ const (
 )
 
 // checkout is the number of the club's register for sales on the web.
-func (c *club) checkout() int { return c.id*10 + 1 }
+func (c *club) checkout() int { return c.ID*10 + 1 }
 
 // checkoutAt returns the club of a register.
 func (c *request) checkoutAt(id int) (*club, error) {
-	for _, at := range clubs {
+	for _, at := range c.w.catalogue.Clubs {
 		if at.checkout() == id {
-			return c.clubAt(at.id)
+			return c.clubAt(at.ID)
 		}
 	}
 	return nil, itemNotFound()
@@ -37,7 +37,7 @@ func (w *World) checkoutRecord(at *club) record {
 	}
 	return w.record("Checkout", "checkouts", at.checkout(), record{
 		"name":                         "Web",
-		"clubId":                       w.iri("clubs", at.id),
+		"clubId":                       w.iri("clubs", at.ID),
 		"currency":                     money,
 		"webPaymentProviderType":       "stripe",
 		"paymentProviderConfiguration": record{"publicKey": "pk_test_demo", "accountId": account},
@@ -46,7 +46,7 @@ func (w *World) checkoutRecord(at *club) record {
 
 // listCheckouts: GET checkouts.
 func listCheckouts(c *request) (response, error) {
-	listed := filter(clubs, func(at *club) bool { return c.listed(at.id, nil) })
+	listed := filter(c.w.catalogue.Clubs, func(at *club) bool { return c.listed(at.ID, nil) })
 	return paginate(c, "Checkout", listed, c.w.checkoutRecord)
 }
 

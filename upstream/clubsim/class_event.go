@@ -21,7 +21,7 @@ type classEvent struct {
 // waiting list here.
 func (w *World) classRecord(event *classEvent) record {
 	return w.record("ClassEvent", "class_events", event.ID, record{
-		"club": w.iri("clubs", event.ClubID), "studio": w.iri("studios", clubByID(event.ClubID).studio()),
+		"club": w.iri("clubs", event.ClubID), "studio": w.iri("studios", w.catalogue.club(event.ClubID).studio()),
 		"activity": w.iriOrNil("activities", event.Activity), "coach": w.iriOrNil("coaches", event.Activity), "summary": event.Name,
 		"startedAt": w.timestamp(event.StartsAt), "endedAt": w.timestamp(event.EndsAt), "deletedAt": w.timestampOrNil(event.Canceled),
 		"attendingLimit": event.Places, "queueLimit": 0,
@@ -52,7 +52,7 @@ func listClassEvents(c *request) (response, error) {
 		started, unreadable := c.within("startedAt", e.StartsAt)
 		err = cmp.Or(err, unreadable)
 		return c.listed(e.ClubID, clubIDs) && started && wanted(activities, e.Activity) && wanted(coaches, e.Activity) &&
-			wanted(studios, clubByID(e.ClubID).studio()) && (len(booked) == 0 || c.booksFor(e, booked))
+			wanted(studios, c.w.catalogue.club(e.ClubID).studio()) && (len(booked) == 0 || c.booksFor(e, booked))
 	})
 	if err != nil {
 		return response{}, err

@@ -128,7 +128,7 @@ func createContact(call *request) (response, error) {
 	form := call.form()
 	contact := contact{CreatedAt: call.now, Optins: defaultOptins()}
 	contact.readFrom(form, true, call.now)
-	if contact.ClubID = call.club.id; form.has("clubId") {
+	if contact.ClubID = call.club.ID; form.has("clubId") {
 		contact.ClubID = form.iri("clubId", "clubs", true)
 	}
 	status := func(member string) string { return form.choice(member, false, statusProspect, statusTemp) }

@@ -21,7 +21,7 @@ func listAllowedDebitDays(call *request) (response, error) {
 		DebitDay int    `json:"debitDay"`
 		Date     string `json:"date"`
 	}
-	days := records(call.club.debitDays, func(day int) debitDay {
+	days := records(call.club.DebitDays, func(day int) debitDay {
 		return debitDay{day, nextDay(from, day).Format(time.DateOnly)}
 	})
 	slices.SortFunc(days, func(a, b debitDay) int { return cmp.Compare(a.Date, b.Date) })

@@ -22,13 +22,13 @@ const (
 // contactForMove returns the contact of a request to move, or the documented 400 when the request does not act from where the
 // settings want.
 func (c *request) contactForMove(contactID, clubID int, disableNetwork bool) (*contact, error) {
-	mover, destination := c.w.state.Contacts.get(contactID), clubByID(clubID)
-	actsFor := func(of *club) bool { return of != nil && c.node != nil && c.node.id == of.node }
+	mover, destination := c.w.state.Contacts.get(contactID), c.w.catalogue.club(clubID)
+	actsFor := func(of *club) bool { return of != nil && c.node != nil && c.node == of.node }
 	switch where := c.w.settings.MigrationNode; {
 	case where == migrationAny && mover != nil && !mover.Deleted,
 		where == migrationDestination && mover != nil && !mover.Deleted && disableNetwork && actsFor(destination):
 		return mover, nil
-	case where == migrationDestination, where == migrationSource && (mover == nil || !actsFor(clubByID(mover.ClubID))):
+	case where == migrationDestination, where == migrationSource && (mover == nil || !actsFor(c.w.catalogue.club(mover.ClubID))):
 		return nil, c.noContactForMigration(contactID)
 	}
 	return c.contactForMigration(contactID)
@@ -61,17 +61,17 @@ func createContactMigrationRequest(call *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	if err := migratable(contact, clubID); err != nil {
+	if err := call.w.catalogue.migratable(contact, clubID); err != nil {
 		return response{}, err
 	}
 	return call.requestSignature(contact, signatureRequest{TargetID: clubID})
 }
 
 // migratable checks the rules for a contact that moves to another club of its chain.
-func migratable(contact *contact, clubID int) error {
-	to := clubByID(clubID)
+func (c *Catalogue) migratable(contact *contact, clubID int) error {
+	to := c.club(clubID)
 	switch {
-	case to == nil || clubID == contact.ClubID || !to.sameChain(clubByID(contact.ClubID)):
+	case to == nil || clubID == contact.ClubID || !to.sameChain(c.club(contact.ClubID)):
 		return badRequest(codeMigrationClub, "The destination club is not valid.")
 	case contact.Status != statusProspect && contact.Status != statusFormer:
 		return badRequest(codeMigrationContact, "The contact is neither a prospect nor a former member.")
@@ -86,7 +86,7 @@ func (c *request) completeMigration(signature *signatureRequest) error {
 	if contact.Deleted {
 		return itemNotFound()
 	}
-	if err := migratable(contact, signature.TargetID); err != nil {
+	if err := c.w.catalogue.migratable(contact, signature.TargetID); err != nil {
 		return err
 	}
 	if c.w.settings.MigrationNewID {
@@ -135,16 +135,16 @@ func migrateContact(call *request) (response, error) {
 	if target == nil || target.Deleted || !call.sees(target.ClubID) {
 		return response{}, badRequest("", fmt.Sprintf("The resource %s does not exist.", call.w.iri("contacts", targetID)))
 	}
-	if err := mergeable(source, target, clubID); err != nil {
+	if err := call.w.catalogue.mergeable(source, target, clubID); err != nil {
 		return response{}, err
 	}
 	call.merge(source, target)
 	return noContent()
 }
 
-func mergeable(source, target *contact, clubID int) error {
+func (c *Catalogue) mergeable(source, target *contact, clubID int) error {
 	switch {
-	case clubID != target.ClubID || source.ClubID == target.ClubID || !clubByID(clubID).sameChain(clubByID(source.ClubID)):
+	case clubID != target.ClubID || source.ClubID == target.ClubID || !c.club(clubID).sameChain(c.club(source.ClubID)):
 		return badRequest(codeMigrationClub, "The target club is not valid.")
 	case source.Status != statusProspect || target.Status != statusTemp:
 		return badRequest(codeMigrationContact, "The source contact must be a prospect and the target contact temporary.")

@@ -7,15 +7,17 @@ import (
 	"strings"
 )
 
-func instalmentRecords(entries []instalment, counted bool) []record {
-	return records(entries, func(instalment instalment) record {
+// instalmentRecords are those of the debits that are endless, which are recurrences, or of the others, which are occurrences.
+func instalmentRecords(debits []instalment, endless bool) []record {
+	wanted := filter(debits, func(instalment instalment) bool { return instalment.endless() == endless })
+	return records(wanted, func(instalment instalment) record {
 		excluded := withoutTax(instalment.Price)
 		members := record{
-			"offset": instalment.Offset, "interval": instalment.Interval, "taxRate": vatPercent, "priceTI": instalment.Price, "priceTE": excluded,
-			"tax": instalment.Price - excluded, "priceCurrency": currency,
+			"offset": cmp.Or(instalment.For, "P0W"), "interval": instalment.Every, "taxRate": vatPercent, "priceTI": instalment.Price,
+			"priceTE": excluded, "tax": instalment.Price - excluded, "priceCurrency": currency,
 		}
-		if counted { // recurrences have no loop
-			members["loop"] = instalment.Loop
+		if !endless { // recurrences have no loop
+			members["loop"] = instalment.Times
 		}
 		return members
 	})
@@ -33,7 +35,7 @@ func (w *World) offerRecord(offer *offer) record {
 		"registrationFeeName": nil, "totalPriceTI": offer.Total, "isFirstMonthPayed": offer.Upfront, "rhythmBilling": offer.Rhythm,
 		"articleBehaviors": record{"implementation": record{"isProrated": offer.Prorated}},
 		"repaymentSchedule": record{
-			"occurrences": instalmentRecords(offer.Occurrences, true), "recurrences": instalmentRecords(offer.Recurrences, false),
+			"occurrences": instalmentRecords(offer.Debits, false), "recurrences": instalmentRecords(offer.Debits, true),
 		},
 	}
 	if offer.Fee != 0 {
@@ -53,12 +55,12 @@ func listOffers(call *request) (response, error) {
 	narrowed := slices.ContainsFunc(slices.Collect(maps.Keys(call.req.query.Values)), func(name string) bool {
 		return strings.HasPrefix(name, "context[")
 	})
-	if slices.ContainsFunc(products, func(id int) bool { return catalogue().byID[id] == nil }) {
+	if slices.ContainsFunc(products, func(id int) bool { return call.w.catalogue.byID[id] == nil }) {
 		return response{}, itemNotFound()
 	}
 	kinds, names := call.req.query.all("product.type"), call.req.query.all("name")
 	var found []*offer
-	for _, p := range catalogue().products {
+	for _, p := range call.w.catalogue.products {
 		for i := range p.Offers {
 			offered := wanted(products, p.ID) && wanted(kinds, p.Kind) && wanted(names, p.Offers[i].Name)
 			if offered && call.w.sells(&p.Offers[i], shopper.club) && (!narrowed || p.available(shopper)) {
@@ -74,5 +76,5 @@ func (w *World) sells(offer *offer, at *club) bool {
 }
 
 func (c *request) offerAt(id int) (*offer, error) {
-	return visible(catalogue().offers[id], func(o *offer) bool { return c.w.sells(o, c.club) })
+	return visible(c.w.catalogue.offers[id], func(o *offer) bool { return c.w.sells(o, c.club) })
 }

@@ -20,12 +20,12 @@ type payableObject struct {
 
 func (w *World) payableRecord(id int) record {
 	payable := w.state.Payables[id-1]
-	at := clubByID(payable.ClubID)
+	at := w.catalogue.club(payable.ClubID)
 	reference := fmt.Sprintf("pi_demo_%d", id)
 	members := record{
 		"id": id, "contactId": w.iri("contacts", payable.ContactID), "amount": payable.Amount, "currency": currency,
 		"token": reference + "_secret_demo", "externalReference": reference, "redirectUrl": orNil(payable.ValidURL), "webRedirectUrl": nil,
-		"clubId": w.iri("clubs", at.id), "clubCode": at.code, "checkout": w.iri("checkouts", at.checkout()), "state": "requested",
+		"clubId": w.iri("clubs", at.ID), "clubCode": at.Code, "checkout": w.iri("checkouts", at.checkout()), "state": "requested",
 		"payableObjects":     record{"sales": records(payable.SaleIDs, func(id int) string { return w.iri("sales", id) })},
 		"useAvailableAmount": false, "payment": nil, "createdAt": w.timestamp(payable.CreatedAt), "canceledAt": nil,
 	}
@@ -55,7 +55,7 @@ func createPayableObject(c *request) (response, error) {
 	if checkout != at.checkout() || slices.ContainsFunc(payable.SaleIDs, func(id int) bool { _, err := c.saleAt(id); return err != nil }) {
 		return response{}, itemNotFound()
 	}
-	if code != at.code {
+	if code != at.Code {
 		return response{}, invalid(violation{PropertyPath: "clubCode", Message: "This is not the code of the club."})
 	}
 	c.w.state.Payables = append(c.w.state.Payables, payable)

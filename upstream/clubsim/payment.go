@@ -98,11 +98,11 @@ func (c *request) readPayment(form *form, sale *sale) payment {
 		Number:     form.text("contactNumber", false),
 	}
 	payment.Left = payment.Amount
-	at := clubByID(payment.ClubID)
+	at := form.w.catalogue.club(payment.ClubID)
 	if at != nil && payment.CheckoutID == 0 {
 		payment.CheckoutID = at.checkout()
 	}
-	if code := form.text("clubCode", false); at != nil && code != "" && code != at.code {
+	if code := form.text("clubCode", false); at != nil && code != "" && code != at.Code {
 		form.addViolation("clubCode", "This is not the code of the club.")
 	}
 	payment.Cards, payment.Cheques = c.readCards(form, &payment), form.readCheques(&payment)

@@ -50,6 +50,11 @@ func (p period) after(t time.Time) time.Time {
 	return first.AddDate(0, 0, min(t.Day(), last)-1+p.days).Add(t.Sub(midnight) + p.clock)
 }
 
+// before returns the instant a period before another.
+func (p period) before(t time.Time) time.Time {
+	return t.AddDate(-p.years, -p.months, -p.days).Add(-p.clock)
+}
+
 // approximate returns the length of the period, with 30 days a month and 365 a year: for
 // clocks and lifetimes, never for money.
 func (p period) approximate() time.Duration {

@@ -9,7 +9,7 @@ import (
 )
 
 func (w *World) productRecord(product *product) record {
-	behaviors := records(product.Behaviors, func(b behavior) record {
+	behaviors := records(product.behaviors, func(b behavior) record {
 		if w.settings.BehaviorIRIs {
 			kind := slices.Index(benefitKinds, b.Kind) + 1
 			return record{"@type": "ProductBehavior", "behavior": w.iri("behaviors", kind), "configuration": b.behaviorConfiguration}
@@ -55,7 +55,7 @@ func listProducts(call *request) (response, error) {
 		return response{}, err
 	}
 	kinds, text := call.req.query.all("type"), strings.ToLower(call.req.query.Get("q"))
-	found := filter(catalogue().products, func(p *product) bool {
+	found := filter(call.w.catalogue.products, func(p *product) bool {
 		return wanted(kinds, p.Kind) && strings.Contains(strings.ToLower(p.Name), text) &&
 			call.w.soldAt(p, shopper.club) && p.available(shopper)
 	})
@@ -68,7 +68,7 @@ func getProduct(call *request, product *product) (response, error) {
 }
 
 func (c *request) productAt(id int) (*product, error) {
-	return visible(catalogue().byID[id], func(p *product) bool { return c.w.soldAt(p, c.club) })
+	return visible(c.w.catalogue.byID[id], func(p *product) bool { return c.w.soldAt(p, c.club) })
 }
 
 // shopper reads the context parameters. Without context[club] it is the acting
@@ -101,7 +101,7 @@ func (c *request) verifyContext() error {
 			wrong = append(wrong, violation{PropertyPath: name, Message: messageType})
 		}
 	}
-	verify("context[channel]", func(s string) bool { return slices.Contains([]string{"club", "web", "terminal"}, s) })
+	verify("context[channel]", func(s string) bool { return slices.Contains(channels, s) })
 	verify("context[debt]", func(s string) bool { _, err := strconv.Atoi(s); return err == nil })
 	verify("context[date]", isDate)
 	verify("context[sellingDay]", isDate)

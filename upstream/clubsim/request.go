@@ -56,8 +56,8 @@ func (c *request) serve() (response, error) {
 // of clubs.
 func (c *request) readScope() error {
 	clubIRI, nodeIRI := c.req.Header.Get(clubHeader), c.req.Header.Get(nodeHeader)
-	c.club, c.node = clubByID(c.w.parseIRI("clubs", clubIRI)), nodeByID(c.w.parseIRI("network_nodes", nodeIRI))
-	own := clubByID(c.caller.Club)
+	c.club, c.node = c.w.catalogue.club(c.w.parseIRI("clubs", clubIRI)), c.w.catalogue.node(c.w.parseIRI("network_nodes", nodeIRI))
+	own := c.w.catalogue.club(c.caller.Club)
 	if own != nil && c.club == nil {
 		clubIRI, c.club = "", own // the token says which, and collections of requests send an empty variable
 	}
@@ -71,9 +71,10 @@ func (c *request) readScope() error {
 	c.defaultScope()
 	if reads := c.op.method == http.MethodGet; c.club == nil && c.node != nil && reads && c.w.settings.ClubOptional {
 		c.wide = true
-		c.club = clubs[slices.IndexFunc(clubs, func(of *club) bool { return c.sees(of.id) })] // nodeInScope covers one
+		all := c.w.catalogue.Clubs
+		c.club = all[slices.IndexFunc(all, func(of *club) bool { return c.sees(of.ID) })] // nodeInScope covers one
 	}
-	if c.club == nil || c.node == nil && c.nodeRequired() || !c.sees(c.club.id) {
+	if c.club == nil || c.node == nil && c.nodeRequired() || !c.sees(c.club.ID) {
 		return itemNotFound()
 	}
 	return nil
@@ -83,8 +84,8 @@ func (c *request) readScope() error {
 // club, and the highest node above that, from which a migration between two clubs of the
 // chain is visible; a club acts from its own node alone.
 func (c *request) defaultScope() {
-	if own := clubByID(c.caller.Club); own != nil {
-		c.club, c.node = own, nodeByID(own.node)
+	if own := c.w.catalogue.club(c.caller.Club); own != nil {
+		c.club, c.node = own, own.node
 		return
 	}
 	k := c.w.state.Contacts.get(c.caller.Contact)
@@ -92,24 +93,26 @@ func (c *request) defaultScope() {
 		return
 	}
 	if c.club == nil {
-		c.club = clubByID(k.ClubID)
+		c.club = c.w.catalogue.club(k.ClubID)
 	}
-	if c.node == nil && c.club.node != 0 {
-		c.node = nodeByID(c.club.node).top()
+	if c.node == nil && c.club.node != nil {
+		c.node = c.club.node.top()
 	}
 }
 
 // nodeRequired reports whether the node header is needed to say which clubs of a chain
 // are meant. A club outside any chain, and a client with a single club, need none.
-func (c *request) nodeRequired() bool { return c.club.node != 0 && len(c.w.settings.ClientClubs) != 1 }
+func (c *request) nodeRequired() bool {
+	return c.club.node != nil && len(c.w.settings.ClientClubs) != 1
+}
 
 func (w *World) inScope(of *club) bool {
 	scope := w.settings.ClientClubs
-	return of != nil && (len(scope) == 0 || slices.Contains(scope, of.id))
+	return of != nil && (len(scope) == 0 || slices.Contains(scope, of.ID))
 }
 
 func (w *World) nodeInScope(node *networkNode) bool {
-	return node != nil && slices.ContainsFunc(clubs, func(of *club) bool { return node.covers(of) && w.inScope(of) })
+	return node != nil && slices.ContainsFunc(w.catalogue.Clubs, func(of *club) bool { return node.covers(of) && w.inScope(of) })
 }
 
 // path is the request's path as records name it.
@@ -118,7 +121,7 @@ func (c *request) path() string { return "/" + strings.Join(c.req.path, "/") }
 // sees reports whether records of a club are visible: the club is within the client's
 // scope, and below the acting node (without a node it is the acting club).
 func (c *request) sees(clubID int) bool {
-	of := clubByID(clubID)
+	of := c.w.catalogue.club(clubID)
 	if !c.w.inScope(of) {
 		return false
 	}
@@ -130,7 +133,7 @@ func (c *request) listed(clubID int, asked []int) bool {
 	if len(asked) > 0 || c.wide {
 		return wanted(asked, clubID) && c.sees(clubID)
 	}
-	return clubID == c.club.id
+	return clubID == c.club.ID
 }
 
 // visible returns a record, or 404 if it does not exist or the request may not see it.
@@ -142,7 +145,7 @@ func visible[T any](found *T, seen func(*T) bool) (*T, error) {
 }
 
 func (c *request) clubAt(id int) (*club, error) {
-	return visible(clubByID(id), func(*club) bool { return c.sees(id) })
+	return visible(c.w.catalogue.club(id), func(*club) bool { return c.sees(id) })
 }
 
 // contactAt returns a contact that the request may see: its club is below the acting

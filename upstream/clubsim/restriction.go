@@ -9,7 +9,7 @@ import (
 // restrictions returns why the contact of a sale may not buy an article: what the check of every installation knows, and what only
 // installations with RefuseAtAdd or RestrictionsAtPayment enforce.
 func (w *World) restrictions(sale *sale, article *article, path string, now time.Time) []violation {
-	offer, contact := catalogue().offers[article.OfferID], w.state.Contacts.get(sale.ContactID)
+	offer, contact := w.catalogue.offers[article.OfferID], w.state.Contacts.get(sale.ContactID)
 	if offer == nil {
 		return nil
 	}
@@ -17,14 +17,14 @@ func (w *World) restrictions(sale *sale, article *article, path string, now time
 	refuse := func(message, code string) {
 		found = append(found, violation{path, message, "api.error.sale.article." + code})
 	}
-	rule, month := offer.product.Rule, now.Month()
+	rule := offer.product.Rule
 	if w.lacksTag(sale, article, now) {
 		refuse("The contact lacks the tag that the offer requires.", "tag-required")
 	}
 	if rule.Newcomers && contact.Status == statusCustomer {
 		refuse("The offer is not for customers.", "state-restricted")
 	}
-	if rule.FromMonth != 0 && (month < rule.FromMonth || month > rule.ThroughMonth) {
+	if !rule.Months.include(now) {
 		refuse("The offer is not sold at this time of the year.", "period-restricted")
 	}
 	return found
@@ -33,11 +33,11 @@ func (w *World) restrictions(sale *sale, article *article, path string, now time
 // checkedRestrictions are the restrictions that the check reports, unless RestrictionsAtPayment leaves them to the payment.
 func (w *World) checkedRestrictions(sale *sale, contact *contact, article *article, path string, now time.Time) []violation {
 	var found []violation
-	offer, at := catalogue().offers[article.OfferID], clubByID(sale.ClubID)
+	offer, at := w.catalogue.offers[article.OfferID], w.catalogue.club(sale.ClubID)
 	if !w.sells(offer, at) {
 		found = append(found, violation{path, "The club does not sell this.", "api.error.sale.article.not-available"})
 	}
-	if offer.product.has(kindSubscription) && at.debtLimit > 0 && w.debt(contact.ID, now) > at.debtLimit {
+	if offer.product.has(kindSubscription) && at.DebtLimit > 0 && w.debt(contact.ID, now) > at.DebtLimit {
 		found = append(found, violation{path, "The contact's debt is too high for a subscription.", "api.error.sale.debt"})
 	}
 	if !offer.product.Rule.allowsAge(contact, startDateOr(article, now)) {
@@ -82,7 +82,7 @@ func (t tags) has(name string) bool { return slices.Contains(t, name) }
 func (w *World) tagsAround(sale *sale, article *article, now time.Time) tags {
 	names := w.state.tagNames(sale.ContactID, now)
 	for _, other := range w.articles(sale) {
-		offer := catalogue().offers[other.OfferID]
+		offer := w.catalogue.offers[other.OfferID]
 		if other.ID != article.ID && offer != nil && offer.product.has(kindSubscription) {
 			names = append(names, tagMember)
 		}
@@ -115,7 +115,7 @@ func removeArticle(call *request, article *article) (response, error) {
 }
 
 func (w *World) lacksTag(sale *sale, article *article, now time.Time) bool {
-	offer := catalogue().offers[article.OfferID]
+	offer := w.catalogue.offers[article.OfferID]
 	if offer == nil {
 		return false
 	}

@@ -58,7 +58,7 @@ func (w *World) saleRecord(sale *sale) record {
 	members := record{
 		"state": sale.State, "contactId": w.iri("contacts", sale.ContactID), "clubId": w.iri("clubs", sale.ClubID), "clubCode": sale.ClubCode,
 		"contactFamilyName": orNil(sale.FamilyName), "contactGivenName": orNil(sale.GivenName), "contactNumber": orNil(sale.Number),
-		"address": orNil(sale.Address), "checkoutId": w.iri("checkouts", clubByID(sale.ClubID).checkout()),
+		"address": orNil(sale.Address), "checkoutId": w.iri("checkouts", w.catalogue.club(sale.ClubID).checkout()),
 		"totalTI": w.state.total(sale), "priceCurrency": currency, "invoice": w.iriOrNil("invoices", sale.Invoice),
 		"postponedTo": orNil(sale.OverdueAt), "articles": records(w.articles(sale), w.articleRecord), "createdAt": w.timestamp(sale.CreatedAt),
 		"invoiceId": w.iriOrNil("invoices", sale.Invoice), "invoiceReference": orNil(sale.invoiceReference()), "channel": channelWeb,
@@ -107,7 +107,7 @@ func createSale(call *request) (response, error) {
 	sale.ClubID = form.iri("clubId", "clubs", true)
 	sale.ClubCode = form.text("clubCode", true)
 	sale.readBuyer(form)
-	if at := clubByID(sale.ClubID); at != nil && sale.ClubCode != "" && sale.ClubCode != at.code {
+	if at := call.w.catalogue.club(sale.ClubID); at != nil && sale.ClubCode != "" && sale.ClubCode != at.Code {
 		form.addViolation("clubCode", "This is not the code of the club.")
 	}
 	contact, noContact := call.contactAt(sale.ContactID)

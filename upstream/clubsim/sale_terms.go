@@ -10,11 +10,11 @@ func (s Settings) lacksSaleTerms() bool { return !s.SaleTerms }
 
 // saleTermsRecord is the terms of a club, which have its number. Only their existence is known; the members are assumptions.
 func (w *World) saleTermsRecord(at *club) record {
-	return w.record("SaleTerms", "sale_terms", at.id, record{
-		"name": "Conditions générales de vente", "clubId": w.iri("clubs", at.id), "language": "fr",
+	return w.record("SaleTerms", "sale_terms", at.ID, record{
+		"name": "Conditions générales de vente", "clubId": w.iri("clubs", at.ID), "language": "fr",
 		"content": fmt.Sprintf("<!doctype html>\n<html lang=\"fr\"><head><meta charset=\"utf-8\">"+
 			"<title>Conditions générales de vente</title></head><body><h1>%s : conditions générales de vente</h1>"+
-			"<p>Texte du simulateur, sans valeur juridique.</p></body></html>\n", at.name),
+			"<p>Texte du simulateur, sans valeur juridique.</p></body></html>\n", at.Name),
 	})
 }
 

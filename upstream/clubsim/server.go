@@ -55,6 +55,7 @@ type Config struct {
 	// world's settings name an address.
 	WebhookURL string
 	Settings   *Settings                // of a new or reset world; nil: DefaultSettings. ParseSettings reads them
+	Catalogue  *Catalogue               // of a new or reset world; nil: Demo
 	OnReset    func(clientToken string) // called after a world was reset; nil: not called
 }
 
@@ -82,6 +83,9 @@ func New(cfg Config) *Server {
 	}
 	if cfg.Settings == nil {
 		cfg.Settings = new(DefaultSettings())
+	}
+	if cfg.Catalogue == nil {
+		cfg.Catalogue = Demo()
 	}
 	server := &Server{
 		cfg:    cfg,

@@ -195,8 +195,8 @@ func DefaultSettings() Settings {
 	}
 }
 
-// verify names the first member with an invalid value.
-func (s Settings) verify() error {
+// verify names the first member with an invalid value. A nil catalogue has any club.
+func (s Settings) verify(catalogue *Catalogue) error {
 	choices := []struct {
 		name, value string
 		words       []string
@@ -228,7 +228,7 @@ func (s Settings) verify() error {
 		}
 	}
 	for _, id := range s.ClientClubs {
-		if clubByID(id) == nil {
+		if catalogue != nil && catalogue.club(id) == nil {
 			return fmt.Errorf("clientClubs: unknown club %d", id)
 		}
 	}
@@ -265,7 +265,7 @@ func ParseSettings(file []byte) (Settings, error) {
 	if err == nil {
 		err = decodeStrict(encoded, &settings)
 	}
-	return settings, cmp.Or(err, settings.verify())
+	return settings, cmp.Or(err, settings.verify(nil))
 }
 
 // Settings returns the world's settings.
@@ -292,7 +292,7 @@ func (w *World) Configure(change func(*Settings)) error {
 	defer w.mu.Unlock()
 	next := w.settings.clone()
 	change(&next)
-	if err := next.verify(); err != nil {
+	if err := next.verify(w.catalogue); err != nil {
 		return err
 	}
 	w.settings = next

@@ -98,7 +98,7 @@ func (c *request) signatureAt(id int) (*signatureRequest, error) {
 }
 
 func (c *request) requestSignature(contact *contact, signature signatureRequest) (response, error) {
-	signature.ContactID, signature.ClubID, signature.State, signature.CreatedAt = contact.ID, c.club.id, signaturePending, c.now
+	signature.ContactID, signature.ClubID, signature.State, signature.CreatedAt = contact.ID, c.club.ID, signaturePending, c.now
 	if !mobilePattern.MatchString(contact.Mobile) {
 		c.w.state.SMS.add(&sms{To: contact.Mobile, ContactID: contact.ID, SentAt: c.now})
 		return response{}, invalid(

@@ -39,7 +39,7 @@ func (o *offer) sold(at *club, start time.Time, through string, chosen *repaymen
 	case chosen != nil && chosen.DebitDay != nil:
 		sold.DebitDay = *chosen.DebitDay
 	default:
-		sold.DebitDay = slices.MinFunc(at.debitDays, func(a, b int) int { return nextDay(start, a).Compare(nextDay(start, b)) })
+		sold.DebitDay = slices.MinFunc(at.DebitDays, func(a, b int) int { return nextDay(start, a).Compare(nextDay(start, b)) })
 	}
 	return sold
 }
@@ -55,13 +55,13 @@ func (w *World) subscriptionRecord(b *benefit) record {
 	members := record{
 		"name": b.Name, "clubId": w.iri("clubs", b.ClubID), "contactId": w.iri("contacts", b.ContactID),
 		"validFrom": b.ValidFrom, "validThrough": orNil(b.ValidThrough), "engagedThrough": orNil(b.EngagedThrough),
-		"noticePeriod": orNil(clubByID(b.ClubID).notice), "canceledAt": w.timestampOrNil(b.CanceledAt),
+		"noticePeriod": orNil(w.catalogue.club(b.ClubID).Notice), "canceledAt": w.timestampOrNil(b.CanceledAt),
 		"cancellationMotiveId": nil, "debitDay": orNil(b.DebitDay),
 	}
 	if b.MotiveID != 0 {
 		members["cancellationMotiveId"] = w.iri("referentials/cancellation_motives", b.MotiveID)
 	}
-	if offer := catalogue().offers[b.OfferID]; offer != nil {
+	if offer := w.catalogue.offers[b.OfferID]; offer != nil {
 		members["offer"] = w.offerRecord(offer)
 	}
 	return w.record("Subscription", "subscriptions", b.ID, members)
@@ -101,11 +101,11 @@ func cancelSubscription(c *request, b *benefit) (response, error) {
 	if err := f.whole(); err != nil {
 		return response{}, err
 	}
-	at := clubByID(b.ClubID)
+	at := c.w.catalogue.club(b.ClubID)
 	switch {
 	case motive > len(cancellationMotives):
 		return response{}, itemNotFound()
-	case !at.cancelsOnline:
+	case at.RefusesCancellation:
 		return response{}, failure(403, codeCancellationOff, "The club does not accept cancellations online.")
 	case !b.CanceledAt.IsZero():
 		b.Repeated++
@@ -121,8 +121,8 @@ func cancelSubscription(c *request, b *benefit) (response, error) {
 
 // noticeEnd is the earliest day on which a member may leave who says so now, engagements aside.
 func (c *club) noticeEnd(now time.Time) string {
-	if c.notice != "" {
-		now = mustPeriod(c.notice).after(now)
+	if c.Notice != "" {
+		now = mustPeriod(c.Notice).after(now)
 	}
 	return now.Format(time.DateOnly)
 }

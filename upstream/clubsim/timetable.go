@@ -27,8 +27,8 @@ func (w *World) coachRecord(id int) record {
 
 func (w *World) studioRecord(at *club) record {
 	return w.record("Studio", "studios", at.studio(), record{
-		"name": "Studio " + at.code, "club": w.iri("clubs", at.id), "streetAddress": at.address.Street, "postalCode": at.address.Postal,
-		"addressLocality": at.address.Locality, "addressCountry": at.address.Country,
+		"name": "Studio " + at.Code, "club": w.iri("clubs", at.ID), "streetAddress": at.Address.Street, "postalCode": at.Address.Postal,
+		"addressLocality": at.Address.Locality, "addressCountry": at.Address.Country,
 	})
 }
 
@@ -64,14 +64,14 @@ func listStudios(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	found := filter(clubs, func(at *club) bool { return c.listed(at.id, clubIDs) })
+	found := filter(c.w.catalogue.Clubs, func(at *club) bool { return c.listed(at.ID, clubIDs) })
 	return paginate(c, "Studio", found, c.w.studioRecord)
 }
 
 func (c *request) studioAt(id int) (*club, error) {
-	for _, at := range clubs {
+	for _, at := range c.w.catalogue.Clubs {
 		if at.studio() == id {
-			return c.clubAt(at.id)
+			return c.clubAt(at.ID)
 		}
 	}
 	return nil, itemNotFound()
@@ -87,7 +87,7 @@ func listEvents(c *request) (response, error) {
 	}
 	calendars := c.req.query.all("calendars")
 	inCalendar := func(e *classEvent) bool {
-		return wanted(calendars, c.w.iri("studios", clubByID(e.ClubID).studio())) ||
+		return wanted(calendars, c.w.iri("studios", c.w.catalogue.club(e.ClubID).studio())) ||
 			slices.Contains(calendars, c.w.iri("activities", e.Activity)) || slices.Contains(calendars, c.w.iri("coaches", e.Activity))
 	}
 	found := filter(c.w.state.ClassEvents.Rows, func(e *classEvent) bool {

@@ -181,8 +181,8 @@ func (w *World) grantToken(fields url.Values) httpResponse {
 	case grantContact:
 		of.Contact = w.contactWithEmail(fields.Get("email"))
 	case grantClub:
-		if at := clubByID(w.parseIRI("clubs", fields.Get("clubId"))); w.inScope(at) {
-			of.Club = at.id
+		if at := w.catalogue.club(w.parseIRI("clubs", fields.Get("clubId"))); w.inScope(at) {
+			of.Club = at.ID
 		}
 	}
 	if fields.Get("grant_type") != grantClient && of == (caller{}) {
@@ -199,7 +199,7 @@ func (w *World) grantToken(fields url.Values) httpResponse {
 // none. A registration may have given the address to its temporary contact as well, which has no account.
 func (w *World) contactWithEmail(email string) int {
 	for _, k := range w.state.Contacts.Rows {
-		if email != "" && strings.EqualFold(k.Email, email) && !k.Deleted && k.Status != statusTemp && w.inScope(clubByID(k.ClubID)) {
+		if email != "" && strings.EqualFold(k.Email, email) && !k.Deleted && k.Status != statusTemp && w.inScope(w.catalogue.club(k.ClubID)) {
 			return k.ID
 		}
 	}

@@ -13,12 +13,13 @@ import (
 )
 
 // World is one organisation's club system: the state of one client token. Worlds share only
-// the catalogue. All methods are safe for concurrent use.
+// catalogues. All methods are safe for concurrent use.
 type World struct {
 	server      *Server
 	clientToken string
 
 	mu           sync.Mutex
+	catalogue    *Catalogue
 	state        *state
 	settings     Settings
 	clockOffset  time.Duration // the world's clock minus the real one
@@ -140,6 +141,7 @@ func (w *World) reset() {
 	w.clockOffset, w.faults, w.faultDraws, w.journal, w.calls = 0, nil, 0, nil, callWindows{}
 	w.mailbox = mailbox{}
 	w.outbox.clear()
+	w.catalogue = w.server.cfg.Catalogue
 	w.state = w.seed(w.now())
 }
 
@@ -207,7 +209,7 @@ func (w *World) Restore(body []byte) error {
 	if restored.Version != snapshotVersion || restored.State == nil || restored.Offset.Abs() > maxOffset {
 		return errSnapshot
 	}
-	if err := cmp.Or(restored.State.verify(), restored.Settings.verify()); err != nil {
+	if err := cmp.Or(restored.State.verify(w.catalogue), restored.Settings.verify(w.catalogue)); err != nil {
 		return fmt.Errorf("%w: %w", errSnapshot, err)
 	}
 	restored.State.index()
@@ -219,36 +221,34 @@ func (w *World) Restore(body []byte) error {
 }
 
 // verify refuses a state in which a record refers to one that does not exist.
-func (st *state) verify() error {
-	if st.Contacts.First != firstContact || len(st.Contacts.Rows) < len(personas) {
+func (st *state) verify(catalogue *Catalogue) error {
+	hasClub := func(id int) bool { return catalogue.club(id) != nil }
+	hasBoth := func(contactID, clubID int) bool { return st.Contacts.get(contactID) != nil && hasClub(clubID) }
+	if st.Contacts.First != firstContact || len(st.Contacts.Rows) < len(catalogue.Persons) {
 		return errors.New("contacts: the personas are missing")
 	}
 	return errors.Join(
-		verifyRows("contacts", st.Contacts, func(k *contact) bool { return clubByID(k.ClubID) != nil && st.mergesEnd(k) }),
-		verifyRows("sales", st.Sales, func(s *sale) bool { return st.hasContactAndClub(s.ContactID, s.ClubID) && st.hasArticles(s) }),
+		verifyRows("contacts", st.Contacts, func(k *contact) bool { return hasClub(k.ClubID) && st.mergesEnd(k) }),
+		verifyRows("sales", st.Sales, func(s *sale) bool { return hasBoth(s.ContactID, s.ClubID) && st.hasArticles(s) }),
 		verifyRows("articles", st.Articles, func(a *article) bool { return st.Sales.get(a.SaleID) != nil }),
 		verifyRows("payments", st.Payments, func(p *payment) bool {
-			return st.hasContactAndClub(p.ContactID, p.ClubID) && st.Sales.get(p.SaleID) != nil
+			return hasBoth(p.ContactID, p.ClubID) && st.Sales.get(p.SaleID) != nil
 		}),
 		verifyRows("dues", st.Dues, func(d *due) bool {
-			return st.hasContactAndClub(d.ContactID, d.ClubID) && st.Sales.get(d.SaleID) != nil
+			return hasBoth(d.ContactID, d.ClubID) && st.Sales.get(d.SaleID) != nil
 		}),
 		verifyRows("entries", st.Entries, func(*entry) bool { return true }),
-		verifyRows("benefits", st.Benefits, func(b *benefit) bool { return st.hasContactAndClub(b.ContactID, b.ClubID) }),
+		verifyRows("benefits", st.Benefits, func(b *benefit) bool { return hasBoth(b.ContactID, b.ClubID) }),
 		verifyRows("tags", st.Tags, func(t *contactTag) bool { return st.Contacts.get(t.ContactID) != nil }),
-		verifyRows("mandates", st.Mandates, func(m *mandate) bool { return st.hasContactAndClub(m.ContactID, m.ClubID) }),
+		verifyRows("mandates", st.Mandates, func(m *mandate) bool { return hasBoth(m.ContactID, m.ClubID) }),
 		verifyRows("signatureRequests", st.Signatures, func(q *signatureRequest) bool {
-			return st.hasContactAndClub(q.ContactID, q.ClubID) && (q.MandateID == 0 || st.Mandates.get(q.MandateID) != nil)
+			return hasBoth(q.ContactID, q.ClubID) && (q.MandateID == 0 || st.Mandates.get(q.MandateID) != nil)
 		}),
 		verifyRows("sms", st.SMS, func(m *sms) bool { return st.Contacts.get(m.ContactID) != nil }),
-		verifyRows("attendees", st.Attendees, func(a *attendee) bool { return st.hasContactAndClub(a.ContactID, a.ClubID) }),
-		verifyRows("classEvents", st.ClassEvents, func(e *classEvent) bool { return clubByID(e.ClubID) != nil }),
+		verifyRows("attendees", st.Attendees, func(a *attendee) bool { return hasBoth(a.ContactID, a.ClubID) }),
+		verifyRows("classEvents", st.ClassEvents, func(e *classEvent) bool { return hasClub(e.ClubID) }),
 		verifyRows("events", st.Events, func(*eventRecord) bool { return true }),
 	)
-}
-
-func (st *state) hasContactAndClub(contactID, clubID int) bool {
-	return st.Contacts.get(contactID) != nil && clubByID(clubID) != nil
 }
 
 func (st *state) hasArticles(sale *sale) bool {
