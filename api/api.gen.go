@@ -1272,14 +1272,14 @@ type ActionName string
 
 // Address defines model for Address.
 type Address struct {
-	City string `json:"city" validate:"notblank"`
+	City string `json:"city"`
 
 	// Country ISO 3166-1 alpha-2.
-	Country string `json:"country" validate:"iso3166_1_alpha2"`
+	Country string `json:"country"`
 
 	// PostalCode Letters and digits, with single spaces or hyphens between them. For France, five digits.
-	PostalCode string `json:"postalCode" validate:"notblank,postalcode"`
-	Street     string `json:"street" validate:"notblank"`
+	PostalCode string `json:"postalCode"`
+	Street     string `json:"street"`
 }
 
 // AgeRange The ages in years that the offer is for, on the day it starts, according to the operator. The club system checks the buyer's age in the cart.
@@ -2215,7 +2215,7 @@ type Debit struct {
 	Day *int `json:"day,omitempty"`
 
 	// From No debit falls before this date: today or later, at most five years ahead. The first debit falls on the first such day on or after both this date and the start date.
-	From *string `json:"from,omitempty" validate:"omitempty,startdate"`
+	From *string `json:"from,omitempty"`
 
 	// WeekDay Day of the week, 1 is Monday.
 	WeekDay *int `json:"weekDay,omitempty"`
@@ -2285,14 +2285,14 @@ type DeskCard struct {
 // DeskCheque defines model for DeskCheque.
 type DeskCheque struct {
 	// Bank The bank's name.
-	Bank string `json:"bank" validate:"notblank"`
+	Bank string `json:"bank"`
 
 	// Code The cheque's number.
-	Code               string `json:"code" validate:"notblank"`
-	DepositDesiredDate string `json:"depositDesiredDate" validate:"datetime=2006-01-02"`
+	Code               string `json:"code"`
+	DepositDesiredDate string `json:"depositDesiredDate"`
 
 	// Owner The person who signed the cheque.
-	Owner string `json:"owner" validate:"notblank"`
+	Owner string `json:"owner"`
 
 	// Paid A part of the amount due, in the currency of the cart.
 	Paid DeskMoney `json:"paid"`
@@ -2543,12 +2543,12 @@ type FieldProblem struct {
 //
 // Example: {"email":"anne@example.com","familyName":"Martin","givenName":"Anne","phone":"+33687654321","relation":"parent"}
 type Guardian struct {
-	Email      *string `json:"email,omitempty" validate:"omitempty,email"`
-	FamilyName string  `json:"familyName" validate:"notblank"`
-	GivenName  string  `json:"givenName" validate:"notblank"`
+	Email      *string `json:"email,omitempty"`
+	FamilyName string  `json:"familyName"`
+	GivenName  string  `json:"givenName"`
 
 	// Phone A mobile number in the form of a person's `mobile`.
-	Phone string `json:"phone" validate:"e164"`
+	Phone string `json:"phone"`
 
 	// Relation To the buyer.
 	Relation GuardianRelation `json:"relation"`
@@ -2836,10 +2836,10 @@ type NewCancellation struct {
 	Contract *string `json:"contract,omitempty"`
 
 	// Email Where the acknowledgement is sent. Required unless a contact is identified.
-	Email *string `json:"email,omitempty" validate:"omitempty,email"`
+	Email *string `json:"email,omitempty"`
 
 	// EndDate The day on which the contract is to end: today or later. Defaults to the earliest possible day.
-	EndDate *string `json:"endDate,omitempty" validate:"omitempty,datetime=2006-01-02"`
+	EndDate *string `json:"endDate,omitempty"`
 
 	// Language The language of the acknowledgement. Defaults to that of `Accept-Language`.
 	//
@@ -2850,7 +2850,7 @@ type NewCancellation struct {
 	Membership *Id `json:"membership,omitempty"`
 
 	// Name The person's name. Required unless a contact is identified.
-	Name *string `json:"name,omitempty" validate:"omitempty,notblank"`
+	Name *string `json:"name,omitempty"`
 
 	// PostalAddress The person's postal address, on one line or more.
 	PostalAddress *string `json:"postalAddress,omitempty"`
@@ -2869,7 +2869,7 @@ type NewItem struct {
 	OfferId Id     `json:"offerId"`
 
 	// StartDate Today or later, at most five years ahead.
-	StartDate *string `json:"startDate,omitempty" validate:"omitempty,startdate"`
+	StartDate *string `json:"startDate,omitempty"`
 }
 
 // NewMandate defines model for NewMandate.
@@ -2881,13 +2881,13 @@ type NewMandate struct {
 	Bic  *string `json:"bic,omitempty"`
 
 	// Holder The account holder, who may differ from the buyer. If the registration has a guardian, the mandate names the guardian instead.
-	Holder string `json:"holder" validate:"notblank"`
+	Holder string `json:"holder"`
 
 	// Iban Spaces and lower-case letters are accepted. Length, format and check digits must be valid.
 	Iban string `json:"iban"`
 
 	// ValidFrom Must not be after the first debit. Defaults to today.
-	ValidFrom *string `json:"validFrom,omitempty" validate:"omitempty,datetime=2006-01-02"`
+	ValidFrom *string `json:"validFrom,omitempty"`
 }
 
 // NewTransfer defines model for NewTransfer.
@@ -2904,7 +2904,7 @@ type NewWithdrawal struct {
 	Contract *string `json:"contract,omitempty"`
 
 	// Email Where the acknowledgement is sent. Required unless a contact is identified.
-	Email *string `json:"email,omitempty" validate:"omitempty,email"`
+	Email *string `json:"email,omitempty"`
 
 	// Language The language of the acknowledgement. Defaults to that of `Accept-Language`.
 	//
@@ -2912,7 +2912,7 @@ type NewWithdrawal struct {
 	Language *string `json:"language,omitempty"`
 
 	// Name The person's name. Required unless a contact is identified.
-	Name *string `json:"name,omitempty" validate:"omitempty,notblank"`
+	Name *string `json:"name,omitempty"`
 }
 
 // Offer defines model for Offer.
@@ -3174,11 +3174,11 @@ type PaymentState string
 // Person defines model for Person.
 type Person struct {
 	Address    Address       `json:"address"`
-	BirthDate  string        `json:"birthDate" validate:"birthdate"`
-	Email      string        `json:"email" validate:"email"`
-	FamilyName string        `json:"familyName" validate:"notblank"`
+	BirthDate  string        `json:"birthDate"`
+	Email      string        `json:"email"`
+	FamilyName string        `json:"familyName"`
 	Gender     *PersonGender `json:"gender,omitempty"`
-	GivenName  string        `json:"givenName" validate:"notblank"`
+	GivenName  string        `json:"givenName"`
 
 	// Guardian Who concludes the contract for the buyer, such as a parent for a minor: the payer, the debtor of the mandate, and the party to the
 	// agreements. The buyer becomes the member. Below the age in the club's `guardianBelow`, a guardian is required: without one, the
@@ -3190,7 +3190,7 @@ type Person struct {
 	Guardian *Guardian `json:"guardian,omitempty"`
 
 	// Mobile E.164 with 8 to 15 digits, such as +33612345678. A number with +33 has nine more digits.
-	Mobile string `json:"mobile" validate:"e164"`
+	Mobile string `json:"mobile"`
 }
 
 // PersonGender defines model for Person.Gender.
@@ -3199,20 +3199,20 @@ type PersonGender string
 // PersonCorrection The fields of a `Person` that change, in the same formats.
 type PersonCorrection struct {
 	Address *struct {
-		City       *string `json:"city,omitempty" validate:"omitempty,notblank"`
-		Country    *string `json:"country,omitempty" validate:"omitempty,iso3166_1_alpha2"`
-		PostalCode *string `json:"postalCode,omitempty" validate:"omitempty,notblank,postalcode"`
-		Street     *string `json:"street,omitempty" validate:"omitempty,notblank"`
+		City       *string `json:"city,omitempty"`
+		Country    *string `json:"country,omitempty"`
+		PostalCode *string `json:"postalCode,omitempty"`
+		Street     *string `json:"street,omitempty"`
 	} `json:"address,omitempty"`
-	BirthDate  *string                 `json:"birthDate,omitempty" validate:"omitempty,birthdate"`
-	Email      *string                 `json:"email,omitempty" validate:"omitempty,email"`
-	FamilyName *string                 `json:"familyName,omitempty" validate:"omitempty,notblank"`
+	BirthDate  *string                 `json:"birthDate,omitempty"`
+	Email      *string                 `json:"email,omitempty"`
+	FamilyName *string                 `json:"familyName,omitempty"`
 	Gender     *PersonCorrectionGender `json:"gender,omitempty"`
-	GivenName  *string                 `json:"givenName,omitempty" validate:"omitempty,notblank"`
+	GivenName  *string                 `json:"givenName,omitempty"`
 
 	// Guardian Replaces the guardian. A correction of `birthDate` without one removes the guardian, because the new date may not need one.
 	Guardian *Guardian `json:"guardian,omitempty"`
-	Mobile   *string   `json:"mobile,omitempty" validate:"omitempty,e164"`
+	Mobile   *string   `json:"mobile,omitempty"`
 }
 
 // PersonCorrectionGender defines model for PersonCorrection.Gender.
@@ -3524,7 +3524,7 @@ type Prose = string
 // Prospect defines model for Prospect.
 type Prospect struct {
 	// AccessToken The person's own access token for the club system; required without an `identityToken`.
-	AccessToken string `json:"accessToken,omitempty" validate:"required_without=IdentityToken"`
+	AccessToken string `json:"accessToken,omitempty"`
 
 	// IdentityToken A token of the club's own login, as for `/v1/me`, which counts before an `accessToken`. Accepted if the operator allows it.
 	IdentityToken string `json:"identityToken,omitempty"`
@@ -3932,7 +3932,7 @@ type StartCardPayment struct {
 	// The URL comes back as it was sent, query included; nothing is added. A front end with card fields of its own
 	// chooses the address for the processor's library itself. Read the registration to learn what happened. Buyers may
 	// also not return at all.
-	ReturnUrl *string `json:"returnUrl,omitempty" validate:"omitempty,return_url"`
+	ReturnUrl *string `json:"returnUrl,omitempty"`
 }
 
 // StartDeskPayment defines model for StartDeskPayment.
@@ -3946,7 +3946,7 @@ type StartDeskPayment struct {
 	Agreements *Agreements `json:"agreements,omitempty"`
 
 	// Cards Required if `mean` is `card`, not allowed otherwise. The amounts must add up to the amount due.
-	Cards *[]DeskCard `json:"cards,omitempty" validate:"required_if=Mean card,excluded_unless=Mean card"`
+	Cards *[]DeskCard `json:"cards,omitempty"`
 
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
@@ -3957,7 +3957,7 @@ type StartDeskPayment struct {
 	Cart CartRevision `json:"cart"`
 
 	// Cheques Required if `mean` is `cheque`, not allowed otherwise. The amounts must add up to the amount due.
-	Cheques *[]DeskCheque        `json:"cheques,omitempty" validate:"required_if=Mean cheque,excluded_unless=Mean cheque,omitempty,dive"`
+	Cheques *[]DeskCheque        `json:"cheques,omitempty"`
 	Mean    StartDeskPaymentMean `json:"mean"`
 	Method  PaymentMethod        `json:"method"`
 }
@@ -4008,7 +4008,7 @@ type StartLaterPayment struct {
 	Cart CartRevision `json:"cart"`
 
 	// DueDate From today to the `latestDueDate` of the `pay` action (by default, 90 days ahead). The amount is overdue after this date.
-	DueDate string        `json:"dueDate" validate:"duedate"`
+	DueDate string        `json:"dueDate"`
 	Method  PaymentMethod `json:"method"`
 }
 
@@ -4037,7 +4037,7 @@ type StartRegistration struct {
 
 	// Invitation The value from the link that the club sent, valid for one registration. Must not be combined with an identity token.
 	Invitation *string    `json:"invitation,omitempty"`
-	Items      *[]NewItem `json:"items,omitempty" validate:"omitempty,dive"`
+	Items      *[]NewItem `json:"items,omitempty"`
 	Person     *Person    `json:"person,omitempty"`
 }
 

@@ -30,9 +30,9 @@ func readAll(from io.Reader) ([]byte, error) {
 // rejectBody. It sets the Content-Type of a merge patch to the only one in the contract, application/json. It fails
 // with MalformedRequest, UnsupportedMediaType or CardNumberRefused.
 //
-// An accepted body is decoded here alone: the schema is checked on its value, and the types of the tags and of the
-// generated handlers are filled from it. Text is decoded again in two cases:
-//   - A body is refused. encoding/json says at which byte it stops being JSON, and fills what fits of a type (see bind).
+// An accepted body is decoded here alone: schema and rules are checked on its value, and the types of the generated
+// handlers are filled from it. Text is decoded again in two cases:
+//   - A body is not JSON. encoding/json says at which byte it stops being JSON.
 //   - startPayment has a union, which oapi-codegen keeps as text. Its runtime writes the value as JSON for it, and
 //     ValueByDiscriminator decodes that.
 func decodeBody(c echo.Context, op operation) (any, error) {

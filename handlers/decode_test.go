@@ -113,7 +113,6 @@ func checkStart(t testing.TB) (check func(read []byte, sent io.Reader) error, ta
 	edge := &Server{
 		cfg:        Config{Now: time.Now, Catalogue: catalogue.New(catalogue.Config{Now: time.Now})},
 		operations: operations,
-		tags:       newValidator(time.Now),
 	}
 	taker = new(startTaker)
 	generated, router := api.NewStrictHandler(taker, nil), echo.New()

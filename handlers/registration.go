@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -170,13 +171,13 @@ func (s *Server) CorrectPerson(ctx context.Context, request api.CorrectPersonReq
 			person.Gender = new(api.PersonGender(stored.Gender))
 		}
 		correction, err := json.Marshal(request.Body)
-		if err == nil {
-			err = json.Unmarshal(correction, &person) // which keeps what the correction lacks
-		}
-		if err != nil {
+		err = cmp.Or(err, json.Unmarshal(correction, &person)) // which keeps what the correction lacks
+		corrected, failed := json.Marshal(person)
+		var members any
+		if err = cmp.Or(err, failed, json.Unmarshal(corrected, &members)); err != nil {
 			return stored, err
 		}
-		if problems := s.checkTags(person); len(problems) > 0 {
+		if problems := s.memberProblems("", members); len(problems) > 0 {
 			return stored, invalid(problems)
 		}
 		return personOf(person), nil

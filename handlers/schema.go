@@ -28,7 +28,7 @@ func fieldError(pointer string, code flows.FieldCode, params ...string) []flows.
 	return []flows.FieldProblem{problem}
 }
 
-// writtenDate accepts a day that its month does not have, such as 30 February. The tags and the services refuse it,
+// writtenDate accepts a day that its month does not have, such as 30 February, in a parameter. The services refuse it,
 // together with what only the club can know to be wrong.
 var writtenDate = openapi3.WithStringFormatValidator("date", openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringDate))
 
@@ -40,7 +40,7 @@ var missing = map[string]flows.Code{
 }
 
 // bodyRules are how schemas check a body: all of it, as a request's.
-var bodyRules = []openapi3.SchemaValidationOption{openapi3.MultiErrors(), openapi3.VisitAsRequest(), writtenDate}
+var bodyRules = []openapi3.SchemaValidationOption{openapi3.MultiErrors(), openapi3.VisitAsRequest()}
 
 // validateSchema checks a request with its decoded body against the contract.
 func validateSchema(c echo.Context, op operation, body any) ([]flows.FieldProblem, error) {

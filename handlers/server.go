@@ -22,7 +22,6 @@ import (
 
 	"github.com/failsafe-go/failsafe-go/adaptivelimiter"
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/go-playground/validator/v10"
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 	"go.opentelemetry.io/otel/trace"
@@ -98,7 +97,6 @@ type Server struct {
 	router       *echo.Echo
 	document     *openapi3.T
 	operations   map[string]operation // by method and route of the router
-	tags         *validator.Validate
 	readiness    readiness
 	responses    responseCache
 	buckets      *buckets                             // nil: there are no limits
@@ -132,7 +130,6 @@ func New(cfg Config) (*Server, error) {
 		router:       e,
 		document:     document,
 		operations:   operations,
-		tags:         newValidator(cfg.Now),
 		responses:    newResponseCache(),
 		places:       adaptivelimiter.NewBuilder[any]().WithLimits(minPlaces, maxPlaces, maxPlaces).Build(),
 		streams:      openStreams{count: map[string]int{}},

@@ -74,11 +74,12 @@ func TestCorrectionHasTheCodesOfThePerson(t *testing.T) {
 		code  api.FieldCode
 	}{
 		{"/mobile", "0612345678", "phone"}, {"/mobile", "", "phone"}, {"/mobile", "+33 6 12 34 56 78", "phone"},
-		{"/email", "ada", "email"}, {"/email", nil, "type"},
+		{"/email", "ada", "email"}, {"/email", nil, "type"}, {"/email", "ada@club", "email"}, {"/email", "Ada <ada@example.com>", "email"},
+		{"/email", "ada@example.com, bob@example.com", "email"}, {"/email", "ada@example..com", "email"}, {"/email", "ada@-x.com", "email"},
 		{"/birthDate", "17/05/1990", "date"}, {"/birthDate", "2100-01-01", "birth_date"},
 		{"/givenName", "", "blank"}, {"/givenName", " ", "blank"}, {"/givenName", strings.Repeat("x", 101), "too_long"},
 		{"/address/street", "", "blank"}, {"/address/postalCode", "!", "postal_code"}, {"/address/postalCode", "1", "postal_code"},
-		{"/address/country", "France", "country"}, {"/address/country", "fr", "country"},
+		{"/address/country", "France", "country"}, {"/address/country", "fr", "country"}, {"/address/country", "UK", "country"},
 	} {
 		var whole, correction map[string]any
 		text, _ := json.Marshal(frontdesktest.Person())

@@ -2,12 +2,11 @@ package handlers
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/mail"
 	"net/url"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,12 +14,10 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers"
-	"github.com/go-playground/validator/v10"
 	"github.com/labstack/echo/v4"
-	"github.com/oapi-codegen/runtime"
 
-	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 )
 
 // operation is a route of the contract.
@@ -86,7 +83,7 @@ func (s *Server) operationOf(c echo.Context) operation {
 	return s.operations[c.Request().Method+" "+c.Path()]
 }
 
-// validate checks a request against the contract and the tags of its body, and reports all problems
+// validate checks a request against the contract and the rules that no schema can say, and reports all problems
 // at once.
 func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -103,7 +100,7 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		problems = slices.Concat(problems,
-			s.validateTags(op, body, exchangeOf(c.Request().Context()).body),
+			s.bodyProblems(op, body),
 			s.validateDay(c, op, "date"),
 			guessableKey(c, op),
 			unknownParameters(c, op))
@@ -124,7 +121,7 @@ func invalid(problems []flows.FieldProblem) error {
 	for _, problem := range problems {
 		last := len(fields) - 1
 		if last >= 0 && fields[last].Pointer == problem.Pointer && isVague(fields[last].Code) && !isVague(problem.Code) {
-			fields[last] = problem // a tag's code says more
+			fields[last] = problem // a rule's code says more
 		}
 		if last >= 0 && (fields[last].Pointer == problem.Pointer || strings.HasPrefix(problem.Pointer, fields[last].Pointer+"/")) {
 			continue // reported already, or a member of a missing object
@@ -179,120 +176,120 @@ func (s *Server) validateDay(c echo.Context, op operation, name string) []flows.
 	return nil
 }
 
-// taggedBodies fill the types with tags, for what no schema can say, such as a birth date. They are listed by the
-// operation's id, and by the discriminator of a union.
-var taggedBodies = map[string]func(body any, text []byte) any{
-	"startRegistration":  bind[api.StartRegistration],
-	"putPerson":          bind[api.Person],
-	"correctPerson":      bind[api.PersonCorrection],
-	"addItem":            bind[api.NewItem],
-	"createMandate":      bind[api.NewMandate],
-	"migrateProspect":    bind[api.Prospect],
-	"startPayment/card":  bind[api.StartCardPayment],
-	"startPayment/desk":  bind[api.StartDeskPayment],
-	"startPayment/later": bind[api.StartLaterPayment],
-	"stateWithdrawal":    bind[api.NewWithdrawal],
-	"stateCancellation":  bind[api.NewCancellation],
-}
-
-// bind fills a type from a decoded body; nil: it has no such form. If a member has the wrong type, which the schema
-// reports, encoding/json fills the others from the text, because their tags may report more.
-func bind[T any](body any, text []byte) any {
-	var typed T
-	if runtime.BindJSONValue(body, &typed) == nil {
-		return typed
-	}
-	err := json.Unmarshal(text, &typed)
-	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !mistyped {
-		return nil
-	}
-	return typed
-}
-
-// validateTags checks the tags of a body.
-func (s *Server) validateTags(op operation, body any, text []byte) []flows.FieldProblem {
-	name := op.Operation.OperationID
-	if schema := op.bodySchema(); schema != nil && schema.Discriminator != nil {
-		object, _ := body.(map[string]any)
-		name += "/" + fmt.Sprint(object[schema.Discriminator.PropertyName])
-	}
-	if fill, ok := taggedBodies[name]; ok {
-		return s.checkTags(fill(body, text))
-	}
-	return nil
-}
-
-func (s *Server) checkTags(typed any) (problems []flows.FieldProblem) {
-	dates := flows.DateFormProblem // the services know the club of a registration, and its day
-	if start, ok := typed.(api.StartRegistration); ok {
-		club := s.cfg.Catalogue.Details(start.ClubId)
-		dates = func(pointer, text string) *flows.FieldProblem {
-			return club.StartDateProblem(pointer, text, s.cfg.Now(), "")
+// bodyProblems returns what is wrong with a body that its schema cannot say.
+func (s *Server) bodyProblems(op operation, body any) []flows.FieldProblem {
+	problems := s.memberProblems("", body)
+	object, _ := body.(map[string]any)
+	switch op.Operation.OperationID {
+	case "startRegistration":
+		club, _ := object["clubId"].(string)
+		problems = append(problems, s.startDateProblems(s.cfg.Catalogue.Details(club), object)...)
+	case "migrateProspect":
+		if object["accessToken"] == nil && object["identityToken"] == nil {
+			problems = append(problems, fieldError("/accessToken", flows.FieldRequired)...)
 		}
-	}
-	failures, _ := errors.AsType[validator.ValidationErrors](s.tags.Struct(typed))
-	for _, failure := range failures {
-		_, path, _ := strings.Cut(failure.Namespace(), ".")
-		pointer := "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
-		problem := &flows.FieldProblem{Pointer: pointer, Code: cmp.Or(tagCodes[failure.Tag()], flows.FieldInvalid)}
-		if failure.Tag() == startDateTag {
-			problem = dates(pointer, fmt.Sprint(failure.Value()))
-		}
-		if problem != nil {
-			problems = append(problems, *problem)
+	case "startPayment":
+		if object["method"] == "desk" {
+			problems = append(problems, listProblems(object, "card", "cards")...)
+			problems = append(problems, listProblems(object, "cheque", "cheques")...)
 		}
 	}
 	return problems
 }
 
-// tagCodes name what a tag requires.
-var tagCodes = map[string]flows.FieldCode{
-	"notblank":         flows.FieldBlank,
-	"email":            flows.FieldEmail,
-	"e164":             flows.FieldPhone,
-	"postalcode":       flows.FieldPostalCode,
-	"required_if":      flows.FieldRequired,
-	"required_without": flows.FieldRequired,
-	"excluded_unless":  flows.FieldUnexpected,
-	"birthdate":        flows.FieldBirthDate,
-	"datetime":         flows.FieldDate,
-	"duedate":          flows.FieldDate,
-	"iso3166_1_alpha2": flows.FieldCountry,
-	"return_url":       flows.FieldURL,
+// listProblems checks that a payment at the desk has the list of its own mean, and no other.
+func listProblems(payment map[string]any, mean, list string) []flows.FieldProblem {
+	needed, given := payment["mean"] == mean, payment[list] != nil
+	switch {
+	case needed && !given:
+		return fieldError("/"+list, flows.FieldRequired)
+	case given && !needed:
+		return fieldError("/"+list, flows.FieldUnexpected)
+	}
+	return nil
 }
 
-// startDateTag marks start dates. Its rule depends on the club, so the validator reports every one to checkTags.
-const startDateTag = "startdate"
+// startDateProblems checks the days on which the items of a new registration start. The services know the club of an older one.
+func (s *Server) startDateProblems(club catalogue.Details, start map[string]any) (problems []flows.FieldProblem) {
+	items, _ := start["items"].([]any)
+	for i, item := range items {
+		object, _ := item.(map[string]any)
+		debit, _ := object["debit"].(map[string]any)
+		for pointer, day := range map[string]any{"/startDate": object["startDate"], "/debit/from": debit["from"]} {
+			if text, ok := day.(string); ok {
+				if problem := club.StartDateProblem(fmt.Sprint("/items/", i, pointer), text, s.cfg.Now(), ""); problem != nil {
+					problems = append(problems, *problem)
+				}
+			}
+		}
+	}
+	return problems
+}
+
+// memberProblems checks the texts in a value at a pointer by the names of their members, which mean the same in every body.
+func (s *Server) memberProblems(at string, value any) (problems []flows.FieldProblem) {
+	switch value := value.(type) {
+	case []any:
+		for i, item := range value {
+			problems = append(problems, s.memberProblems(fmt.Sprint(at, "/", i), item)...)
+		}
+	case map[string]any:
+		for name, member := range value {
+			pointer := at + "/" + pointerEscaper.Replace(name)
+			problems = append(problems, s.memberProblems(pointer, member)...)
+			text, isText := member.(string)
+			if code, valid := s.checkText(name, text, value); isText && !valid {
+				problems = append(problems, fieldError(pointer, code)...)
+			}
+		}
+	}
+	return problems
+}
+
+// checkText reports whether a member of an object has a valid text, and the code if it has not.
+func (s *Server) checkText(name, text string, object map[string]any) (code flows.FieldCode, valid bool) {
+	switch name {
+	case "givenName", "familyName", "street", "city", "name", "holder", "owner", "code":
+		return flows.FieldBlank, strings.TrimSpace(text) != ""
+	case "bank": // a mandate's may be empty
+		return flows.FieldBlank, text == "" || strings.TrimSpace(text) != ""
+	case "birthDate":
+		born, err := time.Parse(time.DateOnly, text)
+		return flows.FieldBirthDate, err == nil && born.Before(s.cfg.Now()) && born.After(s.cfg.Now().AddDate(-maxAge, 0, 0))
+	case "email":
+		return flows.FieldEmail, isEmail(text)
+	case "mobile", "phone":
+		return flows.FieldPhone, e164.MatchString(text)
+	case "country":
+		return flows.FieldCountry, slices.Contains(countries, text)
+	case "postalCode":
+		country, _ := object["country"].(string)
+		return flows.FieldPostalCode, cmp.Or(postalCodes[country], anyPostalCode).MatchString(strings.TrimSpace(text))
+	case "returnUrl":
+		return flows.FieldURL, isReturnURL(text)
+	}
+	return "", true
+}
 
 const maxAge = 120 // years; an earlier birth date is a typing error
 
-func newValidator(now func() time.Time) *validator.Validate {
-	rules := validator.New(validator.WithRequiredStructEnabled())
-	rules.RegisterTagNameFunc(func(field reflect.StructField) string {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		return name
-	})
-	register := func(tag string, check validator.Func) {
-		if err := rules.RegisterValidation(tag, check); err != nil {
-			panic(err) // the tag's name is wrong
-		}
-	}
-	for tag, valid := range map[string]func(text string) bool{
-		"e164":       e164.MatchString,
-		"notblank":   func(text string) bool { return strings.TrimSpace(text) != "" },
-		"return_url": isReturnURL,
-		"birthdate": func(text string) bool {
-			born, err := time.Parse(time.DateOnly, text)
-			return err == nil && born.Before(now()) && born.After(now().AddDate(-maxAge, 0, 0))
-		},
-		"duedate": func(text string) bool { return flows.DateFormProblem("", text) == nil },
-	} {
-		register(tag, func(f validator.FieldLevel) bool { return valid(f.Field().String()) })
-	}
-	register("postalcode", isPostalCode)
-	register(startDateTag, func(validator.FieldLevel) bool { return false })
-	return rules
+// isEmail reports whether a text is an e-mail address alone, of a domain with a dot.
+func isEmail(text string) bool {
+	address, err := mail.ParseAddress(text)
+	return err == nil && address.Name == "" && address.Address == text && emailDomain.MatchString(text)
 }
+
+var emailDomain = regexp.MustCompile(`@([\pL\pN]([\pL\pN-]*[\pL\pN])?\.)+\pL([\pL\pN-]*[\pL\pN])?$`)
+
+// countries are the codes of ISO 3166-1 alpha-2, and that of Kosovo, XK.
+var countries = strings.Fields(`
+	AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD
+	CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF
+	GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN
+	KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA
+	NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI
+	SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI
+	VN VU WF WS XK YE YT ZA ZM ZW`)
 
 // isReturnURL reports whether a text is an absolute address of a page, or one of an app with a scheme of its own: a reverse domain
 // name, which has a dot, unlike javascript, data or intent (RFC 8252, section 7.1). Neither has a user name.
@@ -317,12 +314,3 @@ var (
 	postalCodes   = map[string]*regexp.Regexp{"FR": regexp.MustCompile(`^[0-9]{5}$`)}
 	anyPostalCode = regexp.MustCompile(`^[0-9A-Za-z]+([ -][0-9A-Za-z]+)*$`)
 )
-
-// isPostalCode checks a postal code against the country of the same object.
-func isPostalCode(f validator.FieldLevel) bool {
-	shape := anyPostalCode
-	if country := f.Parent().FieldByName("Country"); country.IsValid() {
-		shape = cmp.Or(postalCodes[country.String()], shape)
-	}
-	return shape.MatchString(strings.TrimSpace(f.Field().String()))
-}

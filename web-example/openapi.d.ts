@@ -1262,13 +1262,6 @@ export interface components {
          *     agreements. The buyer becomes the member. Below the age in the club's `guardianBelow`, a guardian is required: without one, the
          *     problem has the field code `guardian_required`. The club system gets the guardian's phone as the contact's mobile number, so that the mandate's code
          *     goes there. The code proves that the phone is at hand; it does not prove parental authority. The confirmation is also mailed to the guardian's `email`.
-         * @example {
-         *       "givenName": "Anne",
-         *       "familyName": "Martin",
-         *       "relation": "parent",
-         *       "phone": "+33687654321",
-         *       "email": "anne@example.com"
-         *     }
          */
         Guardian: {
             givenName: string;
@@ -1284,14 +1277,7 @@ export interface components {
          * @enum {string}
          */
         GuardianRelation: "parent" | "legal_guardian";
-        /**
-         * @description Who concludes the contract for the buyer, and pays. Absent if the buyer does.
-         * @example {
-         *       "givenName": "Anne",
-         *       "familyName": "Martin",
-         *       "relation": "parent"
-         *     }
-         */
+        /** @description Who concludes the contract for the buyer, and pays. Absent if the buyer does. */
         GuardianParty: {
             givenName: components["schemas"]["Words"];
             familyName: components["schemas"]["Words"];
@@ -1317,87 +1303,6 @@ export interface components {
             /** @description Replaces the guardian. A correction of `birthDate` without one removes the guardian, because the new date may not need one. */
             guardian?: components["schemas"]["Guardian"];
         };
-        /**
-         * @example {
-         *       "mode": "test",
-         *       "version": "1.0.0-rc.2",
-         *       "languages": [
-         *         "en"
-         *       ],
-         *       "methods": [
-         *         {
-         *           "method": "card",
-         *           "audience": [
-         *             "visitor",
-         *             "contact",
-         *             "staff"
-         *           ]
-         *         },
-         *         {
-         *           "method": "later",
-         *           "audience": [
-         *             "contact",
-         *             "staff"
-         *           ],
-         *           "latestDueDate": "2030-04-15"
-         *         },
-         *         {
-         *           "method": "desk",
-         *           "audience": [
-         *             "staff"
-         *           ]
-         *         }
-         *       ],
-         *       "startDates": {
-         *         "earliest": "2030-01-14",
-         *         "latest": "2035-01-15"
-         *       },
-         *       "person": [
-         *         {
-         *           "pointer": "/birthDate",
-         *           "required": true,
-         *           "format": "date",
-         *           "maxLength": 10
-         *         },
-         *         {
-         *           "pointer": "/gender",
-         *           "required": false,
-         *           "allowed": [
-         *             "female",
-         *             "male",
-         *             "other"
-         *           ]
-         *         },
-         *         {
-         *           "pointer": "/address/city",
-         *           "required": true,
-         *           "minLength": 1,
-         *           "maxLength": 100
-         *         }
-         *       ],
-         *       "challenge": {
-         *         "provider": "turnstile",
-         *         "siteKey": "0x4AAAAAAAzK3yQ2wNvB1cDe"
-         *       },
-         *       "card": {
-         *         "processor": "stripe",
-         *         "publishableKey": "pk_test_51N2bXyE0a",
-         *         "scriptUrl": "https://js.stripe.com/v3/"
-         *       },
-         *       "features": [
-         *         "login",
-         *         "staff"
-         *       ],
-         *       "statements": [
-         *         {
-         *           "kind": "withdrawal",
-         *           "language": "en",
-         *           "start": "Withdraw from contract here",
-         *           "confirm": "Confirm withdrawal"
-         *         }
-         *       ]
-         *     }
-         */
         Config: {
             /**
              * @description `mock` and `test` move no real money.
@@ -1457,14 +1362,7 @@ export interface components {
              * @example ^\+[1-9][0-9]{7,14}$
              */
             pattern?: string;
-            /**
-             * @description The only possible values.
-             * @example [
-             *       "female",
-             *       "male",
-             *       "other"
-             *     ]
-             */
+            /** @description The only possible values. */
             allowed?: string[];
         };
         /**
@@ -1505,20 +1403,6 @@ export interface components {
          *     minutes old. Prices are always read again before a payment.
          */
         Stale: boolean;
-        /**
-         * @example {
-         *       "items": [
-         *         {
-         *           "id": "11",
-         *           "name": "Paris Bastille",
-         *           "path": [
-         *             "Demo Group",
-         *             "Île-de-France"
-         *           ]
-         *         }
-         *       ]
-         *     }
-         */
         ClubList: {
             items: components["schemas"]["Club"][];
             /** @description The cursor of the next page; absent on the last page. */
@@ -1534,75 +1418,6 @@ export interface components {
             address?: components["schemas"]["PostalAddress"];
             location?: components["schemas"]["Location"];
         };
-        /**
-         * @example {
-         *       "id": "11",
-         *       "name": "Lumen Bastille",
-         *       "alias": "bastille",
-         *       "path": [
-         *         "Lumen Fitness",
-         *         "Lumen Paris"
-         *       ],
-         *       "address": {
-         *         "street": "14 rue de la Roquette",
-         *         "postalCode": "75011",
-         *         "city": "Paris",
-         *         "country": "FR"
-         *       },
-         *       "location": {
-         *         "latitude": 48.8541,
-         *         "longitude": 2.3715
-         *       },
-         *       "timeZone": "Europe/Paris",
-         *       "currency": "EUR",
-         *       "phone": "+33155501011",
-         *       "email": "bastille@lumen.example",
-         *       "url": "https://lumen.example/bastille",
-         *       "startDates": {
-         *         "earliest": "2030-01-15",
-         *         "latest": "2035-01-15"
-         *       },
-         *       "openingHours": [
-         *         {
-         *           "days": [
-         *             "monday",
-         *             "tuesday",
-         *             "wednesday",
-         *             "thursday",
-         *             "friday"
-         *           ],
-         *           "opens": "06:00",
-         *           "closes": "23:00"
-         *         },
-         *         {
-         *           "days": [
-         *             "saturday",
-         *             "sunday"
-         *           ],
-         *           "opens": "08:00",
-         *           "closes": "20:00"
-         *         }
-         *       ],
-         *       "images": [
-         *         {
-         *           "url": "https://lumen.example/bastille.jpg",
-         *           "alt": "The gym floor"
-         *         }
-         *       ],
-         *       "trader": {
-         *         "name": "Lumen Fitness SAS",
-         *         "registrationNumber": "552 100 554 RCS Paris",
-         *         "vatId": "FR83552100554",
-         *         "address": {
-         *           "street": "1 rue de Rivoli",
-         *           "postalCode": "75004",
-         *           "city": "Paris",
-         *           "country": "FR"
-         *         },
-         *         "email": "contact@lumen.example"
-         *       }
-         *     }
-         */
         ClubDetails: {
             id: components["schemas"]["Id"];
             name: components["schemas"]["Words"];
@@ -1683,46 +1498,6 @@ export interface components {
          * @enum {string}
          */
         Channel: "web" | "terminal" | "club";
-        /**
-         * @example {
-         *       "items": [
-         *         {
-         *           "id": "2",
-         *           "name": "Quarter Pass",
-         *           "type": "subscription",
-         *           "offers": [
-         *             {
-         *               "id": "201",
-         *               "name": "Quarter Pass, paid once",
-         *               "listPrice": {
-         *                 "amount": 14900,
-         *                 "currency": "EUR"
-         *               },
-         *               "dueToday": {
-         *                 "date": "2030-01-15",
-         *                 "price": {
-         *                   "amount": 14900,
-         *                   "currency": "EUR"
-         *                 },
-         *                 "basis": "exact"
-         *               },
-         *               "prorated": false,
-         *               "needs": [
-         *                 "startDate"
-         *               ],
-         *               "debitChoice": "none",
-         *               "group": {
-         *                 "id": "once",
-         *                 "name": "Paid once"
-         *               },
-         *               "order": 22
-         *             }
-         *           ]
-         *         }
-         *       ],
-         *       "next": "30"
-         *     }
-         */
         ProductList: {
             items: components["schemas"]["Product"][];
             /** @description The cursor of the next page; absent on the last page. */
@@ -1768,12 +1543,7 @@ export interface components {
             /** @description Present only if the operator allows fewer start dates than the club. */
             startDates?: components["schemas"]["DateRange"];
             ages?: components["schemas"]["AgeRange"];
-            /**
-             * @description What a buyer must know first, in a few words each: such as when it is valid, and for whom.
-             * @example [
-             *       "Monday to Friday, 9 am to 5 pm"
-             *     ]
-             */
+            /** @description What a buyer must know first, in a few words each: such as when it is valid, and for whom. */
             facts?: components["schemas"]["Words"][];
             /** @description What the club adds to a cart with this offer. */
             extras?: components["schemas"]["OfferExtra"][];
@@ -2071,11 +1841,6 @@ export interface components {
          *     a value has letters, digits, `.`, `_` and `-`, with at least one letter, so that neither an e-mail address nor a phone
          *     number fits. Omit any value that does not have this form. The registration and the operators' view of its payment show it; it is not
          *     sent to the club system.
-         * @example {
-         *       "source": "newsletter",
-         *       "medium": "email",
-         *       "campaign": "new-year-2030"
-         *     }
          */
         NewAttribution: {
             source?: string;
@@ -2083,14 +1848,7 @@ export interface components {
             campaign?: string;
             content?: string;
         };
-        /**
-         * @description The campaign that brought the visitor, as sent at the start.
-         * @example {
-         *       "source": "newsletter",
-         *       "medium": "email",
-         *       "campaign": "new-year-2030"
-         *     }
-         */
+        /** @description The campaign that brought the visitor, as sent at the start. */
         Attribution: {
             source?: string;
             medium?: string;
@@ -2124,97 +1882,6 @@ export interface components {
              */
             from?: string;
         };
-        /**
-         * @example {
-         *       "id": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
-         *       "version": "k2l9Jx0mQe7rTn4c",
-         *       "sequence": 7,
-         *       "clubId": "11",
-         *       "state": "open",
-         *       "step": "ready",
-         *       "final": false,
-         *       "message": {
-         *         "code": "step_ready",
-         *         "text": "Please check your cart, then confirm it."
-         *       },
-         *       "contact": {
-         *         "number": "11-001007",
-         *         "status": "temp"
-         *       },
-         *       "cart": {
-         *         "items": [
-         *           {
-         *             "id": "0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55",
-         *             "origin": "chosen",
-         *             "offerId": "201",
-         *             "name": "Quarter Pass, paid once",
-         *             "type": "subscription",
-         *             "commitment": "P3M",
-         *             "price": {
-         *               "amount": 14900,
-         *               "currency": "EUR"
-         *             },
-         *             "startDate": "2030-01-15"
-         *           }
-         *         ],
-         *         "revision": "q0WDkV3nUf7s2aYH",
-         *         "dueNow": {
-         *           "amount": 14900,
-         *           "currency": "EUR"
-         *         },
-         *         "valid": true,
-         *         "problems": [],
-         *         "changes": []
-         *       },
-         *       "order": {
-         *         "button": "pay_now",
-         *         "essentials": {
-         *           "items": [
-         *             {
-         *               "itemId": "0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55",
-         *               "name": "Quarter Pass, paid once",
-         *               "price": {
-         *                 "amount": 14900,
-         *                 "currency": "EUR"
-         *               },
-         *               "commitment": "P3M",
-         *               "startDate": "2030-01-15",
-         *               "withdrawal": {
-         *                 "right": true,
-         *                 "from": "contract",
-         *                 "until": "2030-01-29"
-         *               }
-         *             }
-         *           ],
-         *           "dueNow": {
-         *             "amount": 14900,
-         *             "currency": "EUR"
-         *           },
-         *           "debits": [],
-         *           "total": {
-         *             "amount": 14900,
-         *             "currency": "EUR"
-         *           },
-         *           "minimumTerm": "P3M",
-         *           "basis": "exact"
-         *         }
-         *       },
-         *       "next": [
-         *         {
-         *           "action": "pay",
-         *           "methods": [
-         *             "card",
-         *             "later"
-         *           ]
-         *         },
-         *         {
-         *           "action": "abandon"
-         *         }
-         *       ],
-         *       "expiresAt": "2030-01-15T20:00:00Z",
-         *       "forgottenAt": "2030-01-16T20:00:00Z"
-         *     }
-         */
         Registration: {
             id: components["schemas"]["Id"];
             /**
@@ -2261,46 +1928,6 @@ export interface components {
         /**
          * @description What the buyer agrees to with the button that pays or orders (Directive 2011/83/EU, article 8(2)). Show the `essentials`
          *     directly above the button, with nothing between them, and label the button by `button`.
-         * @example {
-         *       "button": "order_with_obligation_to_pay",
-         *       "essentials": {
-         *         "items": [
-         *           {
-         *             "itemId": "0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55",
-         *             "name": "Flex, monthly",
-         *             "price": {
-         *               "amount": 6890,
-         *               "currency": "EUR"
-         *             },
-         *             "startDate": "2030-02-01",
-         *             "withdrawal": {
-         *               "right": true,
-         *               "from": "contract",
-         *               "until": "2030-01-29"
-         *             }
-         *           }
-         *         ],
-         *         "dueNow": {
-         *           "amount": 6890,
-         *           "currency": "EUR"
-         *         },
-         *         "debits": [],
-         *         "recurrence": [
-         *           {
-         *             "from": "2030-03-05",
-         *             "every": "P1M",
-         *             "day": 5,
-         *             "price": {
-         *               "amount": 3990,
-         *               "currency": "EUR"
-         *             },
-         *             "basis": "exact"
-         *           }
-         *         ],
-         *         "notice": "You can cancel at any time. The contract ends one month later at the latest.",
-         *         "basis": "exact"
-         *       }
-         *     }
          */
         Order: {
             button: components["schemas"]["OrderButton"];
@@ -2384,90 +2011,7 @@ export interface components {
          * @example contract
          */
         WithdrawalStart: KnownWithdrawalStart | Later;
-        /**
-         * @description The confirmation of a contract on a durable medium (Directive 2011/83/EU, article 8(7)). It never changes.
-         * @example {
-         *       "registrationId": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
-         *       "concludedAt": "2030-01-15T10:00:05Z",
-         *       "language": "en",
-         *       "club": {
-         *         "name": "Lumen Paris Bastille",
-         *         "address": {
-         *           "street": "14 rue de la Roquette",
-         *           "postalCode": "75011",
-         *           "city": "Paris",
-         *           "country": "FR"
-         *         }
-         *       },
-         *       "trader": {
-         *         "name": "Lumen Fitness SAS",
-         *         "registrationNumber": "552 100 554 RCS Paris",
-         *         "vatId": "FR83552100554",
-         *         "address": {
-         *           "street": "1 rue de Rivoli",
-         *           "postalCode": "75004",
-         *           "city": "Paris",
-         *           "country": "FR"
-         *         },
-         *         "email": "contact@lumen.example"
-         *       },
-         *       "buyer": {
-         *         "number": "11-001007",
-         *         "givenName": "Ada"
-         *       },
-         *       "order": {
-         *         "button": "pay_now",
-         *         "items": [
-         *           {
-         *             "name": "Quarter Pass, paid once",
-         *             "price": {
-         *               "amount": 14900,
-         *               "currency": "EUR"
-         *             },
-         *             "commitment": "P3M",
-         *             "startDate": "2030-01-15",
-         *             "withdrawal": {
-         *               "right": true,
-         *               "from": "contract",
-         *               "until": "2030-01-29"
-         *             }
-         *           }
-         *         ],
-         *         "dueNow": {
-         *           "amount": 14900,
-         *           "currency": "EUR"
-         *         },
-         *         "debits": [],
-         *         "total": {
-         *           "amount": 14900,
-         *           "currency": "EUR"
-         *         },
-         *         "minimumTerm": "P3M",
-         *         "basis": "exact"
-         *       },
-         *       "payment": {
-         *         "method": "card",
-         *         "total": {
-         *           "amount": 14900,
-         *           "currency": "EUR"
-         *         }
-         *       },
-         *       "agreements": [
-         *         {
-         *           "document": "terms",
-         *           "version": "2026-11",
-         *           "language": "en",
-         *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-         *           "agreedAt": "2030-01-15T09:59:40Z"
-         *         }
-         *       ],
-         *       "withdrawal": {
-         *         "text": "To withdraw, declare clearly that you do.",
-         *         "form": "To: Lumen Fitness SAS"
-         *       },
-         *       "sha256": "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
-         *     }
-         */
+        /** @description The confirmation of a contract on a durable medium (Directive 2011/83/EU, article 8(7)). It never changes. */
         Confirmation: {
             /** Format: uuid */
             registrationId: string;
@@ -2571,41 +2115,7 @@ export interface components {
             sha256?: components["schemas"]["SHA256"];
             validFrom?: components["schemas"]["Date"];
         };
-        /**
-         * @description The registration that was started or resumed, with its token.
-         * @example {
-         *       "token": "7Qm9vdHMgYW5kIGJpa2VzIGFuZCBiYWxscyBhbmQgYm8",
-         *       "id": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
-         *       "version": "k2l9Jx0mQe7rTn4c",
-         *       "sequence": 7,
-         *       "clubId": "11",
-         *       "state": "open",
-         *       "step": "person",
-         *       "final": false,
-         *       "message": {
-         *         "code": "step_person",
-         *         "text": "Please enter your details."
-         *       },
-         *       "cart": {
-         *         "revision": "AlFABs9iVqLnWWe8",
-         *         "items": [],
-         *         "dueNow": {
-         *           "amount": 0,
-         *           "currency": "EUR"
-         *         },
-         *         "valid": false,
-         *         "problems": [],
-         *         "changes": []
-         *       },
-         *       "next": [
-         *         {
-         *           "action": "person"
-         *         }
-         *       ],
-         *       "expiresAt": "2030-01-15T20:00:00Z",
-         *       "forgottenAt": "2030-01-16T20:00:00Z"
-         *     }
-         */
+        /** @description The registration that was started or resumed, with its token. */
         StartedRegistration: components["schemas"]["Registration"] & {
             /** @description The credential of the registration's holder: 256 random bits and the time of issue, signed. No other response has it. Absent if the request asked for the session cookie. */
             token?: string;
@@ -2957,29 +2467,6 @@ export interface components {
              */
             validFrom?: string;
         };
-        /**
-         * @example {
-         *       "state": "awaiting_code",
-         *       "covers": false,
-         *       "iban": "FR** **** 0189",
-         *       "reference": "FD-11-3001",
-         *       "creditor": {
-         *         "name": "Lumen Fitness",
-         *         "identifier": "FR49ZZZ000001",
-         *         "address": {
-         *           "street": "1 rue de Rivoli",
-         *           "postalCode": "75004",
-         *           "city": "Paris",
-         *           "country": "FR"
-         *         }
-         *       },
-         *       "type": "recurrent",
-         *       "preNotificationDays": 14,
-         *       "text": "By entering the code, you authorise Lumen Fitness to send instructions to your bank to debit your account …",
-         *       "attemptsLeft": 5,
-         *       "resendIn": 60
-         *     }
-         */
         Mandate: {
             state: components["schemas"]["SignatureState"];
             /** @description True if the mandate is signed, belongs to this buyer, and starts by the first debit of this cart. */
@@ -3048,18 +2535,6 @@ export interface components {
         NewTransfer: {
             clubId: components["schemas"]["Id"];
         };
-        /**
-         * @example {
-         *       "clubId": "13",
-         *       "state": "awaiting_code",
-         *       "message": {
-         *         "code": "signature_awaiting_code",
-         *         "text": "Please enter the code from the SMS."
-         *       },
-         *       "attemptsLeft": 5,
-         *       "resendIn": 60
-         *     }
-         */
         Transfer: {
             clubId: components["schemas"]["Id"];
             state: components["schemas"]["SignatureState"];
@@ -3202,32 +2677,10 @@ export interface components {
          * @example q0WDkV3nUf7s2aYH
          */
         CartRevision: string;
-        /**
-         * @example {
-         *       "items": [
-         *         {
-         *           "document": "terms",
-         *           "version": "2026-11",
-         *           "language": "fr",
-         *           "url": "https://signup.your-club/v1/clubs/11/documents/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-         *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-         *         }
-         *       ]
-         *     }
-         */
         DocumentList: {
             items: components["schemas"]["Document"][];
             stale?: components["schemas"]["Stale"];
         };
-        /**
-         * @example {
-         *       "document": "terms",
-         *       "version": "2026-11",
-         *       "language": "fr",
-         *       "url": "https://signup.your-club/v1/clubs/11/documents/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-         *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-         *     }
-         */
         Document: {
             document: components["schemas"]["DocumentName"];
             version: components["schemas"]["DocumentVersion"];
@@ -3263,20 +2716,6 @@ export interface components {
          * @description What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
          *     gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
          *     where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
-         * @example [
-         *       {
-         *         "document": "terms",
-         *         "version": "2026-11"
-         *       },
-         *       {
-         *         "document": "privacy",
-         *         "version": "2026-11"
-         *       },
-         *       {
-         *         "document": "withdrawal_information",
-         *         "version": "2026-11"
-         *       }
-         *     ]
          */
         Agreements: components["schemas"]["Agreement"][];
         Agreement: {
@@ -3389,26 +2828,7 @@ export interface components {
             /** @description The person who signed the cheque. */
             owner: string;
         };
-        /**
-         * @description A payment, by the method that was chosen.
-         * @example {
-         *       "id": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1",
-         *       "method": "card",
-         *       "state": "requires_action",
-         *       "payAgain": "no",
-         *       "total": {
-         *         "amount": 14900,
-         *         "currency": "EUR"
-         *       },
-         *       "card": {
-         *         "presentation": "embedded",
-         *         "processor": "stripe",
-         *         "clientSecret": "pi_3PqT7k_secret_9tZ4mQ",
-         *         "publishableKey": "pk_live_7Hq2",
-         *         "redirectUrl": "https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"
-         *       }
-         *     }
-         */
+        /** @description A payment, by the method that was chosen. */
         Payment: {
             id: components["schemas"]["Id"];
             method: components["schemas"]["PaymentMethod"];
@@ -3487,11 +2907,6 @@ export interface components {
          * @example embedded
          */
         CardPresentation: KnownCardPresentation | Later;
-        /**
-         * @example {
-         *       "status": "ok"
-         *     }
-         */
         Health: {
             /** @description `degraded`: the gateway works, but something that it depends on is failing or impaired. */
             status: components["schemas"]["HealthStatus"];
@@ -3508,25 +2923,7 @@ export interface components {
         };
         /** @enum {string} */
         HealthStatus: "ok" | "degraded" | "unavailable";
-        /**
-         * @description A problem document (RFC 9457): a `Text` whose text has the name that the standard gives it, `detail`.
-         * @example {
-         *       "type": "/docs/problems#invalid_request",
-         *       "title": "Some fields are wrong",
-         *       "status": 422,
-         *       "code": "invalid_request",
-         *       "retry": "never",
-         *       "then": "correct_input",
-         *       "errors": [
-         *         {
-         *           "pointer": "/person/email",
-         *           "code": "email",
-         *           "text": "must be an e-mail address"
-         *         }
-         *       ],
-         *       "traceId": "0af7651916cd43dd8448eb211c80319c"
-         *     }
-         */
+        /** @description A problem document (RFC 9457): a `Text` whose text has the name that the standard gives it, `detail`. */
         Problem: {
             /**
              * Format: uri-reference
@@ -3750,12 +3147,7 @@ export interface components {
             text: components["schemas"]["Words"];
             params?: components["schemas"]["TextParams"];
         };
-        /**
-         * @description The values of a text, by name, as far as they are known; present if there are any. Numbers are decimal, dates `YYYY-MM-DD`.
-         * @example {
-         *       "max": "64"
-         *     }
-         */
+        /** @description The values of a text, by name, as far as they are known; present if there are any. Numbers are decimal, dates `YYYY-MM-DD`. */
         TextParams: {
             [key: string]: string;
         };

@@ -48,7 +48,7 @@ func newHarness(ctx context.Context, pinned bool) (*harness, error) {
 		pinned: pinned,
 	}
 	build := exec.CommandContext(
-		ctx, "go", "build", "-tags", "validator_novalidatefn", "-trimpath", "-ldflags=-s -w", "-o", bench.binary, "frontdesk",
+		ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", bench.binary, "frontdesk",
 	)
 	build.Dir, build.Env = frontdesktest.Root(), append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -18,6 +18,7 @@ const nodes = await openapiTS(await readFile(contract, "utf8"), {
   rootTypes: true,
   rootTypesNoSchemaPrefix: true,
   transform(schema, { path }) {
+    if (typeof schema.example === "object") delete schema.example; // the contract's page shows whole objects
     const known = schema["x-extensible-enum"];
     if (!known) return undefined;
     const name = path?.match(/^#\/components\/schemas\/(\w+)$/)?.[1];
