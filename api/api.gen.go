@@ -1206,8 +1206,13 @@ type Acknowledgement struct {
 	// Kind `withdrawal`: from a contract, within the withdrawal period. `cancellation`: of a contract, with its notice or for good cause.
 	//
 	// Example: withdrawal
-	Kind       StatementKind `json:"kind"`
-	ReceivedAt Instant       `json:"receivedAt"`
+	Kind StatementKind `json:"kind"`
+
+	// MailedTo The e-mail address to which the gateway mails it, masked. Absent if the gateway sends no mail: have the person print or save it.
+	//
+	// Example: a•••@example.org
+	MailedTo   *Words  `json:"mailedTo,omitempty"`
+	ReceivedAt Instant `json:"receivedAt"`
 
 	// State `stated`: not confirmed, and deleted after a day. `received`: confirmed; the club has it.
 	//
@@ -3569,9 +3574,14 @@ type Registration struct {
 	// ClubName The club of every item, as it was called at the start.
 	//
 	// Example: Lumen Fitness République
-	ClubName  *Words   `json:"clubName,omitempty"`
-	Contact   *Contact `json:"contact,omitempty"`
-	ExpiresAt Instant  `json:"expiresAt"`
+	ClubName *Words `json:"clubName,omitempty"`
+
+	// Confirmation What becomes of the confirmation of the contract, of a completed registration. Absent before, and if an outage has lost what it would say.
+	//
+	// Example: {"mailedTo":["a•••@example.org"]}
+	Confirmation *SentConfirmation `json:"confirmation,omitempty"`
+	Contact      *Contact          `json:"contact,omitempty"`
+	ExpiresAt    Instant           `json:"expiresAt"`
 
 	// Final The registration can no longer change. `with_staff` is not final, because staff can still complete it.
 	Final bool `json:"final"`
@@ -3877,6 +3887,16 @@ type ScheduleRule = string
 
 // ScheduleRules Why a value is not exact; absent if it is exact.
 type ScheduleRules = []ScheduleRule
+
+// SentConfirmation What becomes of the confirmation of the contract, of a completed registration. Absent before, and if an outage has lost what it would say.
+//
+// Example: {"mailedTo":["a•••@example.org"]}
+type SentConfirmation struct {
+	// MailedTo The e-mail addresses to which the gateway mails it, masked: the buyer's, and the guardian's. Empty if none is known here:
+	// then it goes to the address that the club has, if it has one. Absent if the gateway sends no mail: have the buyer print or
+	// save it.
+	MailedTo *[]Words `json:"mailedTo,omitempty"`
+}
 
 // Signature defines model for Signature.
 type Signature struct {

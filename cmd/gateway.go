@@ -66,18 +66,19 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	cfg.addBackground(built, seen.traces, log)
 	built.ready = cfg.ready(built.clients, built.payments.Halted)
 	seen.metrics.RegisterCollector(ops.CollectorConfig{
-		Payments:    built.payments,
-		Background:  built.background,
-		Statements:  built.statements,
-		Catalogue:   built.catalogue,
-		SMS:         built.smsBudget,
-		Club:        built.clients.club,
-		ClientToken: cfg.ClubToken,
-		Redis:       built.clients.redis,
-		Ready:       built.ready,
-		Traces:      seen.traces,
-		Now:         time.Now,
-		After:       time.After,
+		Payments:      built.payments,
+		Background:    built.background,
+		Statements:    built.statements,
+		Registrations: built.registrations,
+		Catalogue:     built.catalogue,
+		SMS:           built.smsBudget,
+		Club:          built.clients.club,
+		ClientToken:   cfg.ClubToken,
+		Redis:         built.clients.redis,
+		Ready:         built.ready,
+		Traces:        seen.traces,
+		Now:           time.Now,
+		After:         time.After,
 	})
 	if composed.public, err = cfg.newPublic(built, seen, stopping, panel, log); err != nil {
 		return composed, err
@@ -127,10 +128,6 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		Log:    log,
 	})
 	built.smsBudget = cfg.newSMSBudget(built.store, log)
-	sendMail := built.queue.SendMail
-	if built.clients.mail == nil { // then no address is read for one
-		sendMail = nil
-	}
 	built.registrations = registration.New(registration.Config{
 		Store:         built.store,
 		Club:          built.clients.club,
@@ -146,7 +143,7 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		Publish: func(ctx context.Context, name string, object map[string]club.IRI) error {
 			return built.background.Events.Publish(ctx, name, object)
 		},
-		SendMail:   sendMail,
+		SendMail:   built.sendMail(),
 		ProofsKept: cfg.ProofsKept,
 		Events: registration.OwnEvents{
 			IsDue: func(ctx context.Context, name, subject string) (bool, error) {
@@ -163,6 +160,14 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 	})
 }
 
+// sendMail has a mail sent; nil without a mail server: then no address is read for one.
+func (built *services) sendMail() func(context.Context, flows.Mail) error {
+	if built.clients.mail == nil {
+		return nil
+	}
+	return built.queue.SendMail
+}
+
 // addBackground adds what runs without a request, and the events in and out. It needs what
 // addPayments and addJourneys add.
 func (cfg Config) addBackground(built *services, traces trace.TracerProvider, log *slog.Logger) {
@@ -172,7 +177,7 @@ func (cfg Config) addBackground(built *services, traces trace.TracerProvider, lo
 		Contacts:  built.registrations.Contacts,
 		Keys:      built.keys,
 		Kept:      cfg.ProofsKept,
-		SendMail:  built.queue.SendMail,
+		SendMail:  built.sendMail(),
 		Publish: func(ctx context.Context, event flows.OwnEvent) error {
 			return built.background.Relay.Publish(ctx, event)
 		},

@@ -21,7 +21,8 @@ type Confirmation struct {
 	ClubID           string    `json:"clubId"`
 	Contact          club.IRI  `json:"contact,omitempty"`
 	ContactNumber    string    `json:"contactNumber,omitempty"`
-	Email            string    `json:"email,omitempty"`   // that the visitor entered; to find it after a change of keys
+	Email            string    `json:"email,omitempty"` // that the visitor entered; to find it after a change of keys, and to mail it
+	GuardianEmail    string    `json:"guardianEmail,omitempty"`
 	PersonPseudonyms []string  `json:"persons,omitempty"` // of e-mail, phone and name, under the key of the signup; to find it
 	At               time.Time `json:"at"`                // when the contract was concluded
 	Amount           int64     `json:"amount"`            // paid then; minor units

@@ -42,16 +42,24 @@ type Masked struct {
 
 // Masked returns the details masked.
 func (p Person) Masked() Masked {
-	name, domain, _ := strings.Cut(p.Email, "@")
 	year, _, _ := strings.Cut(p.BirthDate, "-")
 	return Masked{
 		FamilyName: mask(p.FamilyName),
 		BirthYear:  year,
-		Email:      mask(name) + "@" + domain,
+		Email:      MaskEmail(p.Email),
 		Street:     mask(p.Street),
 		PostalCode: mask(p.PostalCode),
 		City:       mask(p.City),
 	}
+}
+
+// MaskEmail leaves the first character of an e-mail address, and its domain. Empty for none.
+func MaskEmail(address string) string {
+	if address == "" {
+		return ""
+	}
+	name, domain, _ := strings.Cut(address, "@")
+	return mask(name) + "@" + domain
 }
 
 // mask leaves the first character of a text that has more of them.

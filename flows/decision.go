@@ -79,6 +79,8 @@ const (
 	AuditStatementDone      AuditAction = "statement-done"
 	AuditCancelled          AuditAction = "cancelled"     // an online cancellation in doubt
 	AuditNotCancelled       AuditAction = "not-cancelled" // likewise
+	AuditSendConfirmation   AuditAction = "send-confirmation"
+	AuditConfirmationDone   AuditAction = "confirmation-done"
 )
 
 // AuditEntry is one line of the audit stream. It holds no personal data and no free text.
@@ -90,4 +92,6 @@ type AuditEntry struct {
 	From      PaymentState
 	To        PaymentState
 	Statement string // the id of the statement that the action is about; empty: none
+
+	Registration string // whose confirmation the action is about; empty: none
 }

@@ -205,6 +205,8 @@ type Contact struct {
 	OwnMobile string `json:"ownMobile,omitempty"`
 	// Entered is the e-mail address that the visitor entered, to which the confirmation goes.
 	Entered string `json:"entered,omitempty"`
+	// Mailbox is the contact's e-mail address in the club system, masked. Empty: it has none.
+	Mailbox string `json:"mailbox,omitempty"`
 	// Email is the e-mail address that the visitor entered, while the contact lacks it. Empty: it has its address.
 	Email string `json:"email,omitempty"`
 	// EmailInUse: the club system refused the address, because another contact has it. The visitor does not learn that, and has not
@@ -250,6 +252,7 @@ func ContactOf(contact club.Contact) *Contact {
 		Status:       contact.Status,
 		GivenName:    contact.GivenName,
 		MobileEnding: twoDigits.FindString(contact.Mobile),
+		Mailbox:      MaskEmail(contact.Email),
 	}
 }
 
@@ -278,6 +281,24 @@ type View struct {
 	Stale       bool        // the cart could not be read again
 	Actions     []string    // possible now, most useful first
 	Methods     []Method    // with the action pay: those that can settle the cart
+	Mails       bool        // confirmations are mailed
+}
+
+// MailedTo returns the e-mail addresses to which the confirmation goes, masked: those that the visitor entered, or that the club has of a
+// buyer who proved to be its contact.
+func (r *Registration) MailedTo() []string {
+	to := []string{}
+	switch contact := r.Contact; {
+	case contact == nil:
+	case contact.Entered != "":
+		to = append(to, MaskEmail(contact.Entered))
+	case contact.Mailbox != "" && !contact.Merged:
+		to = append(to, contact.Mailbox)
+	}
+	if other := r.Guardian.Email; other != "" && (r.Contact == nil || other != r.Contact.Entered) {
+		to = append(to, MaskEmail(other))
+	}
+	return to
 }
 
 // State is the coarse word for the step.

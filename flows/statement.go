@@ -77,6 +77,8 @@ type Statement struct {
 	Deadline        time.Time `json:"deadline,omitzero"` // when the club must have acted
 	// Notified is the latest state of which the person and the subscribers to events were notified; empty: of none.
 	Notified StatementState `json:"notified,omitempty"`
+	// Counted reports that the acknowledgement was counted for its address, so that a repetition is not.
+	Counted bool `json:"counted,omitzero"`
 	// Unmailed reports that the acknowledgement was not mailed, because its address had too many in a day.
 	Unmailed bool `json:"unmailed,omitzero"`
 	// Searched reports whether Contracts was filled.

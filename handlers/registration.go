@@ -286,6 +286,12 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 			GivenName: singleLine(g.GivenName), FamilyName: singleLine(g.FamilyName), Relation: api.GuardianRelation(g.Relation),
 		}
 	}
+	if view.Phase == flows.Completed && !view.Rebuilt {
+		out.Confirmation = &api.SentConfirmation{}
+		if view.Mails {
+			out.Confirmation.MailedTo = new(view.MailedTo())
+		}
+	}
 	if view.Mandate != nil {
 		terms := s.cfg.Registrations.MandateTerms(view.Registration, textsOf(ctx).Tag)
 		out.Mandate = new(mandateOf(view.Mandate, terms, view.At))

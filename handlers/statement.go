@@ -123,7 +123,8 @@ func (s *Server) confirm(ctx context.Context, kind flows.StatementKind, secret s
 		return api.Acknowledgement{}, err
 	}
 	return api.Acknowledgement{Id: secret, Kind: api.StatementKind(statement.Kind), State: api.StatementReceived,
-		ReceivedAt: flows.Instant(statement.ReceivedAt), Text: statement.Text, EndDate: optional(statement.AcknowledgedEnd)}, nil
+		ReceivedAt: flows.Instant(statement.ReceivedAt), Text: statement.Text, EndDate: optional(statement.AcknowledgedEnd),
+		MailedTo: optional(s.cfg.Statements.MailedTo(statement))}, nil
 }
 
 // isStatement reports whether the responses of an operation are statements, which are replayed as they were.

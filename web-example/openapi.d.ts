@@ -1919,11 +1919,28 @@ export interface components {
             order?: components["schemas"]["Order"];
             mandate?: components["schemas"]["Mandate"];
             payment?: components["schemas"]["Payment"];
+            confirmation?: components["schemas"]["SentConfirmation"];
             /** @description The actions that are possible now. The first is the main button of the step. */
             next: components["schemas"]["Action"][];
             expiresAt: components["schemas"]["Instant"];
             /** @description The registration can be read at least until then; a payment in progress keeps it longer. Afterwards it is deleted, and `registration_not_found`. */
             forgottenAt: components["schemas"]["Instant"];
+        };
+        /**
+         * @description What becomes of the confirmation of the contract, of a completed registration. Absent before, and if an outage has lost what it would say.
+         * @example {
+         *       "mailedTo": [
+         *         "a•••@example.org"
+         *       ]
+         *     }
+         */
+        SentConfirmation: {
+            /**
+             * @description The e-mail addresses to which the gateway mails it, masked: the buyer's, and the guardian's. Empty if none is known here:
+             *     then it goes to the address that the club has, if it has one. Absent if the gateway sends no mail: have the buyer print or
+             *     save it.
+             */
+            mailedTo?: components["schemas"]["Words"][];
         };
         /**
          * @description What the buyer agrees to with the button that pays or orders (Directive 2011/83/EU, article 8(2)). Show the `essentials`
@@ -2652,6 +2669,11 @@ export interface components {
              * @description When the contract ends, where that is known.
              */
             endDate?: string;
+            /**
+             * @description The e-mail address to which the gateway mails it, masked. Absent if the gateway sends no mail: have the person print or save it.
+             * @example a•••@example.org
+             */
+            mailedTo?: components["schemas"]["Words"];
         };
         /** @description The words of the link that leads to a statement, and of the button that confirms it. The law gives them: show them as they are. */
         StatementLabels: {
@@ -3368,6 +3390,7 @@ export type Attribution = components['schemas']['Attribution'];
 export type NewItem = components['schemas']['NewItem'];
 export type Debit = components['schemas']['Debit'];
 export type Registration = components['schemas']['Registration'];
+export type SentConfirmation = components['schemas']['SentConfirmation'];
 export type Order = components['schemas']['Order'];
 export type OrderEssentials = components['schemas']['OrderEssentials'];
 export type OrderItem = components['schemas']['OrderItem'];

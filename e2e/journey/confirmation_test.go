@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/mail/sink"
 )
 
 // TestConfirmation: a registration has no confirmation before it is completed. Then its holder gets the same bytes every time, as JSON and
@@ -62,6 +64,49 @@ func TestConfirmation(t *testing.T) {
 			client.Do("GET", path, nil).Problem(api.RegistrationNotFound)
 			client.Token = ""
 			client.Do("GET", path, nil).Problem(api.TokenRequired)
+		})
+	}
+}
+
+// TestWhereMailed: the registration and an acknowledgement say whether they are mailed and to which address, masked. It is the address
+// that the visitor entered, or that the club has of a member.
+func TestWhereMailed(t *testing.T) {
+	t.Parallel()
+	env := frontdesktest.NewEnv(t)
+	for name, environment := range map[string][]string{
+		"with a mail server":    frontdesktest.NewMailServer(t, sink.Config{}).Environment(),
+		"without a mail server": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, client := env.Gateway(t, environment...)
+			expect := func(what string, mailedTo *[]string, want ...string) {
+				t.Helper()
+				if sent := mailedTo != nil; sent != (environment != nil) || sent && !slices.Equal(*mailedTo, want) {
+					t.Errorf("%s goes to %v", what, mailedTo)
+				}
+			}
+			registration := client.Register()
+			if registration.Confirmation != nil {
+				t.Errorf("before the payment, it has %+v", registration.Confirmation)
+			}
+			client.Confirm(client.Pay(registration.Id), frontdesktest.ApprovedCard)
+			expect("a visitor's confirmation", client.Await(registration.Id, api.Completed).Confirmation.MailedTo, "a•••@example.com")
+
+			member, at := client.As("customer"), "11"
+			registration = member.RegisterWith(at, nil, api.NewItem{OfferId: client.CardOffer(at).Id, StartDate: new(frontdesktest.Day(1))})
+			member.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).
+				Into(http.StatusCreated, nil)
+			expect("a member's confirmation", member.Await(registration.Id, api.Completed).Confirmation.MailedTo, "c•••@example.com")
+
+			var statement api.Statement
+			client.Do("POST", "/v1/withdrawals", `{"name": "Ada", "email": "ada@example.com"}`, frontdesktest.Key("")).
+				Into(http.StatusCreated, &statement)
+			var acknowledgement api.Acknowledgement
+			client.Do("POST", "/v1/withdrawals/"+statement.Id+"/confirm", nil).Into(http.StatusOK, &acknowledgement)
+			if to := frontdesktest.Value(acknowledgement.MailedTo); (to == "a•••@example.com") != (environment != nil) {
+				t.Errorf("the acknowledgement goes to %q", to)
+			}
 		})
 	}
 }

@@ -64,6 +64,9 @@ func TestGuardian(t *testing.T) {
 	client.Do("POST", path+"/mandate/signature", api.Signature{Code: sent[0].Code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	client.Confirm(client.Pay(registration.Id), frontdesktest.ApprovedCard)
 	done := client.Await(registration.Id, api.Completed)
+	if to := frontdesktest.Value(done.Confirmation.MailedTo); !slices.Equal(to, []string{"a•••@example.com", "a•••@example.com"}) {
+		t.Errorf("the confirmation goes to %v", to)
+	}
 	var confirmation api.Confirmation
 	client.Do("GET", confirmationOf(done.Id), nil).Into(http.StatusOK, &confirmation)
 	if frontdesktest.Value(confirmation.Guardian) != party || frontdesktest.Value(confirmation.Buyer.GivenName) != "Lou" ||

@@ -6,8 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/mail/sink"
 )
 
@@ -66,12 +69,12 @@ func TestConfirmationsSurviveKill(t *testing.T) {
 		if published["sha256"] != document["sha256"] || document["sha256"] == nil {
 			t.Errorf("of %s, %v is published", id, published)
 		}
-		kept := mustCommand(t, next.OpsAddress(), "confirmation", id, "--html")
+		kept := mustCommand(t, next.OpsAddress(), "confirmation", "show", id, "--html")
 		if sameLines(kept) != sameLines(string(page.Body)) {
 			t.Errorf("operators get %s", kept)
 		}
 	}
-	said, ok := command(t, next.OpsAddress(), "confirmation", "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11")
+	said, ok := command(t, next.OpsAddress(), "confirmation", "show", "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11")
 	if ok || !strings.Contains(said, "no confirmation") {
 		t.Errorf("without one: %s", said)
 	}
@@ -96,5 +99,72 @@ func TestLostConfirmation(t *testing.T) {
 	client.Await(registration.Id, api.Completed)
 	if problem := client.Do("GET", path, nil).Problem(api.NoConfirmation); problem.Status != http.StatusConflict || problem.Detail == nil {
 		t.Errorf("%+v", problem)
+	}
+}
+
+// TestUnmailedConfirmation: operators see the confirmations that were not mailed, because the club system does not give the member's
+// e-mail address or has none. They mail them, or record that the buyer has them on paper.
+func TestUnmailedConfirmation(t *testing.T) {
+	t.Parallel()
+	env, server := frontdesktest.NewEnv(t), frontdesktest.NewMailServer(t, sink.Config{})
+	gateway, client := env.Gateway(t, server.Environment()...)
+	records := frontdesktest.RedisClient(t, env.Redis)
+	at := gateway.OpsAddress()
+	expectAll(t, mustCommand(t, at, "confirmation", "list"), "Every confirmation was mailed.")
+	contacts := clubsim.FaultMatch{Method: http.MethodGet, Path: "/contacts/*"}
+	unread := clubsim.Fault{Match: contacts, Kind: "error_before", Status: http.StatusInternalServerError}
+	gone := clubsim.Fault{Match: contacts, Kind: "error_before", Status: http.StatusNotFound}
+	unmailed := func() string {
+		t.Helper()
+		env.SetFaults(t)
+		member, club := client.As("customer"), "11"
+		registration := member.RegisterWith(club, nil,
+			api.NewItem{OfferId: client.CardOffer(club).Id, StartDate: new(frontdesktest.Day(1))})
+		payment := member.Pay(registration.Id)
+		env.SetFaults(t, unread)
+		member.Confirm(payment, frontdesktest.ApprovedCard)
+		frontdesktest.Eventually(t, "it is to be mailed", func() bool {
+			return records.ZScore(t.Context(), "fd:unmailed", registration.Id).Err() == nil
+		})
+		if said := mustCommand(t, at, "confirmation", "list"); strings.Contains(said, registration.Id) {
+			t.Errorf("at once, it counts as not mailed:\n%s", said)
+		}
+		frontdesktest.Must(t, records.ZAddXX(t.Context(), "fd:unmailed", redis.Z{Score: 1, Member: registration.Id}).Err())
+		expectAll(t, mustCommand(t, at, "confirmation", "list"), registration.Id, "none entered", "11-")
+		return registration.Id
+	}
+	first := unmailed()
+	if said, ok := command(t, at, "confirmation", "send", first); ok || !strings.Contains(said, "could not be read") {
+		t.Errorf("while the contact cannot be read: %s", said)
+	}
+	env.SetFaults(t, gone)
+	if said, ok := command(t, at, "confirmation", "send", first); ok || !strings.Contains(said, "show "+first+" --html") {
+		t.Errorf("without an address: %s", said)
+	}
+	frontdesktest.Eventually(t, "metrics count it", func() bool {
+		return strings.Contains(string(client.Do("GET", "http://"+at+"/metrics", nil).Body), "frontdesk_confirmations_unmailed 1")
+	})
+	env.SetFaults(t)
+	expectAll(t, mustCommand(t, at, "confirmation", "send", first), "frontdesk mail show confirmation-"+first)
+	frontdesktest.Eventually(t, "it is mailed", func() bool { return len(server.Taken()) == 1 })
+	page := mustCommand(t, at, "confirmation", "show", first, "--html")
+	if mail := server.Taken()[0]; sameLines(mail.HTML) != sameLines(page) || len(mail.Attachments) == 0 {
+		t.Errorf("to %s, with %d documents: %s", mail.To, len(mail.Attachments), mail.Text)
+	}
+	expectAll(t, mustCommand(t, at, "confirmation", "list"), "Every confirmation was mailed.")
+
+	second := unmailed()
+	expectAll(t, mustCommand(t, at, "confirmation", "done", second), "not listed any more")
+	expectAll(t, mustCommand(t, at, "confirmation", "list"), "Every confirmation was mailed.")
+	if said, ok := command(t, at, "confirmation", "done", second); ok || !strings.Contains(said, "not among those") {
+		t.Errorf("again: %s", said)
+	}
+	for _, entry := range records.XRange(t.Context(), "fd:audit", "-", "+").Val() {
+		if entry.Values["registration"] != first && entry.Values["registration"] != second || entry.Values["by"] == "" {
+			t.Errorf("the audit stream has %v", entry.Values)
+		}
+	}
+	if len(server.Taken()) != 1 {
+		t.Errorf("%d mails were sent", len(server.Taken()))
 	}
 }

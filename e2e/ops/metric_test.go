@@ -90,6 +90,7 @@ func TestEveryMetricMoves(t *testing.T) {
 	refused := func() { sendMail(t, env.Redis, frontdesktest.DemoSealKey, "confirmation:1") }
 	env.expectMoves("a mail that is refused", refused, "frontdesk_mails", "state", "retrying")
 	env.expectMoves("", nil, "frontdesk_mail_oldest_age_seconds")
+	env.expectMoves("a confirmation that was not mailed", env.leaveUnmailed, "frontdesk_confirmations_unmailed")
 	env.expectMoves("a withdrawal", func() { declare(env.c, "withdrawal", `{"name":"Ada","email":"ada@example.com"}`) },
 		"frontdesk_statements_open")
 	env.expectMoves("", nil, "frontdesk_statement_oldest_age_seconds")
@@ -116,6 +117,13 @@ func TestEveryMetricMoves(t *testing.T) {
 	env.expectMoves("a Redis that is gone", func() { frontdesktest.StopRedis(t, env.Redis) }, "frontdesk_redis_up")
 	env.expectConstants()
 	env.expectDocumented()
+}
+
+// leaveUnmailed lists a confirmation as not mailed since long ago.
+func (m *metricEnv) leaveUnmailed() {
+	m.t.Helper()
+	entry := redis.Z{Member: "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11", Score: 1}
+	frontdesktest.Must(m.t, m.client.ZAdd(m.t.Context(), "fd:unmailed", entry).Err())
 }
 
 // passDeadlines makes the deadlines of all statements pass.

@@ -156,6 +156,9 @@ func (g *siteVisitor) settled(method string) {
 	if how := g.Attribute(`[data-settled]`, "data-settled"); how != method {
 		g.t.Errorf("settled as %q, in:\n%s", how, g.Text())
 	}
+	if n := g.Attribute(`[data-mailed]`, "data-mailed"); n != "1" || !strings.Contains(g.TextOf(`[data-mailed]`), "•••@") {
+		g.t.Errorf("the confirmation goes to %q", g.TextOf(`[data-mailed]`))
+	}
 }
 
 // invited returns the link that the club's staff make for a contact.

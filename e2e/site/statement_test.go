@@ -94,6 +94,7 @@ func TestWithdrawOnThePhone(t *testing.T) {
 	visitor.Click(`[data-confirm-statement]`)
 	visitor.WaitVisible(`[data-received="withdrawal"]`)
 	expectParts(t, visitor.TextOf(`[data-acknowledgement]`), "We received it on", "Ada Martin", "11-001008", "14 days")
+	expectParts(t, visitor.TextOf(`[data-mailed]`), "a•••@example.com")
 	visitor.WaitVisible(`[data-print]`)
 	visitor.Await("the heading has the focus", `document.activeElement.matches("[data-heading]")`)
 	visitor.Screenshot("withdrawal-received")

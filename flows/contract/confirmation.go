@@ -133,6 +133,7 @@ func Confirm(r *flows.Registration, p *flows.Payment, club catalogue.Details) (*
 		Language:         r.Ordered.Language,
 		Title:            page.Title,
 		Attached:         p.Agreements,
+		GuardianEmail:    r.Guardian.Email,
 	}
 	if r.Contact != nil {
 		confirmation.Contact, confirmation.Email = r.Contact.IRI, r.Contact.Entered

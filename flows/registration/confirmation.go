@@ -6,7 +6,6 @@ import (
 	"errors"
 	"mime"
 	"slices"
-	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/contract"
@@ -21,7 +20,7 @@ func (s *Service) Complete(ctx context.Context, recorded *flows.Payment) error {
 	registration, payment, err := s.cfg.Store.Registration(ctx, recorded.Registration)
 	switch {
 	case errors.Is(err, flows.ErrNotFound):
-		return nil // it has expired
+		return s.mailExpired(ctx, recorded.Registration)
 	case err != nil:
 		return flows.StorageFailed(err)
 	case registration.Erased, registration.Phase(payment, s.cfg.Now()) != flows.Completed:
@@ -31,79 +30,91 @@ func (s *Service) Complete(ctx context.Context, recorded *flows.Payment) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.mailConfirmation(ctx, registration, confirmation),
+	return errors.Join(s.mailConfirmation(ctx, confirmation, registration.HasContract),
 		s.announceCompleted(ctx, registration, payment, confirmation))
 }
 
-// keepMailed is how long it is known that a confirmation was mailed: longer than anything calls Complete again.
-const keepMailed = 7 * 24 * time.Hour
-
-// mailConfirmation has the confirmation mailed to the buyer, with the documents that they agreed to: once, or again as the same mail if
-// the gateway dies before it notes that; and to the guardian. A contact without an address gets none.
-func (s *Service) mailConfirmation(ctx context.Context, r *flows.Registration, confirmation *flows.Confirmation) error {
-	if s.cfg.SendMail == nil || confirmation == nil || r.Contact == nil {
+// mailExpired has the confirmation mailed of a registration that has expired, if there is one.
+func (s *Service) mailExpired(ctx context.Context, id string) error {
+	kept, err := s.cfg.Store.Confirmation(ctx, id)
+	switch {
+	case errors.Is(err, flows.ErrNotFound):
 		return nil
-	}
-	id := "confirmation-" + r.ID
-	if mailed, err := s.cfg.Store.Happened(ctx, id); err != nil || mailed {
+	case err != nil:
 		return flows.StorageFailed(err)
 	}
-	to, err := s.addressOf(ctx, r)
-	if err != nil {
-		return err
+	return s.mailConfirmation(ctx, kept, false)
+}
+
+// mailConfirmation has the confirmation mailed once, or again as the same mail if the gateway dies before it notes that. Without an
+// address it stays noted as unmailed: operators see it. nil is none.
+func (s *Service) mailConfirmation(ctx context.Context, confirmation *flows.Confirmation, hasContract bool) error {
+	if s.cfg.SendMail == nil || confirmation == nil {
+		return nil
 	}
-	addresses := slices.Compact(slices.DeleteFunc([]string{to, r.Guardian.Email}, func(to string) bool { return to == "" }))
-	if len(addresses) == 0 {
-		s.cfg.Log.WarnContext(ctx, "confirmation not mailed: the contact has no e-mail address", "registration", r.ID)
-	} else if err := s.sendConfirmation(ctx, r, confirmation, id, addresses); err != nil {
-		return err
+	if due, err := s.cfg.Store.AwaitsMail(ctx, confirmation.Registration); err != nil || !due {
+		return flows.StorageFailed(err)
 	}
-	_, err = s.cfg.Store.Once(ctx, id, keepMailed)
+	sent, err := s.sendConfirmation(ctx, confirmation, hasContract)
+	switch {
+	case err != nil:
+		return err
+	case len(sent) == 0:
+		s.cfg.Log.WarnContext(ctx, "confirmation not mailed: the contact has no e-mail address", "registration", confirmation.Registration)
+		return nil
+	}
+	_, err = s.cfg.Store.EndMail(ctx, confirmation.Registration)
 	return flows.StorageFailed(err)
 }
 
-// sendConfirmation has one mail for each address sent; id is that of the first.
-func (s *Service) sendConfirmation(
-	ctx context.Context, r *flows.Registration, confirmation *flows.Confirmation, id string, addresses []string,
-) error {
+// sendConfirmation has the confirmation mailed to the buyer, and to the guardian, with the documents that they agreed to. It returns the
+// mails' ids: none without an address.
+func (s *Service) sendConfirmation(ctx context.Context, confirmation *flows.Confirmation, hasContract bool) (sent []string, err error) {
+	own, err := s.addressOf(ctx, confirmation)
+	if err != nil {
+		return nil, err
+	}
 	attachments, err := s.agreedDocuments(ctx, confirmation)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i, to := range addresses {
-		mail := flows.Mail{
-			ID:           id,
-			Organisation: r.ClientToken,
-			To:           to,
-			Language:     confirmation.Language,
-			Subject:      confirmation.Title,
-			Text:         confirmation.Text,
-			HTML:         confirmation.HTML,
-			Attachments:  attachments,
+	mail := flows.Mail{
+		ID:           "confirmation-" + confirmation.Registration,
+		Organisation: confirmation.ClientToken,
+		Language:     confirmation.Language,
+		Subject:      confirmation.Title,
+		Text:         confirmation.Text,
+		HTML:         confirmation.HTML,
+		Attachments:  attachments,
+	}
+	if hasContract {
+		mail.ContractOf = confirmation.Registration
+	}
+	for _, mail.To = range slices.Compact([]string{own, confirmation.GuardianEmail}) {
+		if mail.To == "" {
+			continue
 		}
-		if r.HasContract {
-			mail.ContractOf = r.ID
-		}
-		if i > 0 {
+		if len(sent) > 0 {
 			mail.ID += "-guardian"
 		}
 		if err := s.cfg.SendMail(ctx, mail); err != nil {
-			return err
+			return sent, err
 		}
+		sent = append(sent, mail.ID)
 	}
-	return nil
+	return sent, nil
 }
 
-// addressOf returns the e-mail address of a registration's buyer: what the visitor entered, or a known contact's.
-func (s *Service) addressOf(ctx context.Context, r *flows.Registration) (string, error) {
-	if r.Contact.Entered != "" {
-		return r.Contact.Entered, nil
+// addressOf returns the e-mail address of a confirmation's buyer: what the visitor entered, or a known contact's. Empty without one.
+func (s *Service) addressOf(ctx context.Context, confirmation *flows.Confirmation) (string, error) {
+	if confirmation.Email != "" || confirmation.Contact == "" {
+		return confirmation.Email, nil
 	}
-	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	at, err := s.cfg.Catalogue.Club(ctx, confirmation.ClientToken, confirmation.ClubID)
 	if err != nil {
 		return "", err
 	}
-	contact, err := s.cfg.readContact(ctx, at.Scope, r.Contact.IRI)
+	contact, err := s.cfg.readContact(ctx, at.Scope, confirmation.Contact)
 	if errors.Is(err, club.ErrNotFound) { // it was anonymised or deleted since
 		return "", nil
 	}
@@ -167,6 +178,11 @@ func (s *Service) confirmation(ctx context.Context, r *flows.Registration, p *fl
 	made, err := contract.Confirm(r, p, s.cfg.Catalogue.Details(r.ClubID))
 	if err != nil {
 		return nil, &flows.Error{Code: flows.Internal, Err: err}
+	}
+	if s.cfg.SendMail != nil { // before it is stored, so that none is forgotten
+		if err := s.cfg.Store.AwaitMail(ctx, r.ID, made.At); err != nil {
+			return nil, flows.StorageFailed(err)
+		}
 	}
 	kept, err = s.cfg.Store.SaveConfirmation(ctx, made, s.cfg.ProofsKept)
 	return kept, flows.StorageFailed(err)

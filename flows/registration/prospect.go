@@ -171,6 +171,7 @@ func (s *Service) takeOver(ctx context.Context, registration *flows.Registration
 	}
 	entered := registration.Contact
 	registration.Contact = flows.ContactOf(contact)
+	registration.Contact.Entered = entered.Entered
 	if contact.Email == "" {
 		registration.Contact.KeepEmail(entered)
 	}

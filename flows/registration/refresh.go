@@ -121,6 +121,7 @@ func (s *Service) rereadContact(ctx context.Context, registration *flows.Registr
 		return flows.ClubFailed(err, flows.DetailContactUnread)
 	}
 	next := flows.ContactOf(contact)
+	next.Entered = registration.Contact.Entered
 	if registration.Identified() {
 		statistics, err := s.cfg.Club.GetAccountStatistics(ctx, at.Scope, owner)
 		if err != nil {

@@ -294,7 +294,9 @@ func (s *Service) save(ctx context.Context, r *flows.Registration) error {
 }
 
 func (s *Service) view(r *flows.Registration, p *flows.Payment) flows.View {
-	return r.View(p, s.cfg.Now())
+	view := r.View(p, s.cfg.Now())
+	view.Mails = s.cfg.SendMail != nil
+	return view
 }
 
 func (s *Service) change(ctx context.Context, id, token string, edit func(*flows.Registration, catalogue.Club) error) (flows.View, error) {

@@ -101,7 +101,7 @@ func (s *Service) notifyReceived(ctx context.Context, statement *flows.Statement
 
 // notifyEnd tells the person when the contract ends, which the acknowledgement left open.
 func (s *Service) notifyEnd(ctx context.Context, statement *flows.Statement) error {
-	if statement.Kind != flows.Cancellation || statement.EndDate == "" {
+	if s.cfg.SendMail == nil || statement.Kind != flows.Cancellation || statement.EndDate == "" {
 		return nil
 	}
 	write := writeIn(text.Match(statement.Declared.Language))

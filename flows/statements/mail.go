@@ -14,13 +14,30 @@ import (
 // limited by it, because no person may be kept from a withdrawal.
 var receipts = store.Rate{Requests: 10, Period: 24 * time.Hour}
 
+// MailedTo returns the e-mail address to which the acknowledgement of a statement goes, masked; empty if no mail is sent.
+func (s *Service) MailedTo(statement *flows.Statement) string {
+	if s.cfg.SendMail == nil {
+		return ""
+	}
+	return flows.MaskEmail(statement.Declared.Email)
+}
+
 // mailReceipt mails the acknowledgement, unless its address has had too many: operators see that.
 func (s *Service) mailReceipt(ctx context.Context, statement *flows.Statement) error {
-	taken, err := s.cfg.Store.TakeRequest(ctx, "acknowledgements", statement.ClientToken+" "+mailbox(statement.Declared.Email), receipts)
-	if err != nil {
-		return err
+	if s.cfg.SendMail == nil {
+		return nil
 	}
-	if statement.Unmailed = !taken.Allowed; statement.Unmailed {
+	if !statement.Counted {
+		taken, err := s.cfg.Store.TakeRequest(ctx, "acknowledgements", statement.ClientToken+" "+mailbox(statement.Declared.Email), receipts)
+		if err != nil {
+			return err
+		}
+		statement.Counted, statement.Unmailed = true, !taken.Allowed
+		if err := s.save(ctx, statement, s.cfg.Now(), s.cfg.Now().Add(followLease)); err != nil {
+			return err
+		}
+	}
+	if statement.Unmailed {
 		s.cfg.Log.WarnContext(ctx, "acknowledgement not mailed: its address had too many in a day", "statement", statement.ID)
 		return nil
 	}

@@ -35,7 +35,7 @@ type Config struct {
 	Contacts  *registration.Contacts // reads the contacts that the club's own login identifies
 	Keys      *keyring.Keyring       // make the pseudonyms by which contracts are found
 	Kept      time.Duration          // how long a received statement is kept after its receipt
-	// SendMail sends a mail, at least once.
+	// SendMail sends a mail, at least once; nil: none is sent.
 	SendMail func(ctx context.Context, mail flows.Mail) error
 	// Publish sends an event to its subscribers, at least once.
 	Publish func(ctx context.Context, event flows.OwnEvent) error

@@ -141,6 +141,28 @@ func TestFloodOfStatements(t *testing.T) {
 	}
 }
 
+// TestRepeatedMailCountsOnce: an acknowledgement that had to be tried more often than an address may have mails is mailed in the end, and
+// leaves the address the rest of them.
+func TestRepeatedMailCountsOnce(t *testing.T) {
+	t.Parallel()
+	world := flowstest.NewWorld(t)
+	d := newDesk(world, flowstest.NewKeyring(t, "one"))
+	d.confirm(flows.Withdrawal, d.state(flows.Withdrawal, "ada@example.com"))
+	d.fails = errors.New("the queue is full")
+	for range 12 {
+		d.followUp()
+		world.Clock.Advance(2 * time.Minute)
+	}
+	d.fails = nil
+	for range 9 {
+		d.confirm(flows.Withdrawal, d.state(flows.Withdrawal, "ada@example.com"))
+	}
+	d.followUp()
+	if len(d.mails) != 10 {
+		t.Errorf("%d mails instead of ten", len(d.mails))
+	}
+}
+
 // TestConfirmedAtTheSameTime: of several confirmations at once, all have the receipt of one.
 func TestConfirmedAtTheSameTime(t *testing.T) {
 	t.Parallel()

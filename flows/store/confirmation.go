@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -80,6 +81,37 @@ func (s *Store) ConfirmationsOf(ctx context.Context, contact club.IRI) ([]string
 // ConfirmationsBy does the same by pseudonyms of the keyring: of a person, a name or a contact's number.
 func (s *Store) ConfirmationsBy(ctx context.Context, names ...string) ([]string, error) {
 	return s.indexed(ctx, prefixed(confirmationsPrefix, names))
+}
+
+// AwaitMail notes that the confirmation of a registration is to be mailed.
+func (s *Store) AwaitMail(ctx context.Context, registration string, completed time.Time) error {
+	return s.redis.ZAdd(ctx, unmailedConfirmations, redis.Z{Score: float64(completed.UnixMilli()), Member: registration}).Err()
+}
+
+// AwaitsMail reports whether the confirmation of a registration is still to be mailed.
+func (s *Store) AwaitsMail(ctx context.Context, registration string) (bool, error) {
+	err := s.redis.ZScore(ctx, unmailedConfirmations, registration).Err()
+	if errors.Is(err, redis.Nil) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// EndMail notes that the confirmation of a registration is not to be mailed any more, and reports whether it was.
+func (s *Store) EndMail(ctx context.Context, registration string) (bool, error) {
+	removed, err := s.redis.ZRem(ctx, unmailedConfirmations, registration).Result()
+	return removed > 0, err
+}
+
+// Unmailed returns the registrations that were completed until a time and whose confirmation was not mailed, oldest first.
+func (s *Store) Unmailed(ctx context.Context, until time.Time) ([]string, error) {
+	by := redis.ZRangeArgs{Key: unmailedConfirmations, Start: "-inf", Stop: until.UnixMilli(), ByScore: true}
+	return s.redis.ZRangeArgs(ctx, by).Result()
+}
+
+// CountUnmailed counts them.
+func (s *Store) CountUnmailed(ctx context.Context, until time.Time) (int64, error) {
+	return s.redis.ZCount(ctx, unmailedConfirmations, "-inf", strconv.FormatInt(until.UnixMilli(), 10)).Result()
 }
 
 // renewConfirmation replaces a sealed confirmation.

@@ -19,7 +19,7 @@ const (
 	paymentStates = "fd:{" + openPayments + "}:states"
 	// unverifiedPayments is a sorted set of recorded payments, scored by when each is verified next, ms, on the same slot.
 	unverifiedPayments = "fd:{" + openPayments + "}:unverified"
-	// auditStream is a stream of operators' actions: at, by, what, payment, from, to, statement.
+	// auditStream is a stream of operators' actions: at, by, what, payment, from, to, statement, registration.
 	auditStream = "fd:audit"
 	// fingerprintKey says whose payments these are: a flows.Fingerprint, in plain so that no seal key is needed.
 	fingerprintKey = "fd:fingerprint"
@@ -54,6 +54,8 @@ const (
 	// confirmationsPrefix starts the key of each list of a contact's or a person's confirmations, hashed as in smsKey: sorted sets of
 	// registrations, scored by when each was completed, ms.
 	confirmationsPrefix = "fd:confirmations:"
+	// unmailedConfirmations is a sorted set of the registrations whose confirmation was not mailed yet, scored by when each was completed, ms.
+	unmailedConfirmations = "fd:unmailed"
 )
 
 // finishedPayments is a sorted set of the payments that ended in a state, scored by their end, ms.

@@ -96,5 +96,8 @@ func (s *Store) Audit(ctx context.Context, entry flows.AuditEntry) error {
 	if entry.Statement != "" {
 		values = append(values, "statement", entry.Statement)
 	}
+	if entry.Registration != "" {
+		values = append(values, "registration", entry.Registration)
+	}
 	return s.redis.XAdd(ctx, &redis.XAddArgs{Stream: auditStream, MaxLen: maxAudit, Approx: true, Values: values}).Err()
 }

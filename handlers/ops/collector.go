@@ -25,12 +25,13 @@ import (
 
 // CollectorConfig lists the sources of the gauges. Every field is required unless noted.
 type CollectorConfig struct {
-	Payments   *payment.Machine
-	Background *background.Worker
-	Statements *statements.Service
-	Catalogue  *catalogue.Catalogue
-	SMS        *registration.SMSBudget // nil: codes are not counted
-	Club       *club.Client
+	Payments      *payment.Machine
+	Background    *background.Worker
+	Statements    *statements.Service
+	Registrations *registration.Service
+	Catalogue     *catalogue.Catalogue
+	SMS           *registration.SMSBudget // nil: codes are not counted
+	Club          *club.Client
 	// ClientToken is that of the organisation whose limits of calls are shown.
 	ClientToken string
 	Redis       redis.UniversalClient
@@ -231,6 +232,11 @@ func (c *collector) read(ctx context.Context, to *metrics) error {
 		return err
 	}
 	c.relay(to, deliveries)
+	unmailed, err := c.cfg.Registrations.CountUnmailed(ctx)
+	if err != nil {
+		return err
+	}
+	to.gauge("frontdesk_confirmations_unmailed", "Confirmations of contracts that were not mailed within ten minutes.", float64(unmailed))
 	mails, err := c.cfg.Background.Mailer.Mails("")
 	if err != nil {
 		return err

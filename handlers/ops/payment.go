@@ -2,43 +2,18 @@ package ops
 
 import (
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
-	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 )
 
 func (s *Server) listPayments(r *http.Request, _ string) (any, error) {
-	query := r.URL.Query()
-	options := payment.ListOptions{State: flows.PaymentState(query.Get("state"))}
-	var err error
-	if all := query.Get("all"); all != "" {
-		if options.All, err = strconv.ParseBool(all); err != nil {
-			return nil, flows.Invalid(flows.FieldProblem{Pointer: flows.InQuery + "all", Message: "must be true or false"})
-		}
-	}
-	if options.Since, err = instantOf(query, "since"); err != nil {
+	asked, err := listingOf(r)
+	if err != nil {
 		return nil, err
 	}
-	if options.Until, err = instantOf(query, "until"); err != nil {
-		return nil, err
-	}
-	return s.cfg.Payments.List(r.Context(), options)
-}
-
-// instantOf reads an instant from the query, as the listings print it: with a space. Zero without one.
-func instantOf(query url.Values, name string) (at time.Time, err error) {
-	written := query.Get(name)
-	if written == "" {
-		return at, nil
-	}
-	if at, err = time.Parse(time.RFC3339, strings.Replace(written, " ", "T", 1)); err != nil {
-		return at, flows.Invalid(flows.FieldProblem{Pointer: flows.InQuery + name, Message: "must be a time such as 2030-01-15T18:00:00Z"})
-	}
-	return at, nil
+	return s.cfg.Payments.List(r.Context(), payment.ListOptions{State: flows.PaymentState(r.URL.Query().Get("state")),
+		All: asked.all, Since: asked.since, Until: asked.until})
 }
 
 func (s *Server) showPayment(r *http.Request, _ string) (any, error) {

@@ -2,28 +2,18 @@ package ops
 
 import (
 	"net/http"
-	"strconv"
 
 	"frontdesk/flows"
 	"frontdesk/flows/statements"
 )
 
 func (s *Server) listStatements(r *http.Request, _ string) (any, error) {
-	query := r.URL.Query()
-	options := statements.ListOptions{Kind: flows.StatementKind(query.Get("kind"))}
-	var err error
-	if all := query.Get("all"); all != "" {
-		if options.All, err = strconv.ParseBool(all); err != nil {
-			return nil, flows.Invalid(flows.FieldProblem{Pointer: flows.InQuery + "all", Message: "must be true or false"})
-		}
-	}
-	if options.Since, err = instantOf(query, "since"); err != nil {
+	asked, err := listingOf(r)
+	if err != nil {
 		return nil, err
 	}
-	if options.Until, err = instantOf(query, "until"); err != nil {
-		return nil, err
-	}
-	return s.cfg.Statements.List(r.Context(), options)
+	return s.cfg.Statements.List(r.Context(), statements.ListOptions{Kind: flows.StatementKind(r.URL.Query().Get("kind")),
+		All: asked.all, Since: asked.since, Until: asked.until})
 }
 
 func (s *Server) showStatement(r *http.Request, _ string) (any, error) {

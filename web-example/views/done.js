@@ -41,7 +41,8 @@ function welcome(registration) {
     h("div", { class: "welcome-words" },
       h("span", { class: "seal is-good" }, icon("tick")),
       heading(text.done.completed.heading),
-      h("p", { class: "lead", "data-settled": payment?.method }, welcomeWords(registration))),
+      h("p", { class: "lead", "data-settled": payment?.method }, welcomeWords(registration)),
+      registration.confirmation && h("p", { "data-mailed": registration.confirmation.mailedTo?.length ?? "none" }, mailed(registration.confirmation))),
     memberCard(registration),
     coming(cartSchedules(get())),
     h("div", { class: "panel" },
@@ -64,6 +65,15 @@ function welcome(registration) {
 function welcomeWords({ payment, message }) {
   if (payment?.dueDate) return text.done.completed.owed(money(payment.total), date(payment.dueDate));
   return textFor(text.done.completed.settled, payment?.method ?? "card") ?? message.text;
+}
+
+/**
+ * Whether the confirmation is mailed, and where.
+ * @param {NonNullable<Registration["confirmation"]>} confirmation
+ */
+function mailed({ mailedTo }) {
+  if (!mailedTo) return text.done.completed.notMailed;
+  return mailedTo.length ? text.done.completed.mailed(mailedTo) : text.done.completed.mailedByClub;
 }
 
 /** @param {Registration} registration */

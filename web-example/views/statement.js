@@ -35,7 +35,7 @@ export function show() {
   const { place, statement } = get();
   const kind = place.statement ?? "withdrawal";
   if (statement?.kind !== kind) return form(kind);
-  if (statement.received) return acknowledged(statement.received, statement.stated.statement.email);
+  if (statement.received) return acknowledged(statement.received);
   return repeated(kind, statement.stated);
 }
 
@@ -159,16 +159,13 @@ function repeated(kind, { statement: declared, endDate: online, membership }) {
       button({ class: "link", "data-correct-statement": true, onclick: correctStatement }, WORDS.change)));
 }
 
-/**
- * @param {import("../contract").Acknowledgement} received
- * @param {string} email
- */
-function acknowledged({ kind, receivedAt, text: words }, email) {
+/** @param {import("../contract").Acknowledgement} received */
+function acknowledged({ kind, receivedAt, text: words, mailedTo }) {
   const [title, ...rest] = words.split("\n\n");
   return h("div", { class: "member", "data-received": kind, "data-received-at": receivedAt },
     h("div", { class: "step-head" }, h("span", { class: "seal is-good" }, icon("tick")), heading(title)),
     h("div", { class: "panel acknowledgement", "data-acknowledgement": true }, rest.map((part) => h("p", {}, part))),
-    h("p", { class: "notice", "data-mailed": true }, icon("info"), WORDS.mailed(email)),
+    h("p", { class: "notice", "data-mailed": !!mailedTo }, icon("info"), mailedTo ? WORDS.mailed(mailedTo) : WORDS.notMailed),
     h("div", { class: "actions actions-row" },
       button({ class: "button button-quiet", "data-print": true, onclick: () => print() }, WORDS.print)));
 }
