@@ -110,16 +110,22 @@ func (e CancellationType) Valid() bool {
 
 // Defines values for CancellationWay.
 const (
-	CancellationWayOnline    CancellationWay = "online"
-	CancellationWayStatement CancellationWay = "statement"
+	CancelByStatement CancellationWay = "statement"
+	CancelDone        CancellationWay = "cancelled"
+	CancelOnline      CancellationWay = "online"
+	CancelPending     CancellationWay = "pending"
 )
 
 // Valid indicates whether the value is a known member of the CancellationWay enum.
 func (e CancellationWay) Valid() bool {
 	switch e {
-	case CancellationWayOnline:
+	case CancelByStatement:
 		return true
-	case CancellationWayStatement:
+	case CancelDone:
+		return true
+	case CancelOnline:
+		return true
+	case CancelPending:
 		return true
 	default:
 		return false
@@ -1373,7 +1379,9 @@ type BuyAgain = bool
 type CancellationType string
 
 // CancellationWay How a contact cancels a membership. `online`: the club system ends it when the contact confirms a cancellation that
-// names it. `statement`: the club answers the cancellation. Treat any other value like `statement`.
+// names it. `statement`: the club answers the cancellation. `pending`: the contact has confirmed a cancellation, and it is
+// not known yet whether the club system has ended the membership; the club looks, and says so by e-mail. `cancelled`: it ends
+// on `endDate`. Offer no cancellation of what is `pending` or `cancelled`. Treat any other value like `statement`.
 //
 // Example: online
 type CancellationWay string
@@ -2715,7 +2723,9 @@ type Me struct {
 // Membership defines model for Membership.
 type Membership struct {
 	// Cancellation How a contact cancels a membership. `online`: the club system ends it when the contact confirms a cancellation that
-	// names it. `statement`: the club answers the cancellation. Treat any other value like `statement`.
+	// names it. `statement`: the club answers the cancellation. `pending`: the contact has confirmed a cancellation, and it is
+	// not known yet whether the club system has ended the membership; the club looks, and says so by e-mail. `cancelled`: it ends
+	// on `endDate`. Offer no cancellation of what is `pending` or `cancelled`. Treat any other value like `statement`.
 	//
 	//
 	// Example: online
@@ -2724,7 +2734,7 @@ type Membership struct {
 	// EarliestEnd The earliest last day, if the contact cancels today: that of the minimum term or of the notice period, whichever is later. Absent if the notice period is not known.
 	EarliestEnd *Date `json:"earliestEnd,omitempty"`
 
-	// EndDate The last day. Absent unless the membership is cancelled already.
+	// EndDate The last day. Absent unless the membership is cancelled already; then it is also `earliestEnd`.
 	EndDate *Date `json:"endDate,omitempty"`
 
 	// Id Names the membership in a cancellation.
@@ -4082,7 +4092,7 @@ type Statement struct {
 	// Example: withdrawal
 	Kind StatementKind `json:"kind"`
 
-	// Membership The name of that membership.
+	// Membership What the membership is called that an identified contact cancels. Absent if that is not known, or if several may be meant.
 	Membership *Words `json:"membership,omitempty"`
 
 	// State `stated`: not confirmed, and deleted after a day. `received`: confirmed; the club has it.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/handlers/devtools"
+	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/mock"
 )
 
@@ -43,6 +44,8 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 	}
 	cfg.setDefaults(port, portOf(internal))
 	panel := devtools.New(devtools.Config{Now: time.Now})
+	settings := clubsim.DefaultSettings()
+	settings.OnlineCancellation = true // so that members have memberships to show, and can leave
 	started := &mockMode{
 		devtools: panel,
 		world: mock.New(mock.Config{
@@ -51,6 +54,7 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 			After:      time.After,
 			PublicURL:  cfg.PublicURL,
 			Seed:       cfg.SandboxSeed,
+			Settings:   &settings,
 			Log:        log,
 			WebhookURL: "http://127.0.0.1:" + port + "/v1/webhooks/club/" + cfg.WebhookSecret[0],
 		}),

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"encoding/json"
 	"time"
 
 	"frontdesk/upstream/club"
@@ -31,6 +32,13 @@ type OnlineCancellation struct {
 	Notice       string      `json:"notice"`         // the notice period, an ISO 8601 duration
 	ClaimedAt    time.Time   `json:"claimedAt,omitzero"`
 	Seen         string      `json:"seen,omitempty"` // what the club system responded, for operators
+	// Membership is what ends, as it was planned: in the form of flows/registration, for a club system that no longer lists it.
+	Membership json.RawMessage `json:"membership,omitempty"`
+}
+
+// Sent reports whether the club system has ended the membership, or may have.
+func (o *OnlineCancellation) Sent() bool {
+	return o != nil && (o.State == OnlineSending || o.State == OnlineInDoubt || o.State == OnlineCarriedOut)
 }
 
 // Scope is that of the club whose membership ends.

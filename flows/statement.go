@@ -52,6 +52,8 @@ type Declaration struct {
 	EndDate       string `json:"endDate,omitempty"`      // YYYY-MM-DD, of a cancellation; empty: the earliest possible day
 	Reason        string `json:"reason,omitempty"`       // of an extraordinary cancellation
 	PostalAddress string `json:"postalAddress,omitempty"`
+	// Membership is what the membership is called that an identified contact cancels; empty: it is not known.
+	Membership string `json:"membership,omitempty"`
 }
 
 // Statement is the record of what a person declared about a contract: a withdrawal or a cancellation. A confirmed one is the proof

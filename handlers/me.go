@@ -31,25 +31,21 @@ func (s *Server) GetMe(ctx context.Context, _ api.GetMeRequestObject) (api.GetMe
 
 // ListMemberships serves GET /v1/me/memberships.
 func (s *Server) ListMemberships(ctx context.Context, _ api.ListMembershipsRequestObject) (api.ListMembershipsResponseObject, error) {
-	found, err := s.cfg.Registrations.Contacts.Memberships(ctx, *callerOf(ctx).contact)
+	found, err := s.cfg.Statements.Memberships(ctx, *callerOf(ctx).contact)
 	if err != nil {
 		return nil, err
 	}
 	language := textsOf(ctx).Tag
 	return api.ListMemberships200JSONResponse{Items: each(found.Items, func(one registration.Membership) api.Membership {
-		out := api.Membership{
+		return api.Membership{
 			Id:           one.ID,
 			Name:         singleLine(found.Club.OfferName(one.OfferID, language, cmp.Or(one.Name, found.Club.Name))),
 			Since:        day(one.Since),
 			EarliestEnd:  day(one.EarliestEnd),
 			EndDate:      day(one.EndDate),
 			Remaining:    remainingOf(one.Remaining, one.Currency),
-			Cancellation: "statement",
+			Cancellation: api.CancellationWay(one.Cancellation),
 		}
-		if one.Online {
-			out.Cancellation = "online"
-		}
-		return out
 	})}, nil
 }
 

@@ -58,9 +58,9 @@ func (s *Server) state(
 		return api.Statement{}, err
 	}
 	out := api.Statement{Id: secret, Kind: api.StatementKind(stated.Kind), State: api.StatementState(stated.State),
-		Statement: declarationOf(stated)}
+		Statement: declarationOf(stated), Membership: optional(stated.Declared.Membership)}
 	if online := stated.Online; online != nil {
-		out.EndDate, out.Membership = day(online.Date), optional(singleLine(online.Name))
+		out.EndDate = day(online.Date)
 	}
 	return out, nil
 }

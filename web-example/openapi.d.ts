@@ -37,7 +37,7 @@ export type KnownStreamEndReason = "final" | "forgotten" | "draining";
 export type StreamEndReason = KnownStreamEndReason | (string & {});
 export type KnownContactStatus = "prospect" | "temp" | "customer" | "banned";
 export type ContactStatus = KnownContactStatus | (string & {});
-export type KnownCancellationWay = "online" | "statement";
+export type KnownCancellationWay = "online" | "statement" | "pending" | "cancelled";
 export type CancellationWay = KnownCancellationWay | (string & {});
 export type KnownConsentChannel = "email" | "text_message" | "postal_mail";
 export type ConsentChannel = KnownConsentChannel | (string & {});
@@ -875,7 +875,9 @@ export interface paths {
         /**
          * List the contact's memberships
          * @description Returns what the contact is subscribed to at their club: since when, when they can leave at the earliest, and what is
-         *     still debited until then. Only some installations of the club system show this; elsewhere, the list is empty.
+         *     still debited until then. A membership that is cancelled stays in the list until its last day. Only some installations of
+         *     the club system show this; elsewhere, the list is empty. In mock mode, the personas `committed`, `flexible` and `customer`
+         *     have memberships.
          */
         get: operations["listMemberships"];
         put?: never;
@@ -2246,14 +2248,16 @@ export interface components {
             since?: components["schemas"]["Date"];
             /** @description The earliest last day, if the contact cancels today: that of the minimum term or of the notice period, whichever is later. Absent if the notice period is not known. */
             earliestEnd?: components["schemas"]["Date"];
-            /** @description The last day. Absent unless the membership is cancelled already. */
+            /** @description The last day. Absent unless the membership is cancelled already; then it is also `earliestEnd`. */
             endDate?: components["schemas"]["Date"];
             remaining?: components["schemas"]["RemainingDebits"];
             cancellation: components["schemas"]["CancellationWay"];
         };
         /**
          * @description How a contact cancels a membership. `online`: the club system ends it when the contact confirms a cancellation that
-         *     names it. `statement`: the club answers the cancellation. Treat any other value like `statement`.
+         *     names it. `statement`: the club answers the cancellation. `pending`: the contact has confirmed a cancellation, and it is
+         *     not known yet whether the club system has ended the membership; the club looks, and says so by e-mail. `cancelled`: it ends
+         *     on `endDate`. Offer no cancellation of what is `pending` or `cancelled`. Treat any other value like `statement`.
          * @example online
          */
         CancellationWay: KnownCancellationWay | Later;
@@ -2654,7 +2658,7 @@ export interface components {
             statement: components["schemas"]["Declaration"];
             /** @description The last day of the membership, which the club system ends when the cancellation is confirmed. Absent if the club answers the statement instead. */
             endDate?: components["schemas"]["Date"];
-            /** @description The name of that membership. */
+            /** @description What the membership is called that an identified contact cancels. Absent if that is not known, or if several may be meant. */
             membership?: components["schemas"]["Words"];
         };
         Acknowledgement: {

@@ -710,6 +710,7 @@ export default {
     earliest: "You can leave at the earliest on",
     ends: "Cancelled, ends on",
     left: "Still debited until then",
+    pending: "You have cancelled this membership. The club checks it in its system, and tells you by email when it ends.",
     cancel: "Cancel this membership",
   },
 

@@ -710,6 +710,7 @@ export default {
     earliest: "Vous pouvez partir au plus tôt le",
     ends: "Résilié, prend fin le",
     left: "Encore prélevé jusque-là",
+    pending: "Vous avez résilié cet abonnement. Le club vérifie dans son système et vous indique par e-mail quand il prend fin.",
     cancel: "Résilier cet abonnement",
   },
 

@@ -53,6 +53,7 @@ type Options struct {
 	ContactTokens bool
 	SMS           registration.SMSBudgetConfig // no hourly budget: no guard
 	Events        registration.OwnEvents       // where own events are published
+	Clubs         *catalogue.Directory         // what the operator tells about the clubs
 }
 
 // Gateway starts a gateway; options make it differ from the others.
@@ -73,7 +74,9 @@ func (w *World) Gateway(how ...Options) *Gateway {
 	})
 	client := w.clubClient(in.Outside, cmp.Or(in.Limits, oneAttempt))
 	processor := w.processorAt("http://"+cmp.Or(in.Processor, in.Outside), in.Cards)
-	gateway.Catalogue = catalogue.New(catalogue.Config{Club: client, Shared: gateway.Store, Now: w.Clock.Now, Log: gateway.Log})
+	gateway.Catalogue = catalogue.New(catalogue.Config{
+		Club: client, Clubs: in.Clubs, Shared: gateway.Store, Now: w.Clock.Now, Log: gateway.Log,
+	})
 	gateway.Machine = payment.New(payment.Config{
 		Store:          gateway.Store,
 		Wake:           gateway.Queue.Wake,

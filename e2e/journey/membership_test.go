@@ -34,10 +34,11 @@ func TestMemberships(t *testing.T) {
 	t.Parallel()
 	client, _ := frontdesktest.NewWorld(t)
 	client.Do("GET", "/v1/me/memberships", nil).Problem(api.NotIdentified)
+	client.Control("PUT", "settings", map[string]any{"onlineCancellation": false}).Into(http.StatusOK, nil)
 	if items := memberships(client, "committed", "en"); len(items) != 0 {
 		t.Errorf("an installation without online cancellation shows %+v", items)
 	}
-	client.Control("PUT", "settings", map[string]any{"onlineCancellation": true}).Into(http.StatusOK, nil)
+	client.Control("POST", "reset", nil) // as mock mode is by default
 
 	paris, _ := time.LoadLocation("Europe/Paris")
 	today, _ := time.Parse(time.DateOnly, time.Now().In(paris).Format(time.DateOnly))

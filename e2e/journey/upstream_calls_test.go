@@ -178,7 +178,6 @@ var endpoints = map[string]struct {
 		return v.get("/v1/me")
 	}},
 	"`GET /v1/me/memberships`": {false, func(v *visitor) func() {
-		v.Control("PUT", "settings", map[string]any{"onlineCancellation": true}).Into(http.StatusOK, nil)
 		v.logInAs("committed")
 		v.get("/v1/me/memberships")()
 		return v.get("/v1/me/memberships")

@@ -291,11 +291,10 @@ func TestMyMembership(t *testing.T) {
 	}
 }
 
-// TestMyMembershipEnds: the member's page says when they can leave at the earliest, and each debit until then.
+// TestMyMembershipEnds: the member's page says when they can leave at the earliest, and each debit until then; after a cancellation, too.
 func TestMyMembershipEnds(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
-	g.c.Control("PUT", "settings", map[string]bool{"onlineCancellation": true}).Into(http.StatusOK, nil)
 	var list api.MembershipList
 	g.c.As("committed").Do("GET", "/v1/me/memberships", nil).Into(http.StatusOK, &list)
 	want := list.Items[0]
@@ -310,6 +309,20 @@ func TestMyMembershipEnds(t *testing.T) {
 	}
 	if n := g.Count(`[data-membership] [data-debit]`); n != len(want.Remaining.Debits) {
 		t.Errorf("%d debits, want %d", n, len(want.Remaining.Debits))
+	}
+
+	g.Click(`[data-cancel-membership]`)
+	g.WaitVisible(`form[data-form="statement"] [data-continue]`)
+	g.Click(`[data-continue]`)
+	g.WaitVisible(`[data-online="` + *want.EarliestEnd + `"]`)
+	g.Click(`[data-confirm-statement]`)
+	g.WaitVisible(`[data-received="cancellation"]`)
+	expectParts(t, g.TextOf(`[data-acknowledgement]`), "Membership: Flex, monthly", "Your contract ends on")
+	g.logIn("/?me", "committed")
+	g.WaitVisible(`[data-membership][data-cancellation="cancelled"]`)
+	g.says("Cancelled, ends on", "Still debited until then")
+	if n := g.Count(`[data-membership] [data-debit]`); n != len(want.Remaining.Debits) || g.Count(`[data-cancel-membership]`) != 0 {
+		t.Errorf("after the cancellation, %d debits are shown, want %d:\n%s", n, len(want.Remaining.Debits), g.Text())
 	}
 }
 

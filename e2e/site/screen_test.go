@@ -106,10 +106,7 @@ var allScreens = map[string][]screen{
 	"a member": {
 		{"log-in", at("/?me"), `[data-form="login"]`},
 		{"me", loggedIn("/?me", "debtor"), `[data-me="11-001002"]`},
-		{"me-member", func(g *siteVisitor) {
-			g.c.Control("PUT", "settings", map[string]bool{"onlineCancellation": true}).Into(http.StatusOK, nil)
-			loggedIn("/?me", "committed")(g)
-		}, `[data-membership] [data-remaining]`},
+		{"me-member", loggedIn("/?me", "committed"), `[data-membership] [data-remaining]`},
 		{"me-former", loggedIn("/?me", "former"), `[data-me="12-001004"]`},
 		{"own-offers", loggedIn("/?me&club=11", "customer"), `[data-own]`},
 		{"transfer-at-club", at("/?me&step=transfer"), `[data-at-club] + [data-contact="11"]`},

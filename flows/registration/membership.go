@@ -3,7 +3,9 @@ package registration
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,17 +16,28 @@ import (
 	"frontdesk/upstream/club"
 )
 
+// CancellationWay is how a contact cancels a membership.
+type CancellationWay string
+
+// The values of CancellationWay.
+const (
+	CancelOnline      CancellationWay = "online"    // the club system ends it when it is asked to
+	CancelByStatement CancellationWay = "statement" // the club answers a cancellation
+	CancelPending     CancellationWay = "pending"   // the contact has cancelled it online, and what became of that is not known
+	Cancelled         CancellationWay = "cancelled" // it is cancelled already
+)
+
 // Membership is what a contact is subscribed to, and how it ends.
 type Membership struct {
-	ID          string              // of the subscription in the club system
-	OfferID     string              // public id of what was sold; empty: not known
-	Name        string              // the club system's; empty: not known
-	Since       string              // YYYY-MM-DD; empty: not known
-	EndDate     string              // its last day, YYYY-MM-DD, if it is cancelled; empty: it is not
-	EarliestEnd string              // the earliest last day, YYYY-MM-DD; empty: not known
-	Online      bool                // the club system ends it when it is asked to
-	Remaining   *schedule.Remaining // what is debited until EarliestEnd; nil: not known
-	Currency    string              // ISO 4217, of Remaining
+	ID           string              // of the subscription in the club system
+	OfferID      string              // public id of what was sold; empty: not known
+	Name         string              // the club system's; empty: not known
+	Since        string              // YYYY-MM-DD; empty: not known
+	EndDate      string              // its last day, YYYY-MM-DD, if it is cancelled; empty: it is not
+	EarliestEnd  string              // the earliest last day, YYYY-MM-DD; empty: not known
+	Cancellation CancellationWay     // what the contact can do
+	Remaining    *schedule.Remaining // what is debited until EarliestEnd; nil: not known
+	Currency     string              // ISO 4217, of Remaining
 }
 
 // Memberships are those of a contact, and the club that has them.
@@ -34,14 +47,68 @@ type Memberships struct {
 }
 
 // Memberships reads what a contact is subscribed to at the club of its identity. An installation without online cancellation shows none.
+// own are the contact's online cancellations that were sent: they count until their last day where the club system shows no end.
 // It fails with NotIdentified if that club does not exist.
-func (c *Contacts) Memberships(ctx context.Context, identity flows.ContactIdentity) (Memberships, error) {
+func (c *Contacts) Memberships(
+	ctx context.Context, identity flows.ContactIdentity, own []flows.OnlineCancellation,
+) (Memberships, error) {
 	at, subscriptions, err := c.subscriptions(ctx, identity)
-	found, today := Memberships{Club: at}, schedule.DateOf(at.Today(c.cfg.Now()))
-	for _, subscription := range subscriptions {
-		found.Items = append(found.Items, membershipOf(subscription, today))
+	if err != nil {
+		return Memberships{Club: at}, err
 	}
-	return found, err
+	today := schedule.DateOf(at.Today(c.cfg.Now()))
+	own = slices.DeleteFunc(own, func(one flows.OnlineCancellation) bool {
+		return one.Date < today.String() || one.Club != at.Scope.Club
+	})
+	found := Memberships{at, nil}
+	for _, subscription := range subscriptions {
+		found.Items = append(found.Items, leaving(subscription, own, today))
+	}
+	for _, one := range own {
+		if item := kept(one, today); item.ID != "" && !slices.ContainsFunc(found.Items, func(m Membership) bool { return m.ID == item.ID }) {
+			found.Items = append(found.Items, item)
+		}
+	}
+	return found, nil
+}
+
+// leaving returns a subscription as a membership, with what the contact's own cancellations did where the club system shows no end.
+func leaving(s club.Subscription, own []flows.OnlineCancellation, today schedule.Date) Membership {
+	isPending := false
+	for _, one := range own {
+		if one.Subscription == s.IRI && !s.Canceled {
+			isPending = true
+			if one.State == flows.OnlineCarriedOut {
+				s.Canceled, s.ValidThrough = true, cmp.Or(s.ValidThrough, one.Date)
+			}
+		}
+	}
+	shown := membershipOf(s, today)
+	if isPending && !s.Canceled {
+		shown.Cancellation = CancelPending
+	}
+	return shown
+}
+
+// kept returns the membership that an online cancellation is about, for a club system that no longer lists it.
+func kept(own flows.OnlineCancellation, today schedule.Date) (shown Membership) {
+	if err := json.Unmarshal(own.Membership, &shown); err != nil {
+		return Membership{}
+	}
+	if shown.Cancellation = CancelPending; own.State == flows.OnlineCarriedOut {
+		shown.Cancellation = Cancelled
+	}
+	switch {
+	case shown.EndDate != own.Date:
+		shown.Remaining = nil // it was computed for another day
+	case shown.Remaining != nil:
+		shown.Remaining = shown.Remaining.From(today)
+	}
+	shown.EndDate, shown.EarliestEnd = "", own.Date
+	if shown.Cancellation == Cancelled {
+		shown.EndDate = own.Date
+	}
+	return shown
 }
 
 // subscriptions reads those of a contact, with the notice period of the club's contracts where the installation shows none.
@@ -84,12 +151,14 @@ func membershipOf(s club.Subscription, today schedule.Date) Membership {
 		out.OfferID, out.Currency = s.Offer.IRI.ID(), s.Offer.Currency
 	}
 	out.EarliestEnd = earliestEnd(s.NoticePeriod, s.EngagedThrough, today)
-	if s.Canceled {
-		out.EndDate, out.EarliestEnd = s.ValidThrough, s.ValidThrough
+	if out.Cancellation = CancelByStatement; out.EarliestEnd != "" {
+		out.Cancellation = CancelOnline
 	}
-	out.Online = !s.Canceled && out.EarliestEnd != ""
 	if s.ValidThrough != "" && out.EarliestEnd > s.ValidThrough { // it ends by itself before a cancellation could end it
-		out.EarliestEnd, out.Online = s.ValidThrough, false
+		out.EarliestEnd, out.Cancellation = s.ValidThrough, CancelByStatement
+	}
+	if s.Canceled {
+		out.EndDate, out.EarliestEnd, out.Cancellation = s.ValidThrough, s.ValidThrough, Cancelled
 	}
 	if end, ok := schedule.ParseDate(out.EarliestEnd); ok {
 		out.Remaining = remaining(s, today, end)
@@ -124,43 +193,77 @@ func remaining(s club.Subscription, today, end schedule.Date) *schedule.Remainin
 	return schedule.RemainingOf(terms, today, end, end.String() == s.EngagedThrough)
 }
 
-// PlanCancellation returns how the club system can end a membership of a contact: that with an id or, without one, the only one. The last
-// day is the earliest possible, or a later one that is wanted. It is nil if the club system cannot end it. NotFound if the contact
-// does not have it.
+// Leaving is a cancellation that a contact wants.
+type Leaving struct {
+	Membership string                     // its id; empty: the only one
+	EndDate    string                     // the wanted last day, YYYY-MM-DD; empty: the earliest possible
+	Language   string                     // of the membership's name
+	Own        []flows.OnlineCancellation // of the contact, which were sent: what they are about is not cancelled again
+}
+
+// PlanCancellation returns how the club system can end a membership of a contact, on the earliest possible day or a later one that is
+// wanted, and what the membership is called. The plan is nil if the club system cannot end it, and the name is empty if several may be
+// meant. NotFound if the contact does not have it.
 func (c *Contacts) PlanCancellation(
-	ctx context.Context, identity flows.ContactIdentity, id, wanted string,
-) (*flows.OnlineCancellation, error) {
+	ctx context.Context, identity flows.ContactIdentity, in Leaving,
+) (planned *flows.OnlineCancellation, name string, err error) {
 	at, subscriptions, err := c.subscriptions(ctx, identity)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	today := schedule.DateOf(at.Today(c.cfg.Now()))
-	var chosen []club.Subscription
-	for _, subscription := range subscriptions {
-		if id == subscription.IRI.ID() || id == "" && membershipOf(subscription, today).Online {
-			chosen = append(chosen, subscription)
+	chosen, shown := in.choose(subscriptions, today)
+	if len(chosen) != 1 {
+		if in.Membership != "" && !slices.ContainsFunc(in.Own, func(one flows.OnlineCancellation) bool {
+			return one.Subscription.ID() == in.Membership
+		}) {
+			return nil, "", &flows.Error{Code: flows.NotFound}
 		}
+		return nil, "", nil
 	}
-	switch {
-	case id != "" && len(chosen) == 0:
-		return nil, &flows.Error{Code: flows.NotFound}
-	case len(chosen) != 1 || !membershipOf(chosen[0], today).Online:
-		return nil, nil
+	name = at.OfferName(shown.OfferID, in.Language, cmp.Or(shown.Name, at.Name))
+	if shown.Cancellation != CancelOnline {
+		return nil, name, nil
 	}
 	motives, err := c.cfg.Club.ListCancellationMotives(ctx, at.Scope)
 	if err != nil || len(motives) == 0 {
-		return nil, flows.ClubFailed(err, flows.DetailMembershipsUnread)
+		return nil, name, flows.ClubFailed(err, flows.DetailMembershipsUnread)
 	}
+	ends := chosen[0]
+	ends.Canceled, ends.ValidThrough = true, max(shown.EarliestEnd, in.EndDate)
+	membership, err := json.Marshal(membershipOf(ends, today))
 	return &flows.OnlineCancellation{
 		State:        flows.OnlinePlanned,
-		Subscription: chosen[0].IRI,
-		Name:         chosen[0].Name,
+		Subscription: ends.IRI,
+		Name:         ends.Name,
 		Club:         at.Scope.Club,
 		Node:         at.Scope.Node,
 		Motive:       motives[len(motives)-1],
-		Date:         max(membershipOf(chosen[0], today).EarliestEnd, wanted),
-		Notice:       chosen[0].NoticePeriod,
-	}, nil
+		Date:         ends.ValidThrough,
+		Notice:       ends.NoticePeriod,
+		Membership:   membership,
+	}, name, err
+}
+
+// choose returns the subscriptions that may be meant, and the last of them as a membership. Without an id, those are meant that
+// the club system can end or, without any, all that are not cancelled.
+func (in Leaving) choose(subscriptions []club.Subscription, today schedule.Date) (chosen []club.Subscription, last Membership) {
+	for _, means := range []func(Membership) bool{
+		func(m Membership) bool {
+			return m.ID == in.Membership || in.Membership == "" && m.Cancellation == CancelOnline
+		},
+		func(m Membership) bool { return in.Membership == "" && m.Cancellation != Cancelled },
+	} {
+		for _, subscription := range subscriptions {
+			if shown := leaving(subscription, in.Own, today); means(shown) {
+				chosen, last = append(chosen, subscription), shown
+			}
+		}
+		if len(chosen) > 0 {
+			break
+		}
+	}
+	return chosen, last
 }
 
 // LastDay returns the last day of a planned cancellation that is sent now: the notice period counts from today.
@@ -173,7 +276,8 @@ func (c *Contacts) LastDay(planned flows.OnlineCancellation, now time.Time) stri
 // unless the subscription shows that it can still be cancelled: much may have happened since it was planned. An empty success counts if the
 // subscription then shows that it is cancelled.
 func (c *Contacts) CancelOnline(ctx context.Context, identity flows.ContactIdentity, in flows.OnlineCancellation, gate club.Gate) error {
-	if planned, err := c.PlanCancellation(ctx, identity, in.Subscription.ID(), in.Date); planned == nil {
+	wanted := Leaving{Membership: in.Subscription.ID(), EndDate: in.Date}
+	if planned, _, err := c.PlanCancellation(ctx, identity, wanted); planned == nil {
 		return &club.Error{Operation: "CancelSubscription", Outcome: club.NotSent, Err: cmp.Or(err, errNotPlanned)}
 	}
 	cancellation := club.NewCancellation{Date: in.Date, Motive: in.Motive}

@@ -40,3 +40,12 @@ func (r *Remaining) add(debit Debit, from Date) {
 	}
 	r.Debits, r.Total, r.Verdict = append(r.Debits, debit), r.Total+debit.Amount, r.and(debit.Verdict)
 }
+
+// From returns what is left of it from a day on.
+func (r *Remaining) From(day Date) *Remaining {
+	left := &Remaining{Verdict: verdict()}
+	for _, debit := range r.Debits {
+		left.add(debit, day)
+	}
+	return left
+}

@@ -30,6 +30,7 @@ const (
 	textName                text.ContractCode = "statement_name"             // name
 	textEmail               text.ContractCode = "statement_email"            // email
 	textContract            text.ContractCode = "statement_contract"         // contract
+	textMembership          text.ContractCode = "statement_membership"       // membership
 	textAddress             text.ContractCode = "statement_address"          // address
 	textReason              text.ContractCode = "statement_reason"           // reason
 	textReference           text.ContractCode = "statement_reference"        // id
@@ -59,6 +60,7 @@ func (s *Service) acknowledge(statement *flows.Statement) string {
 		name, value string
 	}{
 		{textContract, "contract", declared.Contract},
+		{textMembership, "membership", declared.Membership},
 		{textAddress, "address", strings.ReplaceAll(declared.PostalAddress, "\n", ", ")},
 		{textReason, "reason", quoted(declared.Reason)},
 		{textReference, "id", statement.ID},

@@ -105,7 +105,11 @@ func (s *Service) notifyEnd(ctx context.Context, statement *flows.Statement) err
 		return nil
 	}
 	write := writeIn(text.Match(statement.Declared.Language))
-	parts := []string{write(textEndSubject), write(textEnds, "date", statement.EndDate), write(textReference, "id", statement.ID)}
+	parts := []string{write(textEndSubject), write(textEnds, "date", statement.EndDate)}
+	if membership := statement.Declared.Membership; membership != "" {
+		parts = append(parts, write(textMembership, "membership", membership))
+	}
+	parts = append(parts, write(textReference, "id", statement.ID))
 	return s.cfg.SendMail(ctx, mailTo(statement, "end", strings.Join(parts, "\n\n")))
 }
 

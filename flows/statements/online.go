@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/registration"
 	"frontdesk/upstream/club"
 )
 
@@ -25,21 +26,58 @@ const (
 // online is who has acted on a statement that the club system itself has carried out.
 const online = "frontdesk"
 
-// plan has the club system end the membership that a cancellation is about, if it can. What cannot be planned waits for an operator, as
-// everybody's statements do.
-func (s *Service) plan(ctx context.Context, in Request) (*flows.OnlineCancellation, error) {
-	if in.Kind != flows.Cancellation || in.Contact == nil || in.Declared.Extraordinary {
+// plan has the club system end the membership that a cancellation is about, if it can, and names the membership in the declaration.
+// What cannot be planned waits for an operator, as everybody's statements do.
+func (s *Service) plan(ctx context.Context, in *Request) (*flows.OnlineCancellation, error) {
+	if in.Kind != flows.Cancellation || in.Contact == nil {
 		return nil, nil
 	}
-	planned, err := s.cfg.Contacts.PlanCancellation(ctx, *in.Contact, in.Membership, in.Declared.EndDate)
+	own, err := s.sent(ctx, *in.Contact)
+	if err != nil {
+		return nil, flows.StorageFailed(err)
+	}
+	planned, name, err := s.cfg.Contacts.PlanCancellation(ctx, *in.Contact, registration.Leaving{
+		Membership: in.Membership,
+		EndDate:    in.Declared.EndDate,
+		Language:   in.Declared.Language,
+		Own:        own,
+	})
 	if flows.CodeOf(err) == flows.NotFound {
 		return nil, flows.Invalid(flows.FieldProblem{Pointer: "/membership", Code: flows.FieldInvalid})
 	}
+	in.Declared.Membership = flows.SingleLine(name, maxKnown)
 	if err != nil {
 		s.cfg.Log.WarnContext(ctx, "cancellation not planned online; it waits for an operator", "error", err)
+	}
+	if err != nil || in.Declared.Extraordinary {
 		return nil, nil
 	}
 	return planned, nil
+}
+
+// sent returns the online cancellations of a contact that the club system has carried out, or may have.
+func (s *Service) sent(ctx context.Context, contact flows.ContactIdentity) (own []flows.OnlineCancellation, err error) {
+	ids, err := s.cfg.Store.StatementsOfContact(ctx, contact.IRI())
+	for _, id := range ids {
+		statement, err := s.cfg.Store.Statement(ctx, id)
+		switch {
+		case errors.Is(err, flows.ErrNotFound), flows.Unreadable(err):
+		case err != nil:
+			return nil, err
+		case statement.Online.Sent():
+			own = append(own, *statement.Online)
+		}
+	}
+	return own, err
+}
+
+// Memberships reads what an identified contact is subscribed to, and what has become of the contact's own cancellations.
+func (s *Service) Memberships(ctx context.Context, contact flows.ContactIdentity) (registration.Memberships, error) {
+	own, err := s.sent(ctx, contact)
+	if err != nil {
+		return registration.Memberships{}, flows.StorageFailed(err)
+	}
+	return s.cfg.Contacts.Memberships(ctx, contact, own)
 }
 
 // claim reserves the one attempt at a planned cancellation, and reports whether the gateway that saves the claim sends it. It does

@@ -73,7 +73,7 @@ func (s *Service) State(ctx context.Context, in Request) (statement *flows.State
 	if err := s.validate(in); err != nil {
 		return nil, "", err
 	}
-	planned, err := s.plan(ctx, in)
+	planned, err := s.plan(ctx, &in)
 	if err != nil {
 		return nil, "", err
 	}

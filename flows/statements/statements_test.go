@@ -30,7 +30,10 @@ type desk struct {
 
 func newDesk(world *flowstest.World, keys *keyring.Keyring) *desk {
 	world.Helper()
-	gateway := world.Gateway(flowstest.Options{Keys: keys})
+	return deskAt(world, world.Gateway(flowstest.Options{Keys: keys}), keys)
+}
+
+func deskAt(world *flowstest.World, gateway *flowstest.Gateway, keys *keyring.Keyring) *desk {
 	d := &desk{world: world}
 	d.Service = statements.New(statements.Config{
 		Store:     gateway.Store,

@@ -10,17 +10,21 @@ import { text } from "../text.js";
 /** @param {Membership[]} all */
 export const memberships = (all) => all.map(membership);
 
+/** The values of `cancellation` with which no other one is offered. */
+const LEAVING = ["pending", "cancelled"];
+
 /** @param {Membership} membership */
-function membership({ id, name, since, earliestEnd, endDate, remaining }) {
+function membership({ id, name, since, earliestEnd, endDate, remaining, cancellation }) {
   const heading = `membership-${id}`;
-  return h("section", { class: "panel", "aria-labelledby": heading, "data-membership": id, "data-earliest-end": earliestEnd ?? "" },
+  return h("section", { class: "panel", "aria-labelledby": heading, "data-membership": id, "data-earliest-end": earliestEnd ?? "", "data-cancellation": cancellation },
     h("h2", { id: heading }, name),
     h("dl", { class: "facts" },
       since && fact(text.memberships.since, date(since)),
       endDate ? fact(text.memberships.ends, h("strong", {}, date(endDate))) : earliestEnd && fact(text.memberships.earliest, h("strong", {}, date(earliestEnd))),
       remaining && fact(text.memberships.left, h("strong", { class: "amount", "data-remaining": remaining.total.amount }, money(remaining.total)))),
     remaining && remaining.debits.length > 0 && debits(remaining),
-    !endDate && h("a", { class: "link", href: linkTo({ statement: "cancellation", membership: id }), "data-cancel-membership": id }, text.memberships.cancel));
+    cancellation === "pending" && h("p", { class: "notice" }, icon("info"), text.memberships.pending),
+    !LEAVING.includes(cancellation) && h("a", { class: "link", href: linkTo({ statement: "cancellation", membership: id }), "data-cancel-membership": id }, text.memberships.cancel));
 }
 
 /**
