@@ -1313,17 +1313,28 @@ type Agreement struct {
 	// Example: terms
 	Document DocumentName `json:"document"`
 
+	// Sha256 Of the bytes that the buyer saw, as `GET /v1/clubs/{clubId}/documents` listed them. It is compared with the club's
+	// documents of today, in every language: the one that has it is what was agreed, with its language. If none has it, the
+	// document has changed meanwhile: 422 `agreement_missing` has the field code `document_changed` at its place, and
+	// nothing is paid. List the documents again, and ask again.
+	//
+	// Without it, what was agreed is taken to be today's document in the language of this request, `Accept-Language` or
+	// `lang`, or else in English or the club's first language. That is wrong if the buyer read another language, or if the
+	// operator has changed the file since without a new version.
+	Sha256 *SHA256 `json:"sha256,omitempty"`
+
 	// Version Each change of a document has another version.
 	//
 	// Example: 2026-11
 	Version DocumentVersion `json:"version"`
 }
 
-// Agreements What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
-// gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
-// where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
+// Agreements What the buyer agrees to: each document of `order.agreements`, once, in that version, with the `sha256` of the bytes that the
+// buyer saw. One that is missing, or has another version or other bytes, gets 422 `agreement_missing` before anything is
+// paid. What was agreed is kept with the payment, and the bytes under their hash. The member can be left out where
+// `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
 //
-// Example: [{"document":"terms","version":"2026-11"},{"document":"privacy","version":"2026-11"},{"document":"withdrawal_information","version":"2026-11"}]
+// Example: [{"document":"terms","sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","version":"2026-11"},{"document":"privacy","sha256":"60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752","version":"2026-11"},{"document":"withdrawal_information","sha256":"fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13","version":"2026-11"}]
 type Agreements = []Agreement
 
 // Attribution The campaign that brought the visitor, as sent at the start.
@@ -2452,6 +2463,7 @@ type Feature string
 // | `not_accepted` | | the club system does not accept the value |
 // | `bank_refused` | | the bank does not accept the account |
 // | `agreement_missing` | `document`, `version` | the buyer does not agree to the document in this version |
+// | `document_changed` | `document`, `version` | the club's document in this version does not have, or no longer has, the bytes that the buyer saw |
 // | `guardian_required` | `below` | a buyer below this age needs a guardian |
 //
 // Example: email
@@ -2517,6 +2529,7 @@ type FieldProblem struct {
 	// | `not_accepted` | | the club system does not accept the value |
 	// | `bank_refused` | | the bank does not accept the account |
 	// | `agreement_missing` | `document`, `version` | the buyer does not agree to the document in this version |
+	// | `document_changed` | `document`, `version` | the club's document in this version does not have, or no longer has, the bytes that the buyer saw |
 	// | `guardian_required` | `below` | a buyer below this age needs a guardian |
 	//
 	//
@@ -3035,7 +3048,7 @@ type OpeningHoursDays string
 // Example: {"button":"order_with_obligation_to_pay","essentials":{"basis":"exact","debits":[],"dueNow":{"amount":6890,"currency":"EUR"},"items":[{"itemId":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Flex, monthly","price":{"amount":6890,"currency":"EUR"},"startDate":"2030-02-01","withdrawal":{"from":"contract","right":true,"until":"2030-01-29"}}],"notice":"You can cancel at any time. The contract ends one month later at the latest.","recurrence":[{"basis":"exact","day":5,"every":"P1M","from":"2030-03-05","price":{"amount":3990,"currency":"EUR"}}]}}
 type Order struct {
 	// Agreements What a payment must agree to now: link each document above the essentials, and send all of them as the payment's
-	// `agreements`. While a payment is in progress, what was agreed when it started. Absent if the club has no documents.
+	// `agreements`, each with the `sha256` of the link. While a payment is in progress, what was agreed when it started. Absent if the club has no documents.
 	Agreements *[]NeededAgreement `json:"agreements,omitempty"`
 
 	// Button Which words the button must have. A button that names only today's amount is not enough if another payment follows, even
@@ -3321,7 +3334,7 @@ type Problem struct {
 	// | `cart_invalid` | 409 | `never` | `read_again` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
 	// | `item_required` | 409 | `never` | `read_again` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
 	// | `cart_changed` | 409 | `never` | `read_again` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
-	// | `agreement_missing` | 422 | `never` | `correct_input` | the buyer does not agree to a document that the payment needs, or to another version; `errors` names each in `params` | read the registration, ask for what `order.agreements` lists, and pay with a new key |
+	// | `agreement_missing` | 422 | `never` | `correct_input` | the buyer does not agree to a document that the payment needs, or saw another version or other bytes; `errors` names each in `params` | read the registration, list the club's documents, ask again for what `order.agreements` lists, and pay with a new key |
 	// | `mandate_required` | 409 | `never` | `read_again` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
 	// | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
 	// | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
@@ -3444,7 +3457,7 @@ type ProblemRetry string
 // | `cart_invalid` | 409 | `never` | `read_again` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
 // | `item_required` | 409 | `never` | `read_again` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
 // | `cart_changed` | 409 | `never` | `read_again` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
-// | `agreement_missing` | 422 | `never` | `correct_input` | the buyer does not agree to a document that the payment needs, or to another version; `errors` names each in `params` | read the registration, ask for what `order.agreements` lists, and pay with a new key |
+// | `agreement_missing` | 422 | `never` | `correct_input` | the buyer does not agree to a document that the payment needs, or saw another version or other bytes; `errors` names each in `params` | read the registration, list the club's documents, ask again for what `order.agreements` lists, and pay with a new key |
 // | `mandate_required` | 409 | `never` | `read_again` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
 // | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
 // | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
@@ -3934,12 +3947,13 @@ type StartCardPayment struct {
 	// with a new `Idempotency-Key`. The club's staff see that the payments belong together.
 	Again *BuyAgain `json:"again,omitempty"`
 
-	// Agreements What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
-	// gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
-	// where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
+	// Agreements What the buyer agrees to: each document of `order.agreements`, once, in that version, with the `sha256` of the bytes that the
+	// buyer saw. One that is missing, or has another version or other bytes, gets 422 `agreement_missing` before anything is
+	// paid. What was agreed is kept with the payment, and the bytes under their hash. The member can be left out where
+	// `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
 	//
 	//
-	// Example: [{"document":"terms","version":"2026-11"},{"document":"privacy","version":"2026-11"},{"document":"withdrawal_information","version":"2026-11"}]
+	// Example: [{"document":"terms","sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","version":"2026-11"},{"document":"privacy","sha256":"60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752","version":"2026-11"},{"document":"withdrawal_information","sha256":"fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13","version":"2026-11"}]
 	Agreements *Agreements `json:"agreements,omitempty"`
 
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
@@ -3967,12 +3981,13 @@ type StartCardPayment struct {
 
 // StartDeskPayment defines model for StartDeskPayment.
 type StartDeskPayment struct {
-	// Agreements What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
-	// gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
-	// where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
+	// Agreements What the buyer agrees to: each document of `order.agreements`, once, in that version, with the `sha256` of the bytes that the
+	// buyer saw. One that is missing, or has another version or other bytes, gets 422 `agreement_missing` before anything is
+	// paid. What was agreed is kept with the payment, and the bytes under their hash. The member can be left out where
+	// `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
 	//
 	//
-	// Example: [{"document":"terms","version":"2026-11"},{"document":"privacy","version":"2026-11"},{"document":"withdrawal_information","version":"2026-11"}]
+	// Example: [{"document":"terms","sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","version":"2026-11"},{"document":"privacy","sha256":"60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752","version":"2026-11"},{"document":"withdrawal_information","sha256":"fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13","version":"2026-11"}]
 	Agreements *Agreements `json:"agreements,omitempty"`
 
 	// Cards Required if `mean` is `card`, not allowed otherwise. The amounts must add up to the amount due.
@@ -3997,12 +4012,13 @@ type StartDeskPaymentMean string
 
 // StartFreePayment defines model for StartFreePayment.
 type StartFreePayment struct {
-	// Agreements What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
-	// gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
-	// where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
+	// Agreements What the buyer agrees to: each document of `order.agreements`, once, in that version, with the `sha256` of the bytes that the
+	// buyer saw. One that is missing, or has another version or other bytes, gets 422 `agreement_missing` before anything is
+	// paid. What was agreed is kept with the payment, and the bytes under their hash. The member can be left out where
+	// `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
 	//
 	//
-	// Example: [{"document":"terms","version":"2026-11"},{"document":"privacy","version":"2026-11"},{"document":"withdrawal_information","version":"2026-11"}]
+	// Example: [{"document":"terms","sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","version":"2026-11"},{"document":"privacy","sha256":"60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752","version":"2026-11"},{"document":"withdrawal_information","sha256":"fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13","version":"2026-11"}]
 	Agreements *Agreements `json:"agreements,omitempty"`
 
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
@@ -4021,12 +4037,13 @@ type StartLaterPayment struct {
 	// with a new `Idempotency-Key`. The club's staff see that the payments belong together.
 	Again *BuyAgain `json:"again,omitempty"`
 
-	// Agreements What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
-	// gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
-	// where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
+	// Agreements What the buyer agrees to: each document of `order.agreements`, once, in that version, with the `sha256` of the bytes that the
+	// buyer saw. One that is missing, or has another version or other bytes, gets 422 `agreement_missing` before anything is
+	// paid. What was agreed is kept with the payment, and the bytes under their hash. The member can be left out where
+	// `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
 	//
 	//
-	// Example: [{"document":"terms","version":"2026-11"},{"document":"privacy","version":"2026-11"},{"document":"withdrawal_information","version":"2026-11"}]
+	// Example: [{"document":"terms","sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","version":"2026-11"},{"document":"privacy","sha256":"60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752","version":"2026-11"},{"document":"withdrawal_information","sha256":"fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13","version":"2026-11"}]
 	Agreements *Agreements `json:"agreements,omitempty"`
 
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send

@@ -2,6 +2,7 @@ package flows
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -38,6 +39,15 @@ func (d Document) IsPlaceholder() bool { return bytes.Contains(d.Body, placehold
 type Agreed struct {
 	Document DocumentName
 	Version  string
+	SHA256   string // of the bytes that the buyer saw, hex; empty: not said
+}
+
+func (a Agreed) names(other Agreed) bool {
+	return a.Document == other.Document && a.Version == other.Version
+}
+
+func (a Agreed) params() map[string]string {
+	return map[string]string{"document": string(a.Document), "version": a.Version}
 }
 
 // Agreement is what a buyer agreed to with a payment, and when. The bytes are kept under the hash.
@@ -53,23 +63,37 @@ type Agreement struct {
 func (p *Payment) Agreed() []Agreed {
 	agreed := make([]Agreed, len(p.Agreements))
 	for i, agreement := range p.Agreements {
-		agreed[i] = Agreed{Document: agreement.Document, Version: agreement.Version}
+		agreed[i] = Agreed{Document: agreement.Document, Version: agreement.Version, SHA256: agreement.SHA256}
 	}
 	return agreed
 }
 
-// AgreementsMissing returns AgreementMissing for the documents that a request does not agree to in their present version; nil if
-// it agrees to all of them. Of a request without the member, given is nil.
-func AgreementsMissing(required, given []Agreed) error {
+// IsAgreedBy reports whether a request agrees to what the buyer agreed to with the payment, in the same bytes if it says which.
+func (p *Payment) IsAgreedBy(given []Agreed) bool {
+	agreed := p.Agreed()
+	return AgreementsMissing(agreed, given, func(seen Agreed) bool { return slices.Contains(agreed, seen) }) == nil
+}
+
+// AgreementsMissing returns AgreementMissing for the documents that a request does not agree to in their present version, and for
+// those that its buyer saw in bytes that isPresent does not know; nil if there are none. Of a request without the member, given is nil.
+func AgreementsMissing(required, given []Agreed, isPresent func(Agreed) bool) error {
 	var fields []FieldProblem
+	detail, changed := DetailAgreementMissing, map[DocumentName]bool{}
+	for i, seen := range given {
+		if seen.SHA256 != "" && !isPresent(seen) {
+			detail, changed[seen.Document] = DetailDocumentChanged, true
+			fields = append(fields, FieldProblem{
+				Pointer: fmt.Sprintf("/agreements/%d/sha256", i), Code: FieldDocumentChanged, Params: seen.params(),
+			})
+		}
+	}
 	for _, document := range required {
-		if !slices.Contains(given, document) {
-			fields = append(fields, FieldProblem{Pointer: "/agreements", Code: FieldAgreementMissing,
-				Params: map[string]string{"document": string(document.Document), "version": document.Version}})
+		if !changed[document.Document] && !slices.ContainsFunc(given, document.names) {
+			fields = append(fields, FieldProblem{Pointer: "/agreements", Code: FieldAgreementMissing, Params: document.params()})
 		}
 	}
 	if fields == nil {
 		return nil
 	}
-	return &Error{Code: AgreementMissing, Detail: DetailAgreementMissing, Fields: fields}
+	return &Error{Code: AgreementMissing, Detail: detail, Fields: fields}
 }

@@ -110,6 +110,7 @@ const (
 	DetailCartNotAccepted  DetailCode = "cart_not_accepted"
 	DetailCartChanged      DetailCode = "cart_changed"
 	DetailAgreementMissing DetailCode = "agreement_missing"
+	DetailDocumentChanged  DetailCode = "document_changed"
 	DetailGuardianPhone    DetailCode = "guardian_phone"
 	DetailCartFrozen       DetailCode = "cart_frozen"
 	DetailCartSettled      DetailCode = "cart_settled"

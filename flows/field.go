@@ -65,6 +65,7 @@ const (
 	FieldNotAccepted      FieldCode = "not_accepted"
 	FieldBankRefused      FieldCode = "bank_refused"
 	FieldAgreementMissing FieldCode = "agreement_missing" // document, version
+	FieldDocumentChanged  FieldCode = "document_changed"  // document, version
 	FieldGuardianRequired FieldCode = "guardian_required" // below, in years
 )
 

@@ -100,7 +100,11 @@ func agreedOf(agreements *[]api.Agreement) []flows.Agreed {
 	}
 	agreed := make([]flows.Agreed, 0, len(*agreements))
 	for _, agreement := range *agreements {
-		agreed = append(agreed, flows.Agreed{Document: flows.DocumentName(agreement.Document), Version: agreement.Version})
+		agreed = append(agreed, flows.Agreed{
+			Document: flows.DocumentName(agreement.Document),
+			Version:  agreement.Version,
+			SHA256:   value(agreement.Sha256),
+		})
 	}
 	return agreed
 }

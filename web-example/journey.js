@@ -111,10 +111,7 @@ async function failed(error, doing) {
   if (error.registration) show(error.registration);
   else if (id && (error.then === "read_again" || CHANGING.includes(error.code))) await refresh(id);
   if (refuses(error, "startDate")) await readAgain(); // the club's day has changed since
-  if (error.code === "agreement_missing") {
-    set({ documents: undefined }); // the club has other versions since
-    await loadDocuments(get().registration?.clubId);
-  }
+  if (error.code === "agreement_missing") await listAgain();
   if (error.code !== "cart_invalid" || !isSettled(get().registration)) set({ problem: error }); // the cart says itself that it is settled
   return error;
 }
@@ -187,6 +184,18 @@ export async function loadDocuments(clubId) {
   const spoken = language;
   await load(async () => set({ documents: { clubId, language: spoken, items: (await api.listDocuments(clubId, spoken)).items } }));
 }
+
+/** Reads what the club's buyers agree to again, because it has changed. The ticks were for what the visitor saw before. */
+async function listAgain() {
+  set({ documents: undefined, agreed: undefined });
+  await loadDocuments(get().registration?.clubId);
+}
+
+/**
+ * The document that an agreement names, as the page shows it; nothing if the list has another version.
+ * @param {import("./contract").NeededAgreement} agreement
+ */
+export const listed = ({ document, version }) => get().documents?.items.find((one) => one.document === document && one.version === version);
 
 /**
  * Notes that the visitor has ticked the box of a document, or no longer.
@@ -490,6 +499,7 @@ function show(registration) {
   const isAccountUsed = isFinal(registration) || registration.mandate?.state === "signed";
   if (known?.version !== registration.version) set({ registration, ...(isCorrected(known, registration) && { given: undefined, person: {} }), ...(isAccountUsed && { account: undefined }) });
   if (registration.step === "done" && known?.step !== "done") offerConsents(registration.id);
+  if (get().documents && !isPaying(registration) && registration.order?.agreements?.some((one) => !listed(one))) listAgain();
 }
 
 /**
@@ -761,12 +771,13 @@ function usualWay(registration) {
 }
 
 /**
- * The payment of the displayed cart, with what the visitor agrees to: the gateway refuses it if either has changed since.
+ * The payment of the displayed cart, with the very documents that the visitor agrees to: the gateway refuses it if either has changed.
  * @param {Registration} registration
  * @param {import("./contract").StartPayment} way
  * @returns {import("./contract").StartPayment}
  */
-const asSeen = ({ cart, order }, way) => ({ ...way, cart: cart.revision, agreements: order?.agreements ?? [] });
+const asSeen = ({ cart, order }, way) =>
+  ({ ...way, cart: cart.revision, agreements: (order?.agreements ?? []).map((one) => ({ ...one, sha256: listed(one)?.sha256 })) });
 
 /**
  * Requests the payment and, for a card, goes to the processor's page. The key outlives the response: until the gateway

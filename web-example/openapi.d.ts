@@ -73,7 +73,7 @@ export type KnownProblemThen = "fix_request" | "correct_input" | "send_again" | 
 export type ProblemThen = KnownProblemThen | (string & {});
 export type KnownProblemCode = "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "no_confirmation" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "agreement_missing" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
 export type ProblemCode = KnownProblemCode | (string & {});
-export type KnownFieldCode = "required" | "blank" | "invalid" | "unreadable" | "characters" | "duplicate" | "unexpected" | "unknown_member" | "unknown_parameter" | "type" | "format" | "one_of" | "too_short" | "too_long" | "too_few" | "too_many" | "too_small" | "too_large" | "date" | "date_too_early" | "date_too_late" | "birth_date" | "email" | "phone" | "postal_code" | "country" | "url" | "origin" | "bic" | "iban" | "iban_country" | "iban_length" | "iban_account" | "iban_check_digits" | "card_number" | "guessable" | "challenge" | "cursor" | "amounts" | "not_offered" | "not_for_buyer" | "age_restricted" | "debt" | "item_failed" | "cart_full" | "no_direct_debit" | "one_debit_day" | "debit_day" | "club" | "staff_key" | "logged_in" | "link_ended" | "code_wrong" | "access_token" | "not_accepted" | "bank_refused" | "agreement_missing" | "guardian_required";
+export type KnownFieldCode = "required" | "blank" | "invalid" | "unreadable" | "characters" | "duplicate" | "unexpected" | "unknown_member" | "unknown_parameter" | "type" | "format" | "one_of" | "too_short" | "too_long" | "too_few" | "too_many" | "too_small" | "too_large" | "date" | "date_too_early" | "date_too_late" | "birth_date" | "email" | "phone" | "postal_code" | "country" | "url" | "origin" | "bic" | "iban" | "iban_country" | "iban_length" | "iban_account" | "iban_check_digits" | "card_number" | "guessable" | "challenge" | "cursor" | "amounts" | "not_offered" | "not_for_buyer" | "age_restricted" | "debt" | "item_failed" | "cart_full" | "no_direct_debit" | "one_debit_day" | "debit_day" | "club" | "staff_key" | "logged_in" | "link_ended" | "code_wrong" | "access_token" | "not_accepted" | "bank_refused" | "agreement_missing" | "document_changed" | "guardian_required";
 export type FieldCode = KnownFieldCode | (string & {});
 export type KnownMessageCode = "payment_preparing" | "payment_action_required" | "payment_processing" | "payment_on_hold" | "payment_recorded" | "payment_declined" | "payment_in_doubt" | "payment_with_staff" | "payment_refunding" | "payment_cancelled" | "payment_not_confirmed" | "payment_card_refused" | "payment_declined_finally" | "payment_refunded" | "payment_restricted_refunding" | "payment_restricted_refunded" | "payment_cancelled_restart" | "payment_declined_finally_restart" | "payment_refunded_restart" | "settlement_preparing" | "settlement_processing" | "settlement_cancelled" | "settlement_cancelled_retry" | "settlement_restricted" | "settlement_with_staff" | "later_recorded" | "later_in_doubt" | "free_recorded" | "free_in_doubt" | "desk_recorded" | "desk_in_doubt" | "desk_restricted" | "registration_expired" | "cart_stale" | "step_person" | "step_items" | "step_fix_cart" | "step_mandate" | "step_ready" | "step_abandoned" | "signature_no_code" | "signature_awaiting_code" | "signature_unconfirmed" | "signature_expired" | "signature_blocked" | "signature_cancelled";
 export type MessageCode = KnownMessageCode | (string & {});
@@ -1953,7 +1953,7 @@ export interface components {
             essentials: components["schemas"]["OrderEssentials"];
             /**
              * @description What a payment must agree to now: link each document above the essentials, and send all of them as the payment's
-             *     `agreements`. While a payment is in progress, what was agreed when it started. Absent if the club has no documents.
+             *     `agreements`, each with the `sha256` of the link. While a payment is in progress, what was agreed when it started. Absent if the club has no documents.
              */
             agreements?: components["schemas"]["NeededAgreement"][];
         };
@@ -2739,14 +2739,26 @@ export interface components {
         /** @description The SHA-256 of the bytes, in hex. */
         SHA256: string;
         /**
-         * @description What the buyer agrees to: each document of `order.agreements`, in that version. One that is missing, or has another version,
-         *     gets 422 `agreement_missing` before anything is paid. What was agreed is kept with the payment. The member can be left out
-         *     where `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
+         * @description What the buyer agrees to: each document of `order.agreements`, once, in that version, with the `sha256` of the bytes that the
+         *     buyer saw. One that is missing, or has another version or other bytes, gets 422 `agreement_missing` before anything is
+         *     paid. What was agreed is kept with the payment, and the bytes under their hash. The member can be left out where
+         *     `FRONTDESK_AGREEMENTS` allows it, which it does outside live mode.
          */
         Agreements: components["schemas"]["Agreement"][];
         Agreement: {
             document: components["schemas"]["DocumentName"];
             version: components["schemas"]["DocumentVersion"];
+            /**
+             * @description Of the bytes that the buyer saw, as `GET /v1/clubs/{clubId}/documents` listed them. It is compared with the club's
+             *     documents of today, in every language: the one that has it is what was agreed, with its language. If none has it, the
+             *     document has changed meanwhile: 422 `agreement_missing` has the field code `document_changed` at its place, and
+             *     nothing is paid. List the documents again, and ask again.
+             *
+             *     Without it, what was agreed is taken to be today's document in the language of this request, `Accept-Language` or
+             *     `lang`, or else in English or the club's first language. That is wrong if the buyer read another language, or if the
+             *     operator has changed the file since without a new version.
+             */
+            sha256?: components["schemas"]["SHA256"];
         };
         NeededAgreement: {
             document: components["schemas"]["DocumentName"];
@@ -3031,7 +3043,7 @@ export interface components {
          *     | `cart_invalid` | 409 | `never` | `read_again` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
          *     | `item_required` | 409 | `never` | `read_again` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
          *     | `cart_changed` | 409 | `never` | `read_again` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
-         *     | `agreement_missing` | 422 | `never` | `correct_input` | the buyer does not agree to a document that the payment needs, or to another version; `errors` names each in `params` | read the registration, ask for what `order.agreements` lists, and pay with a new key |
+         *     | `agreement_missing` | 422 | `never` | `correct_input` | the buyer does not agree to a document that the payment needs, or saw another version or other bytes; `errors` names each in `params` | read the registration, list the club's documents, ask again for what `order.agreements` lists, and pay with a new key |
          *     | `mandate_required` | 409 | `never` | `read_again` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
          *     | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
          *     | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
@@ -3144,6 +3156,7 @@ export interface components {
          *     | `not_accepted` | | the club system does not accept the value |
          *     | `bank_refused` | | the bank does not accept the account |
          *     | `agreement_missing` | `document`, `version` | the buyer does not agree to the document in this version |
+         *     | `document_changed` | `document`, `version` | the club's document in this version does not have, or no longer has, the bytes that the buyer saw |
          *     | `guardian_required` | `below` | a buyer below this age needs a guardian |
          * @example email
          */

@@ -614,6 +614,7 @@ export default {
     cart_frozen: "A payment is in progress, so the cart can no longer change.",
     cart_empty: "Your cart is empty.",
     cart_invalid: "The club does not accept this cart as it is.",
+    agreement_missing: "The club has changed what you agree to since you opened this page. Please read it again before you order. Nothing has been paid.",
     cart_changed: "The club has changed your cart since you saw it. Please look at it again before you pay.",
       mandate_required: "One of these offers is paid by direct debit, which has to be set up first.",
     mandate_signed: "Direct debit is already set up.",

@@ -616,6 +616,7 @@ export default {
     cart_frozen: "Un paiement est en cours : le panier ne peut plus changer.",
     cart_empty: "Votre panier est vide.",
     cart_invalid: "Le club n’accepte pas ce panier tel quel.",
+    agreement_missing: "Le club a modifié ce que vous acceptez depuis que vous avez ouvert cette page. Relisez-le avant de commander. Rien n’a été payé.",
     cart_changed: "Le club a modifié votre panier depuis que vous l’avez vu. Regardez-le à nouveau avant de payer.",
       mandate_required: "L’une de ces offres se paie par prélèvement : il faut d’abord le mettre en place.",
     mandate_signed: "Le prélèvement est déjà en place.",

@@ -80,7 +80,11 @@ import okhttp3.sse.EventSources
     val agreements: List<Agreement>? = null,
 )
 
-@Serializable data class Agreement(val document: String, val version: String)
+@Serializable data class Agreement(val document: String, val version: String, val sha256: String? = null)
+
+@Serializable data class DocumentList(val items: List<Document>)
+
+@Serializable data class Document(val document: String, val version: String, val url: String, val sha256: String)
 
 @Serializable data class Order(val agreements: List<Agreement>? = null)
 
@@ -179,6 +183,9 @@ class Frontdesk(private val base: String = "http://localhost:8080") {
         val page = decode<ProductList>(send("GET", "/v1/clubs/$club/products?cursor=$cursor"))
         return page.items + (page.next?.let { products(club, it) } ?: emptyList())
     }
+
+    /** What a club's buyers agree to. Link each that the order names above its button; list them again after agreement_missing. */
+    suspend fun documents(club: String): List<Document> = decode<DocumentList>(send("GET", "/v1/clubs/$club/documents")).items
 
     /** Returns the registration at each change (server-sent events). The stream ends with the connection; read the registration again then. */
     fun follow(id: String, token: String): Flow<Registration> = callbackFlow {
@@ -283,12 +290,15 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
 
     /**
      * Pays by card, on the card page. The page leads back to an App Link of the app, which FRONTDESK_ALLOWED_ORIGINS must
-     * allow. After the problem possible_duplicate_purchase, ask the buyer; yes is again.
+     * allow. After the problem possible_duplicate_purchase, ask the buyer; yes is again. The documents are those that the app
+     * shows above the button.
      */
-    suspend fun pay(context: Context, again: Boolean = false) {
+    suspend fun pay(context: Context, documents: List<Document>, again: Boolean = false) {
         val now = registration.value?.takeIf { it.can("pay", "card") } ?: return
         val back = "https://signup.club.example/?registration=${now.id}"
-        val agreed = now.order?.agreements.orEmpty() // of documents that the app shows above the button
+        val agreed = now.order?.agreements.orEmpty().map { needed -> // in the very bytes that the app shows above the button
+            needed.copy(sha256 = documents.find { it.document == needed.document && it.version == needed.version }?.sha256)
+        }
         act("payment", json.encodeToString(StartCardPayment("card", now.cart.revision, back, if (again) true else null, agreed)))
         if (problem.value == null) showPaymentPage(context)
     }

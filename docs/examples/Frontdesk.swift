@@ -43,7 +43,11 @@ struct Signature: Codable { let code: String }
 
 struct StartCardPayment: Codable { var method = "card"; var cart: String?; var returnUrl: String?; var again: Bool?; var agreements: [Agreement]? }
 
-struct Agreement: Codable { let document: String; let version: String }
+struct Agreement: Codable { let document: String; let version: String; var sha256: String? }
+
+struct DocumentList: Decodable { let items: [Document] }
+
+struct Document: Decodable { let document, version, url, sha256: String }
 
 struct Order: Decodable { let agreements: [Agreement]? }
 
@@ -128,6 +132,12 @@ struct Frontdesk {
 
     func clubs() async throws -> [Club] {
         let list: ClubList = try await send("GET", "/v1/clubs")
+        return list.items
+    }
+
+    /// What a club's buyers agree to. Link each that the order names above its button; list them again after agreement_missing.
+    func documents(of club: String) async throws -> [Document] {
+        let list: DocumentList = try await send("GET", "/v1/clubs/\(club)/documents")
         return list.items
     }
 
@@ -243,10 +253,14 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
     }
 
     /// Pays by card, on the card page. After the problem possible_duplicate_purchase, ask the buyer; yes is again.
-    func pay(again: Bool? = nil) async {
+    /// The documents are those that the app shows above the button.
+    func pay(_ documents: [Document], again: Bool? = nil) async {
         guard let now = registration, now.can("pay", "card") else { return }
         let returnUrl = "https://\(returnHost)/?registration=\(now.id)"
-        let agreements = now.order?.agreements ?? [] // of documents that the app shows above the button
+        var agreements = now.order?.agreements ?? []
+        for i in agreements.indices { // in the very bytes that the app shows above the button
+            agreements[i].sha256 = documents.first { $0.document == agreements[i].document && $0.version == agreements[i].version }?.sha256
+        }
         await act("payment", StartCardPayment(cart: now.cart.revision, returnUrl: returnUrl, again: again, agreements: agreements))
         if problem == nil { await showPaymentPage() }
     }

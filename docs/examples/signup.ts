@@ -1,6 +1,6 @@
 // A complete signup by the five rules of the guide "Build a website". Compile it with tsc; it runs in node and in a browser.
 import { api, intention } from "./client.js";
-import type { Later, Problem, Registration, StartedRegistration } from "./frontdesk.d.ts";
+import type { Later, NeededAgreement, Problem, Registration, StartedRegistration } from "./frontdesk.d.ts";
 import { screen } from "./screens.js";
 
 type Send = (header: ReturnType<typeof intention>) => Promise<{ data?: StartedRegistration; error?: Problem }>;
@@ -44,8 +44,12 @@ let shown: Registration = started;
 const path = { id: started.id };
 const headers = { Authorization: `Bearer ${started.token}` };
 const read = () => carryOut(() => api.GET("/v1/registrations/{id}", { params: { path }, headers }));
-const pay = ({ cart: { revision: cart }, order }: Registration) => carryOut((header) =>
-  api.POST("/v1/registrations/{id}/payment", { params: { path, header }, headers, body: { method: "card", cart, agreements: order?.agreements ?? [] } }));
+const { data: documents } = await api.GET("/v1/clubs/{clubId}/documents", { params: { path: { clubId: started.clubId } } });
+const shownOf = (one: NeededAgreement) => documents?.items.find(({ document, version }) => document === one.document && version === one.version);
+const pay = ({ cart: { revision: cart }, order }: Registration) => carryOut((header) => {
+  const agreements = (order?.agreements ?? []).map((one) => ({ ...one, sha256: shownOf(one)?.sha256 }));
+  return api.POST("/v1/registrations/{id}/payment", { params: { path, header }, headers, body: { method: "card", cart, agreements } });
+});
 
 console.log(`${shown.cart.dueNow.amount} cents are due: ${screen(shown)}`);
 while (!shown.final) {

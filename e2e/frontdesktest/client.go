@@ -129,7 +129,7 @@ type seenCart struct {
 // AgreementsOf returns the agreements to all documents that the order of a registration needs.
 func AgreementsOf(registration api.Registration) (all []api.Agreement) {
 	for _, needed := range Value(Value(registration.Order).Agreements) {
-		all = append(all, api.Agreement(needed))
+		all = append(all, api.Agreement{Document: needed.Document, Version: needed.Version})
 	}
 	return all
 }

@@ -1,6 +1,10 @@
 package site_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -124,6 +128,58 @@ func TestChangedDocument(t *testing.T) {
 	}
 	visitor.payByCard()
 	visitor.expectMember()
+}
+
+// TestEditedDocument: the operator edits a document under the same version, and the gateway restarts, while a buyer looks at the order. Nothing
+// is paid; the page says so in the buyer's language, names and links the new text, and takes back the tick. The order then has the new text.
+func TestEditedDocument(t *testing.T) {
+	t.Parallel()
+	for language, says := range map[string][2]string{
+		"en-GB": {"has changed what you agree to", "Request to start early"},
+		"fr-FR": {"a modifié ce que vous acceptez", "Demande de début anticipé"},
+	} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			env, clubs := frontdesktest.NewEnv(t), frontdesktest.ApprovedClubs(t)
+			gateway, c := env.Gateway(t, "FRONTDESK_CLUBS_FILE="+clubs)
+			visitor := newSiteVisitorAt(t, phone, c, gateway)
+			visitor.SetLanguage(language)
+			visitor.fillCart()
+			registration, address := visitor.Registration(), `a[data-document="early_start_request"]`
+			visitor.agree(`[data-pay]`)
+			visitor.WaitVisible(address)
+			before := visitor.Eval(`document.querySelector('` + address + `').href`)
+			visitor.AllowConsole("net::ERR_") // while it restarts
+			gateway.Kill()
+			text := []byte("What the club says now")
+			frontdesktest.Must(t, os.WriteFile(filepath.Join(filepath.Dir(clubs), "early.txt"), text, 0o600))
+			env.Gateway(t, "FRONTDESK_CLUBS_FILE="+clubs, "FRONTDESK_ADDR="+strings.TrimPrefix(gateway.URL, "http://"))
+
+			visitor.ExpectConsole("status of 422")
+			visitor.browser.Click(`[data-pay]`)
+			visitor.WaitVisible(`[data-error="agreement_missing"]`)
+			visitor.WaitVisible(address + `:not([href="` + before + `"])`)
+			hash := sha256.Sum256(text)
+			if after := visitor.Eval(`document.querySelector('` + address + `').href`); !strings.HasSuffix(after, hex.EncodeToString(hash[:])) {
+				t.Errorf("the page links %s, and before %s", after, before)
+			}
+			said := visitor.TextOf(`[data-error="agreement_missing"]`)
+			if !strings.Contains(said, says[0]) || !strings.Contains(said, says[1]) {
+				t.Errorf("the page says %q", said)
+			}
+			if visitor.Count(`[data-agree]:checked`) > 0 || len(visitor.payments(registration)) != 0 {
+				t.Error("the box is still ticked, or a payment has begun")
+			}
+			visitor.Screenshot("document-changed")
+			visitor.payByCard()
+			visitor.expectMember()
+			agreed := visitor.Eval(`fetch("/v1/registrations/` + registration + `").then((response) => response.json())
+				.then(({payment}) => payment.agreements.map(({sha256}) => sha256).join())`)
+			if !strings.HasSuffix(agreed, hex.EncodeToString(hash[:])) {
+				t.Errorf("the payment has %s", agreed)
+			}
+		})
+	}
 }
 
 // TestDocumentInBrowser: a document is readable by everybody, and is not part of the site.

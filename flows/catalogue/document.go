@@ -104,6 +104,24 @@ func (d Details) DocumentsIn(language string) iter.Seq[flows.Document] {
 	}
 }
 
+// Agreed returns the document that a buyer agrees to: of a request that says which bytes they saw, the one that has them, in any language;
+// else the one that Document returns. ok is false if the club does not have it now.
+func (d Details) Agreed(agreed flows.Agreed, language string) (document flows.Document, ok bool) {
+	var candidates []flows.Document
+	if usual, ok := d.Document(agreed.Document, language); ok {
+		candidates = append(candidates, usual) // the first, because languages may share a text
+	}
+	for _, files := range d.Documents.all() {
+		candidates = append(candidates, files.read...)
+	}
+	for _, one := range candidates {
+		if one.Name == agreed.Document && one.Version == agreed.Version && (agreed.SHA256 == "" || agreed.SHA256 == one.SHA256) {
+			return one, true
+		}
+	}
+	return flows.Document{}, false
+}
+
 // DocumentBySHA256 returns one of the club's documents, in any language, by the hash of its bytes in hex.
 func (d Details) DocumentBySHA256(sha256 string) (document flows.Document, ok bool) {
 	for _, files := range d.Documents.all() {

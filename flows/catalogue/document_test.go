@@ -159,6 +159,47 @@ clubs:
 	}
 }
 
+// TestAgreedDocument: the bytes that the buyer saw decide the language; without them, or where languages share them, the request does.
+func TestAgreedDocument(t *testing.T) {
+	t.Parallel()
+	clubs, err := catalogue.ParseDirectory([]byte(`
+defaults:
+  documents:
+    terms: {version: "1", files: {en: terms.en.html, fr: terms.fr.html}}
+    privacy: {version: "2", files: {de: privacy.pdf, en: terms.en.html, fr: privacy.pdf}}
+`), papers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := func(file string) string {
+		sum := sha256.Sum256(papers[file].Data)
+		return hex.EncodeToString(sum[:])
+	}
+	english, french, pdf := hash("terms.en.html"), hash("terms.fr.html"), hash("privacy.pdf")
+	for _, test := range []struct {
+		agreed   flows.Agreed
+		language string
+		in       string // "": the club does not have it
+	}{
+		{flows.Agreed{Document: "terms", Version: "1"}, "fr", "fr"},
+		{flows.Agreed{Document: "terms", Version: "1"}, "de", "en"},
+		{flows.Agreed{Document: "terms", Version: "1", SHA256: french}, "en", "fr"},
+		{flows.Agreed{Document: "privacy", Version: "2", SHA256: pdf}, "fr", "fr"},
+		{flows.Agreed{Document: "privacy", Version: "2", SHA256: pdf}, "en", "de"},
+		{flows.Agreed{Document: "privacy", Version: "2", SHA256: english}, "fr", "en"},
+		{flows.Agreed{Document: "privacy", Version: "2", SHA256: french}, "fr", ""},
+		{flows.Agreed{Document: "terms", Version: "2", SHA256: french}, "fr", ""},
+		{flows.Agreed{Document: "terms", Version: "2"}, "fr", ""},
+		{flows.Agreed{Document: "mandate_text", Version: "1"}, "fr", ""},
+		{flows.Agreed{}, "fr", ""},
+	} {
+		got, ok := clubs.Details("11").Agreed(test.agreed, test.language)
+		if ok != (test.in != "") || got.Language != test.in || ok && (got.Name != test.agreed.Document || got.Version != test.agreed.Version) {
+			t.Errorf("%+v: %t, %s %s in %q", test, ok, got.Name, got.Version, got.Language)
+		}
+	}
+}
+
 // TestDemoDocuments: each demo club has every document in each language of the site, and all of them are placeholders.
 func TestDemoDocuments(t *testing.T) {
 	t.Parallel()

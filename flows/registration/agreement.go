@@ -24,14 +24,22 @@ func (s *Service) checkAgreements(
 	switch {
 	case isClosed || r.Sale == "", in.Agreements == nil && (continues || !s.cfg.AgreementsRequired):
 		return nil
-	case continues && len(latest.Agreements) > 0 && flows.AgreementsMissing(latest.Agreed(), in.Agreements) == nil:
+	case continues && len(latest.Agreements) > 0 && latest.IsAgreedBy(in.Agreements):
 		return nil
 	}
 	club, err := s.cfg.Catalogue.DetailsWithTerms(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
 		return err
 	}
-	return flows.AgreementsMissing(s.required(r, club), in.Agreements)
+	return s.agreementsMissing(r, club, in)
+}
+
+// agreementsMissing returns AgreementMissing unless a request agrees to what a club needs and has now.
+func (s *Service) agreementsMissing(r *flows.Registration, club catalogue.Details, in flows.StartPayment) error {
+	return flows.AgreementsMissing(s.required(r, club), in.Agreements, func(seen flows.Agreed) bool {
+		_, ok := club.Agreed(seen, in.Language)
+		return ok
+	})
 }
 
 // required lists what a payment must agree to. Without FRONTDESK_AGREEMENTS=required, a club need not have the documents.
@@ -60,7 +68,8 @@ func (s *Service) NeededAgreements(ctx context.Context, view flows.View) []flows
 }
 
 // agree keeps what the buyer agrees to with a request, before there is a payment: the bytes of the documents, which the confirmation
-// has attached. Documents that the request need not name count if it names the club's version.
+// has attached. Documents that the request need not name count if it names the club's version. Of several entries about one document,
+// the first that the club has counts.
 func (s *Service) agree(ctx context.Context, r *flows.Registration, in flows.StartPayment, now time.Time) ([]flows.Agreement, error) {
 	if in.Agreements == nil {
 		if len(s.required(r, s.cfg.Catalogue.Details(r.ClubID))) > 0 {
@@ -71,24 +80,27 @@ func (s *Service) agree(ctx context.Context, r *flows.Registration, in flows.Sta
 	}
 	club, err := s.cfg.Catalogue.DetailsWithTerms(ctx, r.ClientToken, r.ClubID)
 	if err == nil { // again, because the club's own terms may have changed since
-		err = flows.AgreementsMissing(s.required(r, club), in.Agreements)
+		err = s.agreementsMissing(r, club, in)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var documents []flows.Document
 	var agreements []flows.Agreement
-	for document := range club.DocumentsIn(in.Language) {
-		if slices.Contains(in.Agreements, flows.Agreed{Document: document.Name, Version: document.Version}) {
-			documents = append(documents, document)
-			agreements = append(agreements, flows.Agreement{
-				Document: document.Name,
-				Version:  document.Version,
-				Language: document.Language,
-				SHA256:   document.SHA256,
-				At:       now,
-			})
+	for _, agreed := range in.Agreements {
+		document, ok := club.Agreed(agreed, in.Language)
+		isNamed := func(earlier flows.Agreement) bool { return earlier.Document == document.Name }
+		if !ok || slices.ContainsFunc(agreements, isNamed) {
+			continue
 		}
+		documents = append(documents, document)
+		agreements = append(agreements, flows.Agreement{
+			Document: document.Name,
+			Version:  document.Version,
+			Language: document.Language,
+			SHA256:   document.SHA256,
+			At:       now,
+		})
 	}
 	return agreements, flows.StorageFailed(s.cfg.Store.KeepDocuments(ctx, documents, s.cfg.ProofsKept))
 }

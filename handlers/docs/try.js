@@ -67,12 +67,18 @@ async function putRegistration(request, path, ui) {
   request.headers.Authorization = `Bearer ${latest.token}`;
   if (body.code === EXAMPLE.code) setBody(request, { ...body, code: await lastCode(latest.world) });
   if (body.accessToken === EXAMPLE.accessToken) setBody(request, { ...body, accessToken: (await persona("prospect", latest.world)).accessToken });
-  if (body.cart === EXAMPLE.revision) setBody(request, { ...body, cart: (await read(latest)).cart.revision });
+  if (body.cart === EXAMPLE.revision) setBody(request, { ...body, cart: (await read(latest)).cart.revision, agreements: await seen(body.agreements) });
   if (body.method === "desk") request.headers["X-Frontdesk-Staff-Key"] ??= "demo-staff-key-1";
   if (operation === "DELETE /session") latest = undefined; // its token is invalid from now on
 }
 
 const REMOVE = "DELETE /items/{itemId}", CONFIRMATION = "GET /confirmation";
+
+/** The agreements of the example, with the hashes of the club's documents in place of its own. */
+async function seen(agreements) {
+  const { items } = agreements ? await send("GET", "/v1/clubs/11/documents") : {};
+  return agreements?.map((one) => ({ ...one, sha256: items.find(({ document }) => document === one.document)?.sha256 }));
+}
 
 /** The first item that the buyer chose. */
 const chosenItem = async (one) => (await read(one)).cart.items.find(({ origin }) => origin === "chosen").id;

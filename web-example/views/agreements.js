@@ -4,15 +4,14 @@
  * for what the visitor must ask for, which is never ticked in advance.
  */
 import { h } from "../dom.js";
-import { agreedTo, agreeTo, askForAgreements } from "../journey.js";
-import { get } from "../store.js";
+import { agreedTo, agreeTo, askForAgreements, listed } from "../journey.js";
 import { text, textFor } from "../text.js";
 import { accepting } from "./legal.js";
 import { markOne } from "./field.js";
 
 /**
  * @typedef {import("../contract").Registration} Registration
- * @typedef {import("../contract").Agreement} Agreement
+ * @typedef {import("../contract").NeededAgreement} Agreement
  */
 
 /** Documents that the order's sentences name. Any other one has a box of its own. */
@@ -60,12 +59,16 @@ function box(agreement, registration) {
  * The link to the exact text, in a new tab, so that the input here is kept.
  * @param {Agreement} agreement
  */
-function link({ document: name, version }) {
-  const words = textFor(text.agreements.names, name) ?? name;
-  const found = get().documents?.items.find((one) => one.document === name && one.version === version);
+function link(agreement) {
+  const { document: name } = agreement;
+  const words = nameOf(name);
+  const found = listed(agreement);
   if (!found) return h("span", { "data-document": name }, words);
   return h("a", { href: found.url, target: "_blank", rel: "noopener", "data-document": name }, words, h("span", { class: "sr-only" }, ` ${text.legal.tab}`));
 }
+
+/** @param {string} name of a document */
+export const nameOf = (name) => textFor(text.agreements.names, name) ?? name;
 
 /** Whether every box is ticked. Otherwise the first one without a tick gets the focus, and says what is missing. */
 export function isAgreed() {

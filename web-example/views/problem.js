@@ -4,6 +4,7 @@ import { button, h, icon } from "../dom.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
+import { nameOf } from "./agreements.js";
 
 /** @type {Record<string, string>} */
 const BY_CODE = text.problems;
@@ -68,10 +69,11 @@ export function fieldOf(pointer) {
 }
 
 /**
- * A field's error, in the site's words or the gateway's.
- * @param {{ pointer?: string, text: string }} error
+ * A field's error, in the site's words or the gateway's; of a document, its name.
+ * @param {{ pointer?: string, text: string, params?: Record<string, string> }} error
  */
-export function fieldText({ pointer, text: said }) {
+export function fieldText({ pointer, text: said, params }) {
+  if (params?.document) return nameOf(params.document);
   const words = FIELDS[fieldOf(pointer)];
   return words?.error ?? (said.replaceAll("'", "’") || undefined) ?? words?.wrong ?? text.entry;
 }

@@ -44,7 +44,7 @@ fun main(args: Array<String>): Unit = runBlocking {
             "sign" -> signup.sign(tap[1])
             "resend" -> signup.resendCode()
             "resume" -> signup.resume(Uri.parse(tap[1]))
-            "pay" -> signup.pay(context)
+            "pay" -> signup.pay(context, api.documents(api.clubs().first().id))
             "page" -> signup.showPaymentPage(context)
             "await" -> signup.registration.first { it?.step == tap[1] || it?.payment?.state == tap[1] }
             else -> error("unknown tap $tap")
