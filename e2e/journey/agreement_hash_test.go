@@ -100,7 +100,8 @@ func TestAgreementsNameBytes(t *testing.T) {
 			t.Errorf("%s: %s", name, response.Body)
 		}
 	}
-	for _, malformed := range []any{*french[0].Sha256 + "0", (*french[0].Sha256)[1:], strings.ToUpper(strange[1:] + "a"), "", 7, nil, []string{strange}} {
+	hash := *french[0].Sha256
+	for _, malformed := range []any{hash + "0", hash[1:], strings.ToUpper(strange[1:] + "a"), "", 7, nil, []string{strange}} {
 		refused := c.RequestPayment(registration.Id, map[string]any{"method": "card", "cart": registration.Cart.Revision,
 			"agreements": []any{map[string]any{"document": "terms", "version": "2026-11", "sha256": malformed}}}).Problem(api.InvalidRequest)
 		if place := frontdesktest.Place((*refused.Errors)[0]); place != "/agreements/0/sha256" {
@@ -114,9 +115,10 @@ func TestAgreementsNameBytes(t *testing.T) {
 		t.Errorf("a refused payment has changed the registration: %+v", after)
 	}
 
-	agreements := changed(3, api.Agreement{Document: "early_start_request", Version: "2026-11"}) // one without: in the language of the request
+	agreements := changed(3, api.Agreement{Document: "early_start_request", Version: "2026-11"}) // without: the request's language
 	agreements = append(agreements, english[0])                                                  // once more: the first counts
-	c.RequestPayment(registration.Id, agreeing(registration, agreements...), [2]string{"Accept-Language", "en"}).Into(http.StatusCreated, &registration)
+	accepted := c.RequestPayment(registration.Id, agreeing(registration, agreements...), [2]string{"Accept-Language", "en"})
+	accepted.Into(http.StatusCreated, &registration)
 	want := append(expected("fr", french[:3]), expected("en", english[3:])...)
 	if got := recorded(registration.Payment); !slices.Equal(got, want) {
 		t.Errorf("agreed is %q instead of %q", got, want)

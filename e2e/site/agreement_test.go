@@ -130,8 +130,9 @@ func TestChangedDocument(t *testing.T) {
 	visitor.expectMember()
 }
 
-// TestEditedDocument: the operator edits a document under the same version, and the gateway restarts, while a buyer looks at the order. Nothing
-// is paid; the page says so in the buyer's language, names and links the new text, and takes back the tick. The order then has the new text.
+// TestEditedDocument: the operator edits a document under the same version, and the gateway restarts, while a buyer looks at the order.
+// Nothing is paid; the page says so in the buyer's language, names and links the new text, and takes back the tick. The order then has
+// the new text.
 func TestEditedDocument(t *testing.T) {
 	t.Parallel()
 	for language, says := range map[string][2]string{
