@@ -125,13 +125,19 @@ func TestAgreementsNameBytes(t *testing.T) {
 	}
 	c.Confirm(*registration.Payment, frontdesktest.ApprovedCard)
 	c.Await(registration.Id, api.Completed)
-	var confirmation api.Confirmation
-	c.Do("GET", "/v1/registrations/"+registration.Id+"/confirmation", nil).Into(http.StatusOK, &confirmation)
-	for i, agreement := range confirmation.Agreements {
-		if got := string(agreement.Document) + " " + agreement.Language + " " + agreement.Sha256; got != want[i] {
-			t.Errorf("the confirmation has %s instead of %s", got, want[i])
-		}
+	if got := confirmed(c, registration.Id); !slices.Equal(got, want) {
+		t.Errorf("the confirmation has %q instead of %q", got, want)
 	}
+}
+
+// confirmed lists what the confirmation of a registration says was agreed, as recorded does.
+func confirmed(c *frontdesktest.Client, registration string) (all []string) {
+	var confirmation api.Confirmation
+	c.Do("GET", "/v1/registrations/"+registration+"/confirmation", nil).Into(http.StatusOK, &confirmation)
+	for _, agreement := range confirmation.Agreements {
+		all = append(all, string(agreement.Document)+" "+agreement.Language+" "+agreement.Sha256)
+	}
+	return all
 }
 
 // TestReplicasWithDifferentDocuments: a file that is edited under the same version, as two replicas have it during an upgrade. The one
