@@ -125,13 +125,13 @@ func TestAgreementsNameBytes(t *testing.T) {
 	}
 	c.Confirm(*registration.Payment, frontdesktest.ApprovedCard)
 	c.Await(registration.Id, api.Completed)
-	if got := confirmed(c, registration.Id); !slices.Equal(got, want) {
+	if got := confirmedAgreements(c, registration.Id); !slices.Equal(got, want) {
 		t.Errorf("the confirmation has %q instead of %q", got, want)
 	}
 }
 
-// confirmed lists what the confirmation of a registration says was agreed, as recorded does.
-func confirmed(c *frontdesktest.Client, registration string) (all []string) {
+// confirmedAgreements lists what the confirmation of a registration says was agreed, as recorded does.
+func confirmedAgreements(c *frontdesktest.Client, registration string) (all []string) {
 	var confirmation api.Confirmation
 	c.Do("GET", "/v1/registrations/"+registration+"/confirmation", nil).Into(http.StatusOK, &confirmation)
 	for _, agreement := range confirmation.Agreements {
