@@ -1928,14 +1928,7 @@ export interface components {
             /** @description The registration can be read at least until then; a payment in progress keeps it longer. Afterwards it is deleted, and `registration_not_found`. */
             forgottenAt: components["schemas"]["Instant"];
         };
-        /**
-         * @description What becomes of the confirmation of the contract, of a completed registration. Absent before, and if an outage has lost what it would say.
-         * @example {
-         *       "mailedTo": [
-         *         "a•••@example.org"
-         *       ]
-         *     }
-         */
+        /** @description What becomes of the confirmation of the contract, of a completed registration. Absent before, and if an outage has lost what it would say. */
         SentConfirmation: {
             /**
              * @description The e-mail addresses to which the gateway mails it, masked: the buyer's, and the guardian's. Empty if none is known here:
