@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -52,6 +53,7 @@ type Config struct {
 	ClubLimitHeaders string
 	ContactTokens    string
 	Clubs            string
+	Catalogue        mock.CatalogueFile
 	WebhookSecret    []string
 	Subscribers      string
 
@@ -79,6 +81,7 @@ type Config struct {
 	Mail mail.Config
 
 	assets    Assets
+	documents fs.FS                         // that Clubs names; nil: those in the folder of its file
 	worldAsks func(clientToken string) bool // whether a world of mock mode asks for AskRepeats; nil in the other modes
 }
 
@@ -136,7 +139,7 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 		return
 	}
 	if cfg.ClubToken == clubsim.DemoClientToken {
-		set(&cfg.Clubs, mock.Clubs)
+		cfg.setDemoClubs()
 	}
 	if cfg.Login.Secret == "" {
 		set(&cfg.Login.JWKSURL, cfg.demoLogin())
@@ -148,6 +151,15 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	setList(&cfg.WebhookSecret, demoWebhookSecret)
 	setList(&cfg.AllowedOrigins, "*")
 	setList(&cfg.ReturnSchemes, "*")
+}
+
+// setDemoClubs fills in what the operator of the simulated clubs tells about them.
+func (cfg *Config) setDemoClubs() {
+	catalogue, err := cfg.Catalogue.Read()
+	if cfg.Clubs != "" || err != nil { // which preflight has reported
+		return
+	}
+	cfg.Clubs, cfg.documents = mock.ClubsOf(catalogue), mock.Documents
 }
 
 // usesSandbox reports whether the card processor is the sandbox, of mock mode or at FRONTDESK_SANDBOX_URL.

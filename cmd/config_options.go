@@ -199,12 +199,13 @@ func (cfg *Config) clubOptions() []option {
 		},
 		{
 			variable: "FRONTDESK_CLUBS",
-			value:    text(&cfg.Clubs),
+			value:    clubsOrNumber(&cfg.Catalogue.Clubs, &cfg.Clubs),
 			help: "Data about the clubs that the club system lacks, as YAML or JSON. Set FRONTDESK_CLUBS_FILE to read it from a file, with the " +
-				"documents below its folder (docs/how-to/describe-your-clubs.md).",
+				"documents below its folder (docs/how-to/describe-your-clubs.md). In mock mode, a number such as 300 generates so many clubs.",
 			setBy:   "Operators who show photos, opening hours or a time zone of their clubs.",
 			without: "Nothing is added to what the club system has. Outside live mode the demo organisation has the demo clubs' data.",
 		},
+		catalogueOption(&cfg.Catalogue),
 	}
 }
 

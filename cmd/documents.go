@@ -12,7 +12,6 @@ import (
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/contract"
 	"frontdesk/upstream/club"
-	"frontdesk/upstream/mock"
 )
 
 // clubs reads the operator's data about the clubs, and the documents that it names: from the folder of FRONTDESK_CLUBS_FILE, which they
@@ -20,8 +19,8 @@ import (
 func (cfg Config) clubs() (*catalogue.Directory, error) {
 	path := os.Getenv("FRONTDESK_CLUBS_FILE")
 	switch {
-	case cfg.Clubs == mock.Clubs:
-		return catalogue.ParseDirectory([]byte(cfg.Clubs), mock.Documents)
+	case cfg.documents != nil:
+		return catalogue.ParseDirectory([]byte(cfg.Clubs), cfg.documents)
 	case path == "":
 		return catalogue.ParseDirectory([]byte(cfg.Clubs), nil)
 	}

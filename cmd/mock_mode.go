@@ -42,6 +42,10 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 	if err != nil {
 		return nil, err
 	}
+	catalogue, err := cfg.Catalogue.Read()
+	if err != nil {
+		return nil, err
+	}
 	cfg.setDefaults(port, portOf(internal))
 	panel := devtools.New(devtools.Config{Now: time.Now})
 	settings := clubsim.DefaultSettings()
@@ -49,6 +53,7 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 	started := &mockMode{
 		devtools: panel,
 		world: mock.New(mock.Config{
+			Catalogue:  catalogue,
 			OnMail:     panel.Changed,
 			Now:        time.Now,
 			After:      time.After,
@@ -58,6 +63,9 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 			Log:        log,
 			WebhookURL: "http://127.0.0.1:" + port + "/v1/webhooks/club/" + cfg.WebhookSecret[0],
 		}),
+	}
+	if cfg.Catalogue.Path != "" {
+		group.Go(func() error { started.world.WatchCatalogue(ctx, cfg.Catalogue); return nil })
 	}
 	cfg.worldAsks = started.world.AsksRepeats
 	if cfg.RedisURL, err = started.world.StartRedis(ctx, group); err != nil {

@@ -24,6 +24,7 @@ type simConfig struct {
 	account                     sandbox.Account
 	seed                        uint64
 	smtpAddr                    string
+	catalogue                   mock.CatalogueFile
 }
 
 func (cfg *simConfig) options() []option {
@@ -63,6 +64,8 @@ func (cfg *simConfig) options() []option {
 			setBy:   "Teams that play an installation which differs from the club system's description.",
 			without: "The club system's description.",
 		},
+		catalogueOption(&cfg.catalogue),
+		clubsOption(&cfg.catalogue),
 		{
 			variable: "FRONTDESK_SIM_SMTP_ADDR",
 			flag:     "smtp-addr",
@@ -139,6 +142,10 @@ func (cfg simConfig) run(ctx context.Context) error {
 		return errors.New("FRONTDESK_STRIPE_SECRET_KEY and FRONTDESK_STRIPE_PUBLISHABLE_KEY must both be live keys or both test keys: " +
 			"set both, or neither for the demo keys")
 	}
+	catalogue, err := cfg.catalogue.Read()
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", cfg.addr)
 	if err != nil {
 		return err
@@ -150,6 +157,7 @@ func (cfg simConfig) run(ctx context.Context) error {
 		PublicURL:  base,
 		WebhookURL: cfg.webhookURL,
 		Settings:   cfg.settings,
+		Catalogue:  catalogue,
 		Account:    cfg.account,
 		Seed:       cfg.seed,
 		Log:        slog.New(slog.NewTextHandler(os.Stderr, nil)),
@@ -160,6 +168,9 @@ func (cfg simConfig) run(ctx context.Context) error {
 			return fmt.Errorf("FRONTDESK_SIM_SMTP_ADDR: %w", err)
 		}
 		fmt.Printf("The mail server is at %s (FRONTDESK_SMTP_URL).\n", mails)
+	}
+	if cfg.catalogue.Path != "" {
+		go world.WatchCatalogue(ctx, cfg.catalogue)
 	}
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
 	printDemoCredentials(os.Stdout)

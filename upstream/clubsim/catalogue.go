@@ -28,7 +28,7 @@ const (
 // Catalogue is what a world begins with: clubs, the network of their chains, what they sell, and the persons that they know.
 // ParseCatalogue makes one. It never changes, and worlds share it.
 type Catalogue struct {
-	catalogueFile
+	CatalogueFile
 	source   []byte
 	network  []*networkNode // with those of the clubs that another one names
 	products []*product     // with the extras
@@ -38,8 +38,8 @@ type Catalogue struct {
 	offers   map[int]*offer
 }
 
-// catalogueFile is the form of a catalogue's file; the head of demo.yaml describes it.
-type catalogueFile struct {
+// CatalogueFile is the form of a catalogue's file; the head of demo.yaml describes it.
+type CatalogueFile struct {
 	Clubs    []*club        `yaml:"clubs"`
 	Network  []*networkNode `yaml:"network,omitempty"`
 	Products []*product     `yaml:"products,omitempty"`
@@ -67,6 +67,27 @@ func Demo() *Catalogue {
 
 // Source is the file from which the catalogue was read.
 func (c *Catalogue) Source() []byte { return c.source }
+
+// Names are the names of all "clubs", "products" or "offers", by id.
+func (c *Catalogue) Names(kind string) map[string]string {
+	names := map[string]string{}
+	for id, at := range c.clubs {
+		if kind == "clubs" {
+			names[itoa(id)] = at.Name
+		}
+	}
+	for id, p := range c.byID {
+		if kind == "products" {
+			names[itoa(id)] = p.Name
+		}
+	}
+	for id, o := range c.offers {
+		if kind == "offers" {
+			names[itoa(id)] = o.Name
+		}
+	}
+	return names
+}
 
 func (c *Catalogue) club(id int) *club { return c.clubs[id] }
 

@@ -84,7 +84,7 @@ func (o *offer) least() int {
 var rhythmWords = map[string]string{"P1W": "week1", "P4W": "week4", "P1M": "monthly"}
 
 // nodesOf returns the network with the nodes of the clubs that another one names. Without a network, all clubs are one chain.
-func (f *catalogueFile) nodesOf() (all []*networkNode) {
+func (f *CatalogueFile) nodesOf() (all []*networkNode) {
 	given := f.Network
 	if given == nil {
 		given = []*networkNode{{Name: "All clubs", Clubs: records(f.Clubs, func(c *club) int { return c.ID })}}
@@ -113,7 +113,7 @@ func (f *catalogueFile) nodesOf() (all []*networkNode) {
 	return all
 }
 
-func (f *catalogueFile) clubOf(id int) *club {
+func (f *CatalogueFile) clubOf(id int) *club {
 	if at := slices.IndexFunc(f.Clubs, func(c *club) bool { return c.ID == id }); at >= 0 {
 		return f.Clubs[at]
 	}
@@ -263,7 +263,9 @@ func (c *Catalogue) checkNetwork(r *reading) {
 	seen, placed := ids{}, map[int]bool{}
 	for _, n := range c.network {
 		seen.check(r, n.path, n.ID)
-		r.text(n.path+".name", n.Name)
+		if n.Club == 0 { // a club has a name of its own
+			r.text(n.path+".name", n.Name)
+		}
 		r.refuse(n.Club != 0 && (c.clubOf(n.Club) == nil || placed[n.Club]), n.path, "%d is not a club, or one of another node as well", n.Club)
 		placed[n.Club] = true
 		r.refuse((n.Kind == nodeClub) != (n.Club != 0), n.path+".type", "a node with club is a club's, and no other one is")

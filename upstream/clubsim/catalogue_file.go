@@ -23,8 +23,8 @@ func ParseCatalogue(file []byte) (*Catalogue, error) {
 	r := &reading{root: &document}
 	if document.Kind == yaml.DocumentNode {
 		r.root = document.Content[0]
-		r.checkKeys(r.root, reflect.TypeFor[catalogueFile](), "")
-		r.decode(&catalogue.catalogueFile)
+		r.checkKeys(r.root, reflect.TypeFor[CatalogueFile](), "")
+		r.decode(&catalogue.CatalogueFile)
 	}
 	if !r.unread {
 		catalogue.complete()
@@ -175,7 +175,7 @@ func distance(a, b string) int {
 // mistypedValue is the decoder's message about a value of the wrong type.
 var mistypedValue = regexp.MustCompile("^cannot construct !!\\w+ (?:(`.*`) )?into (.*)$")
 
-func (r *reading) decode(into *catalogueFile) {
+func (r *reading) decode(into *CatalogueFile) {
 	err := r.root.Decode(into)
 	all, ok := errors.AsType[*yaml.LoadErrors](err)
 	if err != nil && !ok {

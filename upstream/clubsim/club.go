@@ -4,8 +4,8 @@ import "strings"
 
 // club is a place with a register, a catalogue and days on which it debits.
 type club struct {
-	ID        int     `yaml:"id"`
-	Code      string  `yaml:"code"`
+	ID        int     `yaml:"id,omitempty"`
+	Code      string  `yaml:"code,omitempty"`
 	Name      string  `yaml:"name"`
 	Alias     string  `yaml:"alias,omitempty"` // of its node
 	Address   address `yaml:"address,flow"`

@@ -53,6 +53,8 @@ var controls = map[string]control{
 	"PUT faults":        putFaults,
 	"GET settings":      func(w *World, _ *httpRequest) (any, error) { return w.Settings(), nil },
 	"PUT settings":      putSettings,
+	"GET catalogue":     func(w *World, _ *httpRequest) (any, error) { return w.Catalogue(), nil },
+	"PUT catalogue":     putCatalogue,
 	"GET clock":         func(w *World, _ *httpRequest) (any, error) { return Clock{Now: new(w.Now())}, nil },
 	"PUT clock":         putClock,
 	"GET events":        func(w *World, _ *httpRequest) (any, error) { return Items[Event]{w.Events()}, nil },
@@ -88,7 +90,11 @@ func (s *Server) serveControl(rw http.ResponseWriter, req *httpRequest) {
 		return
 	}
 	result, err := endpoint(world, req)
+	catalogue, isCatalogue := result.(*Catalogue)
 	switch {
+	case isCatalogue:
+		header := http.Header{"Content-Type": {"application/yaml"}}
+		writeResponse(rw, httpResponse{status: http.StatusOK, header: header, body: catalogue.source})
 	case err != nil:
 		writeResponse(rw, controlError(http.StatusBadRequest, err.Error()))
 	case result == nil:
@@ -142,6 +148,16 @@ func putSettings(world *World, req *httpRequest) (any, error) {
 	}
 	err := world.Configure(func(s *Settings) { _ = decodeStrict(req.body, s) })
 	return world.Settings(), err
+}
+
+// putCatalogue restores the seed with another catalogue: YAML or JSON.
+func putCatalogue(world *World, req *httpRequest) (any, error) {
+	catalogue, err := ParseCatalogue(req.body)
+	if err != nil {
+		return nil, err
+	}
+	world.SetCatalogue(catalogue)
+	return nil, nil
 }
 
 func putClock(world *World, req *httpRequest) (any, error) {

@@ -52,7 +52,8 @@ func faultsSection(faults []Fault) g.Node {
 
 func (s Settings) section() g.Node {
 	var others g.Group
-	for n, name := range []string{"personas", "ledger", "cancellations", "audit", "sms", "events", "requests", "faults", "state"} {
+	lists := []string{"personas", "ledger", "cancellations", "audit", "sms", "events", "requests", "faults", "catalogue", "state"}
+	for n, name := range lists {
 		others = append(others, g.If(n > 0, g.Text(", ")), html.A(html.Href(name), g.Text(name)))
 	}
 	return inspector.Section("", "Settings", "", actionForm(

@@ -2,7 +2,7 @@ package clubsim
 
 // networkNode is a node of a chain of clubs (club system API, section NetworkNode).
 type networkNode struct {
-	ID     int    `yaml:"id"`
+	ID     int    `yaml:"id,omitempty"`
 	Name   string `yaml:"name,omitempty"`
 	Alias  string `yaml:"alias,omitempty"`  // empty: null on the wire
 	Kind   string `yaml:"type,omitempty"`   // group, franchise or club

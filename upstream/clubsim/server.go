@@ -13,10 +13,13 @@
 package clubsim
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -62,9 +65,10 @@ type Config struct {
 // Server is the simulator: an http.Handler with any number of worlds.
 type Server struct {
 	cfg        Config
-	lastToken  atomic.Int64 // makes access tokens unique
-	events     http.Client  // delivers events
-	mu         sync.Mutex   // guards worlds, close and the start of background work
+	catalogue  atomic.Pointer[Catalogue] // of a new or reset world
+	lastToken  atomic.Int64              // makes access tokens unique
+	events     http.Client               // delivers events
+	mu         sync.Mutex                // guards worlds, close and the start of background work
 	worlds     map[string]*World
 	closing    context.Context // done from Close on
 	close      context.CancelFunc
@@ -84,14 +88,12 @@ func New(cfg Config) *Server {
 	if cfg.Settings == nil {
 		cfg.Settings = new(DefaultSettings())
 	}
-	if cfg.Catalogue == nil {
-		cfg.Catalogue = Demo()
-	}
 	server := &Server{
 		cfg:    cfg,
 		events: http.Client{Timeout: eventTimeout},
 		worlds: map[string]*World{},
 	}
+	server.catalogue.Store(cmp.Or(cfg.Catalogue, Demo()))
 	server.closing, server.close = context.WithCancel(context.Background())
 	server.released, server.release = context.WithCancel(server.closing)
 	return server
@@ -108,10 +110,24 @@ func (s *Server) World(clientToken string) *World {
 	world, ok := s.worlds[clientToken]
 	if !ok {
 		world = &World{server: s, clientToken: clientToken}
-		world.reset()
+		world.reset(s.catalogue.Load())
 		s.worlds[clientToken] = world
 	}
 	return world
+}
+
+// SetCatalogue replaces the catalogue of new and reset worlds, and of those that have the former one. It returns their client tokens.
+func (s *Server) SetCatalogue(catalogue *Catalogue) (replaced []string) {
+	old := s.catalogue.Swap(catalogue)
+	s.mu.Lock()
+	worlds := slices.Collect(maps.Values(s.worlds))
+	s.mu.Unlock()
+	for _, world := range worlds {
+		if world.replace(old, catalogue) {
+			replaced = append(replaced, world.clientToken)
+		}
+	}
+	return replaced
 }
 
 // existingWorld returns a world only if it was used before, so that requests without

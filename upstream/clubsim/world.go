@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -125,23 +126,53 @@ func filter[T any](rows []T, matches func(T) bool) []T {
 // ClientToken is the world's name, the first segment of its paths.
 func (w *World) ClientToken() string { return w.clientToken }
 
-// Reset restores the seed: data, settings, faults, clock and journal.
+// Reset restores the seed: catalogue, data, settings, faults, clock and journal.
 func (w *World) Reset() {
+	w.resetTo(w.server.catalogue.Load())
+}
+
+// SetCatalogue restores the seed with another catalogue, until the next Reset.
+func (w *World) SetCatalogue(catalogue *Catalogue) { w.resetTo(catalogue) }
+
+func (w *World) resetTo(catalogue *Catalogue) {
 	w.mu.Lock()
-	w.reset()
+	w.reset(catalogue)
 	w.mu.Unlock()
 	if w.server.cfg.OnReset != nil {
 		w.server.cfg.OnReset(w.clientToken)
 	}
 }
 
-func (w *World) reset() {
+// Catalogue is what the world sells, and where.
+func (w *World) Catalogue() *Catalogue {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.catalogue
+}
+
+// replace gives a world that has the old catalogue a new one. It keeps its data if they fit: if it has the same persons, and the clubs
+// that the data name. Otherwise it is reset. It returns false if the world has another catalogue.
+func (w *World) replace(old, catalogue *Catalogue) bool {
+	w.mu.Lock()
+	affected, samePersons := w.catalogue == old, reflect.DeepEqual(old.Persons, catalogue.Persons)
+	fits := affected && samePersons && w.state.verify(catalogue) == nil && w.settings.verify(catalogue) == nil
+	if fits {
+		w.catalogue = catalogue
+	}
+	w.mu.Unlock()
+	if affected && !fits {
+		w.resetTo(catalogue)
+	}
+	return affected
+}
+
+func (w *World) reset(catalogue *Catalogue) {
 	w.settings = w.server.cfg.Settings.clone()
 	w.settings.WebhookURL = cmp.Or(w.server.cfg.WebhookURL, w.settings.WebhookURL)
 	w.clockOffset, w.faults, w.faultDraws, w.journal, w.calls = 0, nil, 0, nil, callWindows{}
 	w.mailbox = mailbox{}
 	w.outbox.clear()
-	w.catalogue = w.server.cfg.Catalogue
+	w.catalogue = catalogue
 	w.state = w.seed(w.now())
 }
 
@@ -176,6 +207,8 @@ type snapshot struct {
 	Offset   time.Duration `json:"clockOffset"`
 	Settings Settings      `json:"settings"`
 	State    *state        `json:"state"`
+	// Catalogue is the file of the world's catalogue; empty: it is the demo's.
+	Catalogue string `json:"catalogue,omitempty"`
 }
 
 // maxOffset keeps a world's clock within a hundred years from today, where dates can be
@@ -187,17 +220,21 @@ const snapshotVersion = 4
 
 var errSnapshot = errors.New("clubsim: not a snapshot of this version")
 
-// Snapshot returns data, settings and clock as JSON, without faults and journal.
+// Snapshot returns catalogue, data, settings and clock as JSON, without faults and journal.
 func (w *World) Snapshot() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return encode(snapshot{
+	taken := snapshot{
 		Version:  snapshotVersion,
 		World:    w.clientToken,
 		Offset:   w.clockOffset,
 		Settings: w.settings,
 		State:    w.state,
-	})
+	}
+	if w.catalogue != Demo() {
+		taken.Catalogue = string(w.catalogue.source)
+	}
+	return encode(taken)
 }
 
 // Restore restores a Snapshot of this world or of another one.
@@ -209,13 +246,20 @@ func (w *World) Restore(body []byte) error {
 	if restored.Version != snapshotVersion || restored.State == nil || restored.Offset.Abs() > maxOffset {
 		return errSnapshot
 	}
-	if err := cmp.Or(restored.State.verify(w.catalogue), restored.Settings.verify(w.catalogue)); err != nil {
+	catalogue, err := Demo(), error(nil)
+	if restored.Catalogue != "" {
+		catalogue, err = ParseCatalogue([]byte(restored.Catalogue))
+	}
+	if err == nil {
+		err = cmp.Or(restored.State.verify(catalogue), restored.Settings.verify(catalogue))
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %w", errSnapshot, err)
 	}
 	restored.State.index()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.state, w.settings, w.clockOffset = restored.State, restored.Settings, restored.Offset
+	w.catalogue, w.state, w.settings, w.clockOffset = catalogue, restored.State, restored.Settings, restored.Offset
 	w.outbox.clear()
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -39,6 +40,7 @@ type Config struct {
 	PublicURL  string                                 // where browsers reach this process, such as http://localhost:8080
 	WebhookURL string                                 // where the club system sends its events; empty: nowhere
 	Settings   *clubsim.Settings                      // of the club system's worlds; nil: its defaults
+	Catalogue  *clubsim.Catalogue                     // of the club system's worlds; nil: the demo's
 	Account    sandbox.Account                        // at the card processor; zero: its demo account
 	Seed       uint64                                 // of the card processor's ids; zero: a random one, which is logged
 	OnMail     func()                                 // called after a mail has arrived; nil: nothing is
@@ -51,10 +53,15 @@ type World struct {
 	club  *clubsim.Server
 	cards *sandbox.Server
 	mails *sink.Server // nil: not started
+
+	changed atomic.Pointer[func(clientToken string)] // called with worlds that have another catalogue; nil: nothing is
 }
 
 // New makes a world without Redis. Close it. A reset of one of the simulator's demo worlds also resets its payments.
 func New(cfg Config) *World {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
 	processor := sandbox.New(sandbox.Config{
 		Now:      cfg.Now,
 		BaseURL:  cfg.PublicURL + "/sandbox",
@@ -67,18 +74,24 @@ func New(cfg Config) *World {
 		Logger:     cfg.Log,
 		WebhookURL: cfg.WebhookURL,
 		Settings:   cfg.Settings,
+		Catalogue:  cfg.Catalogue,
 		OnReset:    processor.Reset,
 	})
 	return &World{cfg: cfg, club: club, cards: processor}
 }
 
 // Handler serves the simulator below /sim/ and the sandbox below /sandbox/.
-func (w *World) Handler() http.Handler { return w.Wrap(http.NotFoundHandler(), func(string) {}) }
+func (w *World) Handler() http.Handler { return w.before(http.NotFoundHandler(), func(string) {}) }
 
 // Wrap is Handler with next for all other paths. It calls changed with a demo world's client
-// token after a request that changed its settings, clock or state. It is not a ServeMux,
-// which would redirect unclean paths before next sees them.
+// token after a request, or a new file of the catalogue, that changed its settings, clock, state or catalogue.
 func (w *World) Wrap(next http.Handler, changed func(clientToken string)) http.Handler {
+	w.changed.Store(&changed)
+	return w.before(next, changed)
+}
+
+// before is not a ServeMux, which would redirect unclean paths before next sees them.
+func (w *World) before(next http.Handler, changed func(clientToken string)) http.Handler {
 	club, cards := http.StripPrefix("/sim", w.club), http.StripPrefix("/sandbox", w.cards)
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		switch {
@@ -98,7 +111,7 @@ func (w *World) Wrap(next http.Handler, changed func(clientToken string)) http.H
 // changedWorld returns the client token of the demo world that a request changed, or "".
 func changedWorld(r *http.Request) string {
 	parts := strings.Split(r.URL.Path, "/")
-	changing := []string{"settings", "clock", "state", "reset", ""} // "" is the inspector's forms
+	changing := []string{"settings", "clock", "state", "reset", "catalogue", ""} // "" is the inspector's forms
 	if r.Method == http.MethodGet || len(parts) != 5 || parts[3] != "_control" || !slices.Contains(changing, parts[4]) {
 		return ""
 	}

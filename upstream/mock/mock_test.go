@@ -31,6 +31,7 @@ func TestWrap(t *testing.T) {
 		{"PUT", "/sim/demo-a/_control/settings", `{"pageSize":10}`, http.StatusOK},
 		{"POST", "/sim/demo-b/_control/reset", "", http.StatusNoContent},
 		{"POST", "/sim/demo-c/_control/", "do=reset", http.StatusSeeOther},
+		{"PUT", "/sim/demo-d/_control/catalogue", "clubs: [{name: A}]", http.StatusNoContent},
 		{"GET", "/sandbox/payments", "", http.StatusOK},
 		{"GET", "/sandboxes", "", http.StatusTeapot},
 		{"GET", "//sim/demo", "", http.StatusTeapot},
@@ -41,7 +42,7 @@ func TestWrap(t *testing.T) {
 			t.Errorf("%s %s: status %d, want %d", test.method, test.path, recorder.Code, test.status)
 		}
 	}
-	if got := strings.Join(changed, " "); got != "demo-a demo-b demo-c" {
+	if got := strings.Join(changed, " "); got != "demo-a demo-b demo-c demo-d" {
 		t.Errorf("changed worlds: %s", got)
 	}
 }
