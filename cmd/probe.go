@@ -23,11 +23,12 @@ import (
 
 // probeCommand finds out how an installation of the club system differs from its description.
 type probeCommand struct {
-	cfg      Config
-	calls    int
-	settings string // the file to write; empty: none
-	former   string // the file to compare with; empty: none
-	metrics  string // the file of metrics to write; empty: none
+	cfg       Config
+	calls     int
+	settings  string // the file to write; empty: none
+	former    string // the file to compare with; empty: none
+	metrics   string // the file of metrics to write; empty: none
+	catalogue string // the file of a catalogue to write; empty: none
 }
 
 // exitDrift is the exit code of a probe that found a change since the file of --compare was written.
@@ -49,6 +50,8 @@ func newProbeCommand(assets Assets) *cobra.Command {
 		"The most calls to make. The probe ends earlier where half of a limit of the API gateway is used.")
 	command.Flags().StringVar(&probe.settings, "settings", "", "File to write the settings to, for frontdesk sim --settings.")
 	command.Flags().StringVar(&probe.former, "compare", "", "File of settings that an earlier probe wrote, to compare with.")
+	command.Flags().StringVar(&probe.catalogue, "write-catalogue", "", "File to write the clubs and what they sell to, for "+
+		"frontdesk --catalogue. It makes as many calls again, and has values of records: names, addresses and prices.")
 	command.Flags().StringVar(&probe.metrics, "metrics", "", "File to write metrics to, for the textfile collector of node_exporter.")
 	return command
 }
@@ -76,7 +79,7 @@ func (p *probeCommand) run(ctx context.Context) error {
 		}
 		former = content
 	}
-	for flag, path := range map[string]string{"settings": p.settings, "metrics": p.metrics} {
+	for flag, path := range map[string]string{"settings": p.settings, "metrics": p.metrics, "write-catalogue": p.catalogue} {
 		if err := checkWritable(path); err != nil { // before the calls are made
 			return fmt.Errorf("--%s: %w", flag, err)
 		}
@@ -123,21 +126,38 @@ func (p *probeCommand) probe(ctx context.Context) (*probe.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report, err := probe.Run(ctx, probe.Config{
+	installation := probe.Config{
 		Club:      config,
 		Token:     p.cfg.ClubToken,
 		Calls:     p.calls,
 		Transport: &http.Transport{Proxy: nil},
 		Now:       time.Now,
 		After:     time.After,
-	})
+	}
+	report, err := probe.Run(ctx, installation)
 	if _, called := errors.AsType[*club.Error](err); called {
 		return nil, fmt.Errorf("the club system cannot be probed: %w; frontdesk doctor says more", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the club system cannot be probed: %w", err)
 	}
-	return report, nil
+	return report, p.writeCatalogue(ctx, installation)
+}
+
+// writeCatalogue reads the catalogue and writes its file. What the installation has and the simulator cannot play is an error.
+func (p *probeCommand) writeCatalogue(ctx context.Context, installation probe.Config) error {
+	if p.catalogue == "" {
+		return nil
+	}
+	file, seen, mistakes := probe.Catalogue(ctx, installation)
+	if file == nil {
+		return fmt.Errorf("the catalogue cannot be read: %w", mistakes)
+	}
+	if err := os.WriteFile(p.catalogue, file, 0o644); err != nil { // #nosec G306 -- what is sold is no secret
+		return err
+	}
+	fmt.Printf("%s has the catalogue: %s. Use it with frontdesk --catalogue %s\n", p.catalogue, seen, p.catalogue)
+	return inFile(p.catalogue, mistakes)
 }
 
 // write writes the files, and returns errDrift if the installation has changed since the former one.
