@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,9 +85,12 @@ func printMails(w io.Writer, all background.Mails) {
 
 func printMail(w io.Writer, mail background.QueuedMail) {
 	table := newTable(w)
-	fmt.Fprintf(table, "Mail\t%s\nState\t%s, %d failures\nLast error\t%s\nWritten\t%s\nTo\t%s\nSubject\t%s\nAttachments\t%s\n",
+	fmt.Fprintf(table, "Mail\t%s\nState\t%s, %d failures\nLast error\t%s\nWritten\t%s\nTo\t%s\nSubject\t%s\n",
 		mail.ID, mail.State, mail.Failures, cmp.Or(mail.LastError, "-"), instant(mail.Written), cmp.Or(mail.To, "-"),
-		cmp.Or(mail.Subject, "-"), cmp.Or(strings.Join(mail.Attachments, ", "), "-"))
+		cmp.Or(mail.Subject, "-"))
+	for _, file := range mail.Attachments {
+		fmt.Fprintf(table, "Attachment\t%s, %d bytes\n", file.Name, file.Bytes)
+	}
 	flush(table)
 	if mail.Text != "" {
 		fmt.Fprintf(w, "\n%s", mail.Text)

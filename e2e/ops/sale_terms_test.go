@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -111,6 +112,32 @@ func TestOwnSaleTerms(t *testing.T) {
 	after := client.Do("GET", "/v1/registrations/"+registration.Id+"/confirmation", nil)
 	if !bytes.Equal(before.Body, after.Body) || bytes.Contains(after.Body, []byte("contract.pdf")) {
 		t.Errorf("the contract has changed the confirmation: %s", after.Body)
+	}
+}
+
+// TestContractDoesNotDelay: a confirmation goes out without the club system's contract if there is none, or it does not arrive in time.
+// Operators see what was attached, with its size.
+func TestContractDoesNotDelay(t *testing.T) {
+	t.Parallel()
+	contract := clubsim.FaultMatch{Path: "/sales/*/contract"}
+	for name, faults := range map[string][]clubsim.Fault{
+		"as it is": nil,
+		"absent":   {{Match: contract, Kind: "error_before", Status: http.StatusNotFound}},
+		"slow":     {{Match: contract, Kind: "hang"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, server := frontdesktest.NewEnv(t), frontdesktest.NewMailServer(t, sink.Config{})
+			frontdesktest.Must(t, env.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.ContractDocuments = true }))
+			env.SetFaults(t, faults...)
+			gateway, client := env.Gateway(t, server.Environment()...)
+			registration, sale, mail := sold(t, env, server, client)
+			shown := fmt.Sprintf("contract.pdf, %d bytes", len(sale.Contract))
+			said := mustCommand(t, gateway.OpsAddress(), "mail", "show", "confirmation-"+registration.Id)
+			if attached := strings.Contains(said, shown); attached != (faults == nil) || strings.Count(said, " bytes\n") != len(mail.Attachments) {
+				t.Errorf("of %d documents operators see\n%s", len(mail.Attachments), said)
+			}
+		})
 	}
 }
 

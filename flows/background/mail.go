@@ -85,7 +85,11 @@ func (m *Mailer) send(ctx context.Context, job *asynq.Task) error {
 		return err
 	}
 	if message.ContractOf != "" {
-		message.Attachments = append(message.Attachments, m.cfg.Registrations.ContractDocument(ctx, message.ContractOf)...)
+		found := m.cfg.Registrations.ContractDocument(ctx, message.ContractOf)
+		message.Attachments = append(message.Attachments, found...)
+		if text, err := json.Marshal(filesOf(found)); err == nil {
+			_, _ = job.ResultWriter().Write(text) // for operators
+		}
 	}
 	err = m.cfg.Mail.Send(ctx, message, writtenAt(job.Headers()))
 	if err == nil {
@@ -133,10 +137,23 @@ type QueuedMail struct {
 	Next       *time.Time    `json:"next,omitempty"` // while retrying
 
 	// Not in lists:
-	To          string   `json:"to,omitempty"`
-	Subject     string   `json:"subject,omitempty"`
-	Text        string   `json:"text,omitempty"`
-	Attachments []string `json:"attachments,omitempty"` // names
+	To          string     `json:"to,omitempty"`
+	Subject     string     `json:"subject,omitempty"`
+	Text        string     `json:"text,omitempty"`
+	Attachments []MailFile `json:"attachments,omitempty"` // with what the last attempt has added
+}
+
+// MailFile is an attachment, without its content.
+type MailFile struct {
+	Name  string `json:"name"`
+	Bytes int    `json:"bytes"`
+}
+
+func filesOf(attachments []mail.Attachment) (files []MailFile) {
+	for _, attachment := range attachments {
+		files = append(files, MailFile{attachment.Name, len(attachment.Content)})
+	}
+	return files
 }
 
 func mailOf(job *asynq.TaskInfo) QueuedMail {
@@ -202,9 +219,9 @@ func (m *Mailer) Mail(id string) (QueuedMail, error) {
 	shown := mailOf(job)
 	if message, err := m.open(id, job.Payload); err == nil {
 		shown.To, shown.Subject, shown.Text = message.To, message.Subject, message.Text
-		for _, document := range message.Attachments {
-			shown.Attachments = append(shown.Attachments, document.Name)
-		}
+		var added []MailFile
+		_ = json.Unmarshal(job.Result, &added) // nothing before the first attempt
+		shown.Attachments = append(filesOf(message.Attachments), added...)
 	}
 	return shown, nil
 }

@@ -18,6 +18,8 @@ const (
 	// maxContract is the longest contract document that is mailed, in bytes: mail servers take ten megabytes, of which the documents that
 	// the buyer agreed to have their share.
 	maxContract = 2 << 20
+	// contractTimeout is how long a confirmation waits for the contract document: it is complete without it, and goes out alone.
+	contractTimeout = 20 * time.Second
 )
 
 // errPaused is the error of a call that is not made, because an earlier one failed.
@@ -81,6 +83,8 @@ func (s *Service) ContractDocument(ctx context.Context, id string) []mail.Attach
 		return nil
 	}
 	var content []byte
+	ctx, cancel := context.WithTimeout(ctx, contractTimeout)
+	defer cancel()
 	err = s.optional.call(ctx, "contract", payment.ClientToken, s.cfg.Now(), func(ctx context.Context) (err error) {
 		content, err = s.cfg.Club.GetContract(ctx, scopeOf(payment), payment.Sale)
 		return err
