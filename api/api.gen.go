@@ -1871,13 +1871,24 @@ type ConfigMode string
 
 // Confirmation The confirmation of a contract on a durable medium (Directive 2011/83/EU, article 8(7)). It never changes.
 //
-// Example: {"agreements":[{"agreedAt":"2030-01-15T09:59:40Z","document":"terms","language":"en","sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","version":"2026-11"}],"buyer":{"givenName":"Ada","number":"11-001007"},"club":{"address":{"city":"Paris","country":"FR","postalCode":"75011","street":"14 rue de la Roquette"},"name":"Lumen Paris Bastille"},"concludedAt":"2030-01-15T10:00:05Z","language":"en","order":{"basis":"exact","button":"pay_now","debits":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"commitment":"P3M","name":"Quarter Pass, paid once","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15","withdrawal":{"from":"contract","right":true,"until":"2030-01-29"}}],"minimumTerm":"P3M","total":{"amount":14900,"currency":"EUR"}},"payment":{"method":"card","total":{"amount":14900,"currency":"EUR"}},"registrationId":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","sha256":"2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae","trader":{"address":{"city":"Paris","country":"FR","postalCode":"75004","street":"1 rue de Rivoli"},"email":"contact@lumen.example","name":"Lumen Fitness SAS","registrationNumber":"552 100 554 RCS Paris","vatId":"FR83552100554"},"withdrawal":{"form":"To: Lumen Fitness SAS","text":"To withdraw, declare clearly that you do."}}
+// Example: {"agreements":[{"agreedAt":"2030-01-15T09:59:40Z","document":"terms","language":"en","sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","version":"2026-11"}],"buyer":{"address":{"city":"Paris","country":"FR","postalCode":"75011","street":"12 rue des Lilas"},"email":"ada@example.com","familyName":"Martin","givenName":"Ada","number":"11-001007"},"club":{"address":{"city":"Paris","country":"FR","postalCode":"75011","street":"14 rue de la Roquette"},"name":"Lumen Paris Bastille"},"concludedAt":"2030-01-15T10:00:05Z","language":"en","order":{"basis":"exact","button":"pay_now","debits":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"commitment":"P3M","name":"Quarter Pass, paid once","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15","withdrawal":{"from":"contract","right":true,"until":"2030-01-29"}}],"minimumTerm":"P3M","total":{"amount":14900,"currency":"EUR"}},"payment":{"method":"card","total":{"amount":14900,"currency":"EUR"}},"registrationId":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","sha256":"2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae","trader":{"address":{"city":"Paris","country":"FR","postalCode":"75004","street":"1 rue de Rivoli"},"email":"contact@lumen.example","name":"Lumen Fitness SAS","registrationNumber":"552 100 554 RCS Paris","vatId":"FR83552100554"},"withdrawal":{"form":"To: Lumen Fitness SAS","text":"To withdraw, declare clearly that you do."}}
 type Confirmation struct {
 	// Agreements What the buyer agreed to. The mail has the same bytes attached.
 	Agreements []ConfirmedAgreement `json:"agreements"`
 
-	// Buyer The buyer, as far as Frontdesk keeps it; the club has the rest under the number.
+	// Buyer The buyer, who is the member. What is not known is absent.
 	Buyer struct {
+		Address *PostalAddress `json:"address,omitempty"`
+
+		// BirthDate Only where a guardian concludes the contract.
+		BirthDate *Date `json:"birthDate,omitempty"`
+
+		// Email A name or a sentence for display, on one line. Longer text from the club system is truncated.
+		Email *Words `json:"email,omitempty"`
+
+		// FamilyName A name or a sentence for display, on one line. Longer text from the club system is truncated.
+		FamilyName *Words `json:"familyName,omitempty"`
+
 		// GivenName A name or a sentence for display, on one line. Longer text from the club system is truncated.
 		GivenName *Words `json:"givenName,omitempty"`
 
@@ -1973,6 +1984,9 @@ type ConfirmedMandate struct {
 		// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 		Name Words `json:"name"`
 	} `json:"creditor"`
+
+	// Debtor Who holds the account.
+	Debtor *Words `json:"debtor,omitempty"`
 
 	// Iban The masked account number.
 	Iban Words `json:"iban"`

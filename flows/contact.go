@@ -9,8 +9,8 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// Person is the buyer's details as given. They go to the club system. A registration keeps only the given name,
-// the mobile number's last two digits, the guardian, and the other details masked.
+// Person is the buyer's details as given. They go to the club system. A registration keeps what the confirmation of the contract
+// names, the mobile number's last two digits and the guardian; a form for corrections shows the other details masked.
 type Person struct {
 	GivenName  string
 	FamilyName string
@@ -28,6 +28,29 @@ type Person struct {
 
 // CodePhone returns the number that the club system has of the contact, to which it sends codes: the guardian's, or the person's own.
 func (p Person) CodePhone() string { return cmp.Or(p.Guardian.Phone, p.Mobile) }
+
+// Identity is who a buyer is, besides the given name, as the confirmation of the contract names them. Unknown members are empty.
+type Identity struct {
+	FamilyName string `json:"familyName,omitempty"`
+	BirthDate  string `json:"birthDate,omitempty"` // YYYY-MM-DD
+	Email      string `json:"email,omitempty"`
+	Street     string `json:"street,omitempty"`
+	PostalCode string `json:"postalCode,omitempty"`
+	City       string `json:"city,omitempty"`
+	Country    string `json:"country,omitempty"` // ISO 3166-1 alpha-2
+}
+
+// identityOf returns the identity of a contact, as the club system has it.
+func identityOf(contact club.Contact) Identity {
+	identity := Identity{FamilyName: contact.FamilyName, BirthDate: contact.BirthDate, Email: contact.Email}
+	if at := contact.Address; at != nil {
+		identity.Street, identity.PostalCode, identity.City = at.Street, at.PostalCode, at.Locality
+		if code := at.CountryCode(); len(code) == 2 { // else its name
+			identity.Country = strings.ToUpper(code)
+		}
+	}
+	return identity
+}
 
 // Masked is what a form for corrections shows of the details that a visitor entered: enough to
 // recognise them. Unknown ones are empty.

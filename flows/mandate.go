@@ -12,8 +12,9 @@ import (
 type Mandate struct {
 	Signature
 	IRI       club.IRI `json:"iri"`
-	Contact   club.IRI `json:"contact"`         // another contact needs another mandate
-	Phone     string   `json:"phone,omitempty"` // pseudonym of the number that gets the codes; empty if the club system has none
+	Contact   club.IRI `json:"contact"`          // another contact needs another mandate
+	Phone     string   `json:"phone,omitempty"`  // pseudonym of the number that gets the codes; empty if the club system has none
+	Holder    string   `json:"holder,omitempty"` // of the account, who is the debtor; empty: an earlier version has not stored it
 	Masked    string   `json:"iban"`
 	ValidFrom string   `json:"validFrom"` // YYYY-MM-DD
 

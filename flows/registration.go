@@ -201,6 +201,8 @@ type Contact struct {
 	MobileEnding string `json:"mobileEnding,omitempty"` // the number's last two digits
 	Masked       Masked `json:"masked,omitzero"`        // only what the visitor entered
 
+	// Identity is for the confirmation of the contract alone; of a visitor, what they entered.
+	Identity Identity `json:"identity,omitzero"`
 	// OwnMobile is the number that the visitor entered, if the contact has the guardian's instead.
 	OwnMobile string `json:"ownMobile,omitempty"`
 	// Entered is the e-mail address that the visitor entered, to which the confirmation goes.
@@ -215,8 +217,8 @@ type Contact struct {
 	// EmailHolder is an earlier contact of the registration that may have the address. Empty: none has.
 	EmailHolder club.IRI `json:"emailHolder,omitempty"`
 
-	// Merged: the club merged the visitor's contact into this one, of which the visitor has proved nothing. Number,
-	// Status and GivenName are still those of the visitor's own.
+	// Merged: the club merged the visitor's contact into this one, of which the visitor has proved nothing. Number, Status, GivenName,
+	// Identity and Entered are still those of the visitor's own.
 	Merged bool `json:"merged,omitempty"`
 }
 
@@ -253,6 +255,7 @@ func ContactOf(contact club.Contact) *Contact {
 		GivenName:    contact.GivenName,
 		MobileEnding: twoDigits.FindString(contact.Mobile),
 		Mailbox:      MaskEmail(contact.Email),
+		Identity:     identityOf(contact),
 	}
 }
 

@@ -9,12 +9,14 @@ import (
 	"frontdesk/flows/schedule"
 )
 
-// orderOf returns what the order button of a registration means; nil while the cart has no items.
-func (s *Server) orderOf(ctx context.Context, view flows.View, cart api.Cart) *api.Order {
+// orderOf returns what the order button of a registration means; nil while the cart has no items. The lines of the cart get the names that
+// they have in the order.
+func (s *Server) orderOf(ctx context.Context, view flows.View, cart *api.Cart) *api.Order {
 	if len(cart.Items) == 0 {
 		return nil
 	}
 	order, language := contract.OrderOf(ctx, s.cfg.Catalogue, view, s.cfg.Now()), textsOf(ctx).Tag
+	club := s.cfg.Catalogue.Details(view.ClubID)
 	out := api.Order{Button: api.OrderButton(order.Button), Essentials: essentialsOf(order.CartSchedule, view.Cart.Currency)}
 	out.Essentials.MinimumTerm = optional(durationText(order.MinimumTerm))
 	out.Essentials.Renewal, out.Essentials.Notice = optional(order.Renewal.In(language)), optional(order.Notice.In(language))
@@ -22,6 +24,7 @@ func (s *Server) orderOf(ctx context.Context, view flows.View, cart api.Cart) *a
 		return api.NeededAgreement{Document: api.DocumentName(needed.Document), Version: needed.Version}
 	}))
 	for i, item := range order.Items {
+		rename(cart, i, singleLine(item.NameIn(language, view.Cart.Lines[i], club)))
 		out.Essentials.Items = append(out.Essentials.Items, api.OrderItem{
 			ItemId:       cart.Items[i].Id,
 			Name:         cart.Items[i].Name,
@@ -33,6 +36,16 @@ func (s *Server) orderOf(ctx context.Context, view flows.View, cart api.Cart) *a
 		})
 	}
 	return &out
+}
+
+// rename names a line of a cart, and the changes of that line.
+func rename(cart *api.Cart, i int, name string) {
+	cart.Items[i].Name = name
+	for at := range cart.Changes {
+		if id := cart.Changes[at].ItemId; id != nil && *id == cart.Items[i].Id {
+			cart.Changes[at].Name = name
+		}
+	}
 }
 
 func essentialsOf(costs schedule.CartSchedule, currency string) api.OrderEssentials {

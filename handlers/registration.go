@@ -258,7 +258,7 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		ExpiresAt:   flows.Instant(view.ExpiresAt),
 		ForgottenAt: flows.Instant(view.KeptUntil(view.Payment)),
 	}
-	out.Order = s.orderOf(ctx, view, out.Cart)
+	out.Order = s.orderOf(ctx, view, &out.Cart)
 	out.Message = textsOf(ctx).message(view.CurrentMessage(), view.Payment)
 	if view.Stale {
 		out.Cart.Stale = &view.Stale

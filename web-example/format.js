@@ -23,20 +23,6 @@ export function date(day) {
   return text.units.date(format.format(new Date(`${day}T00:00:00Z`)));
 }
 
-/** @param {string} day YYYY-MM-DD: the name of its month */
-export const monthOf = (day) => new Intl.DateTimeFormat(locale, { month: "long", timeZone: "UTC" }).format(new Date(`${day}T00:00:00Z`));
-
-/**
- * Days that follow one another, such as "10–31 Dec".
- * @param {string} first YYYY-MM-DD
- * @param {number} count
- */
-export function dayRange(first, count) {
-  const from = new Date(`${first}T00:00:00Z`);
-  const format = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
-  return format.formatRange(from, new Date(from.getTime() + (count - 1) * 86_400_000));
-}
-
 /** @param {string} instant RFC 3339 */
 export function moment(instant) {
   const format = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });

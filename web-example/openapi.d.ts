@@ -2039,10 +2039,15 @@ export interface components {
                 name: components["schemas"]["Words"];
                 url: components["schemas"]["Url"];
             };
-            /** @description The buyer, as far as Frontdesk keeps it; the club has the rest under the number. */
+            /** @description The buyer, who is the member. What is not known is absent. */
             buyer: {
                 number: components["schemas"]["Words"];
                 givenName?: components["schemas"]["Words"];
+                familyName?: components["schemas"]["Words"];
+                /** @description Only where a guardian concludes the contract. */
+                birthDate?: components["schemas"]["Date"];
+                address?: components["schemas"]["PostalAddress"];
+                email?: components["schemas"]["Words"];
             };
             guardian?: components["schemas"]["GuardianParty"];
             order: components["schemas"]["ConfirmedOrder"];
@@ -2114,6 +2119,8 @@ export interface components {
                 identifier?: components["schemas"]["Words"];
                 address?: components["schemas"]["PostalAddress"];
             };
+            /** @description Who holds the account. */
+            debtor?: components["schemas"]["Words"];
             /** @description The masked account number. */
             iban: components["schemas"]["Words"];
             signedAt?: components["schemas"]["Instant"];

@@ -272,9 +272,9 @@ export default {
     items: "Your cart",
     added: "Required with your plan",
     included: "Included with your plan",
-    /** For the first month: `name` says which of its days are paid or deducted. */
-    prorata: { name: (/** @type {string} */ month, /** @type {string} */ days) => `Part of ${month} (${days})`, why: "Your plan starts mid-month, so you pay only for these days." },
-    deducted: { name: (/** @type {string} */ month, /** @type {string} */ days) => `Deducted for ${month} (${days})`, why: "Your plan starts mid-month, so you do not pay for these days." },
+    /** Why there is a line for the first month: some of its days are paid, or deducted. */
+    prorata: "Your plan starts mid-month, so you pay only for these days.",
+    deducted: "Your plan starts mid-month, so you do not pay for these days.",
     changesHeading: "What has changed",
     repriced: (/** @type {string} */ name, /** @type {string} */ was, /** @type {string} */ price) =>
       `The club changed the price of ${name} from ${was} to ${price}.`,

@@ -282,8 +282,8 @@ export default {
     items: "Votre panier",
     added: "Obligatoire avec votre formule",
     included: "Compris dans votre formule",
-    prorata: { name: (month, days) => `Prorata ${month} (${days})`, why: "Votre formule commence en cours de mois : vous ne payez que ces jours." },
-    deducted: { name: (month, days) => `Déduction ${month} (${days})`, why: "Votre formule commence en cours de mois : vous ne payez pas ces jours." },
+    prorata: "Votre formule commence en cours de mois : vous ne payez que ces jours.",
+    deducted: "Votre formule commence en cours de mois : vous ne payez pas ces jours.",
     changesHeading: "Ce qui a changé",
     repriced: (name, was, price) =>
       `Le club a modifié le prix de « ${name} » : ${price} au lieu de ${was}.`,

@@ -3,6 +3,7 @@ package journey_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"html"
 	"net/http"
 	"slices"
 	"strings"
@@ -110,6 +111,65 @@ func TestWhereMailed(t *testing.T) {
 		})
 	}
 }
+
+// TestConfirmationSaysWhatTheBuyerSaw: in both languages it names the buyer in full, the debtor of the mandate, where to withdraw and to
+// cancel, and how and when money moves. The first month's part has the name that the cart shows.
+func TestConfirmationSaysWhatTheBuyerSaw(t *testing.T) {
+	t.Parallel()
+	for language, want := range map[string]struct {
+		names map[string]string // of the first month's line, by offer
+		page  []string
+	}{
+		"en": {map[string]string{"1301": "Part of March (10–31 Mar)", "1401": "Deducted for March (1–9 Mar)"}, []string{
+			"By card with the order, on ", "By direct debit on 5 April 2031", "Your number at the club", "Debtor", "Postal address"}},
+		"fr": {map[string]string{"1301": "Prorata mars (10–31 mars)", "1401": "Déduction mars (1–9 mars)"}, []string{
+			"Par carte à la commande, le ", "Par prélèvement le 5 avril 2031", "Votre numéro au club", "Débiteur", "Adresse postale"}},
+	} {
+		for offer, name := range want.names {
+			t.Run(language+" "+offer, func(t *testing.T) {
+				t.Parallel()
+				client, _ := frontdesktest.NewWorld(t)
+				in := [2]string{"Accept-Language", language}
+				item := api.NewItem{OfferId: offer, StartDate: new("2031-03-10"), Debit: &api.Debit{Day: new(5)}}
+				registration := client.RegisterWith("11", frontdesktest.Person(), item)
+				client.Do("GET", "/v1/registrations/"+registration.Id, nil, in).Into(http.StatusOK, &registration)
+				if i := slices.IndexFunc(registration.Cart.Items, isAdjustment); i < 0 || registration.Cart.Items[i].Name != name ||
+					registration.Order.Essentials.Items[i].Name != name {
+					t.Fatalf("the cart is %+v", registration.Cart.Items)
+				}
+				path := "/v1/registrations/" + registration.Id
+				client.Do("POST", path+"/mandate", api.NewMandate{Holder: "Grace Hopper", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key(""), in).
+					Into(http.StatusCreated, &registration)
+				if !strings.Contains(registration.Mandate.Text, "Grace Hopper") {
+					t.Errorf("the authorisation names no debtor: %s", registration.Mandate.Text)
+				}
+				client.Do("POST", path+"/mandate/signature", api.Signature{Code: client.SMS()[0].Code}, frontdesktest.Key(""), in).
+					Into(http.StatusCreated, nil)
+				client.RequestPayment(registration.Id, map[string]string{"method": "card"}, in).Into(http.StatusCreated, &registration)
+				client.Confirm(*registration.Payment, frontdesktest.ApprovedCard)
+				client.Await(registration.Id, api.Completed)
+				var confirmation api.Confirmation
+				client.Do("GET", confirmationOf(registration.Id), nil).Into(http.StatusOK, &confirmation)
+				buyer, at := confirmation.Buyer, frontdesktest.Value(confirmation.Buyer.Address)
+				if frontdesktest.Value(buyer.GivenName) != "Ada" || frontdesktest.Value(buyer.FamilyName) != "Martin" || buyer.BirthDate != nil ||
+					frontdesktest.Value(buyer.Email) != "ada@example.com" || frontdesktest.Value(at.Street) != "12 rue des Lilas" ||
+					frontdesktest.Value(at.Country) != "FR" || frontdesktest.Value(confirmation.Mandate.Debtor) != "Grace Hopper" {
+					t.Errorf("it names %+v, and %+v", buyer, confirmation.Mandate)
+				}
+				body := client.Do("GET", confirmationOf(registration.Id), nil, [2]string{"Accept", "text/html"}).Body
+				page := html.UnescapeString(string(body))
+				for _, part := range append(want.page, name, "Ada Martin", "75011 Paris, FR", "club=11&statement=withdrawal",
+					"club=11&statement=cancellation", confirmation.Mandate.Iban) {
+					if !strings.Contains(page, part) {
+						t.Errorf("the page lacks %q:\n%s", part, page)
+					}
+				}
+			})
+		}
+	}
+}
+
+func isAdjustment(item api.CartItem) bool { return item.Origin == api.Adjustment }
 
 func confirmationOf(registration string) string {
 	return "/v1/registrations/" + registration + "/confirmation"

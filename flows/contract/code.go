@@ -13,6 +13,8 @@ const (
 	codeDocumentWithdrawalInformation text.ContractCode = "document_withdrawal_information"
 	codeDocumentEarlyStartRequest     text.ContractCode = "document_early_start_request"
 	codeDocumentMandateText           text.ContractCode = "document_mandate_text"
+	codeWithdrawal                    text.ContractCode = "withdrawal_start"
+	codeCancellation                  text.ContractCode = "cancellation_start"
 	codeGuardianParent                text.ContractCode = "guardian_parent"         // name
 	codeGuardianLegal                 text.ContractCode = "guardian_legal_guardian" // name
 )

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"time"
 
@@ -56,10 +57,14 @@ type mediator struct {
 	URL  string `json:"url"`
 }
 
-// buyer names the buyer as far as Frontdesk keeps it: the club has the rest under the number.
+// buyer names the buyer. Members that are not known are empty.
 type buyer struct {
-	Number    string `json:"number"`
-	GivenName string `json:"givenName,omitempty"`
+	Number     string   `json:"number"`
+	GivenName  string   `json:"givenName,omitempty"`
+	FamilyName string   `json:"familyName,omitempty"`
+	BirthDate  string   `json:"birthDate,omitempty"` // YYYY-MM-DD, where a guardian concludes the contract
+	Address    *address `json:"address,omitempty"`
+	Email      string   `json:"email,omitempty"`
 }
 
 // guardian is who concludes the contract for the buyer.
@@ -90,8 +95,8 @@ type instructions struct {
 }
 
 // Confirm composes the confirmation of a completed registration from what was stored when its buyer paid, of which Ordered is not nil. It
-// depends on its arguments alone.
-func Confirm(r *flows.Registration, p *flows.Payment, club catalogue.Details) (*flows.Confirmation, error) {
+// depends on its arguments alone; site is the address of the signup site.
+func Confirm(r *flows.Registration, p *flows.Payment, club catalogue.Details, site string) (*flows.Confirmation, error) {
 	var ordered Ordered
 	if err := json.Unmarshal(r.Ordered.Order, &ordered); err != nil {
 		return nil, err
@@ -109,7 +114,7 @@ func Confirm(r *flows.Registration, p *flows.Payment, club catalogue.Details) (*
 		Mandate:        authorisedBy(r, club),
 	}
 	if r.Contact != nil {
-		document.Buyer = buyer{r.Contact.Number, r.Contact.GivenName}
+		document.Buyer = buyerOf(r)
 	}
 	if g := r.Guardian; !g.IsZero() {
 		document.Guardian = &guardian{g.GivenName, g.FamilyName, g.Relation}
@@ -120,7 +125,7 @@ func Confirm(r *flows.Registration, p *flows.Payment, club catalogue.Details) (*
 	for _, a := range p.Agreements {
 		document.Agreements = append(document.Agreements, agreed{a.Document, a.Version, a.Language, a.SHA256, flows.Instant(a.At)})
 	}
-	page := writer{text.Match(r.Ordered.Language), club, &document, at}.page()
+	page := writer{text.Match(r.Ordered.Language), club, &document, at, site + "/?club=" + url.QueryEscape(r.ClubID)}.page()
 	confirmation := &flows.Confirmation{
 		Registration:     r.ID,
 		ClientToken:      r.ClientToken,
@@ -172,6 +177,23 @@ func OrderIn(confirmation *flows.Confirmation) (Ordered, error) {
 // hasRight reports whether the buyer can withdraw from the contract about any item.
 func (o Ordered) hasRight() bool {
 	return slices.ContainsFunc(o.Items, func(item Ordering) bool { return item.Withdrawal.Right })
+}
+
+func buyerOf(r *flows.Registration) buyer {
+	words := func(text string) string { return flows.SingleLine(text, maxWords) }
+	contact, identity := r.Contact, r.Contact.Identity
+	out := buyer{
+		Number:     contact.Number,
+		GivenName:  words(contact.GivenName),
+		FamilyName: words(identity.FamilyName),
+		Address: addressOf(catalogue.Address{Street: words(identity.Street), PostalCode: words(identity.PostalCode),
+			City: words(identity.City), Country: words(identity.Country)}),
+		Email: words(cmp.Or(contact.Entered, identity.Email)),
+	}
+	if !r.Guardian.IsZero() {
+		out.BirthDate = identity.BirthDate
+	}
+	return out
 }
 
 func clubOf(r *flows.Registration, club catalogue.Details) party {

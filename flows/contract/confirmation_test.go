@@ -49,10 +49,11 @@ func concluded(t *testing.T, language string, items ...contract.Ordering) (*flow
 		ID:       "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
 		ClubID:   "11",
 		ClubName: "Lumen Bastille",
-		Contact:  &flows.Contact{IRI: "/demo/contacts/7", Number: "11-001007", GivenName: "<b>Ada</b>"},
-		Items:    []flows.Item{{Mandate: true}},
-		Mandate:  &flows.Mandate{Masked: "FR** **** 0189", ValidFrom: "2030-01-14"},
-		Ordered:  &flows.Ordered{Language: language, Order: order},
+		Contact: &flows.Contact{IRI: "/demo/contacts/7", Number: "11-001007", GivenName: "<b>Ada</b>", Entered: "ada@example.com",
+			Identity: flows.Identity{FamilyName: "Martin", Street: "12 rue des Lilas", PostalCode: "75011", City: "Paris", BirthDate: "1990-05-17"}},
+		Items:   []flows.Item{{Mandate: true}},
+		Mandate: &flows.Mandate{Holder: "Grace Hopper", Masked: "FR** **** 0189", ValidFrom: "2030-01-14"},
+		Ordered: &flows.Ordered{Language: language, Order: order},
 	}
 	p := &flows.Payment{
 		Method:    flows.ByCard,
@@ -78,17 +79,22 @@ func TestConfirmation(t *testing.T) {
 	t.Parallel()
 	for language, wants := range map[string][]string{
 		"en": {"Flex, monthly", "€68.90 due with the order", "15 January 2030", "00:00:05", "UTC+01:00", "€39.90 (estimated)",
-			"5 February 2030", "at intervals of 1 month", "12 months", "One month.", "Terms and conditions", "FR** **** 0189", "75004 Paris, FR",
+			"5 February 2030", "at intervals of 1 month, on the 5th", "By card with the order, on 15 January 2030", "By direct debit on 5 February 2030",
+			"Minimum term</th><td>12 months", "</b> Martin", "12 rue des Lilas\n75011 Paris", "ada@example.com", "Grace Hopper",
+			"(https://club.example/?club=11&statement=withdrawal)", `href="https://club.example/?club=11&statement=cancellation"`,
+			"declared online: https://club.example/?club=11&statement=cancellation", "One month.", "Terms and conditions", "FR** **** 0189", "75004 Paris, FR",
 			"Model withdrawal form", "agreed to on", "acknowledged on",
 			"until the end of 29 January 2030", "Médiation <conso>", "There is no right of withdrawal. It is on a fixed date."},
 		"fr": {"Flex, monthly", "68,90 € à la commande", "15 janvier 2030", "00:00:05", "39,90 € (estimation)", "5 février 2030",
-			"à intervalles de 1 mois", "12 mois", "Conditions générales", "Modèle de formulaire de rétractation",
+			"à intervalles de 1 mois, le 5", "Par carte à la commande, le 15 janvier 2030", "Par prélèvement le 5 février 2030",
+			"Durée minimale</th><td>12 mois", "12 rue des Lilas\n75011 Paris", "Débiteur</th><td>Grace Hopper",
+			"(https://club.example/?club=11&statement=withdrawal)", "déclarée en ligne : https://club.example/?club=11&statement=cancellation", "Conditions générales", "Modèle de formulaire de rétractation",
 			"jusqu’à la fin du 29 janvier 2030", "Documents du contrat", "E-mail : "},
 	} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			r, p, club := concluded(t, language, withRight, withoutRight)
-			made, err := contract.Confirm(r, p, club)
+			made, err := contract.Confirm(r, p, club, "https://club.example")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,8 +108,10 @@ func TestConfirmation(t *testing.T) {
 			}
 			for name, forbidden := range map[string]string{
 				"a text without its parameter": `\{[a-z]+\}`,
-				"something that is loaded":     `(?i)<(script|link|img|iframe|object)|url\(|@import|src=|href="http`,
+				"something that is loaded":     `(?i)<(script|link|img|iframe|object)|url\(|@import|src=`,
 				"markup of the buyer's":        `<b>`,
+				"a link to elsewhere":          `href="(https?://[^c]|[^h])`,
+				"a birth date without need":    `1990`,
 			} {
 				if found := regexp.MustCompile(forbidden).FindString(made.HTML); found != "" {
 					t.Errorf("the page has %s: %s", name, found)
@@ -117,7 +125,7 @@ func TestConfirmation(t *testing.T) {
 			if err := json.Unmarshal(made.Document, &document); err != nil || document.SHA256 != hex.EncodeToString(sum[:]) {
 				t.Errorf("%s, %v", made.Document, err)
 			}
-			again, err := contract.Confirm(r, p, club)
+			again, err := contract.Confirm(r, p, club, "https://club.example")
 			if err != nil || again.HTML != made.HTML || string(again.Document) != string(made.Document) {
 				t.Errorf("composed again, it differs: %v", err)
 			}
@@ -136,8 +144,47 @@ func TestConfirmation(t *testing.T) {
 func TestConfirmationWithoutRight(t *testing.T) {
 	t.Parallel()
 	r, p, club := concluded(t, "en", withoutRight)
-	made, err := contract.Confirm(r, p, club)
+	made, err := contract.Confirm(r, p, club, "https://club.example")
 	if err != nil || strings.Contains(made.HTML, "Model withdrawal form") || !strings.Contains(string(made.Document), `"withdrawal":{}`) {
 		t.Errorf("%s, %v", made.Document, err)
+	}
+}
+
+// TestTermOfConfirmation: a contract that ends with its term runs for it, once on the page; where an item differs from the longest term,
+// the page says so. What is paid at the club is not said to be paid with the order.
+func TestTermOfConfirmation(t *testing.T) {
+	t.Parallel()
+	for language, wants := range map[string][]string{
+		"en": {"Runs for</th><td>12 months", "Runs for 3 months", "€68.90 to be paid at the club", "To be paid at the club by 1 February 2030"},
+		"fr": {"Durée</th><td>12 mois", "Durée : 3 mois", "68,90 € à payer au club", "À payer au club au plus tard le 1er février 2030"},
+	} {
+		long, short := withRight, withRight
+		long.Commitment, short.Commitment = "P12M", "P3M"
+		r, p, club := concluded(t, language, long, short)
+		var order contract.Ordered
+		if err := json.Unmarshal(r.Ordered.Order, &order); err != nil {
+			t.Fatal(err)
+		}
+		order.Endless = nil
+		r.Ordered.Order, _ = json.Marshal(order)
+		p.Method, p.DueDate = flows.Deferred, "2030-02-01"
+		made, err := contract.Confirm(r, p, club, "https://club.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := strings.ReplaceAll(made.HTML, "\u00a0", " ")
+		for _, want := range wants {
+			if strings.Count(page, want) == 0 {
+				t.Errorf("the page lacks %q", want)
+			}
+		}
+		for _, wrong := range []string{"Minimum term", "Durée minimale", "due with the order", "à la commande"} {
+			if strings.Contains(page, wrong) {
+				t.Errorf("the page says %q", wrong)
+			}
+		}
+		if strings.Count(page, wants[0][strings.LastIndex(wants[0], ">")+1:]) != 1 {
+			t.Errorf("the term is there twice:\n%s", page)
+		}
 	}
 }

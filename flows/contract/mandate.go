@@ -24,6 +24,8 @@ const (
 	textDay           text.ContractCode = "confirmation_day" // date
 	textSigned        text.ContractCode = "confirmation_signed"
 	textSignedAt      text.ContractCode = "confirmation_signed_at" // date, time, zone
+	textDebtor        text.ContractCode = "confirmation_debtor"
+	textDebtorIs      text.ContractCode = "mandate_debtor" // name
 	textPreNotice     text.ContractCode = "confirmation_prenotice"
 	textNoticeDays    text.ContractCode = "confirmation_prenotice_days" // days
 	textRefundRight   text.ContractCode = "confirmation_refund_right"
@@ -34,7 +36,8 @@ type authorised struct {
 	Type                string     `json:"type"` // recurrent
 	Reference           string     `json:"reference,omitempty"`
 	Creditor            creditor   `json:"creditor"`
-	IBAN                string     `json:"iban"` // masked
+	Debtor              string     `json:"debtor,omitempty"` // who holds the account
+	IBAN                string     `json:"iban"`             // masked
 	ValidFrom           string     `json:"validFrom,omitempty"`
 	SignedAt            *time.Time `json:"signedAt,omitempty"`
 	PreNotificationDays int        `json:"preNotificationDays"`
@@ -59,6 +62,7 @@ func authorisedBy(r *flows.Registration, club catalogue.Details) *authorised {
 		Type:                "recurrent",
 		Reference:           flows.SingleLine(r.Mandate.Reference, maxWords),
 		Creditor:            creditor{Name: by.Name, Identifier: by.Identifier},
+		Debtor:              flows.SingleLine(r.Mandate.Holder, maxWords),
 		IBAN:                r.Mandate.Masked,
 		ValidFrom:           r.Mandate.ValidFrom,
 		PreNotificationDays: terms.NoticeDays,
@@ -70,6 +74,22 @@ func authorisedBy(r *flows.Registration, club catalogue.Details) *authorised {
 		mandate.SignedAt, mandate.Text, mandate.SHA256 = new(flows.Instant(proof.At)), proof.Text, proof.SHA256
 	}
 	return mandate
+}
+
+// Debtor is the line of an authorisation that says who holds the account; empty if that is not known. A guardian is named with the
+// relation to the member.
+func Debtor(in *text.Language, r *flows.Registration) string {
+	name := ""
+	switch {
+	case !r.Guardian.IsZero():
+		name = SignedBy(in, r.Guardian)
+	case r.Mandate != nil:
+		name = flows.SingleLine(r.Mandate.Holder, maxWords)
+	}
+	if name == "" {
+		return ""
+	}
+	return in.Fill(in.Contract[textDebtorIs], map[string]string{"name": name})
 }
 
 func (w writer) mandate() mail.Block {
@@ -89,6 +109,7 @@ func (w writer) mandate() mail.Block {
 		mail.Fact{Name: w.say(textCreditor), Value: w.contactOf(by)},
 		mail.Fact{Name: w.say(textCreditorID), Value: m.Creditor.Identifier},
 		mail.Fact{Name: w.say(textReference), Value: reference},
+		mail.Fact{Name: w.say(textDebtor), Value: m.Debtor},
 		mail.Fact{Name: w.say(textAccount), Value: m.IBAN},
 		mail.Fact{Name: w.say(textKind), Value: w.say(textRecurrent)},
 		mail.Fact{Name: w.say(textValidFrom), Value: from},

@@ -39,6 +39,8 @@ type Item struct {
 	Commitment   string // ISO 8601 duration; empty: none
 	Withdrawal   Withdrawal
 	Personalised bool // its price depends on the buyer's tags or debt
+	// ProratedFrom is the start of the offer whose first month the line makes fit its days; zero: the line is another one.
+	ProratedFrom schedule.Date
 }
 
 // Withdrawal is the buyer's right to withdraw from the contract.
@@ -93,7 +95,11 @@ func orderOf(view flows.View, lines []catalogue.CartLine, club catalogue.Details
 	made := dayOf(club, madeOn(view, now))
 	for i := range lines {
 		kind, commitment := soldAs(view, lines, i)
-		order.Items[i] = Item{Commitment: commitment, Withdrawal: withdrawalOf(club.Contract.WithdrawalRule(kind), made)}
+		order.Items[i] = Item{
+			Commitment:   commitment,
+			Withdrawal:   withdrawalOf(club.Contract.WithdrawalRule(kind), made),
+			ProratedFrom: proratedFrom(view.Cart, lines, i),
+		}
 		if isLonger(commitment, order.MinimumTerm) {
 			order.MinimumTerm = commitment
 		}
@@ -171,6 +177,21 @@ func soldAs(view flows.View, lines []catalogue.CartLine, i int) (kind, commitmen
 		kind, _ = soldAs(view, lines, parent)
 	}
 	return kind, ""
+}
+
+// proratedFrom returns the start of the offer whose first month a line makes fit its days: the line is an adjustment of an offer that is
+// prorated, and that starts within a month. Zero for any other line.
+func proratedFrom(cart flows.Cart, lines []catalogue.CartLine, i int) schedule.Date {
+	line := cart.Lines[i]
+	parent := slices.IndexFunc(cart.Lines, func(one flows.Line) bool { return one.ID != "" && one.ID == line.Parent })
+	if line.Offer != "" || !line.Added || parent < 0 || lines[parent].Offer == nil || !lines[parent].Offer.Prorated {
+		return schedule.Date{}
+	}
+	start, ok := schedule.ParseDate(cart.Lines[parent].StartDate)
+	if !ok || start.Day == 1 {
+		return schedule.Date{}
+	}
+	return start
 }
 
 // withdrawalOf applies a rule to a contract that is made on a day.

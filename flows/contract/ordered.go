@@ -4,6 +4,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/schedule"
+	"frontdesk/flows/text"
 )
 
 // maxWords is the length of a text on one line, in characters, as in the public API.
@@ -74,7 +75,7 @@ func (o Order) In(language string, view flows.View, club catalogue.Details) Orde
 	for i, item := range o.Items {
 		line := view.Cart.Lines[i]
 		out.Items = append(out.Items, Ordering{
-			Name:         words(club.OfferName(line.Offer.ID(), language, line.Name)),
+			Name:         words(item.NameIn(language, line, club)),
 			Price:        money(line.Price),
 			Commitment:   words(item.Commitment),
 			StartDate:    line.StartDate,
@@ -94,6 +95,34 @@ func (o Order) In(language string, view flows.View, club catalogue.Details) Orde
 	}
 	return out
 }
+
+// The names of a prorata, with their parameters month and days: one that is paid for the days left, and one that is deducted for the days
+// gone.
+const (
+	textProrata  text.ContractCode = "prorata_paid"
+	textDeducted text.ContractCode = "prorata_deducted"
+)
+
+// NameIn is what the item's line of the cart is called in a language.
+func (i Item) NameIn(language string, line flows.Line, club catalogue.Details) string {
+	from := i.ProratedFrom
+	if from == (schedule.Date{}) {
+		return club.OfferName(line.Offer.ID(), language, line.Name)
+	}
+	in := text.Match(language)
+	last := schedule.Date{Year: from.Year, Month: from.Month, Day: 1}.AddMonths(1).AddDays(-1)
+	code, days := textProrata, in.Days(from.Month, from.Day, last.Day)
+	if line.Price < 0 {
+		code, days = textDeducted, in.Days(from.Month, 1, from.Day-1)
+	}
+	return in.Fill(in.Contract[code], map[string]string{"month": in.Month(from.Month), "days": days})
+}
+
+// mayContinue reports whether debits go on without end, or may. A minimum term then is one: else the contract ends with it.
+func (o Ordered) mayContinue() bool { return len(o.Endless) > 0 || o.Basis == schedule.Unknown }
+
+// hasDebits reports whether something is paid after today, or may be.
+func (o Ordered) hasDebits() bool { return len(o.Debits) > 0 || o.mayContinue() }
 
 func (w Withdrawal) in(language string) WithdrawalPeriod {
 	period := WithdrawalPeriod{Right: w.Right, From: w.From, Exception: flows.SingleLine(w.Exception.In(language), maxWords)}

@@ -22,26 +22,36 @@ const (
 
 	textRegistration text.ContractCode = "confirmation_registration"
 	textNumber       text.ContractCode = "confirmation_number"
-	textGivenName    text.ContractCode = "confirmation_given_name"
+	textName         text.ContractCode = "confirmation_name"
+	textBirthDate    text.ContractCode = "confirmation_birth_date"
+	textAddress      text.ContractCode = "confirmation_address"
 	textGuardian     text.ContractCode = "confirmation_guardian"
 
 	textOrdered      text.ContractCode = "confirmation_ordered"
 	textPriceNow     text.ContractCode = "confirmation_price_now"  // price
+	textPriceAtClub  text.ContractCode = "confirmation_price_club" // price
 	textStarts       text.ContractCode = "confirmation_starts"     // date
 	textCommitment   text.ContractCode = "confirmation_commitment" // period
+	textItemRuns     text.ContractCode = "confirmation_item_runs"  // period
 	textPersonalised text.ContractCode = "confirmation_personalised"
 
 	textPayments   text.ContractCode = "confirmation_payments"
 	textPaid       text.ContractCode = "confirmation_paid"        // date
+	textPaidByCard text.ContractCode = "confirmation_paid_card"   // date
+	textPaidAtClub text.ContractCode = "confirmation_paid_club"   // date
 	textOwed       text.ContractCode = "confirmation_owed"        // date
 	textDebited    text.ContractCode = "confirmation_debited"     // date
 	textFrom       text.ContractCode = "confirmation_from"        // date
 	textEvery      text.ContractCode = "confirmation_every"       // price, period
+	textOnDay      text.ContractCode = "confirmation_on_day"      // debits, day
+	textOnLateDay  text.ContractCode = "confirmation_on_late_day" // debits, day
 	textEstimated  text.ContractCode = "confirmation_estimated"   // price
 	textTotal      text.ContractCode = "confirmation_total"       //
 	textMinimum    text.ContractCode = "confirmation_minimum"     //
+	textRuns       text.ContractCode = "confirmation_runs"        //
 	textRenewal    text.ContractCode = "confirmation_renewal"     //
 	textNotice     text.ContractCode = "confirmation_notice"      //
+	textCancelAt   text.ContractCode = "confirmation_cancel_at"   // url
 	textNotExact   text.ContractCode = "confirmation_not_exact"   //
 	textUnknownSum text.ContractCode = "confirmation_unknown_sum" //
 
@@ -65,7 +75,7 @@ const (
 	textUntil       text.ContractCode = "confirmation_until" // date
 	textAfterGoods  text.ContractCode = "confirmation_after_goods"
 	textNoRight     text.ContractCode = "confirmation_no_right"           // reason
-	textHow         text.ContractCode = "confirmation_withdrawal_how"     // to
+	textHow         text.ContractCode = "confirmation_withdrawal_how"     // url, to
 	textEffects     text.ContractCode = "confirmation_withdrawal_effects" //
 	textForm        text.ContractCode = "confirmation_form"
 	textFormUse     text.ContractCode = "confirmation_form_use"
@@ -75,10 +85,12 @@ const (
 	textFormLines   text.ContractCode = "confirmation_form_lines"
 )
 
-// periods are the texts of a duration by its last letter, relations those of a guardian's relation, and documents those of an
+// periods are the texts of a duration by its last letter, firsts those of the payment of what is due now, relations those of a guardian's relation, and documents those of an
 // agreement's documents.
 var (
 	periods = map[byte]text.ContractCode{'D': codePeriodDays, 'W': codePeriodWeeks, 'M': codePeriodMonths, 'Y': codePeriodYears}
+
+	firsts = map[flows.Method]text.ContractCode{flows.ByCard: textPaidByCard, flows.InPerson: textPaidAtClub, flows.Deferred: textOwed}
 
 	relations = map[string]text.ContractCode{"parent": codeGuardianParent, "legal_guardian": codeGuardianLegal}
 
@@ -97,6 +109,7 @@ type writer struct {
 	club catalogue.Details
 	in   *confirmed
 	at   time.Time // when the contract was concluded
+	site string    // the address of the club on the signup site
 }
 
 // page is the confirmation as the buyer reads it.
@@ -116,7 +129,7 @@ func (w writer) page() mail.Page {
 func (w writer) opening() mail.Block {
 	block := mail.Block{
 		Paragraphs: []string{w.say(textConcluded, w.instant(w.at)...), w.say(textKeep)},
-		Facts:      []mail.Fact{{Name: w.say(textNumber), Value: w.in.Buyer.Number}, {Name: w.say(textGivenName), Value: w.in.Buyer.GivenName}},
+		Facts:      w.buyer(),
 	}
 	if g := w.in.Guardian; g != nil {
 		by := SignedBy(w.Language, flows.Guardian{GivenName: g.GivenName, FamilyName: g.FamilyName, Relation: g.Relation})
@@ -126,15 +139,45 @@ func (w writer) opening() mail.Block {
 	return block
 }
 
+// buyer names the buyer in full.
+func (w writer) buyer() []mail.Fact {
+	buyer, born, at := w.in.Buyer, "", ""
+	if buyer.BirthDate != "" {
+		born = w.say(textDay, "date", buyer.BirthDate)
+	}
+	if buyer.Address != nil {
+		at = strings.Join(w.addressLines(buyer.Address), "\n")
+	}
+	return []mail.Fact{
+		{Name: w.say(textName), Value: strings.TrimSpace(buyer.GivenName + " " + buyer.FamilyName)},
+		{Name: w.say(textBirthDate), Value: born},
+		{Name: w.say(textAddress), Value: at},
+		{Name: w.say(textEmail), Value: buyer.Email},
+		{Name: w.say(textNumber), Value: buyer.Number},
+	}
+}
+
+func (w writer) addressLines(at *address) []string {
+	lines := []string{at.Street, strings.Trim(strings.TrimSpace(at.PostalCode+" "+at.City)+", "+at.Country, ", ")}
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+}
+
 func (w writer) ordered() mail.Block {
 	block := mail.Block{Heading: w.say(textOrdered)}
-	for _, item := range w.in.Order.Items {
-		lines := []string{w.say(textPriceNow, "price", w.money(item.Price))}
+	order, price, term := w.in.Order, textPriceNow, textItemRuns
+	if w.in.Payment.Method == flows.Deferred {
+		price = textPriceAtClub
+	}
+	if order.mayContinue() {
+		term = textCommitment
+	}
+	for _, item := range order.Items {
+		lines := []string{w.say(price, "price", w.money(item.Price))}
 		if item.StartDate != "" {
 			lines = append(lines, w.say(textStarts, "date", item.StartDate))
 		}
-		if item.Commitment != "" {
-			lines = append(lines, w.say(textCommitment, "period", w.period(item.Commitment)))
+		if item.Commitment != "" && item.Commitment != order.MinimumTerm { // which is below, among the payments
+			lines = append(lines, w.say(term, "period", w.period(item.Commitment)))
 		}
 		if item.Personalised {
 			lines = append(lines, w.say(textPersonalised))
@@ -146,9 +189,9 @@ func (w writer) ordered() mail.Block {
 
 func (w writer) payments() mail.Block {
 	order := w.in.Order
-	today, first := w.club.LocalTime(w.at).Format(time.DateOnly), textPaid
+	today, first := w.club.LocalTime(w.at).Format(time.DateOnly), cmp.Or(firsts[w.in.Payment.Method], textPaid)
 	if w.in.Payment.Method == flows.Deferred {
-		today, first = cmp.Or(w.in.Payment.DueDate, today), textOwed
+		today = cmp.Or(w.in.Payment.DueDate, today)
 	}
 	block := mail.Block{Heading: w.say(textPayments)}
 	if w.in.Payment.Total.Amount > 0 {
@@ -159,20 +202,26 @@ func (w writer) payments() mail.Block {
 	}
 	for _, endless := range order.Endless {
 		price := w.price(endless.Price, endless.Basis)
-		block.Facts = append(block.Facts, mail.Fact{Name: w.say(textFrom, "date", endless.From),
-			Value: w.say(textEvery, "price", price, "period", w.period(endless.Every))})
+		every := w.say(textEvery, "price", price, "period", w.period(endless.Every))
+		if endless.Day > 0 {
+			every = w.onDay(every, endless.Day)
+		}
+		block.Facts = append(block.Facts, mail.Fact{Name: w.say(textFrom, "date", endless.From), Value: every})
 	}
 	total := ""
 	if order.Total != nil {
 		total = w.price(*order.Total, order.Basis)
 	}
-	minimum := ""
+	minimum, term := "", textRuns
 	if order.MinimumTerm != "" {
 		minimum = w.period(order.MinimumTerm)
 	}
+	if order.mayContinue() {
+		term = textMinimum
+	}
 	block.Facts = append(block.Facts, known(
 		mail.Fact{Name: w.say(textTotal), Value: total},
-		mail.Fact{Name: w.say(textMinimum), Value: minimum},
+		mail.Fact{Name: w.say(term), Value: minimum},
 		mail.Fact{Name: w.say(textRenewal), Value: order.Renewal},
 		mail.Fact{Name: w.say(textNotice), Value: order.Notice},
 	)...)
@@ -182,7 +231,24 @@ func (w writer) payments() mail.Block {
 	case schedule.Unknown:
 		block.Paragraphs = append(block.Paragraphs, w.say(textUnknownSum))
 	}
+	if order.hasDebits() || order.MinimumTerm != "" {
+		at := w.site + "&statement=cancellation"
+		block.Paragraphs = append(block.Paragraphs, w.say(textCancelAt, "url", at))
+		block.Link = &mail.Link{Text: w.say(codeCancellation), URL: at}
+	}
 	return block
+}
+
+// lastShort is the last day that every month has.
+const lastShort = 28
+
+// onDay adds the day of the month to what is debited.
+func (w writer) onDay(debits string, day int) string {
+	code := textOnDay
+	if day > lastShort {
+		code = textOnLateDay
+	}
+	return w.say(code, "debits", debits, "day", w.Ordinal(day))
 }
 
 func (w writer) agreements() mail.Block {
@@ -218,7 +284,7 @@ func (w writer) parties() mail.Block {
 func (w writer) contactOf(p party) string {
 	lines := []string{strings.TrimSpace(p.Name + " " + p.LegalForm)}
 	if p.Address != nil {
-		lines = append(lines, p.Address.Street, p.Address.PostalCode+" "+p.Address.City+", "+p.Address.Country)
+		lines = append(lines, w.addressLines(p.Address)...)
 	}
 	for _, fact := range known(
 		mail.Fact{Name: w.say(textRegister), Value: p.RegistrationNumber},
@@ -246,7 +312,9 @@ func (w writer) withdrawal() mail.Block {
 		block.Facts = append(block.Facts, mail.Fact{Name: item.Name, Value: value})
 	}
 	if w.in.Order.hasRight() {
-		block.Paragraphs = []string{w.say(textHow, "to", w.addressee()), w.say(textEffects)}
+		at := w.site + "&statement=withdrawal"
+		block.Paragraphs = []string{w.say(textHow, "url", at, "to", w.addressee()), w.say(textEffects)}
+		block.Link = &mail.Link{Text: w.say(codeWithdrawal), URL: at}
 		w.in.Withdrawal.Text = strings.Join(block.Paragraphs, "\n\n")
 	}
 	return block

@@ -175,7 +175,7 @@ func (s *Service) confirmation(ctx context.Context, r *flows.Registration, p *fl
 	if r.Ordered == nil { // an earlier version started the payment
 		s.noteOrder(ctx, r, p, "")
 	}
-	made, err := contract.Confirm(r, p, s.cfg.Catalogue.Details(r.ClubID))
+	made, err := contract.Confirm(r, p, s.cfg.Catalogue.Details(r.ClubID), s.cfg.PublicURL)
 	if err != nil {
 		return nil, &flows.Error{Code: flows.Internal, Err: err}
 	}

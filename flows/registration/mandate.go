@@ -68,6 +68,7 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 		IRI:       made.IRI,
 		Contact:   contact.IRI,
 		Phone:     phone,
+		Holder:    in.Holder,
 		Masked:    account.Masked(),
 		ValidFrom: in.ValidFrom,
 		Reference: made.Reference,

@@ -20,7 +20,6 @@ const (
 	mandateAuthorisation text.ContractCode = "mandate_authorisation" // creditor
 	mandateRefund        text.ContractCode = "mandate_refund"
 	mandateNotice        text.ContractCode = "mandate_notice" // days
-	mandateDebtor        text.ContractCode = "mandate_debtor" // name
 )
 
 // MandateTerms are what a registration's mandate authorises, in a language.
@@ -34,9 +33,7 @@ func (s *Service) MandateTerms(r *flows.Registration, language string) flows.Man
 	if terms.Text, terms.Language, ok = club.MandateText(language, terms.Creditor); !ok {
 		terms.Text, terms.Language = usualMandate(terms, language)
 	}
-	if !r.Guardian.IsZero() {
-		in := text.Match(terms.Language)
-		debtor := in.Fill(in.Contract[mandateDebtor], map[string]string{"name": contract.SignedBy(in, r.Guardian)})
+	if debtor := contract.Debtor(text.Match(terms.Language), r); debtor != "" {
 		terms.Text = debtor + "\n\n" + terms.Text
 	}
 	return terms

@@ -131,7 +131,10 @@ func (s *Service) rereadContact(ctx context.Context, registration *flows.Registr
 	}
 	moved := registration.Contact.IRI != next.IRI
 	if !moved {
-		next.Masked = registration.Contact.Masked
+		next.Masked, next.OwnMobile = registration.Contact.Masked, registration.Contact.OwnMobile
+	}
+	if !registration.HasKnownBuyer() {
+		next.Identity, next.Entered = registration.Contact.Identity, registration.Contact.Entered
 	}
 	if !moved && contact.Email == "" {
 		next.KeepEmail(registration.Contact)

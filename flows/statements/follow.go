@@ -251,7 +251,7 @@ func (s *Service) unconfirmed(ctx context.Context, id string) (*flows.Confirmati
 	case payment == nil || payment.State != flows.Recorded:
 		return nil, flows.ErrNotFound
 	case registration.Ordered != nil:
-		return contract.Confirm(registration, payment, s.cfg.Catalogue.Details(registration.ClubID))
+		return contract.Confirm(registration, payment, s.cfg.Catalogue.Details(registration.ClubID), "")
 	}
 	return &flows.Confirmation{ClientToken: registration.ClientToken, ClubID: registration.ClubID, At: payment.StateSince(),
 		Amount: payment.Amount, Currency: payment.Currency}, nil

@@ -47,6 +47,7 @@ func readTexts(t *testing.T, tag string) map[string]map[string]wording {
 		t.Fatal(err)
 	}
 	delete(all, "first") // not a kind of text
+	delete(all, "ordinals")
 	texts := map[string]map[string]wording{}
 	for kind, of := range all {
 		byCode := map[string]wording{}

@@ -34,6 +34,7 @@ type Language struct {
 	Tag      string             `json:"-"` // BCP 47
 	locale   locales.Translator // writes days and plurals as the language does
 	First    string             // day of a month
+	Ordinals Text               // of the days of a month, by the plural categories of ordinals; with the parameter day
 	Titles   map[flows.Code]string
 	Details  map[flows.DetailCode]Text
 	Fields   map[flows.FieldCode]Text
@@ -109,6 +110,28 @@ func (l *Language) Fill(text Text, params map[string]string) string {
 		pairs = append(pairs, "{"+name+"}", value)
 	}
 	return strings.NewReplacer(pairs...).Replace(text[form])
+}
+
+// Ordinal writes a day of the month as the language counts it: 5th, 1er.
+func (l *Language) Ordinal(day int) string {
+	form := strings.ToLower(l.locale.OrdinalPluralRule(float64(day), 0).String())
+	written, ok := l.Ordinals[form]
+	if !ok {
+		written = l.Ordinals["other"]
+	}
+	return strings.ReplaceAll(written, "{day}", strconv.Itoa(day))
+}
+
+// Month writes the name of a month within a sentence: November, novembre.
+func (l *Language) Month(month time.Month) string { return l.locale.MonthWide(month) }
+
+// Days writes days of one month, the first and the last: 10–31 Dec, 10–31 déc.; of one day, 30 Nov.
+func (l *Language) Days(month time.Month, first, last int) string {
+	days := strconv.Itoa(first)
+	if last != first {
+		days += "–" + strconv.Itoa(last)
+	}
+	return days + " " + l.locale.MonthAbbreviated(month)
 }
 
 // Date writes a day as the language does: 1 December 2026, 1er décembre 2026.

@@ -1,7 +1,7 @@
 // @ts-check
 /** The fourth step: review the cart from the club system, with what is due today and later, and pay. */
 import { button, h, heading, icon, ticks } from "../dom.js";
-import { date, dayRange, moment, money, monthOf } from "../format.js";
+import { date, moment, money } from "../format.js";
 import { cartSchedules, changeItem, checkAgain, keepOne, removeItem, wantAgain } from "../journey.js";
 import { can, go, isSettled, isTooYoungOrOld, linkTo, signsNext, ways } from "../route.js";
 import { get } from "../store.js";
@@ -86,12 +86,12 @@ const ADDED = ["required", "adjustment"];
 const line = (item, isRemovable) =>
   h("li", { "data-item": item.offerId ?? "" },
     h("div", {},
-      h("strong", {}, nameOf(item)),
+      h("strong", {}, item.name),
       item.origin === "chosen" && item.startDate && h("small", {}, text.terms.starts(date(item.startDate))),
       item.origin === "chosen" && partsOf(item),
       debitOf(item, findOffer(get().catalogue, item.offerId)?.offer.billing?.rhythm),
       wrongFields(item).map((field) => h("p", { class: "field-error", "data-problem-at": field }, icon("alert"), text.cart.wrong[field])),
-      isProrata(item) ? h("small", { "data-prorata": true }, prorata(item).why) : ADDED.includes(item.origin) && h("small", { class: "tag", "data-added": true }, item.price.amount ? text.cart.added : text.cart.included),
+      isProrata(item) ? h("small", { "data-prorata": true }, item.price.amount < 0 ? text.cart.deducted : text.cart.prorata) : ADDED.includes(item.origin) && h("small", { class: "tag", "data-added": true }, item.price.amount ? text.cart.added : text.cart.included),
       item.origin === "chosen" && h("div", { class: "line-edits" }, editor(item), isRemovable && remover(item))),
     h("span", { class: "amount" }, money(item.price)));
 
@@ -124,9 +124,6 @@ function editor(item) {
   }
 }
 
-/** @param {Cart["items"][number]} item */
-const nameOf = (item) => (isProrata(item) ? prorata(item).name : item.name);
-
 /** @param {Cart["items"][number]} item the item that the club system added this one for */
 const parentOf = ({ parentId }) => get().registration?.cart.items.find(({ id }) => id && id === parentId);
 
@@ -137,15 +134,6 @@ const parentOf = ({ parentId }) => get().registration?.cart.items.find(({ id }) 
 function isProrata(item) {
   const parent = item.origin === "adjustment" ? parentOf(item) : undefined;
   return !!parent?.startDate && !parent.startDate.endsWith("-01") && !!findOffer(get().catalogue, parent.offerId)?.offer.prorated;
-}
-
-/** @param {Cart["items"][number]} item */
-function prorata(item) {
-  const start = parentOf(item)?.startDate ?? "";
-  const [year, month, day] = start.split("-").map(Number);
-  const words = item.price.amount < 0 ? text.cart.deducted : text.cart.prorata;
-  const days = item.price.amount < 0 ? dayRange(`${start.slice(0, 8)}01`, day - 1) : dayRange(start, new Date(Date.UTC(year, month, 0)).getUTCDate() - day + 1);
-  return { name: words.name(monthOf(start), days), why: words.why };
 }
 
 /** @param {Cart["items"][number]} item */

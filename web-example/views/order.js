@@ -42,7 +42,7 @@ export function essentials({ cart, order }, about = h("span", {}, text.cart.dueN
     h("div", { class: "due-total" },
       about,
       h("span", { "data-due": terms.dueNow.amount }, price(terms.dueNow)),
-      cart.taxes?.map(({ percent, included }) => h("p", { class: "fine", "data-tax": percent }, text.cart.taxOf(percent, money(included)))) ?? h("p", { class: "fine" }, text.cart.tax)),
+      cart.taxes?.filter(({ included }) => included.amount).map(({ percent, included }) => h("p", { class: "fine", "data-tax": percent }, text.cart.taxOf(percent, money(included)))) ?? h("p", { class: "fine" }, text.cart.tax)),
     h("ul", { class: "essentials-terms" }, [...later(terms), ...lasting(terms), ...withdrawals(terms), ...personalised(terms)].map((line) => h("li", {}, line))));
 }
 
