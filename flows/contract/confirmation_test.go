@@ -79,16 +79,20 @@ func TestConfirmation(t *testing.T) {
 	t.Parallel()
 	for language, wants := range map[string][]string{
 		"en": {"Flex, monthly", "€68.90 due with the order", "15 January 2030", "00:00:05", "UTC+01:00", "€39.90 (estimated)",
-			"5 February 2030", "at intervals of 1 month, on the 5th", "By card with the order, on 15 January 2030", "By direct debit on 5 February 2030",
+			"5 February 2030", "at intervals of 1 month, on the 5th", "By card with the order, on 15 January 2030",
+			"By direct debit on 5 February 2030",
 			"Minimum term</th><td>12 months", "</b> Martin", "12 rue des Lilas\n75011 Paris", "ada@example.com", "Grace Hopper",
 			"(https://club.example/?club=11&statement=withdrawal)", `href="https://club.example/?club=11&statement=cancellation"`,
-			"declared online: https://club.example/?club=11&statement=cancellation", "One month.", "Terms and conditions", "FR** **** 0189", "75004 Paris, FR",
+			"declared online: https://club.example/?club=11&statement=cancellation",
+			"One month.", "Terms and conditions", "FR** **** 0189", "75004 Paris, FR",
 			"Model withdrawal form", "agreed to on", "acknowledged on",
 			"until the end of 29 January 2030", "Médiation <conso>", "There is no right of withdrawal. It is on a fixed date."},
 		"fr": {"Flex, monthly", "68,90 € à la commande", "15 janvier 2030", "00:00:05", "39,90 € (estimation)", "5 février 2030",
 			"à intervalles de 1 mois, le 5", "Par carte à la commande, le 15 janvier 2030", "Par prélèvement le 5 février 2030",
 			"Durée minimale</th><td>12 mois", "12 rue des Lilas\n75011 Paris", "Débiteur</th><td>Grace Hopper",
-			"(https://club.example/?club=11&statement=withdrawal)", "déclarée en ligne : https://club.example/?club=11&statement=cancellation", "Conditions générales", "Modèle de formulaire de rétractation",
+			"(https://club.example/?club=11&statement=withdrawal)",
+			"déclarée en ligne : https://club.example/?club=11&statement=cancellation",
+			"Conditions générales", "Modèle de formulaire de rétractation",
 			"jusqu’à la fin du 29 janvier 2030", "Documents du contrat", "E-mail : "},
 	} {
 		t.Run(language, func(t *testing.T) {

@@ -85,8 +85,8 @@ const (
 	textFormLines   text.ContractCode = "confirmation_form_lines"
 )
 
-// periods are the texts of a duration by its last letter, firsts those of the payment of what is due now, relations those of a guardian's relation, and documents those of an
-// agreement's documents.
+// periods are the texts of a duration by its last letter, firsts those of the payment of what is due now, relations those of a guardian's
+// relation, and documents those of an agreement's documents.
 var (
 	periods = map[byte]text.ContractCode{'D': codePeriodDays, 'W': codePeriodWeeks, 'M': codePeriodMonths, 'Y': codePeriodYears}
 
