@@ -56,7 +56,9 @@ func TestWithdrawalPeriodIsOneRule(t *testing.T) {
 				return json.Marshal(order.In("en", view, club))
 			})}
 			payment := &flows.Payment{Method: flows.ByCard, Amount: 14900, Currency: "EUR", State: flows.Recorded, UpdatedAt: at}
-			confirmation := flowstest.Must(t, func() (*flows.Confirmation, error) { return contract.Confirm(registration, payment, club) })
+			confirmation := flowstest.Must(t, func() (*flows.Confirmation, error) {
+				return contract.Confirm(registration, payment, club, "")
+			})
 			if says := "until the end of " + last.Format("2 January 2006"); !strings.Contains(confirmation.Text, says) {
 				t.Errorf("the confirmation does not say %q:\n%s", says, confirmation.Text)
 			}
