@@ -166,7 +166,8 @@ func anonymised(response *frontdesktest.Response, own []string) string {
 		}
 	}
 	text := strings.Join(append(lines, string(response.Body)), "\n")
-	for _, word := range own {
+	_, domain, _ := strings.Cut(own[1], "@")
+	for _, word := range append(own, own[1][:1]+"•••@"+domain) { // also as mailedTo shows it
 		text = strings.ReplaceAll(text, word, "…")
 	}
 	return times.ReplaceAllString(ids.ReplaceAllString(text, "ID"), "TIME") + "\n"
