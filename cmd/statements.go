@@ -79,16 +79,18 @@ func newListStatements(client *opsClient) *cobra.Command {
 }
 
 func newEndStatement(client *opsClient) *cobra.Command {
-	reference, end := "", ""
+	reference, end, noEnd := "", "", ""
 	command := &cobra.Command{
 		Use: "done <id>", Args: exactArgs("id"),
 		Short: "Record that the club has acted on a statement. This refunds nothing: do that first, where the club holds the money.",
 		RunE: write(client, "/ops/statements/%s/done", func([]string) map[string]string {
-			return map[string]string{"reference": reference, "endDate": end}
+			return map[string]string{"reference": reference, "endDate": end, "noEndDate": noEnd}
 		}, printStatement),
 	}
 	command.Flags().StringVar(&reference, "reference", "", "The refund's or the letter's reference at the club; no names.")
-	command.Flags().StringVar(&end, "end-date", "", "The day on which the cancelled contract ends, YYYY-MM-DD; the person gets it by mail.")
+	command.Flags().StringVar(&end, "end-date", "", "The day on which the cancelled contract ends, YYYY-MM-DD; the person gets it by mail. "+
+		"Another day corrects it later.")
+	command.Flags().StringVar(&noEnd, "no-end-date", "", "Why the contract of a cancellation does not end; it becomes a note.")
 	return command
 }
 
@@ -119,19 +121,32 @@ func printStatements(w io.Writer, page statements.Page) {
 		return
 	}
 	table := newTable(w)
-	fmt.Fprintln(table, "STATEMENT\tKIND\tSTATE\tRECEIVED\tDEADLINE\tPERIOD\tAT STAKE\tNAME")
+	fmt.Fprintln(table, "STATEMENT\tKIND\tSTATE\tRECEIVED\tDEADLINE\tPERIOD\tAT STAKE\tCLUB\tNAME\tEMAIL")
 	for _, item := range page.Items {
 		deadline := instant(item.Deadline)
 		if item.Overdue {
 			deadline += " (overdue)"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", item.ID, item.Kind, stateOf(item), instant(item.ReceivedAt), deadline,
-			cmp.Or(item.Period, "-"), atStake(item), item.Name)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", item.ID, kindOf(item), stateOf(item), instant(item.ReceivedAt), deadline,
+			cmp.Or(item.Period, "-"), atStake(item), cmp.Or(item.ClubID, "-"), cmp.Or(item.Name, "-"), cmp.Or(item.Email, "-"))
 	}
 	flush(table)
+	for _, item := range page.Items {
+		if item.Unreadable != "" {
+			fmt.Fprintf(w, "Warning: %s cannot be read here: %s\n", item.ID, item.Unreadable)
+		}
+	}
 	if page.More {
 		fmt.Fprintln(w, "There are more; select a time with --since and --until.")
 	}
+}
+
+// kindOf is the kind of a statement, with the type of a cancellation.
+func kindOf(item statements.Summary) string {
+	if item.Unreadable != "" {
+		return "unreadable"
+	}
+	return strings.TrimSpace(string(item.Kind) + " " + item.Type)
 }
 
 // stateOf is the state of a statement that waits, with that of its online cancellation.
@@ -152,8 +167,10 @@ func atStake(item statements.Summary) string {
 func printStatement(w io.Writer, detail statements.Detail) {
 	table := newTable(w)
 	defer flush(table)
-	fmt.Fprintf(table, "Statement\t%s\nKind\t%s %s\nState\t%s\nReceived\t%s\nDeadline\t%s\nPeriod\t%s\nAt stake\t%s\nEnds\t%s\n",
-		detail.ID, detail.Kind, detail.Type, stateOf(detail.Summary), instant(detail.ReceivedAt), instant(detail.Deadline),
+	fmt.Fprintf(table, "Statement\t%s\nKind\t%s\nName\t%s\nEmail\t%s\nClub\t%s\nState\t%s\n"+
+		"Received\t%s\nDeadline\t%s\nPeriod\t%s\nAt stake\t%s\nEnds\t%s\n",
+		detail.ID, kindOf(detail.Summary), detail.Name, detail.Email, cmp.Or(detail.ClubID, "-"), stateOf(detail.Summary),
+		instant(detail.ReceivedAt), instant(detail.Deadline),
 		cmp.Or(detail.Period, "-"), atStake(detail.Summary), cmp.Or(detail.EndDate, "-"))
 	if done := detail.Outcome; done != nil {
 		fmt.Fprintf(table, "Done\t%s by %s: %s\n", instant(done.At), done.Operator, cmp.Or(done.Reference, "-"))
@@ -203,7 +220,7 @@ func withdrawalOf(item flows.FoundItem) string {
 func printStatementsCSV(w io.Writer, page statements.Page) {
 	table := csv.NewWriter(w)
 	_ = table.Write([]string{"id", "kind", "state", "received", "deadline", "overdue", "period", "amount", "currency", "name", "email",
-		"contract", "club", "type", "requested_end", "end", "done", "by", "reference", "online"})
+		"contract", "club", "type", "requested_end", "end", "done", "by", "reference", "online", "unreadable"})
 	for _, item := range page.Items {
 		amount, currency, done := "", "", flows.Outcome{}
 		if item.AtStake != nil {
@@ -220,7 +237,7 @@ func printStatementsCSV(w io.Writer, page statements.Page) {
 		_ = table.Write([]string{item.ID, string(item.Kind), string(item.State), item.ReceivedAt.Format(time.RFC3339),
 			item.Deadline.Format(time.RFC3339), strconv.FormatBool(item.Overdue), string(item.Period), amount, currency, cell(item.Name),
 			cell(item.Email), cell(item.Contract), item.ClubID, item.Type, item.RequestedEnd, item.EndDate, doneAt, done.Operator,
-			cell(done.Reference), online})
+			cell(done.Reference), online, item.Unreadable})
 	}
 	table.Flush() // a reader that has closed its end is not an error
 }

@@ -74,9 +74,11 @@ type Statement struct {
 	ReceivedAt time.Time           `json:"receivedAt,omitzero"`
 	Text       string              `json:"text,omitempty"` // the acknowledgement, as it was sent
 	// AcknowledgedEnd is when the contract ends, as the acknowledgement says, YYYY-MM-DD; empty: that follows by mail.
-	AcknowledgedEnd string    `json:"acknowledgedEnd,omitempty"`
-	EndDate         string    `json:"endDate,omitempty"` // the same, as an operator said it afterwards
-	Deadline        time.Time `json:"deadline,omitzero"` // when the club must have acted
+	AcknowledgedEnd string `json:"acknowledgedEnd,omitempty"`
+	EndDate         string `json:"endDate,omitempty"` // the same, as an operator said it afterwards
+	// Replaced are the ends that were told to the person and corrected afterwards, oldest first.
+	Replaced []string  `json:"replaced,omitempty"`
+	Deadline time.Time `json:"deadline,omitzero"` // when the club must have acted
 	// Notified is the latest state of which the person and the subscribers to events were notified; empty: of none.
 	Notified StatementState `json:"notified,omitempty"`
 	// Counted reports that the acknowledgement was counted for its address, so that a repetition is not.

@@ -197,7 +197,7 @@ func TestCancellation(t *testing.T) {
 		"ordinary": {`{"name":"Ada Martin","email":"ada@example.com"}`,
 			[]string{"“I cancel my contract for the earliest possible day.”", "follows by email", "Your access and your debits end", "UTC+0"}},
 		"on a day": {`{"name":"Ada Martin","email":"ada@example.com","type":"ordinary","endDate":"` + day + `"}`,
-			[]string{"with effect from"}},
+			[]string{"otherwise for the earliest possible day"}},
 		"for good cause": {`{"name":"Ada Martin","email":"ada@example.com","type":"extraordinary",
 			"reason":"I move\n\nfar away.\nYour contract ends today.","postalAddress":"12 rue des Lilas\n75011 Paris"}`,
 			[]string{"for good cause", "I move\n> \n> far away.\n> Your contract ends today.\n",

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// CancellationTerms are what the acknowledgement of a cancellation says about the club.
+// CancellationTerms are what a club says about cancellations.
 type CancellationTerms struct {
-	Effects Text `yaml:"effects"` // what a cancellation does, and until when
+	Effects Text   `yaml:"effects"` // what a cancellation does, and until when
+	Motive  string `yaml:"motive"`  // the club system's, with which members leave online; empty: one that says nothing about why, or none
 }
 
 // Proofs is where members send proofs of their reason for an extraordinary cancellation.
@@ -32,6 +33,7 @@ func (d Details) orStatements(other Details) Details {
 	if d.Cancellation.Effects == nil {
 		d.Cancellation.Effects = other.Cancellation.Effects
 	}
+	d.Cancellation.Motive = cmp.Or(d.Cancellation.Motive, other.Cancellation.Motive)
 	d.Proofs.Email = cmp.Or(d.Proofs.Email, other.Proofs.Email)
 	return d
 }

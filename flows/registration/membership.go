@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -226,11 +227,15 @@ func (c *Contacts) PlanCancellation(
 		return nil, name, nil
 	}
 	motives, err := c.cfg.Club.ListCancellationMotives(ctx, at.Scope)
-	if err != nil || len(motives) == 0 {
+	if err != nil {
 		return nil, name, flows.ClubFailed(err, flows.DetailMembershipsUnread)
 	}
 	ends := chosen[0]
-	ends.Canceled, ends.ValidThrough = true, max(shown.EarliestEnd, in.EndDate)
+	last := max(shown.EarliestEnd, in.EndDate)
+	if ends.ValidThrough != "" { // it ends by itself, and a cancellation does not prolong it
+		last = min(last, ends.ValidThrough)
+	}
+	ends.Canceled, ends.ValidThrough = true, last
 	membership, err := json.Marshal(membershipOf(ends, today))
 	return &flows.OnlineCancellation{
 		State:        flows.OnlinePlanned,
@@ -238,11 +243,29 @@ func (c *Contacts) PlanCancellation(
 		Name:         ends.Name,
 		Club:         at.Scope.Club,
 		Node:         at.Scope.Node,
-		Motive:       motives[len(motives)-1],
+		Motive:       motiveOf(motives, at.Cancellation.Motive),
 		Date:         ends.ValidThrough,
 		Notice:       ends.NoticePeriod,
 		Membership:   membership,
 	}, name, err
+}
+
+// unspecified are the names of motives that say nothing about why a member leaves.
+var unspecified = []string{"other", "others", "other reason", "unspecified", "not specified", "no reason", "autre", "autres", "autre motif",
+	"autre raison", "non précisé", "non spécifié", "sans motif"}
+
+// motiveOf returns the motive with which the club has members leave, as it is named; else one that says nothing about why. Empty without
+// any: nobody was asked for a motive, so none is made up.
+func motiveOf(motives []club.CancellationMotive, named string) club.IRI {
+	for _, names := range [][]string{{named}, unspecified} {
+		for _, motive := range motives {
+			isNamed := func(name string) bool { return name != "" && strings.EqualFold(name, strings.TrimSpace(motive.Name)) }
+			if slices.ContainsFunc(names, isNamed) {
+				return motive.IRI
+			}
+		}
+	}
+	return ""
 }
 
 // choose returns the subscriptions that may be meant, and the last of them as a membership. Without an id, those are meant that
@@ -273,29 +296,34 @@ func (c *Contacts) LastDay(planned flows.OnlineCancellation, now time.Time) stri
 }
 
 // CancelOnline sends a cancellation to the club system, at most once: the outcome of the error says what became of it. Nothing is sent
-// unless the subscription shows that it can still be cancelled: much may have happened since it was planned. An empty success counts if the
-// subscription then shows that it is cancelled.
-func (c *Contacts) CancelOnline(ctx context.Context, identity flows.ContactIdentity, in flows.OnlineCancellation, gate club.Gate) error {
+// unless the subscription shows that it can still be cancelled: much may have happened since it was planned. A success counts if the
+// response, or the subscription that is read then, shows that it is cancelled; last is the last day that the club system has.
+func (c *Contacts) CancelOnline(
+	ctx context.Context, identity flows.ContactIdentity, in flows.OnlineCancellation, gate club.Gate,
+) (last string, err error) {
 	wanted := Leaving{Membership: in.Subscription.ID(), EndDate: in.Date}
 	if planned, _, err := c.PlanCancellation(ctx, identity, wanted); planned == nil {
-		return &club.Error{Operation: "CancelSubscription", Outcome: club.NotSent, Err: cmp.Or(err, errNotPlanned)}
+		return "", &club.Error{Operation: "CancelSubscription", Outcome: club.NotSent, Err: cmp.Or(err, errNotPlanned)}
 	}
 	cancellation := club.NewCancellation{Date: in.Date, Motive: in.Motive}
-	isShown, err := c.cfg.Club.CancelSubscription(ctx, in.Scope(), in.Subscription, cancellation, gate)
-	if err != nil || isShown {
-		return err
+	shown, err := c.cfg.Club.CancelSubscription(ctx, in.Scope(), in.Subscription, cancellation, gate)
+	if err != nil {
+		return "", err
 	}
-	subscriptions, _ := c.cfg.Club.ListSubscriptions(context.WithoutCancel(ctx), in.Scope(), identity.IRI()) // an error shows nothing
-	for _, subscription := range subscriptions {
-		if subscription.IRI == in.Subscription && subscription.Canceled {
-			return nil
+	if !shown.Canceled {
+		read, _ := c.cfg.Club.ListSubscriptions(context.WithoutCancel(ctx), in.Scope(), identity.IRI()) // an error shows nothing
+		if i := slices.IndexFunc(read, func(one club.Subscription) bool { return one.IRI == in.Subscription }); i >= 0 {
+			shown = read[i]
 		}
 	}
-	return errNotShown
+	if !shown.Canceled {
+		return "", errNotShown
+	}
+	return cmp.Or(shown.ValidThrough, in.Date), nil
 }
 
 // errNotPlanned is why a cancellation was not sent.
 var errNotPlanned = errors.New("the club system does not show that it can end the membership")
 
 // errNotShown leaves unknown what became of a cancellation.
-var errNotShown = errors.New("an empty success, after which the club system does not show the end of the membership")
+var errNotShown = errors.New("a success, after which the club system does not show the end of the membership")

@@ -38,6 +38,8 @@ const (
 	textEndFollows          text.ContractCode = "statement_end_follows"
 	textProofs              text.ContractCode = "statement_proofs" // email
 	textRefund              text.ContractCode = "statement_refund"
+	textEndLater            text.ContractCode = "statement_end_later"    // wanted, date
+	textEndReplaces         text.ContractCode = "statement_end_replaces" // date
 	textEndSubject          text.ContractCode = "statement_end_subject"
 	textKeep                text.ContractCode = "statement_keep"
 )
@@ -100,6 +102,9 @@ func writeIn(in *text.Language) func(code text.ContractCode, params ...string) s
 
 // ends says when the contract ends, or that this follows.
 func ends(statement *flows.Statement, write func(text.ContractCode, ...string) string) string {
+	if wanted := statement.Declared.EndDate; wanted != "" && wanted < statement.AcknowledgedEnd {
+		return write(textEndLater, "wanted", wanted, "date", statement.AcknowledgedEnd)
+	}
 	if statement.AcknowledgedEnd != "" {
 		return write(textEnds, "date", statement.AcknowledgedEnd)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -109,8 +110,13 @@ func (s *Service) notifyEnd(ctx context.Context, statement *flows.Statement) err
 	if membership := statement.Declared.Membership; membership != "" {
 		parts = append(parts, write(textMembership, "membership", membership))
 	}
+	name := "end"
+	if n := len(statement.Replaced); n > 0 {
+		name = fmt.Sprintf("end %d", n)
+		parts = append(parts, write(textEndReplaces, "date", statement.Replaced[n-1]))
+	}
 	parts = append(parts, write(textReference, "id", statement.ID))
-	return s.cfg.SendMail(ctx, mailTo(statement, "end", strings.Join(parts, "\n\n")))
+	return s.cfg.SendMail(ctx, mailTo(statement, name, strings.Join(parts, "\n\n")))
 }
 
 // mailTo writes a mail to the person of a statement: a text whose first part is the subject. name distinguishes the mails about it.

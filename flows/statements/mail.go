@@ -22,13 +22,22 @@ func (s *Service) MailedTo(statement *flows.Statement) string {
 	return flows.MaskEmail(statement.Declared.Email)
 }
 
+// receiver is by whom acknowledgements are counted: for whoever the club's login identifies, apart from what strangers state for the same
+// address, so that they cannot have it lack an acknowledgement.
+func receiver(statement *flows.Statement) string {
+	if statement.Contact != nil {
+		return statement.ClientToken + " contact " + statement.Contact.ContactID
+	}
+	return statement.ClientToken + " " + mailbox(statement.Declared.Email)
+}
+
 // mailReceipt mails the acknowledgement, unless its address has had too many: operators see that.
 func (s *Service) mailReceipt(ctx context.Context, statement *flows.Statement) error {
 	if s.cfg.SendMail == nil {
 		return nil
 	}
 	if !statement.Counted {
-		taken, err := s.cfg.Store.TakeRequest(ctx, "acknowledgements", statement.ClientToken+" "+mailbox(statement.Declared.Email), receipts)
+		taken, err := s.cfg.Store.TakeRequest(ctx, "acknowledgements", receiver(statement), receipts)
 		if err != nil {
 			return err
 		}

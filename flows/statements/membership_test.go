@@ -28,7 +28,7 @@ func endAsStaff(world *flowstest.World, planned *flows.OnlineCancellation, later
 	world.Helper()
 	day := flowstest.Must(world, func() (time.Time, error) { return time.Parse(time.DateOnly, planned.Date) })
 	in := club.NewCancellation{Date: day.AddDate(0, 0, later).Format(time.DateOnly), Motive: planned.Motive}
-	flowstest.Must(world, func() (bool, error) {
+	flowstest.Must(world, func() (club.Subscription, error) {
 		return world.Club.CancelSubscription(context.Background(), planned.Scope(), planned.Subscription, in, nil)
 	})
 	return in.Date

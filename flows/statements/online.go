@@ -125,7 +125,7 @@ func (s *Service) holdAs(ctx context.Context, statement *flows.Statement) {
 func (s *Service) carryOut(ctx context.Context, statement *flows.Statement) *flows.Statement {
 	ctx = context.WithoutCancel(ctx)
 	claimed := *statement.Online
-	outcome := s.cfg.Contacts.CancelOnline(ctx, *statement.Contact, claimed, func() error {
+	last, outcome := s.cfg.Contacts.CancelOnline(ctx, *statement.Contact, claimed, func() error {
 		if s.cfg.Now().Sub(claimed.ClaimedAt) > claimLife {
 			return errors.New("the claim is too old")
 		}
@@ -137,7 +137,7 @@ func (s *Service) carryOut(ctx context.Context, statement *flows.Statement) *flo
 	}
 	for range maxConfirmAttempts {
 		next := *statement
-		s.settle(&next, outcome)
+		s.settle(&next, last, outcome)
 		now := s.cfg.Now()
 		err := s.save(ctx, &next, now, now)
 		if err == nil {
@@ -159,13 +159,18 @@ func (s *Service) carryOut(ctx context.Context, statement *flows.Statement) *flo
 	return statement
 }
 
-// settle adds the outcome of a cancellation to its statement. Only a success acts on it; everything else waits for an operator.
-func (s *Service) settle(statement *flows.Statement, outcome error) {
+// settle adds the outcome of a cancellation to its statement. Only a success acts on it; everything else waits for an operator. last is
+// the last day that the club system has then: it counts, also where another one was sent.
+func (s *Service) settle(statement *flows.Statement, last string, outcome error) {
 	settled := *statement.Online
 	wasSending := settled.State == flows.OnlineSending
 	switch club.OutcomeOf(outcome) {
 	case club.Accepted:
 		settled.State = flows.OnlineCarriedOut
+		if last != settled.Date {
+			settled.Seen = "another last day than the " + settled.Date + " that was sent"
+		}
+		settled.Date = last
 	case club.Unknown:
 		settled.State = flows.OnlineInDoubt
 	default:

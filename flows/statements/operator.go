@@ -35,12 +35,13 @@ type Summary struct {
 	Contract     string               `json:"contract,omitempty"`     // in the person's words
 	ClubID       string               `json:"clubId,omitempty"`       // that the person named
 	Period       flows.Period         `json:"period,omitempty"`       // of a withdrawal; a hint, a person decides
-	AtStake      *flows.Money         `json:"atStake,omitempty"`      // paid for the contract that it is probably about
+	AtStake      *flows.Money         `json:"atStake,omitempty"`      // of a withdrawal: paid for the contract that it is probably about
 	Type         string               `json:"type,omitempty"`         // of a cancellation: ordinary or extraordinary
 	RequestedEnd string               `json:"requestedEnd,omitempty"` // YYYY-MM-DD; empty: the earliest possible day
 	EndDate      string               `json:"endDate,omitempty"`      // as the person has read it
 	Online       *Online              `json:"online,omitempty"`       // the outcome of the online cancellation
 	Outcome      *flows.Outcome       `json:"outcome,omitempty"`
+	Unreadable   string               `json:"unreadable,omitempty"` // why this gateway cannot read it; only its times are known then
 	Version      int64                `json:"version"`
 }
 
@@ -69,7 +70,7 @@ type Page struct {
 type Online struct {
 	State      flows.OnlineState `json:"state"`
 	Membership string            `json:"membership"`     // its name in the club system
-	EndDate    string            `json:"endDate"`        // that was sent; YYYY-MM-DD
+	EndDate    string            `json:"endDate"`        // that was sent or, once it is carried out, that of the club system; YYYY-MM-DD
 	Seen       string            `json:"seen,omitempty"` // what the club system responded
 }
 
@@ -92,16 +93,19 @@ func (s *Service) summary(statement *flows.Statement) Summary {
 		Version:      statement.Version,
 	}
 	likely, period := statement.Likely()
-	if statement.Kind == flows.Withdrawal {
+	switch {
+	case statement.Kind == flows.Withdrawal:
 		shown.Period = period
-	} else if shown.Type = "ordinary"; declared.Extraordinary {
+		if likely != nil {
+			shown.AtStake = &flows.Money{Amount: likely.Amount, Currency: likely.Currency}
+		}
+	case declared.Extraordinary:
 		shown.Type = "extraordinary"
+	case statement.Kind == flows.Cancellation:
+		shown.Type = "ordinary"
 	}
 	if online := statement.Online; online != nil {
 		shown.Online = &Online{online.State, online.Name, online.Date, online.Seen}
-	}
-	if likely != nil {
-		shown.AtStake = &flows.Money{Amount: likely.Amount, Currency: likely.Currency}
 	}
 	return shown
 }
@@ -120,7 +124,12 @@ func (s *Service) List(ctx context.Context, in ListOptions) (Page, error) {
 		return page, flows.StorageFailed(err)
 	}
 	for _, id := range ids {
+		why := ""
 		statement, err := s.cfg.Store.Statement(ctx, id)
+		if flows.Unreadable(err) {
+			why = flows.WhyUnreadable(err)
+			statement, err = s.cfg.Store.ListedStatement(ctx, id)
+		}
 		switch {
 		case errors.Is(err, flows.ErrNotFound): // it expired
 			if err := s.cfg.Store.ForgetStatement(ctx, id); err != nil {
@@ -135,14 +144,18 @@ func (s *Service) List(ctx context.Context, in ListOptions) (Page, error) {
 		if page.More = len(page.Items) == maxListed; page.More {
 			break
 		}
-		page.Items = append(page.Items, s.summary(statement))
+		shown := s.summary(statement)
+		shown.Unreadable = why
+		page.Items = append(page.Items, shown)
 	}
 	return page, nil
 }
 
+// selects reports whether a statement is wanted; one whose kind is not known, with every kind.
 func (in ListOptions) selects(statement *flows.Statement) bool {
 	at := statement.ReceivedAt
-	return (in.Kind == "" || in.Kind == statement.Kind) && !at.Before(in.Since) && (in.Until.IsZero() || at.Before(in.Until))
+	isKind := in.Kind == "" || statement.Kind == "" || in.Kind == statement.Kind
+	return isKind && !at.Before(in.Since) && (in.Until.IsZero() || at.Before(in.Until))
 }
 
 // Show returns everything that is known about a received statement.
@@ -161,7 +174,7 @@ func (s *Service) detail(statement *flows.Statement) Detail {
 		PostalAddress: statement.Declared.PostalAddress,
 		Identified:    statement.Contact != nil,
 		Text:          statement.Text,
-		Notified:      statement.Notified != "" && !statement.Unmailed,
+		Notified:      s.cfg.SendMail != nil && statement.Notified != "" && !statement.Unmailed,
 		Contracts:     slices.Concat([]flows.FoundContract{}, statement.Contracts),
 		Notes:         slices.Concat([]flows.Note{}, statement.Notes),
 		Commands:      []string{"frontdesk statements note " + statement.ID + ` "…"`},
@@ -174,6 +187,10 @@ func (s *Service) detail(statement *flows.Statement) Detail {
 			"frontdesk statements not-cancelled "+statement.ID)
 		shown.Warnings = append(shown.Warnings, "The club system may have ended the membership: look there. It is not asked again.")
 	}
+	if s.cfg.SendMail == nil {
+		shown.Warnings = append(shown.Warnings, "No mail server is set, so the person gets no mail: send the acknowledgement, and the end of "+
+			"the contract, to "+flows.SingleLine(statement.Declared.Email, maxKnown)+".")
+	}
 	if statement.Unmailed {
 		shown.Warnings = append(shown.Warnings,
 			"The acknowledgement was not mailed: its address had ten within a day. Send the text if it is wanted.")
@@ -184,6 +201,9 @@ func (s *Service) detail(statement *flows.Statement) Detail {
 			done += " --end-date YYYY-MM-DD"
 		}
 		shown.Commands = append(shown.Commands, done)
+	}
+	if statement.State == flows.Done && statement.Kind == flows.Cancellation {
+		shown.Commands = append(shown.Commands, "frontdesk statements done "+statement.ID+" --end-date YYYY-MM-DD")
 	}
 	return shown
 }
@@ -206,34 +226,83 @@ type Completion struct {
 	Operator  string
 	Reference string // of the refund or of the letter, where the club keeps it; no names
 	EndDate   string // YYYY-MM-DD, of a cancellation: when the contract ends; empty: the person has it already, or it does not end
+	// NoEnd says why the contract of a cancellation does not end; it becomes a note. Empty: it ends.
+	NoEnd string
 }
 
-// Done records that an operator has acted on a statement; with an end date, the person gets it by mail. Frontdesk itself refunds nothing.
-// NotDecidable if the statement is done already, or its online cancellation is in doubt.
+// Done records that an operator has acted on a statement; with an end date, the person gets it by mail. A cancellation whose person has
+// no end yet needs one, or why there is none. Another end than the person has corrects it, also when the statement is done, and goes
+// out as a further mail. Frontdesk itself refunds nothing. NotDecidable if the statement is done already and nothing is corrected, or
+// its online cancellation is in doubt.
 func (s *Service) Done(ctx context.Context, id string, in Completion) (Detail, error) {
 	if err := (flows.Decision{Operator: in.Operator, Reason: in.Reference}).Validate(); err != nil {
 		return Detail{}, err
 	}
 	return s.amend(ctx, id, in.Operator, flows.AuditStatementDone, func(statement *flows.Statement, now time.Time) error {
-		if statement.State == flows.Done {
-			return &flows.Error{Code: flows.NotDecidable, Operator: fmt.Sprintf("%s has recorded this statement as done at %s. "+
-				"Add a note instead.", statement.Outcome.Operator, flows.Instant(statement.Outcome.At).Format(time.RFC3339))}
-		}
 		if statement.InDoubt() {
 			return &flows.Error{Code: flows.NotDecidable, Operator: "The online cancellation of this statement is in doubt. Look in the club " +
 				"system, and run frontdesk statements cancelled or not-cancelled first."}
 		}
-		if in.EndDate != "" {
-			problem := flows.DateFormProblem("/endDate", in.EndDate)
-			if problem != nil || statement.Kind != flows.Cancellation {
-				return flows.Invalid(flows.FieldProblem{Pointer: "/endDate", Message: "must be a day such as 2030-01-31, and only of a cancellation"})
+		told := cmp.Or(statement.EndDate, statement.AcknowledgedEnd)
+		if statement.State == flows.Done && (in.EndDate == "" || in.EndDate == told || statement.Kind != flows.Cancellation) {
+			return &flows.Error{Code: flows.NotDecidable, Operator: fmt.Sprintf("%s has recorded this statement as done at %s. "+
+				"Add a note instead; another --end-date corrects that of a cancellation.", statement.Outcome.Operator,
+				flows.Instant(statement.Outcome.At).Format(time.RFC3339))}
+		}
+		if err := flows.Invalid(s.endProblems(statement, in)...); err != nil {
+			return err
+		}
+		if in.NoEnd != "" {
+			addNote(statement, now, in.Operator, "The contract does not end: "+in.NoEnd)
+		}
+		if in.EndDate != "" && in.EndDate != told {
+			if told != "" {
+				statement.Replaced = append(statement.Replaced, told)
+				addNote(statement, now, in.Operator, "The end "+told+" was corrected to "+in.EndDate+".")
 			}
 			statement.EndDate = in.EndDate
+			if statement.Notified == flows.Done {
+				statement.Notified = flows.Received // so that the person is told
+			}
 		}
-		statement.State = flows.Done
-		statement.Outcome = &flows.Outcome{At: flows.Instant(now), Operator: in.Operator, Reference: in.Reference}
+		if statement.State != flows.Done {
+			statement.State = flows.Done
+			statement.Outcome = &flows.Outcome{At: flows.Instant(now), Operator: in.Operator, Reference: in.Reference}
+		}
 		return nil
 	})
+}
+
+// endProblems returns what is wrong with the end that an operator names, or does not name.
+func (s *Service) endProblems(statement *flows.Statement, in Completion) (fields []flows.FieldProblem) {
+	refuse := func(pointer, message string) {
+		fields = append(fields, flows.FieldProblem{Pointer: pointer, Message: message})
+	}
+	received := s.cfg.Catalogue.Details(statement.Declared.ClubID).LocalTime(statement.ReceivedAt).Format(time.DateOnly)
+	switch {
+	case statement.Kind != flows.Cancellation:
+		if in.EndDate != "" || in.NoEnd != "" {
+			refuse("/endDate", "must be a day such as 2030-01-31, and only of a cancellation")
+		}
+	case in.EndDate != "" && flows.DateFormProblem("/endDate", in.EndDate) != nil:
+		refuse("/endDate", "must be a day such as 2030-01-31, and only of a cancellation")
+	case in.EndDate != "" && in.EndDate < received:
+		refuse("/endDate", "must not be before the receipt of the cancellation, "+received)
+	case in.EndDate != "" && in.NoEnd != "":
+		refuse("/noEndDate", "must be empty where the contract ends")
+	case in.EndDate == "" && in.NoEnd == "" && statement.AcknowledgedEnd == "":
+		refuse("/endDate", "is required: the acknowledgement promises the day on which the contract ends. "+
+			"If it does not end, say why with --no-end-date")
+	case in.NoEnd != "" && !flows.IsReason(in.NoEnd):
+		refuse("/noEndDate", fmt.Sprintf("must be one line of at most %d bytes", flows.MaxReasonLength))
+	}
+	return fields
+}
+
+// addNote adds a note to a statement, whose oldest gives way.
+func addNote(statement *flows.Statement, now time.Time, operator, words string) {
+	statement.Notes = append(statement.Notes, flows.Note{At: flows.Instant(now), Operator: operator, Text: words})
+	statement.Notes = slices.Delete(statement.Notes, 0, max(0, len(statement.Notes)-maxNotes))
 }
 
 // maxNotes about one statement; a longer conversation belongs in a ticket.
@@ -250,8 +319,7 @@ func (s *Service) AddNote(ctx context.Context, id, operator, note string) (Detai
 		return Detail{}, err
 	}
 	return s.amend(ctx, id, operator, flows.AuditNote, func(statement *flows.Statement, now time.Time) error {
-		statement.Notes = append(statement.Notes, flows.Note{At: flows.Instant(now), Operator: operator, Text: note})
-		statement.Notes = slices.Delete(statement.Notes, 0, max(0, len(statement.Notes)-maxNotes))
+		addNote(statement, now, operator, note)
 		return nil
 	})
 }

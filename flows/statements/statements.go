@@ -12,6 +12,7 @@
 package statements
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -93,9 +94,16 @@ func (s *Service) State(ctx context.Context, in Request) (statement *flows.State
 	return statement, secret, flows.StorageFailed(err)
 }
 
-// complete adds what the club system knows of an identified contact, and what the request leaves out.
+// complete adds what the club system knows of an identified contact, and the request leaves out. A request that has the name and the
+// e-mail address goes on without it: who is logged in can state no less than a stranger.
 func (s *Service) complete(ctx context.Context, in *Request) error {
 	known, err := s.cfg.Contacts.Me(ctx, *in.Contact)
+	isWhole := in.Declared.Name != "" && in.Declared.Email != ""
+	if err != nil && isWhole && flows.CodeOf(err) != flows.NotIdentified {
+		s.cfg.Log.WarnContext(ctx, "identified contact not read; the statement has what it declares", "error", err)
+		in.Declared.ClubID = cmp.Or(in.Declared.ClubID, in.Contact.ClubID)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -128,6 +128,26 @@ func (s *Store) Statement(ctx context.Context, id string) (*flows.Statement, err
 	return statement, err
 }
 
+// ListedStatement returns what the lists say of a statement that cannot be read: when it was received and, while it is open, its deadline.
+func (s *Store) ListedStatement(ctx context.Context, id string) (*flows.Statement, error) {
+	listed := &flows.Statement{ID: id, State: flows.Done}
+	at := func(list string, instant *time.Time) error {
+		score, err := s.redis.ZScore(ctx, list, id).Result()
+		if errors.Is(err, redis.Nil) {
+			return nil
+		}
+		*instant = flows.Instant(time.UnixMilli(int64(score)))
+		return err
+	}
+	if err := cmp.Or(at(receivedStatements, &listed.ReceivedAt), at(openStatements, &listed.Deadline)); err != nil {
+		return nil, err
+	}
+	if !listed.Deadline.IsZero() {
+		listed.State = flows.Received
+	}
+	return listed, nil
+}
+
 // DueStatements returns at most limit statements whose follow-up is due. Each is due again after lease, so that several gateways share
 // the work.
 func (s *Store) DueStatements(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]string, error) {

@@ -23,12 +23,13 @@ func (s *Server) showStatement(r *http.Request, _ string) (any, error) {
 // completion says what an operator did about a statement.
 type completion struct {
 	Reference string `json:"reference"`
-	EndDate   string `json:"endDate"` // YYYY-MM-DD
+	EndDate   string `json:"endDate"`   // YYYY-MM-DD
+	NoEndDate string `json:"noEndDate"` // why the contract does not end
 }
 
 func (s *Server) endStatement(r *http.Request, operator string, in completion) (any, error) {
 	return s.cfg.Statements.Done(r.Context(), r.PathValue("id"),
-		statements.Completion{Operator: operator, Reference: in.Reference, EndDate: in.EndDate})
+		statements.Completion{Operator: operator, Reference: in.Reference, EndDate: in.EndDate, NoEnd: in.NoEndDate})
 }
 
 // endDoubt records whether the club system has ended the membership of a cancellation in doubt.

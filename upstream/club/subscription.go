@@ -1,7 +1,6 @@
 package club
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"net/url"
@@ -111,34 +110,53 @@ func (c *Client) ListSubscriptions(ctx context.Context, scope Scope, contact IRI
 	}), err
 }
 
-type cancellationMotive struct{ identified }
+// CancellationMotive is why a member may leave.
+type CancellationMotive struct {
+	IRI  IRI    `json:"@id"`
+	Name string `json:"-"` // the club's words; empty: not shown
+}
 
-func (m cancellationMotive) check() error { return require("@id", m.IRI != "") }
+// UnmarshalJSON reads a motive.
+func (m *CancellationMotive) UnmarshalJSON(data []byte) error {
+	var wire struct {
+		identified
+		Name lenient[string] `json:"name"`
+	}
+	err := unmarshal(data, &wire)
+	m.IRI, m.Name = wire.IRI, wire.Name.value
+	return err
+}
+
+func (m *CancellationMotive) check() error { return require("@id", m.IRI != "") }
 
 // ListCancellationMotives reads the motives for which a member may leave, in installations with online cancellation. A cancellation names
 // one of them.
-func (c *Client) ListCancellationMotives(ctx context.Context, scope Scope) (motives []IRI, err error) {
-	listed, err := list[cancellationMotive](ctx, c, get("ListCancellationMotives", scope, "referentials/cancellation_motives", ""))
-	for _, motive := range listed {
-		motives = append(motives, motive.IRI)
-	}
-	return motives, err
+func (c *Client) ListCancellationMotives(ctx context.Context, scope Scope) ([]CancellationMotive, error) {
+	return list[CancellationMotive](ctx, c, get("ListCancellationMotives", scope, "referentials/cancellation_motives", ""))
 }
 
 // NewCancellation is the end of a subscription.
 type NewCancellation struct {
-	Date   string `json:"cancellationDate"`     // YYYY-MM-DD, the last day
-	Motive IRI    `json:"cancellationMotiveId"` // of ListCancellationMotives
+	Date   string `json:"cancellationDate"`               // YYYY-MM-DD, the last day
+	Motive IRI    `json:"cancellationMotiveId,omitempty"` // of ListCancellationMotives; empty: none is given
 }
 
 // CancelSubscription ends a subscription on a day, in installations with online cancellation, if the club has switched it on. It cannot be
-// taken back. The request is sent at most once: see CreatePayment for the gate and the outcomes. Accepted means that the club system
-// responded with a record, or with an empty body, which another system may have sent: then isShown is false, and the caller reads the
-// subscription. Rejected when the date is before EngagedThrough, or before today and the notice period, and when the
-// subscription is cancelled already.
+// taken back. The request is sent at most once: see CreatePayment for the gate and the outcomes. shown is the subscription as the response
+// has it, with the last day that counts. It is empty where the response has no such record, which another system may have sent:
+// then the caller reads the subscription. Rejected when the date is before EngagedThrough, or before today and the notice period,
+// and when the subscription is cancelled already.
 func (c *Client) CancelSubscription(
 	ctx context.Context, scope Scope, subscription IRI, in NewCancellation, gate Gate,
-) (isShown bool, err error) {
-	response, err := c.sendOnce(ctx, post("CancelSubscription", scope, "subscriptions/{id}/online_cancellation", subscription, in), gate)
-	return err == nil && len(bytes.TrimSpace(response.body)) > 0, err
+) (shown Subscription, err error) {
+	request := post("CancelSubscription", scope, "subscriptions/{id}/online_cancellation", subscription, in)
+	response, err := c.sendOnce(ctx, request, gate)
+	if err != nil {
+		return Subscription{}, err
+	}
+	shown, unread := decode[Subscription](&request, response, c.zoneOf(scope))
+	if unread != nil || shown.IRI != subscription {
+		return Subscription{}, nil
+	}
+	return shown, nil
 }

@@ -65,9 +65,9 @@ func TestCancelSubscription(t *testing.T) {
 	world.configure(func(settings *clubsim.Settings) { settings.OnlineCancellation = true })
 	member := club.IRI(world.persona("flexible").ContactID)
 	subscription := must[[]club.Subscription](t)(world.client.ListSubscriptions(t.Context(), world.lyon, member))[0]
-	motives := must[[]club.IRI](t)(world.client.ListCancellationMotives(t.Context(), world.lyon))
-	cancel := func(date string, gate club.Gate) (bool, error) {
-		in := club.NewCancellation{Date: date, Motive: motives[len(motives)-1]}
+	motives := must[[]club.CancellationMotive](t)(world.client.ListCancellationMotives(t.Context(), world.lyon))
+	cancel := func(date string, gate club.Gate) (club.Subscription, error) {
+		in := club.NewCancellation{Date: date, Motive: motives[len(motives)-1].IRI}
 		return world.client.CancelSubscription(t.Context(), world.lyon, subscription.IRI, in, gate)
 	}
 	cancellation := clubsim.FaultMatch{Method: http.MethodPost, Path: "/subscriptions/*/online_cancellation"}
@@ -98,9 +98,9 @@ func TestCancelSubscription(t *testing.T) {
 	for status, body := range map[int]string{http.StatusCreated: `{"@id": "/demo/subscriptions/1"}`, http.StatusNoContent: ""} {
 		upstream := serve(t, answering(status, body))
 		client := club.New(configured(upstream.URL))
-		isShown, err := client.CancelSubscription(t.Context(), demo, "/demo/subscriptions/1", club.NewCancellation{}, nil)
-		if err != nil || isShown != (body != "") || len(upstream.seen()) != 1 {
-			t.Errorf("%d: %t, %v after %d requests", status, isShown, err, len(upstream.seen()))
+		shown, err := client.CancelSubscription(t.Context(), demo, "/demo/subscriptions/1", club.NewCancellation{}, nil)
+		if err != nil || shown.IRI != "" != (body != "") || len(upstream.seen()) != 1 {
+			t.Errorf("%d: %+v, %v after %d requests", status, shown, err, len(upstream.seen()))
 		}
 	}
 }
