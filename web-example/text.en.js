@@ -773,6 +773,8 @@ export default {
     label: "Your contract",
     club: "Club",
     membership: "Membership",
+    later: (/** @type {string} */ wanted, /** @type {string} */ day) => `You asked for ${wanted}; the earliest possible day is ${day}. What is due until then is still debited.`,
+    orEarliest: (/** @type {string} */ day) => `${day}, otherwise the earliest possible day`,
     online: (/** @type {string} */ day) => `When you confirm, the club’s system ends this membership on ${day}. This cannot be undone.`,
     withdrawal: {
       start: "Withdraw from contract here",

@@ -772,6 +772,8 @@ export default {
     label: "Votre contrat",
     club: "Club",
     membership: "Abonnement",
+    later: (wanted, day) => `Vous avez demandé le ${wanted} ; la date la plus proche possible est le ${day}. Ce qui est dû jusque-là reste prélevé.`,
+    orEarliest: (day) => `${day}, sinon la date la plus proche possible`,
     online: (day) => `Quand vous confirmez, le système du club met fin à cet abonnement le ${day}. C’est définitif.`,
     withdrawal: {
       start: "Se rétracter du contrat ici",

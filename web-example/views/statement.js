@@ -142,8 +142,9 @@ function mistakes(filled, { name, email, type, reason }) {
 function repeated(kind, { statement: declared, endDate: online, membership }) {
   const { details } = get();
   const { name, email, contract, type, reason, postalAddress } = declared;
-  const endDate = online ?? declared.endDate;
-  const end = kind === "cancellation" && (endDate ? date(endDate) : WORDS.earliest);
+  const wanted = declared.endDate;
+  const isLater = online && wanted && wanted < online;
+  const end = kind === "cancellation" && (online ? date(online) : !wanted ? WORDS.earliest : type === "ordinary" ? WORDS.orEarliest(date(wanted)) : date(wanted));
   const facts = /** @type {[string, string | false | undefined][]} */ ([
     [WORDS.fields.name.label, name], [WORDS.fields.email.label, email], [WORDS.fields.contract.label, contract], [WORDS.membership, membership],
     [WORDS.club, details?.id === declared.clubId && details?.name],
@@ -153,6 +154,7 @@ function repeated(kind, { statement: declared, endDate: online, membership }) {
   return h("div", { class: "member", "data-repeated": kind },
     h("div", { class: "step-head" }, heading(WORDS[kind].repeated), h("p", { class: "lead" }, WORDS.check)),
     h("dl", { class: "facts panel declared" }, facts.filter(([, value]) => value).map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, value)))),
+    isLater && h("p", { class: "notice", "data-later": online }, icon("info"), WORDS.later(date(wanted), date(online))),
     online && h("p", { class: "notice", "data-online": online }, icon("info"), WORDS.online(date(online))),
     h("div", { class: "actions" },
       button({ class: "button button-wide", id: "confirm", "data-confirm-statement": true, onclick: confirmStatement }, working(WORDS[kind].confirm, text.busy)),
