@@ -141,6 +141,30 @@ func TestContractDoesNotDelay(t *testing.T) {
 	}
 }
 
+// TestTermsRefusedOnce: a firewall that turns away one read of a club's own terms does not make a club without terms. The buyer who reads
+// them afterwards agrees to them.
+func TestTermsRefusedOnce(t *testing.T) {
+	t.Parallel()
+	for _, agreements := range []string{"required", "optional"} {
+		t.Run(agreements, func(t *testing.T) {
+			t.Parallel()
+			env := frontdesktest.NewEnv(t)
+			frontdesktest.Must(t, env.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.SaleTerms = true }))
+			env.SetFaults(t, clubsim.Fault{Match: clubsim.FaultMatch{Path: "/identify_sale_terms"}, Kind: "foreign_page", Status: 403,
+				Times: frontdesktest.Times(1)})
+			clubs := clubsWith(t, "clubs.yaml", `    terms: {version: "3.1", files: {en: terms.txt}}`+"\n", "")
+			_, client := env.Gateway(t, "FRONTDESK_CLUBS_FILE="+clubs, "FRONTDESK_AGREEMENTS="+agreements)
+			client.Do("GET", "/v1/clubs/11/documents", nil).Problem(api.ClubSystemFailed)
+			registration := client.Register()
+			var paying api.Registration
+			client.RequestPayment(registration.Id, map[string]string{"method": "card"}).Into(http.StatusCreated, &paying)
+			if first := (*paying.Payment.Agreements)[0]; first.Document != "terms" {
+				t.Errorf("agreed to %+v", *paying.Payment.Agreements)
+			}
+		})
+	}
+}
+
 // TestOwnDocumentsFail: a registration is completed and confirmed although a page arrives in place of the contract, and the club system
 // does not take the agreement. Neither is tried again.
 func TestOwnDocumentsFail(t *testing.T) {

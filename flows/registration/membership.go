@@ -140,9 +140,10 @@ func (c *Contacts) subscriptions(ctx context.Context, identity flows.ContactIden
 	return at, listed, nil
 }
 
-// lacksOperation reports whether an installation refuses an operation that only some have.
+// lacksOperation reports whether an installation refuses an operation that only some have. The page of a firewall does not say so.
 func lacksOperation(err error) bool {
-	return club.OutcomeOf(err) == club.Rejected || errors.Is(err, club.ErrEndpointNotGranted)
+	rejected := club.OutcomeOf(err) == club.Rejected && !errors.Is(err, club.ErrForeign)
+	return rejected || errors.Is(err, club.ErrEndpointNotGranted)
 }
 
 // membershipOf returns a subscription as a membership.
