@@ -306,6 +306,17 @@ func (c Cart) Agreed() []CartLine {
 	return lines
 }
 
+// Dated returns a line of the cart with the start date and the debit of the line that brought it along, as far as it has none of its own.
+// inherits is false if no line brought it along.
+func (c Cart) Dated(line Line) (dated Line, inherits bool) {
+	parent := slices.IndexFunc(c.Lines, func(one Line) bool { return line.Parent != "" && one.ID == line.Parent })
+	if !line.Added || parent < 0 {
+		return line, false
+	}
+	line.StartDate, line.Debit = cmp.Or(line.StartDate, c.Lines[parent].StartDate), cmp.Or(line.Debit, c.Lines[parent].Debit)
+	return line, true
+}
+
 // LineID returns the id of the line at an index: its own, or else its place.
 func (c Cart) LineID(i int) string { return cmp.Or(c.Lines[i].ID, strconv.Itoa(i)) }
 

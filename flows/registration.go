@@ -140,7 +140,6 @@ type Registration struct {
 	AlikePseudonyms  []string          `json:"alike,omitempty"`     // of people who are probably the same
 	Erased           bool              `json:"erased,omitempty"`    // it has no personal data any more
 	Cart             Cart              `json:"cart"`                // the sale as last read
-	Terms            map[string]string `json:"terms,omitempty"`     // a digest of what each offer in the cart costs later, as it was shown
 	Mandate          *Mandate          `json:"mandate,omitempty"`
 	Prospect         *Prospect         `json:"prospect,omitempty"`
 	Guardian         Guardian          `json:"guardian,omitzero"` // concludes the contract for the buyer; zero: the buyer does
@@ -152,6 +151,9 @@ type Registration struct {
 	Write            *Write            `json:"write,omitempty"`       // an article on its way to the sale
 	HasContract      bool              `json:"hasContract,omitempty"` // the club system makes a contract document of the sale
 	Starting         bool              `json:"starting,omitempty"`    // its start has not succeeded yet, so no caller has its token
+
+	// Offers are those in the cart, by their ids, as they were shown with it. One that could not be read is not in it.
+	Offers map[string]ShownOffer `json:"offers,omitempty"`
 
 	// Missing has since when the club system does not find a record of the registration, such as its sale. A record that
 	// it has, as far as was read, is not in it.

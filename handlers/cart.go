@@ -91,9 +91,9 @@ func (s *Server) cartOf(ctx context.Context, view flows.View) api.Cart {
 		}
 		if chosen := slices.IndexFunc(view.Items, func(item flows.Item) bool { return item.ID == line.ID }); chosen >= 0 {
 			out.Items[i].Commitment = optional(durationText(view.Items[chosen].Commitment))
-			if kind := api.ProductType(view.Items[chosen].Type); kind.Valid() {
-				out.Items[i].Type = &kind
-			}
+		}
+		if kind := api.ProductType(view.TypeOf(line)); kind.Valid() {
+			out.Items[i].Type = &kind
 		}
 		if image := club.Offers[line.Offer.ID()].Image; image != nil {
 			out.Items[i].Image = new(s.imageOf(ctx, *image))

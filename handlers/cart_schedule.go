@@ -15,11 +15,8 @@ func (s *Server) GetCartSchedule(ctx context.Context, request api.GetCartSchedul
 	if err != nil {
 		return nil, err
 	}
-	computed, err := contract.Schedule(ctx, s.cfg.Catalogue, view, s.cfg.Now())
-	if err != nil {
-		return nil, err
-	}
-	return api.GetCartSchedule200JSONResponse(cartScheduleOf(view.Cart, computed)), nil
+	order := contract.OrderOf(view, s.cfg.Catalogue.Details(view.ClubID), s.cfg.Now())
+	return api.GetCartSchedule200JSONResponse(cartScheduleOf(view.Cart, order.CartSchedule)), nil
 }
 
 func cartScheduleOf(cart flows.Cart, computed schedule.CartSchedule) api.CartSchedule {

@@ -15,8 +15,8 @@ func (s *Server) orderOf(ctx context.Context, view flows.View, cart *api.Cart) *
 	if len(cart.Items) == 0 {
 		return nil
 	}
-	order, language := contract.OrderOf(ctx, s.cfg.Catalogue, view, s.cfg.Now()), textsOf(ctx).Tag
-	club := s.cfg.Catalogue.Details(view.ClubID)
+	club, language := s.cfg.Catalogue.Details(view.ClubID), textsOf(ctx).Tag
+	order := contract.OrderOf(view, club, s.cfg.Now())
 	out := api.Order{Button: api.OrderButton(order.Button), Essentials: essentialsOf(order.CartSchedule, view.Cart.Currency)}
 	out.Essentials.MinimumTerm = optional(durationText(order.MinimumTerm))
 	out.Essentials.Renewal, out.Essentials.Notice = optional(order.Renewal.In(language)), optional(order.Notice.In(language))

@@ -39,7 +39,7 @@ func (s *Server) pageOrderOf(ctx context.Context, texts texts, view flows.View) 
 	if len(view.Cart.Lines) == 0 { // Redis has lost it
 		return pageOrder{Button: texts.Page[pageWithObligation], Terms: []string{texts.Page[pageMayFollow]}}
 	}
-	order := contract.OrderOf(ctx, s.cfg.Catalogue, view, s.cfg.Now())
+	order := contract.OrderOf(view, s.cfg.Catalogue.Details(view.ClubID), s.cfg.Now())
 	out := pageOrder{Button: texts.Page[pageWithObligation]}
 	if order.Button == contract.PayNow {
 		out.Button = texts.Page[pagePayNow]

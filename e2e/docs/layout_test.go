@@ -32,7 +32,7 @@ var imports = map[string]string{
 	"handlers/docs":          "handlers",
 	"handlers/docs/generate": "",
 
-	"flows":                  "flows/keyring upstream/club upstream/mail",
+	"flows":                  "flows/keyring flows/schedule upstream/club upstream/mail",
 	"flows/payment":          "flows flows/payment/protocol flows/store flows/keyring flows/tracing upstream/cards upstream/club",
 	"flows/payment/protocol": "flows upstream/cards upstream/club",
 	"flows/registration": "flows flows/payment flows/contract flows/text flows/catalogue flows/schedule flows/store " +

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 	"frontdesk/flows/registration"
 	"frontdesk/upstream/club"
 )
@@ -87,6 +88,10 @@ func (w *World) RegisteredFor(gateway *Gateway, offer club.IRI, price int64) *fl
 		CreatedAt:   now,
 		ExpiresAt:   now.Add(20 * time.Hour),
 	}
+	catalogued := catalogue.ProductQuery{ClientToken: "demo", ClubID: "11", Channel: "web"}
+	registration.Offers = Must(w, func() (map[string]flows.ShownOffer, error) {
+		return gateway.Catalogue.ShowOffers(ctx, catalogued, registration.Cart, nil, now)
+	})
 	if err := gateway.Store.SaveRegistration(ctx, registration); err != nil {
 		w.Fatal(err)
 	}

@@ -1,9 +1,6 @@
 package catalogue
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"slices"
 
 	"frontdesk/flows/schedule"
@@ -25,15 +22,6 @@ type Offer struct {
 	Needs           []string   // NeedsStartDate and so on
 	Extras          []Offer    // what the club system adds to a cart with it, as far as the operator tells
 	Listed          club.Offer // the same offer, as the club system has it
-}
-
-// TermsDigest identifies what an offer costs later, and for how long it commits its buyer. What is due today is in the cart.
-func (o Offer) TermsDigest() string {
-	terms := schedule.OfferOf(o.Listed, o.Commitment)
-	terms.DueNow, terms.RegistrationFee = 0, 0
-	text, _ := json.Marshal(terms) // numbers and texts can be encoded
-	sum := sha256.Sum256(text)
-	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 // Billing is what an offer costs after today.

@@ -3,7 +3,6 @@
 package contract
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -51,59 +50,32 @@ type Withdrawal struct {
 	Exception catalogue.Text // why there is no right
 }
 
-const (
-	// withdrawalDays is the period of article 9 of Directive 2011/83/EU. The day on which it begins does not count.
-	withdrawalDays = 14
-	// patience is how long an order waits for offers that no gateway has cached, so that a club system that hangs delays no response for
-	// longer.
-	patience = 2 * time.Second
-)
+// withdrawalDays is the period of article 9 of Directive 2011/83/EU. The day on which it begins does not count.
+const withdrawalDays = 14
 
-// OrderOf returns the order of a registration. It never fails: as long as the offers cannot be read, what follows today's payment is
-// unknown, and the button is that of a duty to pay. Offers in the cache are used as they are, so that it makes no call for them.
-func OrderOf(ctx context.Context, offers *catalogue.Catalogue, view flows.View, now time.Time) Order {
-	ctx, cancel := context.WithTimeout(catalogue.AsCached(ctx), patience)
-	defer cancel()
-	lines, err := offers.CartLines(ctx, queryOf(view), view.Cart, agreedOn(view, now))
-	if err != nil {
-		lines = unread(view.Cart)
+// OrderOf returns the order of a registration: the cart and its offers as they are noted there, so that it is the same whenever it is
+// shown, paid and confirmed. As long as an offer has not been read, what follows today's payment is unknown, and the button is that of a
+// duty to pay. Nothing but its arguments counts.
+func OrderOf(view flows.View, club catalogue.Details, now time.Time) Order {
+	today := dayOf(club, agreedOn(view, now))
+	costs := schedule.Cart{Today: today, Total: view.Cart.Total}
+	for i := range view.Cart.Lines {
+		costs.Lines = append(costs.Lines, lineOf(view, i, today))
 	}
-	club := offers.Details(view.ClubID)
-	order := orderOf(view, lines, club, now)
-	for i, line := range lines {
-		order.Items[i].Personalised = line.Offer != nil && offers.IsPersonalised(ctx, queryOf(view), *line.Offer)
-	}
-	return order
-}
-
-// Schedule returns what a registration's cart costs, and when.
-func Schedule(ctx context.Context, offers *catalogue.Catalogue, view flows.View, now time.Time) (schedule.CartSchedule, error) {
-	on := agreedOn(view, now)
-	lines, err := offers.CartLines(ctx, queryOf(view), view.Cart, on)
-	if err != nil {
-		return schedule.CartSchedule{}, err
-	}
-	return scheduleOf(view.Cart, lines, dayOf(offers.Details(view.ClubID), on)), nil
-}
-
-// orderOf computes an order. Nothing but its arguments counts.
-func orderOf(view flows.View, lines []catalogue.CartLine, club catalogue.Details, now time.Time) Order {
-	order := Order{
-		Items:        make([]Item, len(lines)),
-		CartSchedule: scheduleOf(view.Cart, lines, dayOf(club, agreedOn(view, now))),
-	}
+	order := Order{Items: make([]Item, len(costs.Lines)), CartSchedule: schedule.OfCart(costs)}
 	made := dayOf(club, madeOn(view, now))
-	for i := range lines {
-		kind, commitment := soldAs(view, lines, i)
+	for i, line := range costs.Lines {
+		kind, commitment := soldAs(view, i)
 		order.Items[i] = Item{
 			Commitment:   commitment,
 			Withdrawal:   withdrawalOf(club.Contract.WithdrawalRule(kind), made),
-			ProratedFrom: proratedFrom(view.Cart, lines, i),
+			Personalised: view.Offers[view.Cart.Lines[i].Offer.ID()].Personalised,
+			ProratedFrom: proratedFrom(view, i),
 		}
 		if isLonger(commitment, order.MinimumTerm) {
 			order.MinimumTerm = commitment
 		}
-		if mayContinue(lines[i]) {
+		if mayContinue(line) {
 			order.Notice = club.Contract.Notice
 			if commitment != "" {
 				order.Renewal = club.Contract.Renewal
@@ -112,6 +84,52 @@ func orderOf(view flows.View, lines []catalogue.CartLine, club catalogue.Details
 	}
 	order.Button = buttonOf(view, order.CartSchedule)
 	return order
+}
+
+// lineOf returns a line of the cart, as package schedule adds it up.
+func lineOf(view flows.View, i int, today schedule.Date) schedule.CartLine {
+	line := view.Cart.Lines[i]
+	out := schedule.CartLine{ID: view.Cart.LineID(i), Parent: line.Parent, Price: line.Price}
+	if line.Offer == "" {
+		return out
+	}
+	offer, read := view.Offers[line.Offer.ID()]
+	switch {
+	case !read:
+		out.Rules = []schedule.Rule{schedule.OffersUnread}
+	case offer.Product == "":
+		out.Rules = []schedule.Rule{schedule.OfferUnknown}
+	default:
+		if dated, inherits := view.Cart.Dated(line); inherits && offer.Debited() {
+			line, out.Rules = dated, []schedule.Rule{schedule.StartAssumed}
+		}
+		out.Terms = termsOf(offer, line, today)
+	}
+	return out
+}
+
+// termsOf returns the terms of a line. Without a debit day it has the club's next one, as a single offer has.
+func termsOf(offer flows.ShownOffer, line flows.Line, today schedule.Date) *schedule.Terms {
+	terms := &schedule.Terms{Offer: offer.Terms, Today: today, Start: today}
+	if start, err := time.Parse(time.DateOnly, line.StartDate); err == nil {
+		terms.Start = schedule.DateOf(start)
+	}
+	debit := flows.Debit{}
+	if line.Debit != nil {
+		debit = *line.Debit
+	}
+	switch {
+	case debit.Day != nil:
+		terms.DebitDay = *debit.Day
+	case debit.WeekDay != nil:
+		terms.WeekDay = *debit.WeekDay
+	case offer.Debited():
+		terms.DebitDay, terms.DebitDayOpen = offer.DebitDay, true
+	}
+	if from, err := time.Parse(time.DateOnly, debit.From); err == nil {
+		terms.NotBefore = schedule.DateOf(from)
+	}
+	return terms
 }
 
 // buttonOf decides on the safe side: unless it is certain that nothing follows, the button says that the buyer must pay.
@@ -134,28 +152,8 @@ func isDeferred(view flows.View) bool {
 	return len(view.Methods) > 0 && !slices.ContainsFunc(view.Methods, func(method flows.Method) bool { return method != flows.Deferred })
 }
 
-func scheduleOf(cart flows.Cart, lines []catalogue.CartLine, today schedule.Date) schedule.CartSchedule {
-	costs := schedule.Cart{Today: today, Total: cart.Total, Lines: make([]schedule.CartLine, len(lines))}
-	for i, line := range lines {
-		costs.Lines[i] = line.CartLine
-	}
-	return schedule.OfCart(costs)
-}
-
-// unread returns the lines of a cart whose offers cannot be read.
-func unread(cart flows.Cart) []catalogue.CartLine {
-	lines := make([]catalogue.CartLine, len(cart.Lines))
-	for i, line := range cart.Lines {
-		lines[i].CartLine = schedule.CartLine{ID: cart.LineID(i), Parent: line.Parent, Price: line.Price}
-		if line.Offer != "" {
-			lines[i].Rules = []schedule.Rule{schedule.OffersUnread}
-		}
-	}
-	return lines
-}
-
 // mayContinue reports whether a line is debited without end, or may be.
-func mayContinue(line catalogue.CartLine) bool {
+func mayContinue(line schedule.CartLine) bool {
 	if line.Terms == nil {
 		return len(line.Rules) > 0
 	}
@@ -164,27 +162,27 @@ func mayContinue(line catalogue.CartLine) bool {
 
 // soldAs returns the product type and the commitment of a line, by its offer or, where that is not read, by what was known when the
 // buyer chose it. An adjustment is sold as the line that it belongs to.
-func soldAs(view flows.View, lines []catalogue.CartLine, i int) (kind, commitment string) {
+func soldAs(view flows.View, i int) (kind, commitment string) {
 	line := view.Cart.Lines[i]
-	if lines[i].Offer != nil {
-		return lines[i].Offer.Type, lines[i].Offer.Commitment
+	if offer := view.Offers[line.Offer.ID()]; offer.Product != "" {
+		return offer.Type, offer.Terms.Commitment
 	}
 	if at := slices.IndexFunc(view.Items, func(item flows.Item) bool { return item.ID == line.ID }); at >= 0 {
 		return view.Items[at].Type, view.Items[at].Commitment
 	}
 	parent := slices.IndexFunc(view.Cart.Lines, func(one flows.Line) bool { return one.ID != "" && one.ID == line.Parent })
 	if line.Offer == "" && parent >= 0 && parent < i {
-		kind, _ = soldAs(view, lines, parent)
+		kind, _ = soldAs(view, parent)
 	}
 	return kind, ""
 }
 
 // proratedFrom returns the start of the offer whose first month a line makes fit its days: the line is an adjustment of an offer that is
 // prorated, and that starts within a month. Zero for any other line.
-func proratedFrom(cart flows.Cart, lines []catalogue.CartLine, i int) schedule.Date {
-	line := cart.Lines[i]
+func proratedFrom(view flows.View, i int) schedule.Date {
+	cart, line := view.Cart, view.Cart.Lines[i]
 	parent := slices.IndexFunc(cart.Lines, func(one flows.Line) bool { return one.ID != "" && one.ID == line.Parent })
-	if line.Offer != "" || !line.Added || parent < 0 || lines[parent].Offer == nil || !lines[parent].Offer.Prorated {
+	if line.Offer != "" || !line.Added || parent < 0 || !view.Offers[cart.Lines[parent].Offer.ID()].Terms.Prorated {
 		return schedule.Date{}
 	}
 	start, ok := schedule.ParseDate(cart.Lines[parent].StartDate)
@@ -246,13 +244,4 @@ func madeOn(view flows.View, now time.Time) time.Time {
 
 func dayOf(club catalogue.Details, at time.Time) schedule.Date {
 	return schedule.DateOf(club.Today(at))
-}
-
-// queryOf selects the catalogue that the cart was filled from.
-func queryOf(view flows.View) catalogue.ProductQuery {
-	query := catalogue.ProductQuery{ClientToken: view.ClientToken, ClubID: view.ClubID, Channel: view.Channel}
-	if view.Identified() {
-		query.Buyer = *view.Contact.Buyer
-	}
-	return query
 }

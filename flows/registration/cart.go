@@ -133,7 +133,7 @@ func (s *Service) rebuild(ctx context.Context, registration *flows.Registration,
 }
 
 func clearCart(r *flows.Registration, at catalogue.Club) {
-	r.Sale, r.Items, r.Write, r.Draft, r.Missing, r.Terms, r.Cart = "", nil, nil, nil, nil, nil, flows.Cart{Currency: at.Currency}
+	r.Sale, r.Items, r.Write, r.Draft, r.Missing, r.Offers, r.Cart = "", nil, nil, nil, nil, nil, flows.Cart{Currency: at.Currency}
 }
 
 // itemFailed adds to an error which of several items it is about.
@@ -257,10 +257,7 @@ func (s *Service) Check(ctx context.Context, id, token string) (flows.View, erro
 // wrong. pointer is a pattern for an item's index in the request, or empty for the body itself.
 func (s *Service) offers(ctx context.Context, r *flows.Registration, seller catalogue.Club, items []flows.NewItem,
 	pointer string) (offers []catalogue.Offer, complete []flows.NewItem, err error) {
-	query := catalogue.ProductQuery{ClientToken: r.ClientToken, ClubID: r.ClubID, Channel: r.Channel}
-	if r.Identified() {
-		query.Buyer = *r.Contact.Buyer
-	}
+	query := queryOf(r)
 	offers, complete = make([]catalogue.Offer, len(items)), slices.Clone(items)
 	failure := &flows.Error{Code: flows.InvalidRequest}
 	for i, item := range items {
@@ -339,7 +336,14 @@ func (s *Service) readCart(ctx context.Context, r *flows.Registration, at catalo
 	if err != nil {
 		return flows.ClubFailed(err, flows.DetailCartUnread)
 	}
-	r.ApplySale(at.Currency, sale, check)
-	s.noteTerms(ctx, r)
+	s.applySale(ctx, r, at, sale, check)
 	return nil
+}
+
+// applySale sets the cart to a sale that was just read, and notes its offers.
+func (s *Service) applySale(ctx context.Context, r *flows.Registration, at catalogue.Club, sale club.Sale, check club.SaleCheck) {
+	r.ApplySale(at.Currency, sale, check)
+	if err := s.showOffers(ctx, r); err != nil {
+		s.cfg.Log.WarnContext(ctx, "cart shown without its later payments", "registration", r.ID, "error", err)
+	}
 }

@@ -173,7 +173,10 @@ func (s *Service) confirmation(ctx context.Context, r *flows.Registration, p *fl
 		return nil, nil
 	}
 	if r.Ordered == nil { // an earlier version started the payment
-		s.noteOrder(ctx, r, p, "")
+		if err := s.showOffers(ctx, r); err != nil {
+			return nil, err
+		}
+		s.noteOrder(r, p, "")
 	}
 	made, err := contract.Confirm(r, p, s.cfg.Catalogue.Details(r.ClubID), s.cfg.PublicURL)
 	if err != nil {
@@ -189,11 +192,10 @@ func (s *Service) confirmation(ctx context.Context, r *flows.Registration, p *fl
 }
 
 // noteOrder keeps on a registration what its buyer orders with a payment, as it is shown in a language.
-func (s *Service) noteOrder(ctx context.Context, r *flows.Registration, p *flows.Payment, language string) {
-	now := s.cfg.Now()
+func (s *Service) noteOrder(r *flows.Registration, p *flows.Payment, language string) {
+	now, club := s.cfg.Now(), s.cfg.Catalogue.Details(r.ClubID)
 	view, tag := r.View(p, now), text.Match(language).Tag
-	order := contract.OrderOf(ctx, s.cfg.Catalogue, view, now).In(tag, view, s.cfg.Catalogue.Details(r.ClubID))
-	encoded, _ := json.Marshal(order) // its types can all be encoded
+	encoded, _ := json.Marshal(contract.OrderOf(view, club, now).In(tag, view, club)) // its types can all be encoded
 	r.Ordered = &flows.Ordered{Language: tag, Order: encoded}
 }
 

@@ -155,8 +155,7 @@ func (s *Service) fillSale(ctx context.Context, registration *flows.Registration
 	registration.Sale, registration.SaleState, registration.Items = d.Sale, d.SaleState, d.Items
 	// The processor keeps the payment's idempotency key for a limited time, per sale.
 	registration.ExpiresAt = d.OpenedAt.Add(flows.PayableFor)
-	registration.ApplySale(at.Currency, sale, check)
-	s.noteTerms(ctx, registration)
+	s.applySale(ctx, registration, at, sale, check)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"frontdesk/flows"
@@ -141,7 +142,7 @@ func (s *Service) begin(
 		payment.Description, payment.ReturnURL = at.Name, cmp.Or(in.ReturnURL, s.sitePage(registration.ID))
 		s.cfg.Payments.FixRequest(payment)
 	}
-	s.noteOrder(ctx, registration, payment, in.Language)
+	s.noteOrder(registration, payment, in.Language)
 	if err := s.claimPurchase(ctx, registration, payment, in); err != nil {
 		return nil, false, err
 	}
@@ -211,19 +212,28 @@ func (s *Service) advance(ctx context.Context, p *flows.Payment, created bool) (
 	return s.cfg.Payments.Advance(ctx, p.ID)
 }
 
-// reprice reads the cart before it is paid. The buyer must have seen the amount, and what is debited later: a cart that has
-// changed is stored, and returned as CartChanged.
+// reprice reads the cart and the offers in it before it is paid. The buyer must have seen the amount, and what is debited later: if either
+// has changed, what holds now is stored, and returned as CartChanged. Nothing is stored if a part of it cannot be read.
 func (s *Service) reprice(ctx context.Context, registration *flows.Registration, last *flows.Payment, at catalogue.Club,
 	in flows.StartPayment) error {
-	shown, hasOtherTerms := registration.CartAfter(last), s.renewTerms(ctx, registration)
-	if err := s.currentCart(ctx, registration, last, at); err != nil {
+	shown, offers, query := registration.CartAfter(last), registration.Offers, queryOf(registration)
+	reread, unread := map[string]flows.ShownOffer{}, error(nil)
+	var rereading sync.WaitGroup
+	rereading.Go(func() { reread, unread = s.cfg.Catalogue.RereadOffers(ctx, at, query, offers) })
+	err := s.currentCart(ctx, registration, last, at)
+	rereading.Wait()
+	if err != nil {
 		return err
 	}
 	registration.Cart = registration.CartAfter(last)
 	if registration.Cart.Settled() && !shown.Settled() {
 		return flows.SettledError()
 	}
-	same := !hasOtherTerms && shown.Total == registration.Cart.Total && shown.Valid == registration.Cart.Valid &&
+	if err := cmp.Or(unread, s.showOffers(ctx, registration)); err != nil {
+		return err
+	}
+	hasOtherOffers := renewOffers(registration, offers, reread)
+	same := !hasOtherOffers && shown.Total == registration.Cart.Total && shown.Valid == registration.Cart.Valid &&
 		slices.Equal(shown.Agreed(), registration.Cart.Agreed())
 	if same && in.CheckCart(registration.Cart.Revision()) == nil {
 		return nil

@@ -178,7 +178,7 @@ func (s *Service) takeOver(ctx context.Context, registration *flows.Registration
 	s.nameBuyer(registration, storedPerson(contact))
 	s.indexPerson(registration, at, contact.Email, contact.Mobile)
 	registration.Prospect.Migrated, registration.Prospect.Done = true, true
-	registration.ApplySale(at.Currency, sale, check)
+	s.applySale(ctx, registration, at, sale, check)
 	return true, nil
 }
 

@@ -94,7 +94,7 @@ func (s *Service) reread(ctx context.Context, registration *flows.Registration, 
 		case err != nil:
 			return false, flows.ClubFailed(err, flows.DetailCartUnread)
 		default:
-			registration.ApplySale(at.Currency, sale, check)
+			s.applySale(ctx, registration, at, sale, check)
 			registration.Cart.KeepMarks(before.Cart)
 			owner = cmp.Or(sale.Contact, owner)
 		}
