@@ -1549,7 +1549,7 @@ type CartItem struct {
 	Price     Money `json:"price"`
 	StartDate *Date `json:"startDate,omitempty"`
 
-	// Type The product's type, as the buyer chose it; absent if the buyer did not choose the item.
+	// Type The product's type; absent if it is not known.
 	Type *ProductType `json:"type,omitempty"`
 }
 

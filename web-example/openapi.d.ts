@@ -621,8 +621,9 @@ export interface paths {
          * Get the payment schedule of the cart
          * @description Returns what leaves the buyer's account, and when: the cart's `dueNow` today, each later debit of all items together, and
          *     the debits that recur without end. It follows the same rules as an offer's schedule, with the start dates and the debit
-         *     days of the items. Prices of later debits are those of the offers, as the club lists them now: the club system does not
-         *     say whether a discount continues.
+         *     days of the items. Prices of later debits are those of the offers, as they were shown when the cart was filled. If the
+         *     club has changed one, the payment is refused with `cart_changed`, and the schedule then has the new one. The club system
+         *     does not say whether a discount continues.
          *
          *     It is known only as far as the club system says: `basis` and `rules` of an item say how reliable its later debits are.
          *     The debits of an item whose `basis` is `unknown` are missing from `debits` and `recurrences`. Read it again when
@@ -2365,7 +2366,7 @@ export interface components {
             parentId?: components["schemas"]["Id"];
             offerId?: components["schemas"]["Id"];
             name: components["schemas"]["Words"];
-            /** @description The product's type, as the buyer chose it; absent if the buyer did not choose the item. */
+            /** @description The product's type; absent if it is not known. */
             type?: components["schemas"]["ProductType"];
             /**
              * @description The length of the commitment, as the buyer chose it.

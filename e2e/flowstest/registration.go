@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -88,9 +89,10 @@ func (w *World) RegisteredFor(gateway *Gateway, offer club.IRI, price int64) *fl
 		CreatedAt:   now,
 		ExpiresAt:   now.Add(20 * time.Hour),
 	}
-	catalogued := catalogue.ProductQuery{ClientToken: "demo", ClubID: "11", Channel: "web"}
+	number, _ := strconv.Atoi(offer.ID()) // of the product, and two digits
+	shown := map[string]flows.ShownOffer{offer.ID(): {Product: club.NewIRI("demo", "products", strconv.Itoa(number/100))}}
 	registration.Offers = Must(w, func() (map[string]flows.ShownOffer, error) {
-		return gateway.Catalogue.ShowOffers(ctx, catalogued, registration.Cart, nil, now)
+		return gateway.Catalogue.RereadOffers(ctx, catalogue.Club{Scope: Bastille}, catalogue.ProductQuery{}, shown)
 	})
 	if err := gateway.Store.SaveRegistration(ctx, registration); err != nil {
 		w.Fatal(err)
