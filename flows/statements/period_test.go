@@ -47,7 +47,7 @@ func TestWithdrawalPeriodIsOneRule(t *testing.T) {
 					{ID: "line", Offer: "/demo/offers/201", Price: 14900, StartDate: "2031-03-01"},
 				}},
 			}}
-			order := contract.OrderOf(t.Context(), gateway.Catalogue, view, at)
+			order := contract.OrderOf(view, club, at)
 			if shown := order.Items[0].Withdrawal.Until.String(); shown != want {
 				t.Errorf("before the order, the last day is %s, want %s", shown, want)
 			}
