@@ -27,6 +27,7 @@ const (
 	ActionNameCheck           ActionName = "check"
 	ActionNameClearItems      ActionName = "clear_items"
 	ActionNameConsents        ActionName = "consents"
+	ActionNameGuardian        ActionName = "guardian"
 	ActionNameMandate         ActionName = "mandate"
 	ActionNamePay             ActionName = "pay"
 	ActionNamePerson          ActionName = "person"
@@ -51,6 +52,8 @@ func (e ActionName) Valid() bool {
 	case ActionNameClearItems:
 		return true
 	case ActionNameConsents:
+		return true
+	case ActionNameGuardian:
 		return true
 	case ActionNameMandate:
 		return true
@@ -614,6 +617,7 @@ const (
 	Conflict                  ProblemCode = "conflict"
 	ContactBanned             ProblemCode = "contact_banned"
 	ForbiddenOrigin           ProblemCode = "forbidden_origin"
+	GuardianRequired          ProblemCode = "guardian_required"
 	IdentityUnavailable       ProblemCode = "identity_unavailable"
 	Internal                  ProblemCode = "internal"
 	InvalidRequest            ProblemCode = "invalid_request"
@@ -699,6 +703,8 @@ func (e ProblemCode) Valid() bool {
 	case ContactBanned:
 		return true
 	case ForbiddenOrigin:
+		return true
+	case GuardianRequired:
 		return true
 	case IdentityUnavailable:
 		return true
@@ -1077,6 +1083,7 @@ const (
 	StepDone        Step = "done"
 	StepExpired     Step = "expired"
 	StepFixCart     Step = "fix_cart"
+	StepGuardian    Step = "guardian"
 	StepItems       Step = "items"
 	StepMandate     Step = "mandate"
 	StepPerson      Step = "person"
@@ -1101,6 +1108,8 @@ func (e Step) Valid() bool {
 	case StepExpired:
 		return true
 	case StepFixCart:
+		return true
+	case StepGuardian:
 		return true
 	case StepItems:
 		return true
@@ -1236,6 +1245,7 @@ type Action struct {
 	// | action | request |
 	// |---|---|
 	// | `person` | `PUT …/person`; once a buyer is set, also `PATCH …/person` |
+	// | `guardian` | `PUT …/guardian`, where a guardian is missing, or can be replaced |
 	// | `prospect` | `POST …/prospect` |
 	// | `add_item` | `POST …/items` |
 	// | `clear_items` | `DELETE …/items`, and `DELETE …/items/{itemId}` for one of them |
@@ -1265,6 +1275,7 @@ type Action struct {
 // | action | request |
 // |---|---|
 // | `person` | `PUT …/person`; once a buyer is set, also `PATCH …/person` |
+// | `guardian` | `PUT …/guardian`, where a guardian is missing, or can be replaced |
 // | `prospect` | `POST …/prospect` |
 // | `add_item` | `POST …/items` |
 // | `clear_items` | `DELETE …/items`, and `DELETE …/items/{itemId}` for one of them |
@@ -1904,7 +1915,7 @@ type Confirmation struct {
 
 	// Guardian Who concludes the contract for the buyer, and pays. Absent if the buyer does.
 	//
-	// Example: {"familyName":"Martin","givenName":"Anne","relation":"parent"}
+	// Example: {"familyName":"Martin","givenName":"Anne","phoneEnding":"21","relation":"parent"}
 	Guardian *GuardianParty `json:"guardian,omitempty"`
 
 	// Language Of the texts.
@@ -2479,6 +2490,7 @@ type Feature string
 // | `agreement_missing` | `document`, `version` | the buyer does not agree to the document in this version |
 // | `document_changed` | `document`, `version` | the club's document in this version does not have, or no longer has, the bytes that the buyer saw |
 // | `guardian_required` | `below` | a buyer below this age needs a guardian |
+// | `guardian_is_buyer` | | the guardian has the name of the minor |
 //
 // Example: email
 type FieldCode = string
@@ -2545,6 +2557,7 @@ type FieldProblem struct {
 	// | `agreement_missing` | `document`, `version` | the buyer does not agree to the document in this version |
 	// | `document_changed` | `document`, `version` | the club's document in this version does not have, or no longer has, the bytes that the buyer saw |
 	// | `guardian_required` | `below` | a buyer below this age needs a guardian |
+	// | `guardian_is_buyer` | | the guardian has the name of the minor |
 	//
 	//
 	// Example: email
@@ -2578,7 +2591,9 @@ type FieldProblem struct {
 
 // Guardian Who concludes the contract for the buyer, such as a parent for a minor: the payer, the debtor of the mandate, and the party to the
 // agreements. The buyer becomes the member. Below the age in the club's `guardianBelow`, a guardian is required: without one, the
-// problem has the field code `guardian_required`. The club system gets the guardian's phone as the contact's mobile number, so that the mandate's code
+// problem has the field code `guardian_required`, with the pointer `/person/guardian`, or `/guardian` for a contact that the club knows. Birth date
+// and rule are read again when a mandate is created and when the buyer pays: then the code is `guardian_required` and the registration's step `guardian`.
+// A guardian who was entered stays when the minor comes of age. The club system gets the guardian's phone as the contact's mobile number, so that the mandate's code
 // goes there. The code proves that the phone is at hand; it does not prove parental authority. The confirmation is also mailed to the guardian's `email`.
 //
 // Example: {"email":"anne@example.com","familyName":"Martin","givenName":"Anne","phone":"+33687654321","relation":"parent"}
@@ -2596,13 +2611,18 @@ type Guardian struct {
 
 // GuardianParty Who concludes the contract for the buyer, and pays. Absent if the buyer does.
 //
-// Example: {"familyName":"Martin","givenName":"Anne","relation":"parent"}
+// Example: {"familyName":"Martin","givenName":"Anne","phoneEnding":"21","relation":"parent"}
 type GuardianParty struct {
 	// FamilyName A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	FamilyName Words `json:"familyName"`
 
 	// GivenName A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	GivenName Words `json:"givenName"`
+
+	// PhoneEnding The last two digits of the guardian's phone, to which the mandate's code goes. Absent in a confirmation.
+	//
+	// Example: 21
+	PhoneEnding *string `json:"phoneEnding,omitempty"`
 
 	// Relation To the buyer.
 	Relation GuardianRelation `json:"relation"`
@@ -3224,7 +3244,9 @@ type Person struct {
 
 	// Guardian Who concludes the contract for the buyer, such as a parent for a minor: the payer, the debtor of the mandate, and the party to the
 	// agreements. The buyer becomes the member. Below the age in the club's `guardianBelow`, a guardian is required: without one, the
-	// problem has the field code `guardian_required`. The club system gets the guardian's phone as the contact's mobile number, so that the mandate's code
+	// problem has the field code `guardian_required`, with the pointer `/person/guardian`, or `/guardian` for a contact that the club knows. Birth date
+	// and rule are read again when a mandate is created and when the buyer pays: then the code is `guardian_required` and the registration's step `guardian`.
+	// A guardian who was entered stays when the minor comes of age. The club system gets the guardian's phone as the contact's mobile number, so that the mandate's code
 	// goes there. The code proves that the phone is at hand; it does not prove parental authority. The confirmation is also mailed to the guardian's `email`.
 	//
 	//
@@ -3349,6 +3371,7 @@ type Problem struct {
 	// | `item_required` | 409 | `never` | `read_again` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
 	// | `cart_changed` | 409 | `never` | `read_again` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
 	// | `agreement_missing` | 422 | `never` | `correct_input` | the buyer does not agree to a document that the payment needs, or saw another version or other bytes; `errors` names each in `params` | read the registration, list the club's documents, ask again for what `order.agreements` lists, and pay with a new key |
+	// | `guardian_required` | 409 | `never` | `read_again` | the club asks for a guardian of buyers of this age, and the registration has none | show the form for the guardian |
 	// | `mandate_required` | 409 | `never` | `read_again` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
 	// | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
 	// | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
@@ -3472,6 +3495,7 @@ type ProblemRetry string
 // | `item_required` | 409 | `never` | `read_again` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
 // | `cart_changed` | 409 | `never` | `read_again` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
 // | `agreement_missing` | 422 | `never` | `correct_input` | the buyer does not agree to a document that the payment needs, or saw another version or other bytes; `errors` names each in `params` | read the registration, list the club's documents, ask again for what `order.agreements` lists, and pay with a new key |
+// | `guardian_required` | 409 | `never` | `read_again` | the club asks for a guardian of buyers of this age, and the registration has none | show the form for the guardian |
 // | `mandate_required` | 409 | `never` | `read_again` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
 // | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
 // | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
@@ -3628,7 +3652,7 @@ type Registration struct {
 
 	// Guardian Who concludes the contract for the buyer, and pays. Absent if the buyer does.
 	//
-	// Example: {"familyName":"Martin","givenName":"Anne","relation":"parent"}
+	// Example: {"familyName":"Martin","givenName":"Anne","phoneEnding":"21","relation":"parent"}
 	Guardian *GuardianParty `json:"guardian,omitempty"`
 	Id       Id             `json:"id"`
 
@@ -3670,6 +3694,7 @@ type Registration struct {
 	// |---|---|---|
 	// | `person` | the form for the buyer's details | `person`, or `prospect` to import an account again |
 	// | `items` | the offers, because the cart is empty | `add_item` |
+	// | `guardian` | the form for the guardian, whom the club asks for because of the buyer's age | `guardian` |
 	// | `fix_cart` | the cart with its `problems` | `check`, or `clear_items` where only another cart helps |
 	// | `mandate` | the form for the bank account | `mandate` |
 	// | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
@@ -4169,6 +4194,7 @@ type StatementState string
 // |---|---|---|
 // | `person` | the form for the buyer's details | `person`, or `prospect` to import an account again |
 // | `items` | the offers, because the cart is empty | `add_item` |
+// | `guardian` | the form for the guardian, whom the club asks for because of the buyer's age | `guardian` |
 // | `fix_cart` | the cart with its `problems` | `check`, or `clear_items` where only another cart helps |
 // | `mandate` | the form for the bank account | `mandate` |
 // | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
@@ -4529,6 +4555,12 @@ type ChangeBuyersConsentsParams struct {
 	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// PutGuardianParams defines parameters for PutGuardian.
+type PutGuardianParams struct {
+	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ClearItemsParams defines parameters for ClearItems.
 type ClearItemsParams struct {
 	// IdempotencyKey As for a POST. Without it, sending the request again carries it out again.
@@ -4684,6 +4716,9 @@ type StartRegistrationJSONRequestBody = StartRegistration
 
 // ChangeBuyersConsentsJSONRequestBody defines body for ChangeBuyersConsents for application/json ContentType.
 type ChangeBuyersConsentsJSONRequestBody = ChangeConsents
+
+// PutGuardianJSONRequestBody defines body for PutGuardian for application/json ContentType.
+type PutGuardianJSONRequestBody = Guardian
 
 // AddItemJSONRequestBody defines body for AddItem for application/json ContentType.
 type AddItemJSONRequestBody = NewItem
@@ -5030,6 +5065,9 @@ type ServerInterface interface {
 	// ChangeBuyersConsents Give or withdraw the buyer's consents
 	// (PATCH /v1/registrations/{id}/consents)
 	ChangeBuyersConsents(ctx echo.Context, id RegistrationId, params ChangeBuyersConsentsParams) error
+	// PutGuardian Set the guardian who concludes the contract
+	// (PUT /v1/registrations/{id}/guardian)
+	PutGuardian(ctx echo.Context, id RegistrationId, params PutGuardianParams) error
 	// ClearItems Empty the cart
 	// (DELETE /v1/registrations/{id}/items)
 	ClearItems(ctx echo.Context, id RegistrationId, params ClearItemsParams) error
@@ -5845,6 +5883,42 @@ func (w *ServerInterfaceWrapper) ChangeBuyersConsents(ctx echo.Context) error {
 	return err
 }
 
+// PutGuardian converts echo context to params.
+func (w *ServerInterfaceWrapper) PutGuardian(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutGuardianParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey OptionalIdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutGuardian(ctx, id, params)
+	return err
+}
+
 // ClearItems converts echo context to params.
 func (w *ServerInterfaceWrapper) ClearItems(ctx echo.Context) error {
 	var err error
@@ -6598,6 +6672,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/registrations/:id/confirmation", wrapper.GetConfirmation, options.OperationMiddlewares["getConfirmation"]...)
 	router.GET(options.BaseURL+"/v1/registrations/:id/consents", wrapper.ListBuyersConsents, options.OperationMiddlewares["listBuyersConsents"]...)
 	router.PATCH(options.BaseURL+"/v1/registrations/:id/consents", wrapper.ChangeBuyersConsents, options.OperationMiddlewares["changeBuyersConsents"]...)
+	router.PUT(options.BaseURL+"/v1/registrations/:id/guardian", wrapper.PutGuardian, options.OperationMiddlewares["putGuardian"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/items", wrapper.ClearItems, options.OperationMiddlewares["clearItems"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/items", wrapper.AddItem, options.OperationMiddlewares["addItem"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/items/:itemId", wrapper.RemoveItem, options.OperationMiddlewares["removeItem"]...)
@@ -7282,6 +7357,30 @@ func (response ChangeBuyersConsents200JSONResponse) VisitChangeBuyersConsentsRes
 	return err
 }
 
+type PutGuardianRequestObject struct {
+	Id     RegistrationId `json:"id"`
+	Params PutGuardianParams
+	Body   *PutGuardianJSONRequestBody
+}
+
+type PutGuardianResponseObject interface {
+	VisitPutGuardianResponse(w http.ResponseWriter) error
+}
+
+type PutGuardian200JSONResponse Registration
+
+func (response PutGuardian200JSONResponse) VisitPutGuardianResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ClearItemsRequestObject struct {
 	Id     RegistrationId `json:"id"`
 	Params ClearItemsParams
@@ -7815,6 +7914,9 @@ type StrictServerInterface interface {
 	// ChangeBuyersConsents Give or withdraw the buyer's consents
 	// (PATCH /v1/registrations/{id}/consents)
 	ChangeBuyersConsents(ctx context.Context, request ChangeBuyersConsentsRequestObject) (ChangeBuyersConsentsResponseObject, error)
+	// PutGuardian Set the guardian who concludes the contract
+	// (PUT /v1/registrations/{id}/guardian)
+	PutGuardian(ctx context.Context, request PutGuardianRequestObject) (PutGuardianResponseObject, error)
 	// ClearItems Empty the cart
 	// (DELETE /v1/registrations/{id}/items)
 	ClearItems(ctx context.Context, request ClearItemsRequestObject) (ClearItemsResponseObject, error)
@@ -8689,6 +8791,55 @@ func (sh *strictHandler) ChangeBuyersConsents(ctx echo.Context, id RegistrationI
 		return err
 	} else if validResponse, ok := response.(ChangeBuyersConsentsResponseObject); ok {
 		return validResponse.VisitChangeBuyersConsentsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutGuardian operation middleware
+func (sh *strictHandler) PutGuardian(ctx echo.Context, id RegistrationId, params PutGuardianParams) error {
+	var request PutGuardianRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body PutGuardianJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutGuardian(ctx.Request().Context(), request.(PutGuardianRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutGuardian")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutGuardianResponseObject); ok {
+		return validResponse.VisitPutGuardianResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -112,6 +112,7 @@ const (
 	DetailAgreementMissing DetailCode = "agreement_missing"
 	DetailDocumentChanged  DetailCode = "document_changed"
 	DetailGuardianPhone    DetailCode = "guardian_phone"
+	DetailGuardianMissing  DetailCode = "guardian_missing" // below, in years
 	DetailCartFrozen       DetailCode = "cart_frozen"
 	DetailCartSettled      DetailCode = "cart_settled"
 	DetailRepeatedPurchase DetailCode = "repeated_purchase"

@@ -48,6 +48,7 @@ const (
 	ItemRequired          Code = "item_required"
 	CartChanged           Code = "cart_changed"
 	AgreementMissing      Code = "agreement_missing"
+	GuardianRequired      Code = "guardian_required"
 	MandateRequired       Code = "mandate_required"
 	NothingDue            Code = "nothing_due"
 	AmountDue             Code = "amount_due"

@@ -67,6 +67,7 @@ const (
 	FieldAgreementMissing FieldCode = "agreement_missing" // document, version
 	FieldDocumentChanged  FieldCode = "document_changed"  // document, version
 	FieldGuardianRequired FieldCode = "guardian_required" // below, in years
+	FieldGuardianIsBuyer  FieldCode = "guardian_is_buyer"
 )
 
 // What the pointer of a problem outside the body begins with; the name of the header or of the query parameter follows.

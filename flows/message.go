@@ -63,6 +63,7 @@ const (
 	MessageStepPerson    MessageCode = "step_person"
 	MessageStepItems     MessageCode = "step_items"
 	MessageStepFixCart   MessageCode = "step_fix_cart"
+	MessageStepGuardian  MessageCode = "step_guardian"
 	MessageStepMandate   MessageCode = "step_mandate"
 	MessageStepReady     MessageCode = "step_ready"
 	MessageStepAbandoned MessageCode = "step_abandoned"
@@ -73,6 +74,7 @@ var stepMessages = map[Step]MessageCode{
 	StepPerson:    MessageStepPerson,
 	StepItems:     MessageStepItems,
 	StepFixCart:   MessageStepFixCart,
+	StepGuardian:  MessageStepGuardian,
 	StepMandate:   MessageStepMandate,
 	StepReady:     MessageStepReady,
 	StepWithStaff: MessageSettlementWithStaff,
@@ -87,7 +89,7 @@ func (v View) CurrentMessage() MessageCode {
 	switch {
 	case v.Cart.Settled() && step == StepWithStaff && v.Payment != nil && v.Payment.State == Cancelled:
 		return MessageSettlementWithStaff // the payment's own message may ask to pay in another way
-	case v.Message != "" && step != StepCode:
+	case v.Message != "" && step != StepCode && step != StepGuardian:
 		return v.Message
 	case (step == StepMandate || step == StepCode) && v.Mandate != nil && v.Mandate.Message() != "":
 		return v.Mandate.Message()

@@ -42,6 +42,8 @@ func (r *Registration) CheckPayable(method Method) error {
 		}
 	case r.CheckCurrency() != nil:
 		return r.CheckCurrency()
+	case r.LacksGuardian:
+		return &Error{Code: GuardianRequired}
 	case r.NeedsMandate():
 		return &Error{Code: MandateRequired, Detail: DetailMandateMissing}
 	case !r.Cart.Valid:

@@ -142,9 +142,11 @@ type Registration struct {
 	Cart             Cart              `json:"cart"`                // the sale as last read
 	Mandate          *Mandate          `json:"mandate,omitempty"`
 	Prospect         *Prospect         `json:"prospect,omitempty"`
-	Guardian         Guardian          `json:"guardian,omitzero"` // concludes the contract for the buyer; zero: the buyer does
-	Ordered          *Ordered          `json:"ordered,omitempty"` // with the latest payment; nil: an earlier version started it
-	Generation       int               `json:"generation"`        // number of payments started
+	Guardian         Guardian          `json:"guardian,omitzero"`       // concludes the contract for the buyer; zero: the buyer does
+	LacksGuardian    bool              `json:"lacksGuardian,omitempty"` // the club asks for one, as of the latest reading of the buyer
+	GuardianName     string            `json:"guardianNamed,omitempty"` // pseudonym of the guardian's full name, to find the confirmation
+	Ordered          *Ordered          `json:"ordered,omitempty"`       // with the latest payment; nil: an earlier version started it
+	Generation       int               `json:"generation"`              // number of payments started
 	CreatedAt        time.Time         `json:"createdAt"`
 	ExpiresAt        time.Time         `json:"expiresAt"`
 	Draft            *Draft            `json:"draft,omitempty"`       // what an unfinished request has made
@@ -412,10 +414,16 @@ func openActions(registration *Registration, payable bool, now time.Time) []stri
 	case registration.Sale != "" && registration.Contact.Status == club.StatusTemp:
 		actions = []string{"person", "prospect", "consents", "abandon"}
 	}
+	if registration.LacksGuardian || !registration.Guardian.IsZero() {
+		actions = append([]string{"guardian"}, actions...)
+	}
 	if len(registration.Items) == 0 {
 		return append([]string{"add_item"}, actions...)
 	}
 	actions = append([]string{"check", "add_item", "clear_items"}, actions...)
+	if registration.LacksGuardian {
+		return actions // nothing is signed or paid without
+	}
 	if payable {
 		actions = append([]string{"pay"}, actions...)
 	}

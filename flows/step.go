@@ -9,6 +9,7 @@ type Step string
 const (
 	StepPerson      Step = "person"       // the buyer's details are missing, or their account is not brought in yet
 	StepItems       Step = "items"        // the cart is empty
+	StepGuardian    Step = "guardian"     // the club asks for a guardian, whom the buyer lacks
 	StepFixCart     Step = "fix_cart"     // the club does not accept the cart
 	StepMandate     Step = "mandate"      // an account for direct debits is missing
 	StepCode        Step = "code"         // the mandate waits for the code from the SMS
@@ -26,6 +27,7 @@ const (
 var mainActions = map[Step][]string{
 	StepPerson:    {"prospect", "person"},
 	StepItems:     {"add_item"},
+	StepGuardian:  {"guardian"},
 	StepFixCart:   {"check", "clear_items"},
 	StepMandate:   {"mandate"},
 	StepCode:      {"sign", "resend", "mandate"},
@@ -52,6 +54,8 @@ func (v View) Step() Step {
 		return StepPerson
 	case len(registration.Items) == 0:
 		return StepItems
+	case registration.LacksGuardian:
+		return StepGuardian
 	case registration.Cart.needsChange():
 		return StepFixCart
 	case registration.NeedsMandate():

@@ -20,6 +20,7 @@ var bodiesOf = map[string]string{
 	"resumeRegistration":   `{"resume":"no such code"}`,
 	"putPerson":            person,
 	"correctPerson":        `{"email":"ada@example.org"}`,
+	"putGuardian":          `{"givenName":"Anne","familyName":"Martin","relation":"parent","phone":"+33687654321"}`,
 	"addItem":              `{"offerId":"2501"}`,
 	"startPayment":         `{"method":"card","cart":"q0WDkV3nUf7s2aYH"}`,
 	"createMandate":        `{"holder":"Ada Martin","iban":"FR7630006000011234567890189"}`,

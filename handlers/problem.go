@@ -62,6 +62,7 @@ var problems = map[flows.Code]problemKind{
 	flows.ItemRequired:          {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
 	flows.CartChanged:           {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
 	flows.AgreementMissing:      {http.StatusUnprocessableEntity, api.ProblemRetryNever, api.CorrectInput},
+	flows.GuardianRequired:      {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
 	flows.MandateRequired:       {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
 	flows.NothingDue:            {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},
 	flows.AmountDue:             {http.StatusConflict, api.ProblemRetryNever, api.ReadAgain},

@@ -188,6 +188,15 @@ func (s *Server) CorrectPerson(ctx context.Context, request api.CorrectPersonReq
 	return api.CorrectPerson200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
+// PutGuardian serves PUT /v1/registrations/{id}/guardian.
+func (s *Server) PutGuardian(ctx context.Context, request api.PutGuardianRequestObject) (api.PutGuardianResponseObject, error) {
+	view, err := s.cfg.Registrations.PutGuardian(ctx, request.Id, callerOf(ctx).token, guardianOf(request.Body))
+	if err != nil {
+		return nil, err
+	}
+	return api.PutGuardian200JSONResponse(s.registrationOf(ctx, view)), nil
+}
+
 func personOf(person api.Person) flows.Person {
 	return flows.Person{
 		GivenName:  person.GivenName,
@@ -284,6 +293,7 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	if g := view.Guardian; !g.IsZero() {
 		out.Guardian = &api.GuardianParty{
 			GivenName: singleLine(g.GivenName), FamilyName: singleLine(g.FamilyName), Relation: api.GuardianRelation(g.Relation),
+			PhoneEnding: new(g.Phone[len(g.Phone)-2:]), // E.164
 		}
 	}
 	if view.Phase == flows.Completed && !view.Rebuilt {

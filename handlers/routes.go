@@ -34,6 +34,7 @@ var routes = map[string]route{
 	"DELETE /v1/registrations/:id":                        {holder | staff, []limit{requests, writes}},
 	"PUT /v1/registrations/:id/person":                    {holder | staff, []limit{requests, writes, people}},
 	"PATCH /v1/registrations/:id/person":                  {holder | staff, []limit{requests, writes, people}},
+	"PUT /v1/registrations/:id/guardian":                  {holder | staff, []limit{requests, writes, people}},
 	"GET /v1/registrations/:id/consents":                  {holder, []limit{requests}},
 	"PATCH /v1/registrations/:id/consents":                {holder, []limit{requests, writes}},
 	"POST /v1/registrations/:id/items":                    {holder | staff, []limit{requests, writes}},

@@ -65,6 +65,15 @@ func TestSteps(t *testing.T) {
 	client, id = visitor(child, api.NewItem{OfferId: "401", StartDate: new("2031-03-01")})
 	walk.expect(client, id, api.StepFixCart)
 
+	grown := frontdesktest.Person()
+	grown.BirthDate = "1991-02-03"
+	client, id = visitor(nil)
+	id = client.RegisterWith("12", grown, quarter).Id
+	staff := strings.ReplaceAll(string(outside.Sim.Snapshot()), grown.BirthDate, frontdesktest.Day(-16*365)) // correct the birth date
+	frontdesktest.Must(t, outside.Sim.Restore([]byte(staff)))
+	client.RequestPayment(id, `{"method":"card"}`).Problem(api.GuardianRequired)
+	walk.expect(client, id, api.StepGuardian)
+
 	client, id = visitor(frontdesktest.Person(), debited)
 	path := "/v1/registrations/" + id
 	walk.expect(client, id, api.StepMandate)
@@ -108,7 +117,7 @@ func TestSteps(t *testing.T) {
 			t.Errorf("%s was not reached", step)
 		}
 	}
-	if len(walk.table) != 13 {
+	if len(walk.table) != 14 {
 		t.Errorf("the table has %d steps", len(walk.table))
 	}
 }

@@ -31,7 +31,7 @@ export type KnownWithdrawalStart = "contract" | "delivery";
 export type WithdrawalStart = KnownWithdrawalStart | (string & {});
 export type KnownRegistrationState = "open" | "paying" | "completed" | "abandoned" | "expired" | "attention";
 export type RegistrationState = KnownRegistrationState | (string & {});
-export type KnownStep = "person" | "items" | "fix_cart" | "mandate" | "code" | "ready" | "at_processor" | "declined" | "waiting" | "done" | "with_staff" | "abandoned" | "expired";
+export type KnownStep = "person" | "items" | "guardian" | "fix_cart" | "mandate" | "code" | "ready" | "at_processor" | "declined" | "waiting" | "done" | "with_staff" | "abandoned" | "expired";
 export type Step = KnownStep | (string & {});
 export type KnownStreamEndReason = "final" | "forgotten" | "draining";
 export type StreamEndReason = KnownStreamEndReason | (string & {});
@@ -51,7 +51,7 @@ export type KnownCartProblemCode = "cart_empty" | "age_restricted" | "start_date
 export type CartProblemCode = KnownCartProblemCode | (string & {});
 export type KnownCartChangeKind = "added" | "price" | "removed";
 export type CartChangeKind = KnownCartChangeKind | (string & {});
-export type KnownActionName = "person" | "prospect" | "add_item" | "clear_items" | "check" | "mandate" | "sign" | "resend" | "cancel_signature" | "pay" | "cancel_payment" | "consents" | "abandon";
+export type KnownActionName = "person" | "guardian" | "prospect" | "add_item" | "clear_items" | "check" | "mandate" | "sign" | "resend" | "cancel_signature" | "pay" | "cancel_payment" | "consents" | "abandon";
 export type ActionName = KnownActionName | (string & {});
 export type KnownPaymentMethod = "card" | "later" | "free" | "desk";
 export type PaymentMethod = KnownPaymentMethod | (string & {});
@@ -71,11 +71,11 @@ export type KnownCardPresentation = "embedded" | "none";
 export type CardPresentation = KnownCardPresentation | (string & {});
 export type KnownProblemThen = "fix_request" | "correct_input" | "send_again" | "read_again" | "start_again" | "log_in" | "captcha";
 export type ProblemThen = KnownProblemThen | (string & {});
-export type KnownProblemCode = "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "no_confirmation" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "agreement_missing" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
+export type KnownProblemCode = "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "token_required" | "registration_not_found" | "club_not_found" | "offer_not_found" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "no_confirmation" | "cart_frozen" | "cart_empty" | "cart_invalid" | "item_required" | "cart_changed" | "agreement_missing" | "guardian_required" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
 export type ProblemCode = KnownProblemCode | (string & {});
-export type KnownFieldCode = "required" | "blank" | "invalid" | "unreadable" | "characters" | "duplicate" | "unexpected" | "unknown_member" | "unknown_parameter" | "type" | "format" | "one_of" | "too_short" | "too_long" | "too_few" | "too_many" | "too_small" | "too_large" | "date" | "date_too_early" | "date_too_late" | "birth_date" | "email" | "phone" | "postal_code" | "country" | "url" | "origin" | "bic" | "iban" | "iban_country" | "iban_length" | "iban_account" | "iban_check_digits" | "card_number" | "guessable" | "challenge" | "cursor" | "amounts" | "not_offered" | "not_for_buyer" | "age_restricted" | "debt" | "item_failed" | "cart_full" | "no_direct_debit" | "one_debit_day" | "debit_day" | "club" | "staff_key" | "logged_in" | "link_ended" | "code_wrong" | "access_token" | "not_accepted" | "bank_refused" | "agreement_missing" | "document_changed" | "guardian_required";
+export type KnownFieldCode = "required" | "blank" | "invalid" | "unreadable" | "characters" | "duplicate" | "unexpected" | "unknown_member" | "unknown_parameter" | "type" | "format" | "one_of" | "too_short" | "too_long" | "too_few" | "too_many" | "too_small" | "too_large" | "date" | "date_too_early" | "date_too_late" | "birth_date" | "email" | "phone" | "postal_code" | "country" | "url" | "origin" | "bic" | "iban" | "iban_country" | "iban_length" | "iban_account" | "iban_check_digits" | "card_number" | "guessable" | "challenge" | "cursor" | "amounts" | "not_offered" | "not_for_buyer" | "age_restricted" | "debt" | "item_failed" | "cart_full" | "no_direct_debit" | "one_debit_day" | "debit_day" | "club" | "staff_key" | "logged_in" | "link_ended" | "code_wrong" | "access_token" | "not_accepted" | "bank_refused" | "agreement_missing" | "document_changed" | "guardian_required" | "guardian_is_buyer";
 export type FieldCode = KnownFieldCode | (string & {});
-export type KnownMessageCode = "payment_preparing" | "payment_action_required" | "payment_processing" | "payment_on_hold" | "payment_recorded" | "payment_declined" | "payment_in_doubt" | "payment_with_staff" | "payment_refunding" | "payment_cancelled" | "payment_not_confirmed" | "payment_card_refused" | "payment_declined_finally" | "payment_refunded" | "payment_restricted_refunding" | "payment_restricted_refunded" | "payment_cancelled_restart" | "payment_declined_finally_restart" | "payment_refunded_restart" | "settlement_preparing" | "settlement_processing" | "settlement_cancelled" | "settlement_cancelled_retry" | "settlement_restricted" | "settlement_with_staff" | "later_recorded" | "later_in_doubt" | "free_recorded" | "free_in_doubt" | "desk_recorded" | "desk_in_doubt" | "desk_restricted" | "registration_expired" | "cart_stale" | "step_person" | "step_items" | "step_fix_cart" | "step_mandate" | "step_ready" | "step_abandoned" | "signature_no_code" | "signature_awaiting_code" | "signature_unconfirmed" | "signature_expired" | "signature_blocked" | "signature_cancelled";
+export type KnownMessageCode = "payment_preparing" | "payment_action_required" | "payment_processing" | "payment_on_hold" | "payment_recorded" | "payment_declined" | "payment_in_doubt" | "payment_with_staff" | "payment_refunding" | "payment_cancelled" | "payment_not_confirmed" | "payment_card_refused" | "payment_declined_finally" | "payment_refunded" | "payment_restricted_refunding" | "payment_restricted_refunded" | "payment_cancelled_restart" | "payment_declined_finally_restart" | "payment_refunded_restart" | "settlement_preparing" | "settlement_processing" | "settlement_cancelled" | "settlement_cancelled_retry" | "settlement_restricted" | "settlement_with_staff" | "later_recorded" | "later_in_doubt" | "free_recorded" | "free_in_doubt" | "desk_recorded" | "desk_in_doubt" | "desk_restricted" | "registration_expired" | "cart_stale" | "step_person" | "step_items" | "step_fix_cart" | "step_guardian" | "step_mandate" | "step_ready" | "step_abandoned" | "signature_no_code" | "signature_awaiting_code" | "signature_unconfirmed" | "signature_expired" | "signature_blocked" | "signature_cancelled";
 export type MessageCode = KnownMessageCode | (string & {});
 
 export interface paths {
@@ -497,6 +497,33 @@ export interface paths {
          *     the kept value does not fit the new ones.
          */
         patch: operations["correctPerson"];
+        trace?: never;
+    };
+    "/v1/registrations/{id}/guardian": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the guardian who concludes the contract
+         * @description Sets or replaces the guardian, and nothing else. This is the main action of the step `guardian`: the club asks for a guardian whom
+         *     the buyer lacks, such as after its staff corrected a birth date, or after its rule changed. A visitor's details need not be sent again; like `PATCH …/person`, it
+         *     creates a new contact and a new cart with the same items. A contact that the club knew before stays as it is: a mandate can then
+         *     be signed only if the guardian's `phone` is the number that the club has of the contact. A mandate of another debtor is
+         *     dropped.
+         */
+        put: operations["putGuardian"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/registrations/{id}/consents": {
@@ -1263,7 +1290,9 @@ export interface components {
         /**
          * @description Who concludes the contract for the buyer, such as a parent for a minor: the payer, the debtor of the mandate, and the party to the
          *     agreements. The buyer becomes the member. Below the age in the club's `guardianBelow`, a guardian is required: without one, the
-         *     problem has the field code `guardian_required`. The club system gets the guardian's phone as the contact's mobile number, so that the mandate's code
+         *     problem has the field code `guardian_required`, with the pointer `/person/guardian`, or `/guardian` for a contact that the club knows. Birth date
+         *     and rule are read again when a mandate is created and when the buyer pays: then the code is `guardian_required` and the registration's step `guardian`.
+         *     A guardian who was entered stays when the minor comes of age. The club system gets the guardian's phone as the contact's mobile number, so that the mandate's code
          *     goes there. The code proves that the phone is at hand; it does not prove parental authority. The confirmation is also mailed to the guardian's `email`.
          */
         Guardian: {
@@ -1285,6 +1314,11 @@ export interface components {
             givenName: components["schemas"]["Words"];
             familyName: components["schemas"]["Words"];
             relation: components["schemas"]["GuardianRelation"];
+            /**
+             * @description The last two digits of the guardian's phone, to which the mandate's code goes. Absent in a confirmation.
+             * @example 21
+             */
+            phoneEnding?: string;
         };
         /** @description The fields of a `Person` that change, in the same formats. */
         PersonCorrection: {
@@ -2154,6 +2188,7 @@ export interface components {
          *     |---|---|---|
          *     | `person` | the form for the buyer's details | `person`, or `prospect` to import an account again |
          *     | `items` | the offers, because the cart is empty | `add_item` |
+         *     | `guardian` | the form for the guardian, whom the club asks for because of the buyer's age | `guardian` |
          *     | `fix_cart` | the cart with its `problems` | `check`, or `clear_items` where only another cart helps |
          *     | `mandate` | the form for the bank account | `mandate` |
          *     | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
@@ -2453,6 +2488,7 @@ export interface components {
          *     | action | request |
          *     |---|---|
          *     | `person` | `PUT …/person`; once a buyer is set, also `PATCH …/person` |
+         *     | `guardian` | `PUT …/guardian`, where a guardian is missing, or can be replaced |
          *     | `prospect` | `POST …/prospect` |
          *     | `add_item` | `POST …/items` |
          *     | `clear_items` | `DELETE …/items`, and `DELETE …/items/{itemId}` for one of them |
@@ -3045,6 +3081,7 @@ export interface components {
          *     | `item_required` | 409 | `never` | `read_again` | the buyer did not choose this item: the club system added it | offer to remove the item that it belongs to |
          *     | `cart_changed` | 409 | `never` | `read_again` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
          *     | `agreement_missing` | 422 | `never` | `correct_input` | the buyer does not agree to a document that the payment needs, or saw another version or other bytes; `errors` names each in `params` | read the registration, list the club's documents, ask again for what `order.agreements` lists, and pay with a new key |
+         *     | `guardian_required` | 409 | `never` | `read_again` | the club asks for a guardian of buyers of this age, and the registration has none | show the form for the guardian |
          *     | `mandate_required` | 409 | `never` | `read_again` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
          *     | `nothing_due` | 409 | `never` | `read_again` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
          *     | `amount_due` | 409 | `never` | `read_again` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
@@ -3159,6 +3196,7 @@ export interface components {
          *     | `agreement_missing` | `document`, `version` | the buyer does not agree to the document in this version |
          *     | `document_changed` | `document`, `version` | the club's document in this version does not have, or no longer has, the bytes that the buyer saw |
          *     | `guardian_required` | `below` | a buyer below this age needs a guardian |
+         *     | `guardian_is_buyer` | | the guardian has the name of the minor |
          * @example email
          */
         FieldCode: KnownFieldCode | Later;
@@ -4468,6 +4506,56 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["PersonCorrection"];
+            };
+        };
+        responses: {
+            /** @description The registration in its current state. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    Vary: components["headers"]["Vary"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Registration"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    putGuardian: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description As for a POST. Without it, sending the request again carries it out again.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "givenName": "Anne",
+                 *       "familyName": "Martin",
+                 *       "relation": "parent",
+                 *       "phone": "+33687654321",
+                 *       "email": "anne@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Guardian"];
             };
         };
         responses: {

@@ -9,6 +9,7 @@ export function screen(registration: api.Registration): string {
     case "person": return "the form for the buyer's details";
     case "items": return "the offers";
     case "fix_cart": return cart.problems.map(({ text }) => text).join(" ");
+    case "guardian": return `${message.text} The form for the guardian`;
     case "mandate": return "the form for the bank account";
     case "code":
       if (!mandate?.attemptsLeft) return `${message.text} ${buttons(registration)}`; // such as for another code
@@ -30,7 +31,7 @@ function buttons({ next, order }: api.Registration): string {
   return next.flatMap(({ action, methods = [], latestDueDate }) => {
     switch (action) {
       case "pay": return methods.flatMap((method) => way(method, order, latestDueDate));
-      case "person": case "prospect": case "add_item": case "clear_items": case "check": case "mandate": case "sign": case "resend":
+      case "person": case "guardian": case "prospect": case "add_item": case "clear_items": case "check": case "mandate": case "sign": case "resend":
       case "cancel_signature": case "cancel_payment": case "consents": case "abandon": return action;
       default: action satisfies api.Later; return [];
     }

@@ -53,6 +53,7 @@ var requestBodies = map[string]string{
 	"resumeRegistration":   `{"resume":"no such code"}`,
 	"putPerson":            eve,
 	"correctPerson":        `{"email":"eve@example.org"}`,
+	"putGuardian":          `{"givenName":"Eve","familyName":"Martin","relation":"parent","phone":"+33687654321"}`,
 	"addItem":              `{"offerId":"2501"}`,
 	"startPayment":         `{"method":"card","cart":"q0WDkV3nUf7s2aYH"}`,
 	"createMandate":        `{"holder":"Eve Martin","iban":"FR7630006000011234567890189"}`,

@@ -143,8 +143,10 @@ func Confirm(r *flows.Registration, p *flows.Payment, club catalogue.Details, si
 	if r.Contact != nil {
 		confirmation.Contact, confirmation.Email = r.Contact.IRI, r.Contact.Entered
 	}
-	if r.NamePseudonym != "" {
-		confirmation.PersonPseudonyms = append(confirmation.PersonPseudonyms, r.NamePseudonym)
+	for _, name := range []string{r.NamePseudonym, r.GuardianName} {
+		if name != "" {
+			confirmation.PersonPseudonyms = append(confirmation.PersonPseudonyms, name)
+		}
 	}
 	confirmation.HTML, confirmation.Text = mail.Render(page)
 	sum := sha256.Sum256([]byte(confirmation.HTML))

@@ -30,7 +30,7 @@ var errLate = errors.New("registration: the write is too old to be sent")
 func (s *Service) createContactAndSale(ctx context.Context, registration *flows.Registration, at catalogue.Club, person flows.Person,
 	pointer string,
 	items []flows.NewItem, offers []catalogue.Offer) error {
-	if err := s.checkGuardian(at, person.BirthDate, person.Guardian, pointer); err != nil {
+	if err := s.checkGuardian(at, person, person.Guardian, pointer+"/guardian"); err != nil {
 		return err
 	}
 	contact, err := s.draftContact(ctx, registration, at, person, pointer)

@@ -38,8 +38,11 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 	if err != nil {
 		return flows.View{}, flows.ClubFailed(err, flows.DetailContactUnread)
 	}
-	if err := checkSigner(registration, at, contact, &in); err != nil {
+	if err := s.checkSigner(ctx, registration, at, contact); err != nil {
 		return flows.View{}, err
+	}
+	if !registration.Guardian.IsZero() {
+		in.Holder = registration.Guardian.Name()
 	}
 	if !registration.HasKnownBuyer() { // otherwise the number is the club's own record
 		if err := s.codes.CheckCountry(ctx, contact.Mobile, at.Address.Country); err != nil {

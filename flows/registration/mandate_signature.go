@@ -174,6 +174,9 @@ func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View,
 			Detail:     flows.DetailCodeJustSent,
 		}
 	}
+	if err := s.checkPhone(ctx, registration, at); err != nil {
+		return flows.View{}, err
+	}
 	allowed, err := s.codes.Reserve(ctx, at.IRI, smsSubjects(registration, registration.Mandate.Phone)...)
 	if err != nil {
 		return flows.View{}, err
@@ -184,6 +187,18 @@ func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View,
 		return s.view(registration, payment), err
 	}
 	return s.sendCode(ctx, registration, payment, at, allowed)
+}
+
+// checkPhone is checkSigner for another code, where a guardian is involved: staff may have changed the contact's number or birth date.
+func (s *Service) checkPhone(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
+	if r.Guardian.IsZero() && at.GuardianBelow() == 0 {
+		return nil
+	}
+	contact, err := s.cfg.readContact(ctx, at.Scope, r.Mandate.Contact)
+	if err != nil {
+		return flows.ClubFailed(err, flows.DetailContactUnread)
+	}
+	return s.checkSigner(ctx, r, at, contact)
 }
 
 // confirmed finds out whether a signature that may have been made was made. It fails with ClubSystemUnavailable while

@@ -28,6 +28,11 @@ func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayme
 	if err := s.cfg.Methods.Check(registration, in.Staff, in.Method); err != nil && (!live || in.Method == flows.InPerson) {
 		return flows.ShownPayment{}, err
 	}
+	if live && payment.Declined() {
+		if err := s.checkRetry(ctx, registration, payment); err != nil {
+			return flows.ShownPayment{}, err
+		}
+	}
 	isReplaced := payment.NeverCreated() && in.Method != payment.Method
 	if err := s.checkAgreements(ctx, registration, payment, isReplaced, in); err != nil {
 		return flows.ShownPayment{}, err
@@ -110,6 +115,9 @@ func (s *Service) begin(
 		return payment, false, err
 	}
 	if err != nil {
+		return nil, false, err
+	}
+	if err := s.checkBuyer(ctx, registration, at); err != nil {
 		return nil, false, err
 	}
 	if err := registration.CheckPayable(in.Method); err != nil {

@@ -56,7 +56,7 @@ func (s *Service) changePerson(
 	ctx context.Context, id, token string, details func(*flows.Registration, catalogue.Club) (*flows.Person, error),
 ) (flows.View, error) {
 	return s.change(ctx, id, token, func(registration *flows.Registration, at catalogue.Club) error {
-		if registration.Identified() || registration.IsMerged() || registration.Prospect != nil && registration.Prospect.Migrated {
+		if isPersonKnown(registration) {
 			return personKnown()
 		}
 		person, err := details(registration, at)
@@ -70,10 +70,8 @@ func (s *Service) changePerson(
 		if err != nil {
 			return withoutFields(err)
 		}
-		if registration.Mandate != nil && registration.Mandate.MaySign() { // else the code ends only if a new contact is created
-			if settled, err := s.endCode(ctx, registration, at); err != nil || settled != registration {
-				return cmp.Or(err, flows.StorageFailed(flows.ErrConflict))
-			}
+		if err := s.settleCode(ctx, registration, at); err != nil {
+			return err
 		}
 		if err := s.createContactAndSale(ctx, registration, at, *person, "", items, offers); err != nil {
 			return err
@@ -82,6 +80,23 @@ func (s *Service) changePerson(
 		s.dropMandate(ctx, registration, at)
 		return nil
 	})
+}
+
+// settleCode ends a code that may be signing the mandate, before the mandate is dropped. Any other code ends with the mandate.
+func (s *Service) settleCode(ctx context.Context, registration *flows.Registration, at catalogue.Club) error {
+	if registration.Mandate == nil || !registration.Mandate.MaySign() {
+		return nil
+	}
+	settled, err := s.endCode(ctx, registration, at)
+	if err == nil && settled != registration {
+		err = flows.StorageFailed(flows.ErrConflict)
+	}
+	return err
+}
+
+// isPersonKnown reports whether the buyer's details are the club's, so that the visitor cannot replace them.
+func isPersonKnown(r *flows.Registration) bool {
+	return r.Identified() || r.IsMerged() || r.Prospect != nil && r.Prospect.Migrated
 }
 
 func personKnown() error {

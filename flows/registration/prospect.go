@@ -100,7 +100,7 @@ func (s *Service) bring(
 
 // migrate stores its intent, migrates, stores the result, and takes the contact over.
 func (s *Service) migrate(ctx context.Context, registration *flows.Registration, at catalogue.Club, source owner) error {
-	if err := s.checkGuardian(at, source.BirthDate, registration.Guardian, ""); err != nil {
+	if err := s.checkGuardian(at, storedPerson(source.Contact), registration.Guardian, "/guardian"); err != nil {
 		return err
 	}
 	scope, err := s.cfg.Catalogue.ScopeAbove(ctx, at, source.Club)

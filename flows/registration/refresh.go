@@ -105,7 +105,7 @@ func (s *Service) reread(ctx context.Context, registration *flows.Registration, 
 		}
 	}
 	same := reflect.DeepEqual(before.Cart, registration.Cart) && reflect.DeepEqual(before.Contact, registration.Contact) &&
-		reflect.DeepEqual(before.Mandate, registration.Mandate)
+		reflect.DeepEqual(before.Mandate, registration.Mandate) && before.LacksGuardian == registration.LacksGuardian
 	return !same, nil
 }
 
@@ -152,6 +152,7 @@ func (s *Service) rereadContact(ctx context.Context, registration *flows.Registr
 		s.indexPerson(registration, at, contact.Email, contact.Mobile)
 	}
 	registration.Contact = next
+	registration.LacksGuardian = registration.Guardian.IsZero() && at.NeedsGuardian(contact.BirthDate, s.cfg.Now())
 	return nil
 }
 

@@ -216,7 +216,7 @@ func (s *Service) prepare(ctx context.Context, registration *flows.Registration,
 		if contact, err = s.attachContact(ctx, registration, *in.Contact); err != nil {
 			return err
 		}
-		if err := s.checkGuardian(at, contact.BirthDate, in.Guardian, ""); err != nil {
+		if err := s.checkGuardian(at, storedPerson(contact), in.Guardian, "/guardian"); err != nil {
 			return err
 		}
 		s.setGuardian(registration, at, in.Guardian)

@@ -23,7 +23,7 @@ const PAID_BY_CARD = "201", DIRECT_DEBIT = "901", FREE_TRIAL = "3801";
 
 /** What an operation needs `next` of a registration to have. Those that are not named can be done with any. */
 const ACTIONS = {
-  "PUT /person": "person", "PATCH /person": "person", "POST /items": "add_item", "DELETE /items": "clear_items", "POST /check": "check",
+  "PUT /person": "person", "PATCH /person": "person", "PUT /guardian": "person", "POST /items": "add_item", "DELETE /items": "clear_items", "POST /check": "check",
   "POST /mandate": "mandate", "POST /mandate/signature": "sign", "DELETE /mandate/signature": "cancel_signature",
   "POST /mandate/signature/resend": "resend", "POST /prospect": "prospect", "POST /payment": "pay", "PATCH /consents": "consents", "DELETE ": "abandon",
 };
