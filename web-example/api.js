@@ -172,6 +172,9 @@ export const putPerson = (id, body) => request("PUT", `${registration(id)}/perso
 /** @type {(id: string, body: PersonCorrection) => Promise<Registration>} */
 export const correctPerson = (id, body) => request("PATCH", `${registration(id)}/person`, { body });
 
+/** @type {(id: string, body: import("./contract").Guardian) => Promise<Registration>} */
+export const putGuardian = (id, body) => request("PUT", `${registration(id)}/guardian`, { body });
+
 /** @type {(id: string, intention: Intention<NewItem>) => Promise<Registration>} */
 export const addItem = (id, { key, body }) => request("POST", `${registration(id)}/items`, { key, body });
 

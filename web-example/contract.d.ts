@@ -20,6 +20,7 @@ export type Debit = Schemas["ScheduleDebit"];
 
 export type Person = Schemas["Person"];
 export type PersonCorrection = Schemas["PersonCorrection"];
+export type Guardian = Schemas["Guardian"];
 export type NewItem = Schemas["NewItem"];
 export type StartRegistration = Schemas["StartRegistration"];
 export type Registration = Schemas["Registration"];

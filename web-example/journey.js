@@ -522,15 +522,22 @@ function detailsOf(registration) {
 }
 
 /**
+ * The item that an address names.
+ * @param {import("./route.js").Place} place
+ * @returns {import("./contract").NewItem}
+ */
+export const itemOf = ({ offer = "", startDate, debitDay }) =>
+  ({ offerId: offer, ...(startDate && { startDate }), ...(Number(debitDay) > 0 && { debit: { day: Number(debitDay) } }) });
+
+/**
  * Starts a registration with everything known: the club, the person, the offer.
  * @param {Person} person
  */
 export const start = (person) =>
   attempt("start", async () => {
     const { place } = get();
-    const { club = "", offer = "", startDate, debitDay } = place;
-    const item = { offerId: offer, ...(startDate && { startDate }), ...(Number(debitDay) > 0 && { debit: { day: Number(debitDay) } }) };
-    const intention = intend("start", { clubId: club, person, items: [item], ...attributed() });
+    const { club = "", offer = "" } = place;
+    const intention = intend("start", { clubId: club, person, items: [itemOf(place)], ...attributed() });
     const registration = await carryOut(intention, (one) => api.startRegistration(one)).catch((error) => {
       const isOfDays = error instanceof api.Problem && refuses(error, ...DAYS);
       if (isOfDays && get().place === place) go({ club, offer }, { replace: true }); // where days are chosen
@@ -554,14 +561,17 @@ export function begun(registration) {
 
 /**
  * Starts the registration of a contact with a link from the club. The link works once: from then on
- * the address names the registration.
+ * the address names the registration. A minor may need a guardian, whom the page then asks for.
  * @param {import("./route.js").Place} place
+ * @param {import("./contract").Guardian} [guardian]
  */
-export async function accept({ club = "", invitation = "" }) {
+export async function accept(place, guardian) {
+  const { club = "", invitation = "" } = place;
   const problem = await attempt("start", async () => {
-    begun(await carryOut(intend("accept", { clubId: club, invitation, ...attributed() }), (one) => api.startRegistration(one)));
+    begun(await carryOut(intend("accept", { clubId: club, invitation, ...(guardian && { guardian }), ...attributed() }), (one) => api.startRegistration(one)));
   });
   if (problem?.passing) set({ isStuck: true });
+  if (problem && refuses(problem, "guardian") && get().place === place) go({ ...place, step: "guardian" }, { replace: true });
   return problem;
 }
 
@@ -617,6 +627,16 @@ export const correctSome = (changes) =>
     show(await api.correctPerson(id, changes));
     if (get().place.registration === id) set({ person: {} });
     corrected(id);
+  });
+
+/**
+ * Names who concludes the contract.
+ * @param {import("./contract").Guardian} guardian
+ */
+export const putGuardian = (guardian) =>
+  attemptHere("person", async (id) => {
+    show(await api.putGuardian(id, guardian));
+    goOn({ registration: id });
   });
 
 /**

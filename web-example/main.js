@@ -16,6 +16,7 @@ import * as cart from "./views/cart.js";
 import { showCard } from "./views/card.js";
 import * as club from "./views/club.js";
 import * as consents from "./views/consents.js";
+import * as guardian from "./views/guardian.js";
 import * as mandate from "./views/mandate.js";
 import * as me from "./views/me.js";
 import * as prospect from "./views/prospect.js";
@@ -39,7 +40,7 @@ import * as transfer from "./views/transfer.js";
  */
 
 /** @type {Record<import("./route.js").Step, View>} */
-const VIEWS = { club, offer, person, prospect, cart, mandate, payment, done, me, consents, transfer, statement };
+const VIEWS = { club, offer, person, guardian, prospect, cart, mandate, payment, done, me, consents, transfer, statement };
 
 /** @param {string} hook */
 const find = (hook) => /** @type {HTMLElement} */ (document.querySelector(hook));
@@ -232,7 +233,7 @@ async function arrive() {
     return;
   }
   if (place.me) return arriveAsMember(place);
-  if (place.invitation) {
+  if (place.invitation && place.step !== "guardian") {
     const isWanted = await mayStart();
     if (get().place !== place) return;
     if (!isWanted) return go({ club: place.club }, { replace: true });

@@ -7,7 +7,7 @@
 import * as api from "./api.js";
 import { dropIdentity, keepIdentity } from "./identity.js";
 import { intend, settle } from "./intentions.js";
-import { attempt, begun, carryOut, endLeftSessions, endSessions, MEMBER } from "./journey.js";
+import { attempt, begun, carryOut, endLeftSessions, endSessions, MEMBER, refuses } from "./journey.js";
 import { attributed, go } from "./route.js";
 import { browser } from "./storage.js";
 import { get, set } from "./store.js";
@@ -198,11 +198,17 @@ export async function confirmMove(code) {
 }
 
 /**
- * Starts a registration as the logged-in visitor: the club asks for no details.
+ * Starts a registration as the logged-in visitor: the club asks for no details, but may ask for the guardian of a minor.
  * @param {import("./contract").NewItem} item
+ * @param {import("./contract").Guardian} [guardian]
  */
-export const startKnown = (item) =>
-  change("start", async (token) => {
-    const { club = "" } = get().place;
-    begun(await carryOut(intend("start.known", { clubId: club, items: [item], ...attributed() }), (one) => api.startRegistration(one, token)));
+export async function startKnown(item, guardian) {
+  const { place } = get();
+  const problem = await change("start", async (token) => {
+    const wanted = { clubId: place.club ?? "", items: [item], ...(guardian && { guardian }), ...attributed() };
+    begun(await carryOut(intend("start.known", wanted), (one) => api.startRegistration(one, token)));
   });
+  const { offerId: offer, startDate, debit } = item;
+  if (problem && refuses(problem, "guardian") && get().place === place) go({ me: true, club: place.club, offer, startDate, debitDay: debit?.day ? String(debit.day) : undefined, step: "guardian" });
+  return problem;
+}

@@ -16,14 +16,16 @@
  *     /?registration=…&step=instead              choose an offer instead of what is in its cart
  *     /?registration=…&step=person               correct personal details, then see the order
  *     /?registration=…&step=person&field=mobile  correct one of them, then continue with the registration's current step
+ *     /?registration=…&step=guardian             name the guardian who concludes a minor's contract
  *     /?registration=…&step=prospect             bring in an existing account
  *     /?me                                       the visitor's membership, after the club's login; see identity.js
  *     /?me&step=consents                         what the club may send
  *     /?me&step=transfer                         move to another club
  *     /?statement=withdrawal                     withdraw from a contract; cancellation: cancel one; &membership=4: that of the member
  *     /?me&club=11                               choose an offer, from the member's own price list; &offer=2: see that offer
+ *     /?me&club=11&offer=2&step=guardian         name the guardian of a member who is a minor; the same with an invitation
  *
- * @typedef {"club" | "offer" | "person" | "prospect" | "cart" | "mandate" | "payment" | "done" | "me" | "consents" | "transfer" | "statement"} Step
+ * @typedef {"club" | "offer" | "person" | "guardian" | "prospect" | "cart" | "mandate" | "payment" | "done" | "me" | "consents" | "transfer" | "statement"} Step
  *
  * @typedef {object} Place
  * @property {string} [club]
@@ -138,6 +140,7 @@ export const returnUrl = (id) => addressOf({ registration: id });
 export function stepOf(place, state) {
   if (place.statement === "withdrawal" || place.statement === "cancellation") return "statement";
   if (place.registration) return state.missing ? "done" : stepOfRegistration(place, state.registration);
+  if (place.invitation && place.step === "guardian") return "guardian";
   if (place.me) return stepOfMember(place, state);
   if (place.club && place.offer) return lacksDay(place, state) ? "offer" : "person";
   const isUnknown = state.isStuck && state.problem?.code === "club_not_found"; // the club: below the problem, another one can be chosen
@@ -168,6 +171,7 @@ function lacksDay({ offer, startDate, debitDay }, { catalogue }) {
 function stepOfMember(place, { identity }) {
   if (!identity) return "me";
   if (place.step === "consents" || place.step === "transfer") return place.step;
+  if (place.club && place.offer && place.step === "guardian") return "guardian";
   return place.club ? "offer" : "me";
 }
 
@@ -176,7 +180,7 @@ function stepOfMember(place, { identity }) {
  * @type {Record<string, "cart" | "payment" | "done">}
  */
 const STEPS = {
-  person: "cart", items: "cart", fix_cart: "cart", mandate: "cart", code: "cart", ready: "cart",
+  person: "cart", items: "cart", guardian: "cart", fix_cart: "cart", mandate: "cart", code: "cart", ready: "cart",
   at_processor: "payment", declined: "payment", waiting: "payment",
   done: "done", with_staff: "done", abandoned: "done", expired: "done",
 };
@@ -213,6 +217,7 @@ function stepOfRegistration(place, registration) {
   if (place.step === "offer" && can(registration, "add_item")) return "offer";
   if (place.step === "instead" && can(registration, "clear_items")) return "offer";
   if (place.step === "person" && can(registration, "person")) return "person";
+  if ((place.step === "guardian" || registration.step === "guardian") && can(registration, "guardian")) return "guardian";
   if (!registration.cart.items.length && can(registration, "add_item")) return "offer";
   if (!registration.contact && can(registration, "person")) return "person";
   if (place.step === "prospect" && can(registration, "prospect")) return "prospect";

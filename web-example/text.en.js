@@ -254,6 +254,17 @@ export default {
     gender: { "": "Prefer not to say", female: "Female", male: "Male", other: "Other" },
   },
 
+  /** Who concludes a minor's contract. */
+  guardian: {
+    heading: "A parent or guardian is needed",
+    lead: "Because of the member’s age, a parent or legal guardian must conclude the contract.",
+    number: (/** @type {string | undefined} */ ending) => `It must be the mobile number that the club has for this member${ending ? `, ending in ${ending}` : ""}: a code for a direct debit goes there.`,
+    signs: "Signs and pays:",
+    correct: "Change the parent or guardian",
+    birthDate: "Correct the date of birth",
+    unreachable: "The club has another mobile number for this member than the one of the parent or guardian, so no code can be sent. Enter the person whose number the club has, or ask the club to change it.",
+  },
+
   summary: {
     heading: "Your choice",
     dueNow: "Due today",
@@ -616,6 +627,7 @@ export default {
     cart_invalid: "The club does not accept this cart as it is.",
     agreement_missing: "The club has changed what you agree to since you opened this page. Please read it again before you order. Nothing has been paid.",
     cart_changed: "The club has changed your cart since you saw it. Please look at it again before you pay.",
+    guardian_required: "Because of the member’s age, a parent or legal guardian must conclude the contract. Nothing has been charged.",
       mandate_required: "One of these offers is paid by direct debit, which has to be set up first.",
     mandate_signed: "Direct debit is already set up.",
     mandate_not_needed: "Nothing in your cart is paid by direct debit.",

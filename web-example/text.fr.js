@@ -264,6 +264,16 @@ export default {
     gender: { "": "Je préfère ne pas répondre", female: "Femme", male: "Homme", other: "Autre" },
   },
 
+  guardian: {
+    heading: "Un parent ou représentant légal est nécessaire",
+    lead: "En raison de l’âge de l’adhérent, un parent ou un représentant légal doit conclure le contrat.",
+    number: (ending) => `Il s’agit du numéro de mobile que le club a pour cet adhérent${ending ? `, qui finit par ${ending}` : ""} : le code d’un prélèvement y est envoyé.`,
+    signs: "Signe et paie :",
+    correct: "Changer le parent ou représentant",
+    birthDate: "Corriger la date de naissance",
+    unreachable: "Le club a pour cet adhérent un autre numéro de mobile que celui du parent ou représentant : aucun code ne peut être envoyé. Indiquez la personne dont le club a le numéro, ou demandez au club de le modifier.",
+  },
+
   summary: {
     heading: "Votre choix",
     dueNow: "À payer aujourd’hui",
@@ -618,6 +628,7 @@ export default {
     cart_invalid: "Le club n’accepte pas ce panier tel quel.",
     agreement_missing: "Le club a modifié ce que vous acceptez depuis que vous avez ouvert cette page. Relisez-le avant de commander. Rien n’a été payé.",
     cart_changed: "Le club a modifié votre panier depuis que vous l’avez vu. Regardez-le à nouveau avant de payer.",
+    guardian_required: "En raison de l’âge de l’adhérent, un parent ou un représentant légal doit conclure le contrat. Rien n’a été débité.",
       mandate_required: "L’une de ces offres se paie par prélèvement : il faut d’abord le mettre en place.",
     mandate_signed: "Le prélèvement est déjà en place.",
     mandate_not_needed: "Rien dans votre panier ne se paie par prélèvement.",

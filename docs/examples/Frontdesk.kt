@@ -60,6 +60,11 @@ import okhttp3.sse.EventSources
 
 @Serializable data class Person( // birthDate as 1990-05-17, mobile as +33612345678
     val givenName: String, val familyName: String, val birthDate: String, val email: String, val mobile: String, val address: Address,
+    val guardian: Guardian? = null,
+)
+
+@Serializable data class Guardian( // concludes the contract of a minor; relation: parent or legal_guardian
+    val givenName: String, val familyName: String, val relation: String, val phone: String, val email: String? = null,
 )
 
 @Serializable data class NewItem(val offerId: String, val startDate: String? = null, val debit: Debit? = null)
@@ -274,6 +279,13 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
     /** Creates the contact and the cart, adds the item and checks the cart, with one call. */
     suspend fun start(club: String, item: NewItem, person: Person) =
         want("/v1/registrations", json.encodeToString(StartRegistration(club, person, listOf(item))))
+
+    /** Names who concludes a minor's contract, at the step guardian. Sent twice, it has the same effect, so it needs no key. */
+    suspend fun setGuardian(guardian: Guardian) = attempt {
+        session?.let {
+            show(decode<Registration>(api.send("PUT", "/v1/registrations/${it.id}/guardian", json.encodeToString(guardian), token = it.token)))
+        }
+    }
 
     /** Direct debit. The code arrives by SMS; the SMS User Consent API can read it. */
     suspend fun giveMandate(holder: String, iban: String) = act("mandate", json.encodeToString(NewMandate(holder, iban)))

@@ -29,6 +29,12 @@ struct Address: Codable { let street, postalCode, city, country: String }
 struct Person: Codable {
     let givenName, familyName, birthDate, email, mobile: String // birthDate as 1990-05-17, mobile as +33612345678
     let address: Address
+    var guardian: Guardian?
+}
+
+struct Guardian: Codable { // concludes the contract of a minor; relation: parent or legal_guardian
+    let givenName, familyName, relation, phone: String
+    var email: String?
 }
 
 struct NewItem: Codable { let offerId: String; var startDate: String?; var debit: Debit? }
@@ -236,6 +242,15 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
     /// Creates the contact and the cart, adds the item and checks the cart, with one call.
     func start(club: String, item: NewItem, person: Person) async {
         await want("/v1/registrations", StartRegistration(clubId: club, person: person, items: [item]))
+    }
+
+    /// Names who concludes a minor's contract, at the step guardian. Sent twice, it has the same effect, so it needs no key.
+    func setGuardian(_ guardian: Guardian) async {
+        await attempt {
+            guard let session = self.session else { return }
+            let body = try JSONEncoder().encode(guardian)
+            self.show(try await self.api.send("PUT", "/v1/registrations/\(session.id)/guardian", body: body, token: session.token))
+        }
     }
 
     /// Direct debit. The code arrives by SMS; enter it in a field with .textContentType(.oneTimeCode).

@@ -71,3 +71,66 @@ func TestGuardianInBrowser(t *testing.T) {
 		})
 	}
 }
+
+// TestKnownMinorInBrowser: a minor who is logged in is asked for the guardian only, and goes on. The order shows who signs and pays, and
+// the guardian can be replaced there.
+func TestKnownMinorInBrowser(t *testing.T) {
+	t.Parallel()
+	for kind, test := range map[string]struct {
+		device
+		language, says string
+	}{
+		"phone":   {phone, "fr-FR", "Signe et paie"},
+		"desktop": {desktop, "en-GB", "Signs and pays"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			visitor := newSiteVisitor(t, test.device)
+			visitor.SetLanguage(test.language)
+			visitor.ExpectConsole("status of 422") // the start without a guardian, and with the minor as the guardian
+			visitor.ExpectConsole("status of 409") // no code goes to another phone
+			visitor.logIn("/?me&club=12&offer=901&startDate=2031-03-01&debitDay=10", "ward")
+			visitor.Click(`[data-offer="901"] [data-choose]`)
+			visitor.Click(`dialog [data-continue]`)
+			visitor.WaitVisible(`form[data-form="guardian"]`)
+			if visitor.Count(`[data-field="birthDate"]`)+visitor.Count(`[data-field="street"]`) != 0 {
+				t.Error("the known minor is asked for what the club knows")
+			}
+			visitor.Inspect("known-minor-" + kind)
+			fill := func(given, family, phone string) {
+				for field, text := range map[string]string{"GivenName": given, "FamilyName": family, "Phone": phone} {
+					visitor.Fill(`[data-field="guardian`+field+`"]`, text)
+				}
+				visitor.Click(`form[data-form="guardian"] [data-continue]`)
+			}
+			fill("Lou", "Garnier", "06 01 02 03 09")
+			visitor.Await("the minor's own name is refused", `document.activeElement.name === "guardianGivenName"`)
+			fill("Paul", "Garnier", "06 87 65 43 21")
+			giveAccount := func() {
+				visitor.Fill(`form[data-form="mandate"] [data-field="iban"]`, frontdesktest.GoodIBAN)
+				visitor.Click(`form[data-form="mandate"] [data-continue]`)
+			}
+			giveAccount()
+			visitor.WaitVisible(`[data-error="mobile_unreachable"]`)
+			visitor.Click(`[data-correct]`)
+			visitor.WaitVisible(`form[data-form="guardian"]`)
+			fill("Anne", "Garnier", "06 01 02 03 09")
+			giveAccount()
+			visitor.WaitVisible(`[data-attempts="5"]`)
+			visitor.enterCode(visitor.code())
+			visitor.WaitVisible(`[data-mandate="signed"]`)
+			if said := visitor.TextOf(`[data-guardian-of-order]`); !strings.Contains(said, test.says) || !strings.Contains(said, "Anne Garnier") ||
+				!strings.Contains(said, "••• 09") {
+				t.Errorf("the order says %q", said)
+			}
+			visitor.Inspect("known-minor-order-" + kind)
+			for _, sent := range visitor.messages() {
+				if sent.To != "+33601020309" {
+					t.Errorf("a code went to %s", sent.To)
+				}
+			}
+			visitor.payByCard()
+			visitor.expectMember()
+		})
+	}
+}

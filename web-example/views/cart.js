@@ -6,7 +6,7 @@ import { cartSchedules, changeItem, checkAgain, keepOne, removeItem, wantAgain }
 import { can, go, isSettled, isTooYoungOrOld, linkTo, signsNext, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
-import { text } from "../text.js";
+import { text, textFor } from "../text.js";
 import { abandonButton } from "./abandon.js";
 import { agreements } from "./agreements.js";
 import { changes } from "./changes.js";
@@ -161,15 +161,19 @@ function afterToday(cart) {
  * @param {Registration} registration
  */
 function details(registration) {
-  if (!registration.contact || !can(registration, "person")) return null;
+  const { id, contact, guardian } = registration;
+  const corrects = can(registration, "person");
+  if (!contact || !(corrects || guardian)) return null;
   const { given } = get();
-  const person = given?.registration === registration.id ? given.person : undefined;
+  const person = given?.registration === id ? given.person : undefined;
   return h("section", { class: "panel", "aria-labelledby": "details-heading", "data-details": person ? "entered" : "masked" },
     h("div", { class: "panel-head" },
       h("h2", { id: "details-heading" }, text.cart.details),
-      h("a", { href: linkTo({ registration: registration.id, step: "person" }), "data-correct": true, "aria-label": text.cart.correct }, text.cart.edit)),
-    h("p", {}, (person ? lines(person) : maskedLines(registration.contact)).flatMap((line) => [line, h("br")])),
-    !person && h("p", { class: "fine" }, text.cart.masked),
+      (corrects || can(registration, "guardian")) && h("a", { href: linkTo({ registration: id, step: corrects ? "person" : "guardian" }), "data-correct": true, "aria-label": text.cart.correct }, text.cart.edit)),
+    corrects && h("p", {}, (person ? lines(person) : maskedLines(registration)).flatMap((line) => [line, h("br")])),
+    guardian && h("p", { "data-guardian-of-order": guardian.relation }, h("strong", {}, text.guardian.signs), h("br"),
+      `${guardian.givenName} ${guardian.familyName} (${textFor(text.person.guardian.relations, guardian.relation) ?? ""})`, guardian.phoneEnding && [h("br"), `••• ${guardian.phoneEnding}`]),
+    corrects && !person && h("p", { class: "fine" }, text.cart.masked),
     prospectLink(registration));
 }
 
@@ -177,9 +181,9 @@ function details(registration) {
 const lines = ({ givenName, familyName, birthDate, email, mobile, address: { street, postalCode, city } }) =>
   [`${givenName} ${familyName}`, date(birthDate), email, mobile, street, `${postalCode} ${city}`];
 
-/** @param {NonNullable<Registration["contact"]>} contact */
-const maskedLines = ({ givenName = "", mobileEnding, masked: { familyName = "", email } = {} }) =>
-  [`${givenName} ${familyName}`, email, mobileEnding && `••• ${mobileEnding}`].filter((line) => line?.trim());
+/** @param {Registration} registration the number of a contact with a guardian is the guardian's */
+const maskedLines = ({ guardian, contact: { givenName = "", mobileEnding, masked: { familyName = "", email } = {} } = /** @type {NonNullable<Registration["contact"]>} */ ({}) }) =>
+  [`${givenName} ${familyName}`, email, !guardian && mobileEnding && `••• ${mobileEnding}`].filter((line) => line && line.trim());
 
 /** @param {Registration} registration what is rarely wanted */
 const more = (registration) =>

@@ -13,6 +13,7 @@ import { text } from "../text.js";
 import { backTo } from "./back.js";
 import { errorOf, labelled, markOne } from "./field.js";
 import { chooseAgain } from "./offer.js";
+import { guardianFields, guardianIn, isRightOfGuardian } from "./guardian.js";
 import { fieldOf, fieldText } from "./problem.js";
 import { mayStart, resume } from "./resume.js";
 
@@ -68,9 +69,7 @@ const guardianGroup = () =>
   h("fieldset", { class: "group", "data-guardian": true, hidden: true, disabled: true },
     h("legend", {}, text.person.guardian.heading),
     h("p", { class: "fine" }, text.person.guardian.why),
-    row(field("guardianGivenName", { autocomplete: "section-guardian given-name", maxlength: 100 }), field("guardianFamilyName", { autocomplete: "section-guardian family-name", maxlength: 100 })),
-    row(choice("guardianRelation", Object.entries(text.person.guardian.relations), "off"), field("guardianPhone", { type: "tel", autocomplete: "section-guardian tel", maxlength: 30 })),
-    field("guardianEmail", { type: "email", autocomplete: "section-guardian email", maxlength: 254, required: false }));
+    guardianFields(field, choice));
 
 /**
  * Whether the club asks for a guardian of a buyer with this birth date, on the club's day.
@@ -181,17 +180,12 @@ function fill(form) {
 function personOf(form) {
   const value = (/** @type {string} */ name) => String(new FormData(form).get(name) ?? "").trim();
   const gender = /** @type {Person["gender"]} */ (value("gender") || undefined);
-  const [phone, email] = [value("guardianPhone"), value("guardianEmail")];
-  const guardian = {
-    givenName: value("guardianGivenName"), familyName: value("guardianFamilyName"), relation: value("guardianRelation"),
-    phone: phone && internationalNumber(phone, value("country") || homeCountry), ...(email && { email }),
-  };
-  const hasGuardian = guardian.givenName || guardian.familyName || phone || email;
+  const guardian = guardianIn(form, value("country"));
   return /** @type {Person} */ ({
     givenName: value("givenName"), familyName: value("familyName"), birthDate: value("birthDate"),
     email: value("email"), mobile: internationalNumber(value("mobile"), value("country") || homeCountry), ...(gender && { gender }),
     address: { street: value("street"), postalCode: value("postalCode"), city: value("city"), country: value("country") },
-    ...(hasGuardian && { guardian }),
+    ...(guardian && { guardian }),
   });
 }
 
@@ -331,8 +325,7 @@ function isRight(control, form) {
   const { guardian, birthDate, address } = personOf(form);
   const mayStay = isCorrection() && !(control.name.startsWith("guardian") && (guardian || needsGuardian(birthDate)));
   if (mayStay && control.value.trim() === "") return true; // it stays unchanged
-  if (control.name === "guardianPhone") return isMobile(guardian?.phone ?? "");
-  if (control.name === "guardianEmail") return control.checkValidity() && (!control.value.trim() || isAddress(control.value));
+  if (control.name.startsWith("guardian")) return isRightOfGuardian(control, guardian);
   if (control.name === "mobile") return isMobile(personOf(form).mobile);
   if (control.name === "email") return control.checkValidity() && isAddress(control.value);
   if (control.name === "postalCode") return isPostalCode(control.value.trim(), address.country || homeCountry);

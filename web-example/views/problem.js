@@ -1,7 +1,7 @@
 // @ts-check
 /** What went wrong and what the visitor can do, shown above the step. */
 import { button, h, icon } from "../dom.js";
-import { linkTo } from "../route.js";
+import { can, linkTo } from "../route.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 import { nameOf } from "./agreements.js";
@@ -39,17 +39,24 @@ function wordsFor(problem) {
   const { club, registration } = get().place;
   if (begun(problem)) return text.invitationUsed;
   if (problem.code === "club_not_found") return text.noClub;
+  if (problem.code === "mobile_unreachable" && isGuardians(get().registration)) return text.guardian.unreachable;
   if (problem.code === "sms_limited" && (problem.retryAfter ?? 0) <= BETWEEN_CODES) return text.codeSoon;
   if (problem.code === "invalid_request" && problem.errors.length === 1 && !linkOf(problem)) return text.oneEntry;
   return BY_CODE[linkOf(problem) ?? problem.code] ?? (OF_PROGRAMS.includes(problem.then) ? text.problems.other : problem.text);
 }
+
+/**
+ * Whether the codes go to the guardian of a contact whose number the club has.
+ * @param {import("../contract").Registration} [registration]
+ */
+const isGuardians = (registration) => !!registration?.guardian && !can(registration, "person");
 
 /** Fields that come from a link and are not typed, with the text if one is malformed. */
 const IN_LINKS = /** @type {Record<string, string>} */ ({ invitation: "invitation_invalid", resume: "resumption_invalid" });
 
 /** @param {import("../api.js").Problem} problem */
 const linkOf = ({ code, errors }) =>
-  code === "invalid_request" && get().place.invitation ? "invitation_invalid" : errors.map(({ pointer }) => IN_LINKS[fieldOf(pointer)]).find((known) => known && ["invalid_request", known].includes(code));
+  code === "invalid_request" && get().place.invitation && get().place.step !== "guardian" ? "invitation_invalid" : errors.map(({ pointer }) => IN_LINKS[fieldOf(pointer)]).find((known) => known && ["invalid_request", known].includes(code));
 
 /**
  * Whether an invitation was refused in a browser with a sign-up in progress, which the invitation may have started.
@@ -70,10 +77,11 @@ export function fieldOf(pointer) {
 
 /**
  * A field's error, in the site's words or the gateway's; of a document, its name.
- * @param {{ pointer?: string, text: string, params?: Record<string, string> }} error
+ * @param {{ pointer?: string, text: string, code?: string, params?: Record<string, string> }} error
  */
-export function fieldText({ pointer, text: said, params }) {
+export function fieldText({ pointer, text: said, code, params }) {
   if (params?.document) return nameOf(params.document);
+  if (code === "guardian_is_buyer") return said.replaceAll("'", "’");
   const words = FIELDS[fieldOf(pointer)];
   return words?.error ?? (said.replaceAll("'", "’") || undefined) ?? words?.wrong ?? text.entry;
 }

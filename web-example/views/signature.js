@@ -62,13 +62,17 @@ export const byGuardian = ({ guardian }) =>
   guardian && h("p", { class: "notice", "data-by-guardian": true }, icon("info"), text.mandate.guardian(`${guardian.givenName} ${guardian.familyName}`));
 
 /**
- * The link to correct the mobile number: a button if no code can be sent to it.
+ * The link to correct the mobile number, or the guardian of a contact whom the club knows: a button if no code can be sent to it.
  * @param {Registration} registration
  * @param {boolean} isUnreachable
  */
-export const correction = (registration, isUnreachable) =>
-  can(registration, "person") &&
-  h("a", { class: isUnreachable ? "button button-wide" : "link", href: linkTo({ registration: registration.id, step: "person", field: registration.guardian ? "guardianPhone" : "mobile" }), "data-correct": true }, WORDS.correct);
+export function correction(registration, isUnreachable) {
+  const { id, guardian } = registration;
+  const isKnown = !can(registration, "person");
+  if (isKnown && !(guardian && can(registration, "guardian"))) return false;
+  const place = isKnown ? { registration: id, step: "guardian" } : { registration: id, step: "person", field: guardian ? "guardianPhone" : "mobile" };
+  return h("a", { class: isUnreachable ? "button button-wide" : "link", href: linkTo(place), "data-correct": true }, isKnown ? text.guardian.correct : WORDS.correct);
+}
 
 /** Tells developers where to find the code. */
 export const outbox = () =>

@@ -18,7 +18,7 @@ export function show() {
   const state = get();
   const step = stepOf(state.place, state);
   if (step === "person") return state.place.registration ? ofCart() : ofOffer();
-  return step === "payment" || step === "mandate" || step === "prospect" ? ofCart() : null;
+  return step === "payment" || step === "mandate" || (step === "guardian" && state.place.registration) || step === "prospect" ? ofCart() : null;
 }
 
 /** Before there is a cart, the offer from the catalogue. */
