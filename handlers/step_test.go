@@ -35,6 +35,18 @@ func (w *stepWalk) expect(c *frontdesktest.Client, id string, want api.Step) (re
 	return registration
 }
 
+// becomeMinor returns a registration whose buyer is an adult until staff correct the birth date.
+func becomeMinor(t *testing.T, client *frontdesktest.Client, sim *clubsim.World, item api.NewItem) (id string) {
+	t.Helper()
+	person := frontdesktest.Person()
+	person.BirthDate = "1991-02-03"
+	id = client.RegisterWith("12", person, item).Id
+	corrected := strings.ReplaceAll(string(sim.Snapshot()), person.BirthDate, frontdesktest.Day(-16*365))
+	frontdesktest.Must(t, sim.Restore([]byte(corrected)))
+	client.RequestPayment(id, `{"method":"card"}`).Problem(api.GuardianRequired)
+	return id
+}
+
 // TestSteps reaches every step of the contract's table.
 func TestSteps(t *testing.T) {
 	t.Parallel()
@@ -65,14 +77,8 @@ func TestSteps(t *testing.T) {
 	client, id = visitor(child, api.NewItem{OfferId: "401", StartDate: new("2031-03-01")})
 	walk.expect(client, id, api.StepFixCart)
 
-	grown := frontdesktest.Person()
-	grown.BirthDate = "1991-02-03"
-	client, id = visitor(nil)
-	id = client.RegisterWith("12", grown, quarter).Id
-	staff := strings.ReplaceAll(string(outside.Sim.Snapshot()), grown.BirthDate, frontdesktest.Day(-16*365)) // correct the birth date
-	frontdesktest.Must(t, outside.Sim.Restore([]byte(staff)))
-	client.RequestPayment(id, `{"method":"card"}`).Problem(api.GuardianRequired)
-	walk.expect(client, id, api.StepGuardian)
+	client, _ = visitor(nil)
+	walk.expect(client, becomeMinor(t, client, outside.Sim, quarter), api.StepGuardian)
 
 	client, id = visitor(frontdesktest.Person(), debited)
 	path := "/v1/registrations/" + id

@@ -96,7 +96,8 @@ func TestBirthDateIsCorrected(t *testing.T) {
 	j.enter().Into(http.StatusCreated, nil)
 	staffChange(t, client, "birthDate", bornOn, minor().BirthDate)
 	problem := j.pay().Problem(api.GuardianRequired)
-	if problem.Registration == nil || problem.Registration.Step != api.StepGuardian || !strings.Contains(frontdesktest.Value(problem.Detail), "18") {
+	asked := frontdesktest.Value(problem.Registration)
+	if asked.Step != api.StepGuardian || !strings.Contains(frontdesktest.Value(problem.Detail), "18") {
 		t.Errorf("the problem is %+v", problem)
 	}
 	j.lacks()

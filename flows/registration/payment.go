@@ -117,10 +117,7 @@ func (s *Service) begin(
 	if err != nil {
 		return nil, false, err
 	}
-	if err := s.checkBuyer(ctx, registration, at); err != nil {
-		return nil, false, err
-	}
-	if err := registration.CheckPayable(in.Method); err != nil {
+	if err := cmp.Or(s.checkBuyer(ctx, registration, at), registration.CheckPayable(in.Method)); err != nil {
 		return nil, false, err
 	}
 	if in.Method == flows.ByCard && last.CardRefused(registration.Cart.Total) {
