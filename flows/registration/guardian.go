@@ -71,7 +71,9 @@ func (s *Service) checkGuardian(at catalogue.Club, buyer flows.Person, guardian 
 }
 
 // nameOf returns the current pseudonym of a full name, the same for all its spellings.
-func (s *Service) nameOf(at catalogue.Club, name string) string { return s.cfg.Keys.NamePseudonyms(at.Scope.ClientToken, name)[0] }
+func (s *Service) nameOf(at catalogue.Club, name string) string {
+	return s.cfg.Keys.NamePseudonyms(at.Scope.ClientToken, name)[0]
+}
 
 func guardianBelow(at catalogue.Club) map[string]string {
 	return map[string]string{"below": strconv.Itoa(at.GuardianBelow())}
