@@ -2058,6 +2058,9 @@ type ConfirmedOrder struct {
 		// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 		Name Words `json:"name"`
 
+		// Parts What the price consists of, such as a registration fee and the first instalment; absent if it has one part, or its parts are not known.
+		Parts *[]SchedulePart `json:"parts,omitempty"`
+
 		// Personalised The price depended on the buyer's tags or debt.
 		Personalised *bool `json:"personalised,omitempty"`
 
@@ -2094,7 +2097,10 @@ type ConfirmedOrder struct {
 
 	// Renewal A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Renewal *Words `json:"renewal,omitempty"`
-	Total   *Money `json:"total,omitempty"`
+
+	// Taxes The taxes in `dueNow`, one for each rate; absent if the club system did not give all of them.
+	Taxes *[]Tax `json:"taxes,omitempty"`
+	Total *Money `json:"total,omitempty"`
 }
 
 // Consent defines model for Consent.

@@ -2111,6 +2111,8 @@ export interface components {
                 name: components["schemas"]["Words"];
                 /** @description What was due for it with the order. */
                 price: components["schemas"]["Money"];
+                /** @description What the price consists of, such as a registration fee and the first instalment; absent if it has one part, or its parts are not known. */
+                parts?: components["schemas"]["SchedulePart"][];
                 commitment?: components["schemas"]["Duration"];
                 startDate?: components["schemas"]["Date"];
                 /** @description The price depended on the buyer's tags or debt. */
@@ -2118,6 +2120,8 @@ export interface components {
                 withdrawal: components["schemas"]["Withdrawal"];
             }[];
             dueNow: components["schemas"]["Money"];
+            /** @description The taxes in `dueNow`, one for each rate; absent if the club system did not give all of them. */
+            taxes?: components["schemas"]["Tax"][];
             debits: {
                 date: components["schemas"]["Date"];
                 price: components["schemas"]["Money"];

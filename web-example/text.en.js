@@ -793,6 +793,7 @@ export default {
       confirm: "Confirm withdrawal",
       heading: "Withdraw from your contract",
       lead: "You need no account, and you do not have to give a reason.",
+      leadKnown: "You do not have to give a reason.",
       repeated: "Your withdrawal, before you confirm it",
     },
     cancellation: {
@@ -800,6 +801,7 @@ export default {
       confirm: "Cancel now",
       heading: "Cancel your contract",
       lead: "You need no account. You get an acknowledgement at once.",
+      leadKnown: "You get an acknowledgement at once.",
       repeated: "Your cancellation, before you confirm it",
     },
     known: "You are logged in: what you leave empty, we take from what the club has.",

@@ -4,12 +4,12 @@
  * punctuation and inside quotation marks are plain here; `typeset` makes them non-breaking.
  */
 
-/** @type {Record<string, [one: string, many: string, every: string]>} */
+/** @type {Record<string, [one: string, many: string, every: string, everyOne: string]>} */
 const UNITS = {
-  D: ["jour", "jours", "tous les"],
-  W: ["semaine", "semaines", "toutes les"],
-  M: ["mois", "mois", "tous les"],
-  Y: ["an", "ans", "tous les"],
+  D: ["jour", "jours", "tous les", "chaque jour"],
+  W: ["semaine", "semaines", "toutes les", "chaque semaine"],
+  M: ["mois", "mois", "tous les", "chaque mois"],
+  Y: ["an", "ans", "tous les", "chaque année"],
 };
 
 /**
@@ -60,7 +60,7 @@ export default {
   units: {
     date: (formatted) => formatted.replace(/^1 /, "1er "),
     span,
-    every: (count, unit) => (count === 1 ? `${UNITS[unit][2]} ${UNITS[unit][1]}` : `${UNITS[unit][2]} ${span(count, unit)}`),
+    every: (count, unit) => (count === 1 ? UNITS[unit][3] : `${UNITS[unit][2]} ${span(count, unit)}`),
     per: (count, unit) => (count === 1 ? `par ${UNITS[unit][0]}` : `${UNITS[unit][2]} ${span(count, unit)}`),
   },
 
@@ -791,6 +791,7 @@ export default {
       confirm: "Confirmer la rétractation",
       heading: "Vous rétracter de votre contrat",
       lead: "Aucun compte n’est nécessaire, et vous n’avez pas à donner de motif.",
+      leadKnown: "Vous n’avez pas à donner de motif.",
       repeated: "Votre rétractation, avant de la confirmer",
     },
     cancellation: {
@@ -798,6 +799,7 @@ export default {
       confirm: "Notification de la résiliation",
       heading: "Résiliation de votre contrat",
       lead: "Aucun compte n’est nécessaire. Vous recevez aussitôt un accusé de réception.",
+      leadKnown: "Vous recevez aussitôt un accusé de réception.",
       repeated: "Votre résiliation, avant de la notifier",
     },
     known: "Vous êtes connecté : ce que vous laissez vide, nous le reprenons du club.",

@@ -47,6 +47,10 @@ func TestConfirmation(t *testing.T) {
 				confirmation.Buyer.Number != registration.Contact.Number {
 				t.Errorf("of %+v it says %s", registration, first.Body)
 			}
+			taxes := frontdesktest.Value(confirmation.Order.Taxes)
+			if len(taxes) == 0 || !slices.Equal(taxes, frontdesktest.Value(registration.Cart.Taxes)) {
+				t.Errorf("its taxes are %v: %s", taxes, first.Body)
+			}
 			page := client.Do("GET", path, nil, [2]string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}, [2]string{"Accept-Language", "fr"})
 			sum := sha256.Sum256(page.Body)
 			if confirmation.Sha256 != hex.EncodeToString(sum[:]) || !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") ||

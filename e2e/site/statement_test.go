@@ -237,6 +237,9 @@ func TestMemberWithdraws(t *testing.T) {
 	visitor.WaitVisible(`[data-me]`)
 	visitor.Click(`[data-statement-link="withdrawal"]`)
 	visitor.WaitVisible(`[data-known]`)
+	if lead := visitor.TextOf(`.lead`); lead != "You do not have to give a reason." {
+		t.Errorf("somebody who is logged in reads %q", lead)
+	}
 	visitor.Click(`[data-continue]`)
 	visitor.WaitVisible(`[data-repeated="withdrawal"]`)
 	expectParts(t, visitor.TextOf(`main`), "11-001001")

@@ -1,11 +1,13 @@
 package contract_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"html"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +37,7 @@ func concluded(t *testing.T, language string, items ...contract.Ordering) (*flow
 		Button:      contract.WithObligation,
 		Items:       items,
 		DueNow:      euros(6890),
+		Taxes:       []contract.Tax{{Percent: 20, Included: euros(1148), Net: euros(5742)}},
 		Debits:      []contract.Debit{{Date: "2030-02-05", Price: euros(3990), Basis: "estimated"}},
 		Endless:     []contract.Endless{{From: "2030-03-05", Every: "P1M", Day: 5, Price: euros(3990), Basis: "exact"}},
 		MinimumTerm: "P12M",
@@ -68,6 +71,8 @@ func concluded(t *testing.T, language string, items ...contract.Ordering) (*flow
 }
 
 var withRight = contract.Ordering{Name: "Flex, monthly", Price: flows.Money{Amount: 6890, Currency: "EUR"}, StartDate: "2030-02-01",
+	Parts: []contract.Part{{Kind: "registration_fee", Price: flows.Money{Amount: 2900, Currency: "EUR"}},
+		{Kind: "first_instalment", Price: flows.Money{Amount: 3990, Currency: "EUR"}}},
 	Withdrawal: contract.WithdrawalPeriod{Right: true, From: "contract", Until: "2030-01-28"}}
 
 var withoutRight = contract.Ordering{Name: "Trial", Price: flows.Money{Currency: "EUR"},
@@ -79,7 +84,9 @@ func TestConfirmation(t *testing.T) {
 	t.Parallel()
 	for language, wants := range map[string][]string{
 		"en": {"Flex, monthly", "€68.90 due with the order", "15 January 2030", "00:00:05", "UTC+01:00", "€39.90 (estimated)",
-			"5 February 2030", "at intervals of 1 month, on the 5th", "By card with the order, on 15 January 2030",
+			"5 February 2030", "€39.90 every month, on the 5th", "All prices include all taxes.",
+			"of which the registration fee: €29.00", "of which the first instalment: €39.90", "of which €11.48 VAT (20%)",
+			"By card with the order, on 15 January 2030",
 			"By direct debit on 5 February 2030",
 			"Minimum term</th><td>12 months", "</b> Martin", "12 rue des Lilas\n75011 Paris", "ada@example.com", "Grace Hopper",
 			"(https://club.example/?club=11&statement=withdrawal)", `href="https://club.example/?club=11&statement=cancellation"`,
@@ -88,7 +95,9 @@ func TestConfirmation(t *testing.T) {
 			"Model withdrawal form", "agreed to on", "acknowledged on",
 			"until the end of 29 January 2030", "Médiation <conso>", "There is no right of withdrawal. It is on a fixed date."},
 		"fr": {"Flex, monthly", "68,90 € à la commande", "15 janvier 2030", "00:00:05", "39,90 € (estimation)", "5 février 2030",
-			"à intervalles de 1 mois, le 5", "Par carte à la commande, le 15 janvier 2030", "Par prélèvement le 5 février 2030",
+			"39,90 € chaque mois, le 5", "toutes taxes comprises",
+			"dont les frais d’inscription : 29,00 €", "dont la première échéance : 39,90 €", "dont 11,48 € de TVA (20 %)",
+			"Par carte à la commande, le 15 janvier 2030", "Par prélèvement le 5 février 2030",
 			"Durée minimale</th><td>12 mois", "12 rue des Lilas\n75011 Paris", "Débiteur</th><td>Grace Hopper",
 			"(https://club.example/?club=11&statement=withdrawal)",
 			"déclarée en ligne : https://club.example/?club=11&statement=cancellation",
@@ -141,6 +150,27 @@ func TestConfirmation(t *testing.T) {
 				t.Errorf("%+v", made)
 			}
 		})
+	}
+}
+
+// TestRhythms: what is repeated is repeated "every month", not "every 1 month".
+func TestRhythms(t *testing.T) {
+	t.Parallel()
+	for language, words := range map[string]map[string]string{
+		"en": {"P1D": "every day", "P1W": "every week", "P4W": "every 4 weeks", "P1M": "every month", "P2M": "every 2 months",
+			"P1Y": "every year", "P2Y": "every 2 years", "P1M2D": "P1M2D"},
+		"fr": {"P1D": "chaque jour", "P1W": "chaque semaine", "P4W": "toutes les 4 semaines", "P1M": "chaque mois", "P2M": "tous les 2 mois",
+			"P1Y": "chaque année", "P2Y": "tous les 2 ans", "P1M2D": "P1M2D"},
+	} {
+		for duration, want := range words {
+			r, p, club := concluded(t, language, withRight)
+			r.Ordered.Order = bytes.ReplaceAll(r.Ordered.Order, []byte(`"P1M"`), []byte(strconv.Quote(duration)))
+			made, err := contract.Confirm(r, p, club, "")
+			found := regexp.MustCompile(`39[.,]90(\x{a0}€)? ([^\n,]+)(, [^\n]*)?\n`).FindAllStringSubmatch(made.Text, -1)
+			if err != nil || found[len(found)-1][2] != want {
+				t.Errorf("%s: %s is %v, not %q, %v", language, duration, found, want, err)
+			}
+		}
 	}
 }
 

@@ -35,7 +35,8 @@ type Order struct {
 
 // Item is a line of the cart, as its buyer orders it.
 type Item struct {
-	Commitment   string // ISO 8601 duration; empty: none
+	Commitment   string          // ISO 8601 duration; empty: none
+	Parts        []schedule.Part // of what is due for it now, two or more; nil: there is one, or the parts are not known
 	Withdrawal   Withdrawal
 	Personalised bool // its price depends on the buyer's tags or debt
 	// ProratedFrom is the start of the offer whose first month the line makes fit its days; zero: the line is another one.
@@ -68,6 +69,7 @@ func OrderOf(view flows.View, club catalogue.Details, now time.Time) Order {
 		kind, commitment := soldAs(view, i)
 		order.Items[i] = Item{
 			Commitment:   commitment,
+			Parts:        partsOf(line),
 			Withdrawal:   withdrawalOf(club.Contract.WithdrawalRule(kind), made),
 			Personalised: view.Offers[view.Cart.Lines[i].Offer.ID()].Personalised,
 			ProratedFrom: proratedFrom(view, i),
@@ -130,6 +132,18 @@ func termsOf(offer flows.ShownOffer, line flows.Line, today schedule.Date) *sche
 		terms.NotBefore = schedule.DateOf(from)
 	}
 	return terms
+}
+
+// partsOf returns the parts of what is due now for a line, where they explain its price.
+func partsOf(line schedule.CartLine) []schedule.Part {
+	if line.Terms == nil {
+		return nil
+	}
+	due := schedule.Due(*line.Terms)
+	if len(due.Parts) < 2 || due.Amount != line.Price {
+		return nil
+	}
+	return due.Parts
 }
 
 // buttonOf decides on the safe side: unless it is certain that nothing follows, the button says that the buyer must pay.

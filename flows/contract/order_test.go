@@ -107,6 +107,19 @@ func TestButton(t *testing.T) {
 	}
 }
 
+// TestPartsOfAnOrder: a price is split into what it consists of, if the offer explains all of it.
+func TestPartsOfAnOrder(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	view := cartOf(debited(offer("901", 6890), 10), debited(offer("901", 5890), 10), offer("201", 14900))
+	ordered := world.order(view).In("en", view, world.offers.Details("11"))
+	want := []contract.Part{{Kind: schedule.Fee, Price: flows.Money{Amount: 2900, Currency: "EUR"}},
+		{Kind: schedule.FirstInstalment, Price: flows.Money{Amount: 3990, Currency: "EUR"}}}
+	if items := ordered.Items; !slices.Equal(items[0].Parts, want) || items[1].Parts != nil || items[2].Parts != nil {
+		t.Errorf("%+v", items)
+	}
+}
+
 // TestTermsOfAnOrder: what ends by itself does not renew, and each item has the right of withdrawal of its kind.
 func TestTermsOfAnOrder(t *testing.T) {
 	t.Parallel()

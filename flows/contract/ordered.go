@@ -15,6 +15,7 @@ type Ordered struct {
 	Button  Button      `json:"button"`
 	Items   []Ordering  `json:"items"`
 	DueNow  flows.Money `json:"dueNow"`
+	Taxes   []Tax       `json:"taxes,omitempty"` // in DueNow
 	Debits  []Debit     `json:"debits"`
 	Endless []Endless   `json:"recurrence,omitempty"`
 
@@ -28,11 +29,25 @@ type Ordered struct {
 // Ordering is a line of the cart, as ordered.
 type Ordering struct {
 	Name         string           `json:"name"`
-	Price        flows.Money      `json:"price"` // due now
+	Price        flows.Money      `json:"price"`           // due now
+	Parts        []Part           `json:"parts,omitempty"` // of Price
 	Commitment   string           `json:"commitment,omitempty"`
 	StartDate    string           `json:"startDate,omitempty"`
 	Personalised bool             `json:"personalised,omitempty"`
 	Withdrawal   WithdrawalPeriod `json:"withdrawal"`
+}
+
+// Tax is the tax of a rate that an amount includes.
+type Tax struct {
+	Percent  int64       `json:"percent"`
+	Included flows.Money `json:"included"`
+	Net      flows.Money `json:"net"`
+}
+
+// Part is a part of what is due for an item with the order.
+type Part struct {
+	Kind  schedule.PartKind `json:"kind"`
+	Price flows.Money       `json:"price"`
 }
 
 // WithdrawalPeriod is Withdrawal in the buyer's language.
@@ -72,11 +87,19 @@ func (o Order) In(language string, view flows.View, club catalogue.Details) Orde
 		Notice:      words(o.Notice.In(language)),
 		Basis:       o.Basis,
 	}
+	for _, tax := range view.Cart.Taxes {
+		out.Taxes = append(out.Taxes, Tax{tax.Percent, money(tax.Included), money(tax.Net)})
+	}
 	for i, item := range o.Items {
 		line := view.Cart.Lines[i]
+		var parts []Part
+		for _, part := range item.Parts {
+			parts = append(parts, Part{part.Kind, money(part.Amount)})
+		}
 		out.Items = append(out.Items, Ordering{
 			Name:         words(item.NameIn(language, line, club)),
 			Price:        money(line.Price),
+			Parts:        parts,
 			Commitment:   words(item.Commitment),
 			StartDate:    line.StartDate,
 			Personalised: item.Personalised,

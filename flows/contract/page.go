@@ -42,9 +42,10 @@ const (
 	textOwed       text.ContractCode = "confirmation_owed"        // date
 	textDebited    text.ContractCode = "confirmation_debited"     // date
 	textFrom       text.ContractCode = "confirmation_from"        // date
-	textEvery      text.ContractCode = "confirmation_every"       // price, period
 	textOnDay      text.ContractCode = "confirmation_on_day"      // debits, day
 	textOnLateDay  text.ContractCode = "confirmation_on_late_day" // debits, day
+	textTax        text.ContractCode = "confirmation_tax"         // amount, percent
+	textTaxes      text.ContractCode = "confirmation_taxes"       //
 	textEstimated  text.ContractCode = "confirmation_estimated"   // price
 	textTotal      text.ContractCode = "confirmation_total"       //
 	textMinimum    text.ContractCode = "confirmation_minimum"     //
@@ -85,10 +86,19 @@ const (
 	textFormLines   text.ContractCode = "confirmation_form_lines"
 )
 
-// periods are the texts of a duration by its last letter, firsts those of the payment of what is due now, relations those of a guardian's
-// relation, and documents those of an agreement's documents.
+// periods are the texts of a duration by its last letter, rhythms those of what is repeated after it, parts those of the parts of a
+// price, firsts those of the payment of what is due now, relations those of a guardian's relation, and documents those of an
+// agreement's documents.
 var (
 	periods = map[byte]text.ContractCode{'D': codePeriodDays, 'W': codePeriodWeeks, 'M': codePeriodMonths, 'Y': codePeriodYears}
+	rhythms = map[byte]text.ContractCode{'D': codeEveryDays, 'W': codeEveryWeeks, 'M': codeEveryMonths, 'Y': codeEveryYears}
+
+	parts = map[schedule.PartKind]text.ContractCode{
+		schedule.Price:           codePartPrice,
+		schedule.Fee:             codePartFee,
+		schedule.FirstInstalment: codePartFirstInstalment,
+		schedule.Prorata:         codePartProrata,
+	}
 
 	firsts = map[flows.Method]text.ContractCode{flows.ByCard: textPaidByCard, flows.InPerson: textPaidAtClub, flows.Deferred: textOwed}
 
@@ -173,6 +183,9 @@ func (w writer) ordered() mail.Block {
 	}
 	for _, item := range order.Items {
 		lines := []string{w.say(price, "price", w.money(item.Price))}
+		for _, part := range item.Parts {
+			lines = append(lines, w.say(parts[part.Kind], "price", w.money(part.Price)))
+		}
 		if item.StartDate != "" {
 			lines = append(lines, w.say(textStarts, "date", item.StartDate))
 		}
@@ -195,14 +208,18 @@ func (w writer) payments() mail.Block {
 	}
 	block := mail.Block{Heading: w.say(textPayments)}
 	if w.in.Payment.Total.Amount > 0 {
-		block.Facts = append(block.Facts, mail.Fact{Name: w.say(first, "date", today), Value: w.money(w.in.Payment.Total)})
+		lines := []string{w.money(w.in.Payment.Total)}
+		for _, tax := range order.Taxes {
+			lines = append(lines, w.say(textTax, "amount", w.money(tax.Included), "percent", strconv.FormatInt(tax.Percent, 10)))
+		}
+		block.Facts = append(block.Facts, mail.Fact{Name: w.say(first, "date", today), Value: strings.Join(lines, "\n")})
 	}
 	for _, debit := range order.Debits {
 		block.Facts = append(block.Facts, mail.Fact{Name: w.say(textDebited, "date", debit.Date), Value: w.price(debit.Price, debit.Basis)})
 	}
 	for _, endless := range order.Endless {
 		price := w.price(endless.Price, endless.Basis)
-		every := w.say(textEvery, "price", price, "period", w.period(endless.Every))
+		every := price + " " + w.duration(endless.Every, rhythms)
 		if endless.Day > 0 {
 			every = w.onDay(every, endless.Day)
 		}
@@ -225,6 +242,7 @@ func (w writer) payments() mail.Block {
 		mail.Fact{Name: w.say(textRenewal), Value: order.Renewal},
 		mail.Fact{Name: w.say(textNotice), Value: order.Notice},
 	)...)
+	block.Paragraphs = []string{w.say(textTaxes)}
 	switch order.Basis {
 	case schedule.Estimated:
 		block.Paragraphs = append(block.Paragraphs, w.say(textNotExact))
@@ -367,13 +385,16 @@ func (w writer) instant(at time.Time) []string {
 	return []string{"date", at.Format(time.DateOnly), "time", at.Format(time.TimeOnly), "zone", "UTC" + at.Format("-07:00")}
 }
 
-// period writes an ISO 8601 duration such as P1M; others stay as they are.
-func (w writer) period(duration string) string {
+// period writes an ISO 8601 duration such as P1M: 1 month.
+func (w writer) period(duration string) string { return w.duration(duration, periods) }
+
+// duration writes an ISO 8601 duration such as P1M by the text of its unit; others stay as they are.
+func (w writer) duration(duration string, units map[byte]text.ContractCode) string {
 	number, unit := strings.TrimPrefix(duration, "P"), byte(0)
 	if last := len(number) - 1; last > 0 {
 		number, unit = number[:last], number[last]
 	}
-	code, known := periods[unit]
+	code, known := units[unit]
 	if _, err := strconv.Atoi(number); err != nil || !known {
 		return duration
 	}

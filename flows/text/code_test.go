@@ -216,7 +216,8 @@ var (
 // compareTexts checks that a text has the same parameters in both languages, and one of them if it has plural forms.
 func compareTexts(t *testing.T, what string, english, french wording) {
 	t.Helper()
-	if _, code, _ := strings.Cut(what, ", "); !codeForm.MatchString(code) {
+	_, code, _ := strings.Cut(what, ", ")
+	if !codeForm.MatchString(code) {
 		t.Errorf("%s is not a code", what)
 	}
 	parametersOf := func(form string) []string { return slices.Sorted(slices.Values(parameter.FindAllString(form, -1))) }
@@ -228,7 +229,8 @@ func compareTexts(t *testing.T, what string, english, french wording) {
 			t.Errorf("%s of %s.json has the forms %q and the parameters %q", what, tag, forms, want)
 		}
 		for form, written := range text {
-			if written == "" || !slices.Equal(parametersOf(written), want) {
+			isOnce := form == "one" && strings.HasPrefix(code, "every_") // every month
+			if written == "" || !isOnce && !slices.Equal(parametersOf(written), want) {
 				t.Errorf("%s of %s.json, form %s: %q", what, tag, form, written)
 			}
 		}

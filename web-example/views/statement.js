@@ -59,7 +59,7 @@ function form(kind) {
   showReason(filled);
   const keep = () => statementDraft.keep({ kind, body: bodyOf(filled) });
   return h("div", { class: "member" },
-    h("div", { class: "step-head" }, heading(WORDS[kind].heading), h("p", { class: "lead" }, WORDS[kind].lead)), filled);
+    h("div", { class: "step-head" }, heading(WORDS[kind].heading), h("p", { class: "lead" }, identity ? WORDS[kind].leadKnown : WORDS[kind].lead)), filled);
 }
 
 const cancellationFields = () => [
