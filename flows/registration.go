@@ -211,7 +211,7 @@ type Contact struct {
 	OwnMobile string `json:"ownMobile,omitempty"`
 	// Entered is the e-mail address that the visitor entered, to which the confirmation goes.
 	Entered string `json:"entered,omitempty"`
-	// Mailbox is the contact's e-mail address in the club system, masked. Empty: it has none.
+	// Mailbox is the contact's e-mail address in the club system, masked. Empty: it has none, or the contact is one that another was merged into.
 	Mailbox string `json:"mailbox,omitempty"`
 	// Email is the e-mail address that the visitor entered, while the contact lacks it. Empty: it has its address.
 	Email string `json:"email,omitempty"`
@@ -299,7 +299,7 @@ func (r *Registration) MailedTo() []string {
 	case contact == nil:
 	case contact.Entered != "":
 		to = append(to, MaskEmail(contact.Entered))
-	case contact.Mailbox != "" && !contact.Merged:
+	case contact.Mailbox != "":
 		to = append(to, contact.Mailbox)
 	}
 	if other := r.Guardian.Email; other != "" && (r.Contact == nil || other != r.Contact.Entered) {

@@ -144,6 +144,7 @@ func (s *Service) rereadContact(ctx context.Context, registration *flows.Registr
 		// The visitor may be anyone who entered a member's name, so that only the sale is shared.
 		contact := registration.Contact
 		next.Number, next.Status, next.GivenName, next.MobileEnding = contact.Number, contact.Status, contact.GivenName, ""
+		next.Mailbox = ""
 	}
 	if moved {
 		if err := s.followContact(ctx, registration, at, next.IRI); err != nil {
