@@ -233,7 +233,7 @@ func TestGuardianIsReplaced(t *testing.T) {
 		}
 	}
 	j.enter().Into(http.StatusCreated, nil)
-	j.Client.Confirm(j.Client.Pay(j.Id), frontdesktest.ApprovedCard)
+	j.Confirm(j.Pay(j.Id), frontdesktest.ApprovedCard)
 	j.Await(j.Id, api.Completed)
 }
 

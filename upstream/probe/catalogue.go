@@ -152,7 +152,7 @@ func (r *catalogueReading) addNodes(path []club.NetworkNode) {
 func (r *catalogueReading) offers(ctx context.Context) {
 	for _, iri := range r.order {
 		sold := r.sold[iri]
-		offers := sold.Product.Offers
+		offers := sold.Offers
 		if offers == nil {
 			offers, _ = r.client.ListOffers(ctx, sold.scope, iri) // those of other products are read
 		}
