@@ -211,7 +211,7 @@ type Contact struct {
 	OwnMobile string `json:"ownMobile,omitempty"`
 	// Entered is the e-mail address that the visitor entered, to which the confirmation goes.
 	Entered string `json:"entered,omitempty"`
-	// Mailbox is the contact's e-mail address in the club system, masked. Empty: it has none, or the contact is one that another was merged into.
+	// Mailbox is the contact's e-mail address in the club system, masked. Empty: it has none, or another contact was merged into it.
 	Mailbox string `json:"mailbox,omitempty"`
 	// Email is the e-mail address that the visitor entered, while the contact lacks it. Empty: it has its address.
 	Email string `json:"email,omitempty"`
