@@ -44,7 +44,7 @@ func (s *signup) after(step string, do func()) {
 func TestSignupCalls(t *testing.T) {
 	t.Parallel()
 	start := []string{"addArticle", "checkSale", "createContact", "createSale", "getSale"}
-	reading, card := []string{"checkSale", "getSale"}, []string{"checkSale", "createPayment", "getAccountStatistics", "getSale"}
+	reading, card := []string{"checkSale", "getSale", "listOffers"}, []string{"checkSale", "createPayment", "getAccountStatistics", "getSale"}
 	for name, journey := range map[string]struct {
 		run   func(s *signup)
 		steps []stepCalls
@@ -56,7 +56,7 @@ func TestSignupCalls(t *testing.T) {
 				s.payByCard()
 			},
 			[]stepCalls{{"start", start}, {"payment", reading}, {"card", card}, {"read", nil}},
-			11,
+			12,
 		},
 		"direct debit": {
 			func(s *signup) {
@@ -75,7 +75,7 @@ func TestSignupCalls(t *testing.T) {
 				{"card", card},
 				{"read", nil},
 			},
-			17,
+			18,
 		},
 		"free": {
 			func(s *signup) {
@@ -85,10 +85,10 @@ func TestSignupCalls(t *testing.T) {
 			},
 			[]stepCalls{
 				{"start", start},
-				{"payment", []string{"checkSale", "checkSale", "getAccountStatistics", "getSale", "getSale", "transitionSale"}},
+				{"payment", []string{"checkSale", "checkSale", "getAccountStatistics", "getSale", "getSale", "listOffers", "transitionSale"}},
 				{"read", nil},
 			},
-			11,
+			12,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

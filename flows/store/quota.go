@@ -17,7 +17,7 @@ import (
 // A lane may make a call while more is left than its floor: a part of what would be left if all calls were spread evenly over the
 // window. So the lanes above it always find calls, and nothing is left over at the end.
 const quotaState = `
-local signupCalls, assumed = 13, 100 -- with its verification, see docs/explanation/performance.md; a hundred real signups outweigh that
+local signupCalls, assumed = 14, 100 -- with its verification, see docs/explanation/performance.md; a hundred real signups outweigh that
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local state, fields = {}, redis.call('HGETALL', KEYS[1])

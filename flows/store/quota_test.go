@@ -163,7 +163,7 @@ func testNewcomersTurns(redis *fixture) {
 		if wait := admit(organisation, 0); wait != 0 {
 			redis.Errorf("without limits, a newcomer waits %s", wait)
 		}
-		const perMinute = 130 // of ten signups
+		const perMinute = 140 // of ten signups
 		remaining := int(perMinute * left / time.Minute)
 		_, err := store.ShareCalls(redis.redis)(redis.Context(), club.CallRequest{
 			Organisation: organisation,
