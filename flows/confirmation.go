@@ -36,3 +36,16 @@ type Confirmation struct {
 	SHA256   string          `json:"sha256"` // of HTML, hex
 	Attached []Agreement     `json:"attached,omitempty"`
 }
+
+// Names lists the full names of the buyer and the guardian, as far as the document has them whole.
+func (c *Confirmation) Names() (names []string) {
+	type person struct{ GivenName, FamilyName string }
+	var document struct{ Buyer, Guardian person }
+	_ = json.Unmarshal(c.Document, &document) // without names, none are found
+	for _, who := range []person{document.Buyer, document.Guardian} {
+		if who.GivenName != "" && who.FamilyName != "" {
+			names = append(names, who.GivenName+" "+who.FamilyName)
+		}
+	}
+	return names
+}

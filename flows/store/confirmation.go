@@ -42,9 +42,16 @@ func (s *Store) SaveConfirmation(ctx context.Context, confirmation *flows.Confir
 	return s.Confirmation(ctx, confirmation.Registration)
 }
 
-// indexConfirmation returns the calls that make a confirmation found under the current key.
+// indexConfirmation returns the calls that make a confirmation found under the current key, by all that it still says of its people: their
+// telephone numbers it does not.
 func (s *Store) indexConfirmation(confirmation *flows.Confirmation, keep time.Duration) (calls []call) {
-	names := slices.Concat(confirmation.PersonPseudonyms, s.keys.CurrentPersonPseudonyms(confirmation.ClientToken, confirmation.Email, ""))
+	names := slices.Clone(confirmation.PersonPseudonyms)
+	for _, email := range []string{confirmation.Email, confirmation.GuardianEmail} {
+		names = append(names, s.keys.CurrentPersonPseudonyms(confirmation.ClientToken, email, "")...)
+	}
+	for _, name := range confirmation.Names() {
+		names = append(names, s.keys.NamePseudonyms(confirmation.ClientToken, name)[0])
+	}
 	if confirmation.Contact != "" {
 		names = append(names, s.keys.Pseudonym("contact", string(confirmation.Contact)))
 	}
@@ -126,7 +133,7 @@ return 1
 `)
 
 // RenewConfirmations seals with the current key every confirmation that an older key sealed, and makes it found under that key by its
-// contact, the number and the e-mail address. One that no key opens is kept: its key may come back.
+// contact, the number, and the names and e-mail addresses of buyer and guardian. One that no key opens is kept: its key may come back.
 func (s *Store) RenewConfirmations(ctx context.Context) error {
 	return forEachPrimary(ctx, s.redis, func(ctx context.Context, node *redis.Client) error {
 		found := node.Scan(ctx, 0, confirmationKey("*"), receiptBatch).Iterator()
