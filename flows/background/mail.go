@@ -22,6 +22,9 @@ const (
 	mailConcurrency = 2
 	// mailTimeout bounds one attempt: a connection, the greeting and the transfer, each at its limit.
 	mailTimeout = 2 * time.Minute
+	// contractAttempts is how many attempts a confirmation waits for the club system's contract document: about three minutes. It is complete
+	// without it, and then goes out alone.
+	contractAttempts = 4
 	// keepSent is how long a mail can be looked up, and a repetition of it is not sent. The trigger of a mail repeats within minutes.
 	keepSent = time.Hour
 	// mailWritten is the header of a job with the time at which its mail was written (RFC 3339).
@@ -55,6 +58,9 @@ func (q *Queue) SendMail(ctx context.Context, message flows.Mail) error {
 	return err
 }
 
+// errAwaitsContract is the failure of a mail that has not been tried yet, as operators see it.
+var errAwaitsContract = errors.New("waits for the club system's contract document")
+
 // Mailer sends the mails of Queue.SendMail. What fails is retried after the same pauses as a delivery to a subscriber; what
 // fails for good is kept for operators.
 type Mailer struct{ cfg Config }
@@ -69,10 +75,8 @@ func (m *Mailer) run(ctx context.Context) error {
 		Concurrency:       mailConcurrency,
 		TaskCheckInterval: pollRelay,
 		ShutdownTimeout:   relayDrainTimeout,
-		RetryDelayFunc: func(n int, _ error, _ *asynq.Task) time.Duration {
-			return flows.Jitter(retryPauses[min(n, len(retryPauses)-1)])
-		},
-		LogLevel: asynq.ErrorLevel,
+		RetryDelayFunc:    pauseAfterFailure,
+		LogLevel:          asynq.ErrorLevel,
 	}
 	return m.cfg.serveJobs(ctx, settings, map[string]asynq.HandlerFunc{mailJob: m.send})
 }
@@ -85,7 +89,13 @@ func (m *Mailer) send(ctx context.Context, job *asynq.Task) error {
 		return err
 	}
 	if message.ContractOf != "" {
-		found := m.cfg.Registrations.ContractDocument(ctx, message.ContractOf)
+		found, err := m.cfg.Registrations.ContractDocument(ctx, message.ContractOf)
+		if failed, _ := asynq.GetRetryCount(ctx); err != nil && failed < contractAttempts-1 {
+			return errAwaitsContract
+		}
+		if err != nil {
+			m.cfg.Log.WarnContext(ctx, "contract document not attached", "registration", message.ContractOf, "error", err)
+		}
 		message.Attachments = append(message.Attachments, found...)
 		if text, err := json.Marshal(filesOf(found)); err == nil {
 			_, _ = job.ResultWriter().Write(text) // for operators

@@ -77,10 +77,7 @@ func (w *Worker) reportTerms(ctx context.Context, p *flows.Payment) error {
 	if !w.cfg.Registrations.MayReportTerms(p) {
 		return nil
 	}
-	if first, err := w.cfg.Store.Once(ctx, "terms of "+string(p.ID), keepPublished); err != nil || !first {
-		return flows.StorageFailed(err)
-	}
-	return w.Queue.enqueueJob(ctx, termsJob, string(p.ID))
+	return w.Queue.enqueueTerms(ctx, p.ID)
 }
 
 // announcePayment publishes an event about a payment, whose doubts have one each.

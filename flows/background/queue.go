@@ -103,11 +103,23 @@ func (q *Queue) enqueueRefresh(ctx context.Context, id string, taken time.Time) 
 	return q.enqueueJob(ctx, refreshJob, fmt.Sprintf("%s %d", id, taken.UnixMilli()))
 }
 
-// enqueueJob adds a job to the events queue, in the trace of the context. asynq does not retry it: the sweep
+// enqueueTerms requests the report that the buyer of a payment has accepted the terms of sale. A repetition does nothing: the job is known
+// by the payment, for longer than payments are announced.
+func (q *Queue) enqueueTerms(ctx context.Context, id flows.PaymentID) error {
+	err := q.enqueueJob(ctx, termsJob, string(id), asynq.TaskID("terms-"+string(id)), asynq.Retention(keepPublished),
+		asynq.MaxRetry(len(retryPauses)))
+	if errors.Is(err, asynq.ErrTaskIDConflict) {
+		return nil
+	}
+	return err
+}
+
+// enqueueJob adds a job to the events queue, in the trace of the context. Unless the options say so, asynq does not retry it: the sweep
 // finds what is left.
 func (q *Queue) enqueueJob(ctx context.Context, kind, payload string, options ...asynq.Option) error {
 	job := asynq.NewTaskWithHeaders(kind, []byte(payload), map[string]string{tracing.TraceHeader: tracing.Traceparent(ctx)})
-	return q.enqueue(ctx, job, append(options, asynq.Queue(eventsQueue), asynq.MaxRetry(0), asynq.Timeout(jobTimeout))...)
+	usual := []asynq.Option{asynq.Queue(eventsQueue), asynq.MaxRetry(0), asynq.Timeout(jobTimeout)}
+	return q.enqueue(ctx, job, append(usual, options...)...)
 }
 
 // enqueue adds a job. It fails with StorageUnavailable.

@@ -33,6 +33,7 @@ func (i *Intake) run(ctx context.Context) error {
 		Concurrency:       eventWorkers,
 		TaskCheckInterval: pollQueue,
 		ShutdownTimeout:   drainTimeout,
+		RetryDelayFunc:    pauseAfterFailure,
 		LogLevel:          asynq.WarnLevel,
 	}
 	return i.cfg.serveJobs(ctx, settings, map[string]asynq.HandlerFunc{

@@ -43,13 +43,18 @@ func readResponse(response *http.Response, now func() time.Time) deliveryRespons
 	return d
 }
 
+// pauseAfterFailure returns the pause after the n-th failure (from 0) of a job.
+func pauseAfterFailure(n int, _ error, _ *asynq.Task) time.Duration {
+	return flows.Jitter(retryPauses[min(n, len(retryPauses)-1)])
+}
+
 // pauseAfter returns the pause after the n-th failure (from 0) of a delivery to a subscriber, or before its first attempt.
 func (r *Relay) pauseAfter(subscriber Subscriber) asynq.RetryDelayFunc {
 	return func(n int, failure error, _ *asynq.Task) time.Duration {
 		if errors.Is(failure, errPaused) {
 			return r.streaks[subscriber.Name].wait(r.cfg.Now())
 		}
-		pause := flows.Jitter(retryPauses[min(n, len(retryPauses)-1)])
+		pause := pauseAfterFailure(n, failure, nil)
 		if response, ok := errors.AsType[deliveryResponse](failure); ok {
 			return max(pause, response.wait)
 		}

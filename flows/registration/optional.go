@@ -18,11 +18,11 @@ const (
 	// maxContract is the longest contract document that is mailed, in bytes: mail servers take ten megabytes, of which the documents that
 	// the buyer agreed to have their share.
 	maxContract = 2 << 20
-	// contractTimeout is how long a confirmation waits for the contract document: it is complete without it, and goes out alone.
+	// contractTimeout bounds one attempt to read the contract document.
 	contractTimeout = 20 * time.Second
 )
 
-// errPaused is the error of a call that is not made, because an earlier one failed.
+// errPaused is the error of a call that is not made, because an earlier one failed: it can be repeated.
 var errPaused = errors.New("not asked again yet, after an earlier failure")
 
 // optionals remembers, by operation and client token, until when an operation is not called that only some installations have.
@@ -56,17 +56,22 @@ func (s *Service) MayReportTerms(p *flows.Payment) bool {
 }
 
 // ReportTerms reports to the club system that the buyer of a recorded payment has accepted the club's own terms of sale, if it has any. It
-// is called once: Frontdesk's own proof is stored, so that a failure is only logged.
+// is to be called again after an error, before which nothing was sent. Frontdesk's own proof is stored, so that a report that the club
+// system does not take is only logged.
 func (s *Service) ReportTerms(ctx context.Context, id flows.PaymentID) error {
 	payment, err := s.cfg.Store.Payment(ctx, id)
 	if err != nil {
 		return flows.StorageFailed(err)
 	}
 	at, err := s.cfg.Catalogue.Club(ctx, payment.ClientToken, payment.Club.ID())
-	if err == nil && at.SaleTerms {
-		err = s.optional.call(ctx, "accept_gtcs", payment.ClientToken, s.cfg.Now(), func(ctx context.Context) error {
-			return s.cfg.Club.AcceptSaleTerms(ctx, scopeOf(payment), payment.Sale)
-		})
+	if err != nil || !at.SaleTerms {
+		return err
+	}
+	err = s.optional.call(ctx, "accept_gtcs", payment.ClientToken, s.cfg.Now(), func(ctx context.Context) error {
+		return s.cfg.Club.AcceptSaleTerms(ctx, scopeOf(payment), payment.Sale)
+	})
+	if errors.Is(err, errPaused) {
+		return err
 	}
 	if err != nil {
 		s.cfg.Log.WarnContext(ctx, "accepted terms not reported to the club system", "payment", id, "error", err)
@@ -74,13 +79,15 @@ func (s *Service) ReportTerms(ctx context.Context, id flows.PaymentID) error {
 	return nil
 }
 
-// ContractDocument returns the club system's own contract document of a completed registration, to be attached to its confirmation; none
-// where the installation does not have it, or it cannot be had now.
-func (s *Service) ContractDocument(ctx context.Context, id string) []mail.Attachment {
+// ContractDocument returns the club system's own contract document of a completed registration, to be attached to its confirmation. It
+// fails where the installation does not have it, or it cannot be had now: a moment after the payment it may not be made yet.
+func (s *Service) ContractDocument(ctx context.Context, id string) ([]mail.Attachment, error) {
 	_, payment, err := s.cfg.Store.Registration(ctx, id)
-	if err != nil || payment == nil {
-		s.cfg.Log.WarnContext(ctx, "contract document not attached: the registration cannot be read", "registration", id, "error", err)
-		return nil
+	if err != nil {
+		return nil, err
+	}
+	if payment == nil {
+		return nil, flows.ErrNotFound
 	}
 	var content []byte
 	ctx, cancel := context.WithTimeout(ctx, contractTimeout)
@@ -93,8 +100,7 @@ func (s *Service) ContractDocument(ctx context.Context, id string) []mail.Attach
 		err = fmt.Errorf("it has more than %d bytes", maxContract)
 	}
 	if err != nil {
-		s.cfg.Log.WarnContext(ctx, "contract document not attached", "registration", id, "error", err)
-		return nil
+		return nil, err
 	}
-	return []mail.Attachment{{Name: "contract.pdf", Type: "application/pdf", Content: content}}
+	return []mail.Attachment{{Name: "contract.pdf", Type: "application/pdf", Content: content}}, nil
 }
