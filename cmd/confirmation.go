@@ -57,23 +57,32 @@ func newShowConfirmation(client *opsClient) *cobra.Command {
 	return command
 }
 
+var holdReasons = map[flows.HoldReason]string{
+	flows.HeldByLimit:     "its mailbox had ten unpaid mails in a day",
+	flows.HeldAsLost:      "Redis lost what was ordered",
+	flows.WithoutContract: "mailed without the club system's contract",
+}
+
 func printUnmailed(w io.Writer, list registration.UnmailedList) {
 	if len(list.Items) == 0 {
 		fmt.Fprintln(w, "Every confirmation was mailed.")
 		return
 	}
 	table := newTable(w)
-	fmt.Fprintln(table, "REGISTRATION\tCONCLUDED\tCLUB\tCONTACT\tADDRESS")
+	fmt.Fprintln(table, "REGISTRATION\tCONCLUDED\tCLUB\tCONTACT\tADDRESS\tREASON")
 	for _, item := range list.Items {
 		address := "none entered"
 		if item.HasAddress {
 			address = "entered"
 		}
-		if item.ClubID == "" {
+		switch {
+		case item.ClubID == "":
 			address = "unknown: sealed by an unknown key"
+		case item.Reason == flows.HeldAsLost:
+			address = "unknown"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", item.Registration, instant(item.At), cmp.Or(item.ClubID, "-"),
-			cmp.Or(item.ContactNumber, "-"), address)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", item.Registration, instant(item.At), cmp.Or(item.ClubID, "-"),
+			cmp.Or(item.ContactNumber, "-"), address, cmp.Or(holdReasons[item.Reason], string(item.Reason), "-"))
 	}
 	flush(table)
 }

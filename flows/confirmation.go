@@ -37,15 +37,48 @@ type Confirmation struct {
 	Attached []Agreement     `json:"attached,omitempty"`
 }
 
+// facts are what the document says of its people and the payment.
+type facts struct {
+	Buyer, Guardian struct{ GivenName, FamilyName string }
+	Payment         struct{ Method Method }
+}
+
+func (c *Confirmation) facts() (f facts) {
+	_ = json.Unmarshal(c.Document, &f) // it has such members
+	return f
+}
+
 // Names lists the full names of the buyer and the guardian, as far as the document has them whole.
 func (c *Confirmation) Names() (names []string) {
-	type person struct{ GivenName, FamilyName string }
-	var document struct{ Buyer, Guardian person }
-	_ = json.Unmarshal(c.Document, &document) // without names, none are found
-	for _, who := range []person{document.Buyer, document.Guardian} {
+	f := c.facts()
+	for _, who := range []struct{ GivenName, FamilyName string }{f.Buyer, f.Guardian} {
 		if who.GivenName != "" && who.FamilyName != "" {
 			names = append(names, who.GivenName+" "+who.FamilyName)
 		}
 	}
 	return names
 }
+
+// IsPaid reports whether money was paid. An order that is free, or to be paid later, costs a stranger nothing.
+func (c *Confirmation) IsPaid() bool {
+	method := c.facts().Payment.Method
+	return method != Free && method != Deferred
+}
+
+// MailHold is a confirmation that an operator must see to: the gateway does not mail it, or the mail lacked something.
+type MailHold struct {
+	Reason      HoldReason `json:"reason"`
+	ClientToken string     `json:"clientToken"`
+	ClubID      string     `json:"clubId"`
+	At          time.Time  `json:"at"` // when the contract was concluded
+}
+
+// HoldReason says why.
+type HoldReason string
+
+// The reasons.
+const (
+	HeldByLimit     HoldReason = "limit"            // its mailbox had ten mails within a day that strangers can cause
+	HeldAsLost      HoldReason = "lost"             // Redis lost what was ordered, and whether it was mailed
+	WithoutContract HoldReason = "without_contract" // it was mailed without the club system's contract document
+)

@@ -102,6 +102,45 @@ func TestLostConfirmation(t *testing.T) {
 	}
 }
 
+// TestRebuiltConfirmationIsListed: Redis is lost between capture and record, and the payment is rebuilt and recorded. Nothing can be
+// confirmed, so operators see it, once, until they say that the buyer has a confirmation.
+func TestRebuiltConfirmationIsListed(t *testing.T) {
+	t.Parallel()
+	env, mails := frontdesktest.NewEnv(t), frontdesktest.NewMailServer(t, sink.Config{})
+	doomed, client := env.Gateway(t, mails.Environment()...)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	env.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 401})
+	client.Confirm(payment, frontdesktest.ApprovedCard)
+	frontdesktest.Eventually(t, "a claim is given up", func() bool { return env.Upstreams.Cards.Payments()[0].Metadata["fd_release_1"] != "" })
+	doomed.Kill()
+	env.SetFaults(t)
+	env.Redis = frontdesktest.NewRedis(t)
+	gateway, again := env.Gateway(t, mails.Environment()...)
+	at, records := gateway.OpsAddress(), frontdesktest.RedisClient(t, env.Redis)
+	again.Token = client.Token
+	again.AwaitPayment(registration.Id, api.Recorded)
+	frontdesktest.Eventually(t, "it is listed", func() bool {
+		return records.ZAddXX(t.Context(), "fd:unmailed", redis.Z{Score: 1, Member: registration.Id}).Err() == nil &&
+			strings.Contains(mustCommand(t, at, "confirmation", "list"), "Redis lost what was ordered")
+	})
+	for _, word := range []string{"show", "send"} {
+		if said, ok := command(t, at, "confirmation", word, registration.Id); ok || !strings.Contains(said, "Redis lost it") {
+			t.Errorf("%s: %s", word, said)
+		}
+	}
+	expectAll(t, mustCommand(t, at, "confirmation", "done", registration.Id), "not listed any more")
+	verify := newVerifier(t, env)
+	frontdesktest.Eventually(t, "the payment is verified", func() bool {
+		verify()
+		return records.ZCard(t.Context(), "fd:{fd:payments:open}:unverified").Val() == 0
+	})
+	expectAll(t, mustCommand(t, at, "confirmation", "list"), "Every confirmation was mailed.")
+	if len(mails.Taken()) != 0 || records.Exists(t.Context(), "fd:held").Val() != 0 {
+		t.Errorf("%d mails were sent, and these are held: %v", len(mails.Taken()), records.HGetAll(t.Context(), "fd:held").Val())
+	}
+}
+
 // TestUnmailedConfirmation: operators see the confirmations that were not mailed, because the club system does not give the member's
 // e-mail address or has none. They mail them, or record that the buyer has them on paper.
 func TestUnmailedConfirmation(t *testing.T) {

@@ -128,7 +128,8 @@ func TestOwnSaleTerms(t *testing.T) {
 }
 
 // TestContractDelaysLittle: a confirmation waits for the club system's contract, which can come a moment after the payment, and goes out
-// without it if there is none after some attempts, or it does not arrive in time. Operators see what was attached, with its size.
+// without it if there is none after some attempts, or it does not arrive in time. Operators see what was attached, with its size, and a
+// list of the confirmations that lack a contract which may exist.
 func TestContractDelaysLittle(t *testing.T) {
 	t.Parallel()
 	contract := clubsim.FaultMatch{Path: "/sales/*/contract"}
@@ -150,6 +151,14 @@ func TestContractDelaysLittle(t *testing.T) {
 			has := name == "as it is" || name == "later"
 			if strings.Contains(said, shown) != has || strings.Count(said, " bytes\n") != len(mail.Attachments) {
 				t.Errorf("of %d documents operators see\n%s", len(mail.Attachments), said)
+			}
+			frontdesktest.Eventually(t, "the attempt ends", func() bool {
+				state, err := queuesOf(t, env).GetQueueInfo("mail")
+				return err == nil && state.Completed == 1
+			})
+			listed := frontdesktest.RedisClient(t, env.Redis).HExists(t.Context(), "fd:held", registration.Id).Val()
+			if listed != (name == "slow") {
+				t.Errorf("listed as without a contract: %t", listed)
 			}
 		})
 	}

@@ -45,6 +45,7 @@ var lifetimes = []struct {
 	{"fd:document:…", regexp.MustCompile(`^fd:document:[0-9a-f]{64}$`), 3 * 365 * day, false},
 	{"fd:{…}:confirmation", regexp.MustCompile(`^fd:\{[0-9a-f-]{36}\}:confirmation$`), 3 * 365 * day, false},
 	{"fd:unmailed", regexp.MustCompile(`^fd:unmailed$`), 0, false},
+	{"fd:held", regexp.MustCompile(`^fd:held$`), 0, false},
 	{"fd:confirmations:…", regexp.MustCompile(`^fd:confirmations:[0-9a-f]{72}$`), 3 * 365 * day, false},
 	{"fd:receipts:…", regexp.MustCompile(`^fd:receipts:[0-9a-f]{64}$`), 3 * 365 * day, false},
 	{"fd:{…}:copy", regexp.MustCompile(`^fd:\{[0-9a-f]{72}\}:copy$`), 10 * time.Minute, false},

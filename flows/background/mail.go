@@ -88,13 +88,12 @@ func (m *Mailer) send(ctx context.Context, job *asynq.Task) error {
 	if err != nil {
 		return err
 	}
+	var missing error // the contract document
 	if message.ContractOf != "" {
-		found, err := m.cfg.Registrations.ContractDocument(ctx, message.ContractOf)
-		if failed, _ := asynq.GetRetryCount(ctx); err != nil && failed < contractAttempts-1 {
+		var found []mail.Attachment
+		found, missing = m.cfg.Registrations.ContractDocument(ctx, message.ContractOf)
+		if failed, _ := asynq.GetRetryCount(ctx); missing != nil && failed < contractAttempts-1 {
 			return errAwaitsContract
-		}
-		if err != nil {
-			m.cfg.Log.WarnContext(ctx, "contract document not attached", "registration", message.ContractOf, "error", err)
 		}
 		message.Attachments = append(message.Attachments, found...)
 		if text, err := json.Marshal(filesOf(found)); err == nil {
@@ -102,6 +101,9 @@ func (m *Mailer) send(ctx context.Context, job *asynq.Task) error {
 		}
 	}
 	err = m.cfg.Mail.Send(ctx, message, writtenAt(job.Headers()))
+	if err == nil && missing != nil {
+		m.cfg.Registrations.NoteWithoutContract(ctx, message.ContractOf, missing)
+	}
 	if err == nil {
 		return nil
 	}

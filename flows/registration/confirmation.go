@@ -6,6 +6,7 @@ import (
 	"errors"
 	"mime"
 	"slices"
+	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/contract"
@@ -14,13 +15,16 @@ import (
 	"frontdesk/upstream/mail"
 )
 
+// keepListed is for how long it is known that a lost confirmation was listed: longer than payments are announced.
+const keepListed = 7 * 24 * time.Hour
+
 // Complete does what follows the recorded payment of a registration: it makes the confirmation, has it mailed, and announces it. It may
 // be called any number of times, and is repeated after a failure.
 func (s *Service) Complete(ctx context.Context, recorded *flows.Payment) error {
 	registration, payment, err := s.cfg.Store.Registration(ctx, recorded.Registration)
 	switch {
 	case errors.Is(err, flows.ErrNotFound):
-		return s.mailExpired(ctx, recorded.Registration)
+		return s.mailExpired(ctx, recorded)
 	case err != nil:
 		return flows.StorageFailed(err)
 	case registration.Erased, registration.Phase(payment, s.cfg.Now()) != flows.Completed:
@@ -30,14 +34,19 @@ func (s *Service) Complete(ctx context.Context, recorded *flows.Payment) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.mailConfirmation(ctx, confirmation, registration.HasContract),
-		s.announceCompleted(ctx, registration, payment, confirmation))
+	mailed := s.mailConfirmation(ctx, confirmation, registration.HasContract)
+	if confirmation == nil {
+		mailed = s.listLost(ctx, payment)
+	}
+	return errors.Join(mailed, s.announceCompleted(ctx, registration, payment, confirmation))
 }
 
 // mailExpired has the confirmation mailed of a registration that has expired, if there is one.
-func (s *Service) mailExpired(ctx context.Context, id string) error {
-	kept, err := s.cfg.Store.Confirmation(ctx, id)
+func (s *Service) mailExpired(ctx context.Context, p *flows.Payment) error {
+	kept, err := s.cfg.Store.Confirmation(ctx, p.Registration)
 	switch {
+	case errors.Is(err, flows.ErrNotFound) && p.Rebuilt:
+		return s.listLost(ctx, p)
 	case errors.Is(err, flows.ErrNotFound):
 		return nil
 	case err != nil:
@@ -46,40 +55,118 @@ func (s *Service) mailExpired(ctx context.Context, id string) error {
 	return s.mailConfirmation(ctx, kept, false)
 }
 
+// listLost lists, once, the confirmation that cannot be made, because Redis lost what was ordered. Only operators can find out whether the
+// buyer has one, from before the loss, and what the contract is.
+func (s *Service) listLost(ctx context.Context, p *flows.Payment) error {
+	mark := "confirmation lost " + p.Registration
+	if listed, err := s.cfg.Store.Happened(ctx, mark); err != nil || listed {
+		return flows.StorageFailed(err)
+	}
+	hold := flows.MailHold{Reason: flows.HeldAsLost, ClientToken: p.ClientToken, ClubID: p.Club.ID(), At: p.Since(flows.Recorded)}
+	if err := s.cfg.Store.HoldMail(ctx, p.Registration, hold); err != nil {
+		return flows.StorageFailed(err)
+	}
+	s.cfg.Log.WarnContext(ctx, "confirmation not made: Redis lost what was ordered", "registration", p.Registration)
+	_, err := s.cfg.Store.Once(ctx, mark, keepListed)
+	return flows.StorageFailed(err)
+}
+
 // mailConfirmation has the confirmation mailed once, or again as the same mail if the gateway dies before it notes that. Without an
-// address it stays noted as unmailed: operators see it. nil is none.
+// address it stays noted as unmailed, and beyond the limit of its mailbox it is held: operators see it. nil is none.
 func (s *Service) mailConfirmation(ctx context.Context, confirmation *flows.Confirmation, hasContract bool) error {
 	if s.cfg.SendMail == nil || confirmation == nil {
 		return nil
 	}
-	if due, err := s.cfg.Store.AwaitsMail(ctx, confirmation.Registration); err != nil || !due {
+	id := confirmation.Registration
+	if due, err := s.cfg.Store.AwaitsMail(ctx, id); err != nil || !due {
 		return flows.StorageFailed(err)
 	}
-	sent, err := s.sendConfirmation(ctx, confirmation, hasContract)
-	switch {
-	case err != nil:
+	if hold, err := s.cfg.Store.MailHold(ctx, id); err != nil || hold.Reason != "" {
+		return flows.StorageFailed(err)
+	}
+	to, err := s.addressesOf(ctx, confirmation)
+	if err != nil {
 		return err
-	case len(sent) == 0:
-		s.cfg.Log.WarnContext(ctx, "confirmation not mailed: the contact has no e-mail address", "registration", confirmation.Registration)
+	}
+	if len(to) == 0 {
+		s.cfg.Log.WarnContext(ctx, "confirmation not mailed: the contact has no e-mail address", "registration", id)
 		return nil
 	}
-	_, err = s.cfg.Store.EndMail(ctx, confirmation.Registration)
+	if allowed, err := s.countMails(ctx, confirmation, to); err != nil || !allowed {
+		return err
+	}
+	if _, err := s.sendConfirmation(ctx, confirmation, to, "confirmation-"+id, hasContract); err != nil {
+		return err
+	}
+	_, err = s.cfg.Store.EndMail(ctx, id)
 	return flows.StorageFailed(err)
 }
 
-// sendConfirmation has the confirmation mailed to the buyer, and to the guardian, with the documents that they agreed to. It returns the
-// mails' ids: none without an address.
-func (s *Service) sendConfirmation(ctx context.Context, confirmation *flows.Confirmation, hasContract bool) (sent []string, err error) {
+// countMails counts the mails with the confirmation of an unpaid order, which a stranger can cause, against the limit of each mailbox. It
+// reports whether they may be sent; if not, operators see the confirmation.
+func (s *Service) countMails(ctx context.Context, confirmation *flows.Confirmation, to []string) (allowed bool, err error) {
+	if confirmation.IsPaid() {
+		return true, nil
+	}
+	for _, address := range to {
+		allowed, err := s.cfg.Store.TakeMail(ctx, confirmation.ClientToken, flows.Mailbox(address))
+		if err != nil {
+			return false, flows.StorageFailed(err)
+		}
+		if !allowed {
+			s.cfg.Log.WarnContext(ctx, "confirmation not mailed: its address had too many in a day", "registration", confirmation.Registration)
+			return false, s.holdMail(ctx, confirmation, flows.HeldByLimit)
+		}
+	}
+	return true, nil
+}
+
+func (s *Service) holdMail(ctx context.Context, c *flows.Confirmation, reason flows.HoldReason) error {
+	hold := flows.MailHold{Reason: reason, ClientToken: c.ClientToken, ClubID: c.ClubID, At: c.At}
+	return flows.StorageFailed(s.cfg.Store.HoldMail(ctx, c.Registration, hold))
+}
+
+// NoteWithoutContract tells operators that a confirmation was mailed without the club system's contract document. What the club system
+// refuses is only logged: an installation that never has it would list every confirmation.
+func (s *Service) NoteWithoutContract(ctx context.Context, id string, why error) {
+	s.cfg.Log.WarnContext(ctx, "contract document not attached", "registration", id, "error", why)
+	if lacksOperation(why) {
+		return
+	}
+	confirmation, err := s.cfg.Store.Confirmation(ctx, id)
+	if err == nil {
+		err = s.holdMail(ctx, confirmation, flows.WithoutContract)
+	}
+	if err != nil {
+		s.cfg.Log.WarnContext(ctx, "confirmation without a contract document not listed", "registration", id, "error", err)
+	}
+}
+
+// addressesOf lists the addresses of a confirmation: the buyer's and the guardian's, as far as they have one.
+func (s *Service) addressesOf(ctx context.Context, confirmation *flows.Confirmation) (to []string, err error) {
 	own, err := s.addressOf(ctx, confirmation)
 	if err != nil {
 		return nil, err
 	}
+	for _, address := range slices.Compact([]string{own, confirmation.GuardianEmail}) {
+		if address != "" {
+			to = append(to, address)
+		}
+	}
+	return to, nil
+}
+
+// sendConfirmation has the confirmation mailed, with the documents that its people agreed to, as a mail with an id. It returns the mails'
+// ids.
+func (s *Service) sendConfirmation(
+	ctx context.Context, confirmation *flows.Confirmation, to []string, id string, hasContract bool,
+) (sent []string, err error) {
 	attachments, err := s.agreedDocuments(ctx, confirmation)
 	if err != nil {
 		return nil, err
 	}
 	mail := flows.Mail{
-		ID:           "confirmation-" + confirmation.Registration,
+		ID:           id,
 		Organisation: confirmation.ClientToken,
 		Language:     confirmation.Language,
 		Subject:      confirmation.Title,
@@ -90,10 +177,7 @@ func (s *Service) sendConfirmation(ctx context.Context, confirmation *flows.Conf
 	if hasContract {
 		mail.ContractOf = confirmation.Registration
 	}
-	for _, mail.To = range slices.Compact([]string{own, confirmation.GuardianEmail}) {
-		if mail.To == "" {
-			continue
-		}
+	for _, mail.To = range to {
 		if len(sent) > 0 {
 			mail.ID += "-guardian"
 		}
@@ -204,7 +288,7 @@ func (s *Service) KeptConfirmation(ctx context.Context, clientToken, id string) 
 	kept, err := s.cfg.Store.Confirmation(ctx, id)
 	if errors.Is(err, flows.ErrNotFound) || err == nil && kept.ClientToken != clientToken {
 		return nil, &flows.Error{Code: flows.NotFound,
-			Operator: "There is no confirmation of this registration: it is not completed, or that is too long ago."}
+			Operator: "There is no confirmation of this registration: it is not completed, that is too long ago, or Redis lost it."}
 	}
 	if err != nil {
 		return nil, flows.StorageFailed(err)

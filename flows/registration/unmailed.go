@@ -11,13 +11,14 @@ import (
 // unmailedAfter is when a confirmation counts as not mailed: what fails for a moment has been repeated by then.
 const unmailedAfter = 10 * time.Minute
 
-// Unmailed is a confirmation that was not mailed, for operators.
+// Unmailed is a confirmation that was not mailed, or lacks something, for operators.
 type Unmailed struct {
-	Registration  string    `json:"registration"`
-	ClubID        string    `json:"clubId"`
-	ContactNumber string    `json:"contactNumber,omitempty"`
-	At            time.Time `json:"concludedAt"`
-	HasAddress    bool      `json:"hasAddress"` // an e-mail address was entered; otherwise the club system may have one
+	Registration  string           `json:"registration"`
+	ClubID        string           `json:"clubId"`
+	ContactNumber string           `json:"contactNumber,omitempty"`
+	At            time.Time        `json:"concludedAt"`
+	HasAddress    bool             `json:"hasAddress"`       // an e-mail address was entered; otherwise the club system may have one
+	Reason        flows.HoldReason `json:"reason,omitempty"` // empty: no address is known, or something fails
 }
 
 // UnmailedList is a list of confirmations.
@@ -31,8 +32,8 @@ func (s *Service) CountUnmailed(ctx context.Context) (int64, error) {
 	return n, flows.StorageFailed(err)
 }
 
-// ListUnmailed lists the confirmations of an organisation that were not mailed, oldest first: there was no e-mail address, or what the
-// mail needs could not be read.
+// ListUnmailed lists the confirmations of an organisation that were not mailed, oldest first: there was no e-mail address, what the mail
+// needs could not be read, or they are held.
 func (s *Service) ListUnmailed(ctx context.Context, clientToken string) (UnmailedList, error) {
 	list := UnmailedList{Items: []Unmailed{}}
 	ids, err := s.cfg.Store.Unmailed(ctx, s.cfg.Now().Add(-unmailedAfter))
@@ -40,8 +41,16 @@ func (s *Service) ListUnmailed(ctx context.Context, clientToken string) (Unmaile
 		return list, flows.StorageFailed(err)
 	}
 	for _, id := range ids {
+		hold, err := s.cfg.Store.MailHold(ctx, id)
+		if err != nil {
+			return list, flows.StorageFailed(err)
+		}
 		kept, err := s.cfg.Store.Confirmation(ctx, id)
 		switch {
+		case errors.Is(err, flows.ErrNotFound) && hold.Reason == flows.HeldAsLost:
+			if hold.ClientToken == clientToken {
+				list.Items = append(list.Items, Unmailed{Registration: id, ClubID: hold.ClubID, At: hold.At, Reason: hold.Reason})
+			}
 		case errors.Is(err, flows.ErrNotFound): // it has expired
 			if _, err := s.cfg.Store.EndMail(ctx, id); err != nil {
 				return list, flows.StorageFailed(err)
@@ -51,7 +60,8 @@ func (s *Service) ListUnmailed(ctx context.Context, clientToken string) (Unmaile
 		case err != nil:
 			return list, flows.StorageFailed(err)
 		case kept.ClientToken == clientToken:
-			list.Items = append(list.Items, Unmailed{id, kept.ClubID, kept.ContactNumber, kept.At, kept.Email != "" || kept.GuardianEmail != ""})
+			hasAddress := kept.Email != "" || kept.GuardianEmail != ""
+			list.Items = append(list.Items, Unmailed{id, kept.ClubID, kept.ContactNumber, kept.At, hasAddress, hold.Reason})
 		}
 	}
 	return list, nil
@@ -78,11 +88,23 @@ func (s *Service) SendConfirmation(ctx context.Context, clientToken, id, operato
 	if err := s.auditConfirmation(ctx, flows.AuditSendConfirmation, operator, id); err != nil {
 		return SentConfirmation{}, err
 	}
-	sent, err := s.sendConfirmation(ctx, kept, hasContract)
-	if err == nil && len(sent) == 0 {
+	hold, err := s.cfg.Store.MailHold(ctx, id)
+	if err != nil {
+		return SentConfirmation{}, flows.StorageFailed(err)
+	}
+	mail := "confirmation-" + id
+	if hold.Reason == flows.WithoutContract {
+		mail += "-contract" // another mail than the one that the buyer has
+	}
+	to, err := s.addressesOf(ctx, kept)
+	if err == nil && len(to) == 0 {
 		err = &flows.Error{Code: flows.NotDecidable, Operator: "The contact has no e-mail address. Print it: frontdesk confirmation show " + id +
 			" --html; and once the buyer has it: frontdesk confirmation done " + id}
 	}
+	if err != nil {
+		return SentConfirmation{}, err
+	}
+	sent, err := s.sendConfirmation(ctx, kept, to, mail, hasContract)
 	if err != nil {
 		return SentConfirmation{}, err
 	}
@@ -90,9 +112,16 @@ func (s *Service) SendConfirmation(ctx context.Context, clientToken, id, operato
 	return SentConfirmation{sent}, flows.StorageFailed(err)
 }
 
-// EndUnmailed records that the buyer has a confirmation that was not mailed, such as on paper. NotFound if it is not listed.
+// EndUnmailed records that the buyer has a confirmation that was not mailed, such as on paper. NotFound if it is not listed. Of a lost one
+// it returns only what is known.
 func (s *Service) EndUnmailed(ctx context.Context, clientToken, id, operator string) (*flows.Confirmation, error) {
 	kept, err := s.KeptConfirmation(ctx, clientToken, id)
+	if flows.CodeOf(err) == flows.NotFound {
+		hold, unread := s.cfg.Store.MailHold(ctx, id)
+		if unread == nil && hold.Reason == flows.HeldAsLost && hold.ClientToken == clientToken {
+			kept, err = &flows.Confirmation{Registration: id, ClientToken: clientToken, ClubID: hold.ClubID, At: hold.At}, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -104,10 +105,37 @@ func (s *Store) AwaitsMail(ctx context.Context, registration string) (bool, erro
 	return err == nil, err
 }
 
+// HoldMail leaves the confirmation of a registration to operators: it is listed with those that were not mailed, until EndMail.
+func (s *Store) HoldMail(ctx context.Context, registration string, hold flows.MailHold) error {
+	text, err := json.Marshal(hold)
+	if err != nil {
+		return err
+	}
+	if err := s.redis.HSet(ctx, heldConfirmations, registration, text).Err(); err != nil {
+		return err
+	}
+	return s.AwaitMail(ctx, registration, hold.At)
+}
+
+// MailHold returns why the confirmation of a registration is left to operators; zero if it is not.
+func (s *Store) MailHold(ctx context.Context, registration string) (hold flows.MailHold, err error) {
+	text, err := s.redis.HGet(ctx, heldConfirmations, registration).Bytes()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return hold, nil
+	case err != nil:
+		return hold, err
+	}
+	return hold, json.Unmarshal(text, &hold)
+}
+
 // EndMail notes that the confirmation of a registration is not to be mailed any more, and reports whether it was.
 func (s *Store) EndMail(ctx context.Context, registration string) (bool, error) {
 	removed, err := s.redis.ZRem(ctx, unmailedConfirmations, registration).Result()
-	return removed > 0, err
+	if err != nil {
+		return false, err
+	}
+	return removed > 0, s.redis.HDel(ctx, heldConfirmations, registration).Err()
 }
 
 // Unmailed returns the registrations that were completed until a time and whose confirmation was not mailed, oldest first.

@@ -56,6 +56,8 @@ const (
 	confirmationsPrefix = "fd:confirmations:"
 	// unmailedConfirmations is a sorted set of the registrations whose confirmation was not mailed yet, scored by when each was completed, ms.
 	unmailedConfirmations = "fd:unmailed"
+	// heldConfirmations is a hash of the flows.MailHold, by registration, of those among them that an operator must see to.
+	heldConfirmations = "fd:held"
 )
 
 // finishedPayments is a sorted set of the payments that ended in a state, scored by their end, ms.

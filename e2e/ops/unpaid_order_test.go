@@ -1,0 +1,73 @@
+package ops_test
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/mail/sink"
+)
+
+// TestFloodOfUnpaidOrders: a stranger who signs up for something free again and again with the address of another person, spelled in
+// many ways, has ten confirmations a day mailed to it. Operators see the others. Paid orders and other mailboxes are not limited.
+func TestFloodOfUnpaidOrders(t *testing.T) {
+	t.Parallel()
+	const limit, tries = 10, 12
+	env, mails := frontdesktest.NewEnv(t), frontdesktest.NewMailServer(t, sink.Config{})
+	gateway, client := env.Gateway(t, mails.Environment()...)
+	records, at := frontdesktest.RedisClient(t, env.Redis), gateway.OpsAddress()
+	tryOut := func(email string) string {
+		t.Helper()
+		person, start := frontdesktest.Person(), frontdesktest.Day(1)
+		person.Email = email
+		client.Token = ""
+		registration := client.RegisterWith("11", person, api.NewItem{OfferId: frontdesktest.FreeTrial, StartDate: &start})
+		client.RequestPayment(registration.Id, map[string]string{"method": "free"}).Into(http.StatusCreated, nil)
+		client.Await(registration.Id, api.Completed)
+		return registration.Id
+	}
+	var completed []string
+	for n := range tries {
+		completed = append(completed, tryOut("Victim+"+strconv.Itoa(n)+"@example.com"))
+	}
+	held := func() []string { return records.HKeys(t.Context(), "fd:held").Val() }
+	frontdesktest.Eventually(t, "each is mailed or held", func() bool { return len(mails.Taken()) == limit && len(held()) == tries-limit })
+
+	tryOut("bystander@example.com")
+	person := frontdesktest.Person()
+	person.Email = "victim@example.com"
+	client.Token = ""
+	paid := client.RegisterWith("11", person, api.NewItem{OfferId: client.CardOffer("11").Id, StartDate: new(frontdesktest.Day(1))})
+	client.Confirm(client.Pay(paid.Id), frontdesktest.ApprovedCard)
+	client.Await(paid.Id, api.Completed)
+	frontdesktest.Eventually(t, "the other two are mailed", func() bool { return len(mails.Taken()) == limit+2 })
+	if len(held()) != tries-limit {
+		t.Errorf("held are %v", held())
+	}
+
+	for _, id := range held() {
+		if !slices.Contains(completed, id) {
+			t.Errorf("%s is held", id)
+		}
+		frontdesktest.Must(t, records.ZAddXX(t.Context(), "fd:unmailed", redis.Z{Score: 1, Member: id}).Err())
+	}
+	for _, id := range held() {
+		said := mustCommand(t, at, "confirmation", "list")
+		expectAll(t, said, id, "its mailbox had ten unpaid mails in a day")
+		if strings.Contains(said, paid.Id) {
+			t.Errorf("operators see the paid one: %s", said)
+		}
+		mustCommand(t, at, "confirmation", "send", id)
+	}
+	frontdesktest.Eventually(t, "operators have sent the rest", func() bool { return len(mails.Taken()) == tries+2 })
+	expectAll(t, mustCommand(t, at, "confirmation", "list"), "Every confirmation was mailed.")
+	if len(held()) != 0 {
+		t.Errorf("still held: %v", held())
+	}
+}
