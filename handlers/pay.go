@@ -15,7 +15,7 @@ import (
 
 // cardPageRoute is the gateway's own page on which a buyer enters a card, for front ends without card fields. Each state of
 // the payment is a page; web-example/pay.js shows the card fields and reads the page again. It works for the holder of the
-// address alone and shows nothing of the buyer.
+// address alone: it shows what is ordered, and not by whom.
 const cardPageRoute = "/pay/:payment/:proof"
 
 // cardPage is what the page shows.
@@ -89,7 +89,7 @@ func (s *Server) showCardPage(c echo.Context) error {
 	}
 	if s.cfg.CardScriptURL != "" && shown.ClientSecret != "" {
 		page.Secret, page.Key, page.Script = shown.ClientSecret, s.cfg.PublishableKey, s.cfg.CardScriptURL
-		page.Order = s.pageOrderOf(ctx, texts, view)
+		page.Order = s.pageOrderOf(texts, view)
 	}
 	return s.writeCardPage(c, http.StatusOK, page)
 }
@@ -159,14 +159,11 @@ func (p cardPage) form() g.Node {
 		html.Form(html.Class("panel card-form needs-script"), html.Aria("label", p.Page[pageLabel]), g.Attr("novalidate"),
 			html.Data("secret", p.Secret), html.Data("key", p.Key), html.Data("script", p.Script),
 			html.Data("failed", p.Page[pageFailed]), html.Data("unloaded", p.Page[pageUnloaded]),
+			g.If(p.Order.Seller != "", html.P(html.Class("fine"), html.Data("seller", ""), g.Text(p.Order.Seller))),
 			html.Div(html.Class("card-fields"), html.Data("card-fields", "loading"),
 				html.I(html.Class("bone bone-box"), html.Aria("hidden", "true"))),
 			html.P(html.Class("field-error"), html.Role("alert"), html.Data("card-error", "")),
-			html.Div(html.Class("essentials"), html.Data("essentials", ""),
-				html.Ul(html.Class("essentials-terms"), g.Map(p.Order.Terms, func(term string) g.Node { return html.Li(g.Text(term)) }))),
-			html.Button(html.Class("button button-wide"), html.ID("pay-card"), html.Data("pay-card", ""), g.Attr("hidden"), icon("lock"),
-				html.Span(html.Class("when-idle"), g.Text(p.Order.Button)),
-				html.Span(html.Class("when-busy"), g.Text(p.Page[pagePaying]))),
+			p.order(),
 			html.Button(html.Class("button button-quiet"), html.Type("button"), html.Data("card-again", ""), g.Attr("hidden"),
 				g.Text(p.Page[pageAgain])),
 		),

@@ -1,11 +1,13 @@
 package handlers
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	g "maragu.dev/gomponents"
+	"maragu.dev/gomponents/html"
 
 	"frontdesk/flows"
 	"frontdesk/flows/contract"
@@ -17,6 +19,10 @@ import (
 const (
 	pageWithObligation text.PageCode = "order_with_obligation_to_pay"
 	pagePayNow         text.PageCode = "pay_now"
+	pageSeller         text.PageCode = "seller"  // trader, club
+	pageSoldBy         text.PageCode = "sold_by" // trader
+	pageOrdered        text.PageCode = "ordered"
+	pageStarts         text.PageCode = "starts" // day
 	pageDueNow         text.PageCode = "due"    // amount
 	pageDebits         text.PageCode = "debits" // count, amount, first, last
 	pageEndless        text.PageCode = "endless"
@@ -25,38 +31,73 @@ const (
 	pageWithdrawal     text.PageCode = "withdrawal"
 	pageWithdrawGoods  text.PageCode = "withdrawal_of_goods"
 	pageNoWithdrawal   text.PageCode = "no_withdrawal"
+	pageAbout          text.PageCode = "about"        // names, words
+	pagePersonalised   text.PageCode = "personalised" // names
+	pageGuarantee      text.PageCode = "guarantee"
+	pageGuaranteeWords text.PageCode = "guarantee_words"
+	pageGuaranteeMore  text.PageCode = "guarantee_more"
 )
 
-// pageOrder is what the card page shows of the order: the words of its button, and the essential terms directly above it. The front end
-// has shown what is bought; this page shows nothing of the buyer.
+// guaranteePage is where the EU describes the legal guarantee of goods.
+const guaranteePage = "https://europa.eu/youreurope/citizens/consumers/shopping/guarantees-returns/index_en.htm"
+
+// pageOrder is what the card page shows of the order: the words of its button, and the essential terms directly above it.
 type pageOrder struct {
-	Button string
-	Terms  []string
+	Button   string
+	Seller   string // empty: not known
+	Items    []pageItem
+	Terms    []string
+	HasGoods bool
 }
 
+// pageItem is a line of the order, as the page shows it.
+type pageItem struct{ Name, Starts, Price string }
+
 // pageOrderOf returns the order of a registration whose payment has a card page.
-func (s *Server) pageOrderOf(ctx context.Context, texts texts, view flows.View) pageOrder {
-	if len(view.Cart.Lines) == 0 { // Redis has lost it
-		return pageOrder{Button: texts.Page[pageWithObligation], Terms: []string{texts.Page[pageMayFollow]}}
-	}
-	order := contract.OrderOf(view, s.cfg.Catalogue.Details(view.ClubID), s.cfg.Now())
+func (s *Server) pageOrderOf(texts texts, view flows.View) pageOrder {
+	club := s.cfg.Catalogue.Details(view.ClubID)
 	out := pageOrder{Button: texts.Page[pageWithObligation]}
+	if club.Trader != nil {
+		out.Seller = texts.soldBy(club.Trader.Name, singleLine(view.ClubName))
+	}
+	if len(view.Cart.Lines) == 0 { // Redis has lost it
+		out.Terms = []string{texts.Page[pageMayFollow]}
+		return out
+	}
+	order := contract.OrderOf(view, club, s.cfg.Now())
 	if order.Button == contract.PayNow {
 		out.Button = texts.Page[pagePayNow]
 	}
+	out.HasGoods = order.HasGoods()
+	ordered := order.In(texts.Tag, view, club)
 	currency := currencyCode(view.Cart.Currency)
-	out.Terms = append(out.Terms, texts.page(pageDueNow, "amount", texts.Money(order.DueNow.Amount, currency)))
-	out.Terms = append(out.Terms, texts.laterTerms(order.CartSchedule, currency)...)
-	for _, term := range []string{order.Renewal.In(texts.Tag), order.Notice.In(texts.Tag)} {
+	for _, item := range ordered.Items {
+		line := pageItem{Name: item.Name, Price: texts.Money(item.Price.Amount, currency)}
+		if start, ok := schedule.ParseDate(item.StartDate); ok {
+			line.Starts = texts.page(pageStarts, "day", texts.day(start))
+		}
+		out.Items = append(out.Items, line)
+	}
+	out.Terms = append([]string{texts.page(pageDueNow, "amount", texts.Money(order.DueNow.Amount, currency))},
+		texts.laterTerms(order.CartSchedule, currency)...)
+	for _, term := range []string{ordered.Lasting(texts.Language), ordered.Renewal, ordered.Notice} {
 		if term != "" {
 			out.Terms = append(out.Terms, term)
 		}
 	}
-	rights := each(order.Items, func(item contract.Item) string { return texts.withdrawal(item.Withdrawal) })
-	if rights = slices.Compact(rights); len(rights) == 1 { // several cannot be told apart without the items
-		out.Terms = append(out.Terms, rights[0])
+	out.Terms = append(out.Terms, texts.withdrawals(order, ordered)...)
+	if names := namesWhere(ordered, func(i int) bool { return ordered.Items[i].Personalised }); names != "" {
+		out.Terms = append(out.Terms, texts.page(pagePersonalised, "names", names))
 	}
 	return out
+}
+
+// soldBy says who sells, and for which club, as far as that has another name.
+func (l texts) soldBy(trader, club string) string {
+	if club == "" || club == trader {
+		return l.page(pageSoldBy, "trader", trader)
+	}
+	return l.page(pageSeller, "trader", trader, "club", club)
 }
 
 // laterTerms says what follows today's payment: equal debits in one line.
@@ -83,6 +124,33 @@ func (l texts) laterTerms(costs schedule.CartSchedule, currency string) (lines [
 	return lines
 }
 
+// withdrawals says what the buyer can withdraw from, and until when, with the names of the items if they differ in it.
+func (l texts) withdrawals(order contract.Order, ordered contract.Ordered) (lines []string) {
+	rights := each(order.Items, func(item contract.Item) string { return l.withdrawal(item.Withdrawal) })
+	for i, right := range rights {
+		if slices.Index(rights, right) < i { // said before
+			continue
+		}
+		if names := namesWhere(ordered, func(i int) bool { return rights[i] != right }); names != "" {
+			names = namesWhere(ordered, func(i int) bool { return rights[i] == right })
+			right = l.page(pageAbout, "names", names, "words", right)
+		}
+		lines = append(lines, right)
+	}
+	return lines
+}
+
+// namesWhere lists the names of some items, each once.
+func namesWhere(ordered contract.Ordered, is func(i int) bool) string {
+	var names []string
+	for i, item := range ordered.Items {
+		if is(i) && !slices.Contains(names, item.Name) {
+			names = append(names, item.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 func (l texts) withdrawal(right contract.Withdrawal) string {
 	switch {
 	case !right.Right:
@@ -94,6 +162,31 @@ func (l texts) withdrawal(right contract.Withdrawal) string {
 		return l.Page[pageWithdrawGoods]
 	}
 	return l.page(pageWithdrawal, "until", l.day(right.Until))
+}
+
+// order draws what is ordered, directly above the button that orders, and the button.
+func (p cardPage) order() g.Node {
+	return g.Group{
+		g.Iff(p.Order.HasGoods, p.guarantee),
+		html.Div(html.Class("essentials"), html.Role("group"), html.Aria("label", p.Page[pageOrdered]), html.Data("essentials", ""),
+			html.Ul(html.Class("lines"), g.Map(p.Order.Items, func(item pageItem) g.Node {
+				return html.Li(
+					html.Div(g.Text(item.Name), g.If(item.Starts != "", html.Small(g.Text(item.Starts)))),
+					html.Span(html.Class("amount"), g.Text(item.Price)))
+			})),
+			html.Ul(html.Class("essentials-terms"), g.Map(p.Order.Terms, func(term string) g.Node { return html.Li(g.Text(term)) }))),
+		html.Button(html.Class("button button-wide"), html.ID("pay-card"), html.Data("pay-card", ""), g.Attr("hidden"), icon("lock"),
+			html.Span(html.Class("when-idle"), g.Text(p.Order.Button)),
+			html.Span(html.Class("when-busy"), g.Text(p.Page[pagePaying]))),
+	}
+}
+
+// guarantee is the notice on the legal guarantee of goods, which stands before the contract.
+func (p cardPage) guarantee() g.Node {
+	return html.Div(html.Class("notice notice-block"), html.Data("guarantee", ""), icon("shield"),
+		html.Div(html.H2(g.Text(p.Page[pageGuarantee])),
+			html.P(g.Text(p.Page[pageGuaranteeWords]+" "),
+				html.A(html.Href(guaranteePage), html.Target("_blank"), html.Rel("noopener"), g.Text(p.Page[pageGuaranteeMore])))))
 }
 
 // page fills the parameters of a text of the card page: their names and values in turn.

@@ -6,6 +6,8 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -136,7 +138,6 @@ func TestCardPageStates(t *testing.T) {
 		"Lilas",
 		value(first.Contact).Number,
 		pages.c.Token,
-		first.Cart.Items[0].Name,
 	}
 
 	second, payment, path := pages.pay()
@@ -172,6 +173,56 @@ func TestCardPageStates(t *testing.T) {
 	log, proof := pages.gateway.Log(), path[strings.LastIndex(path, "/")+1:]
 	if strings.Contains(log, proof) || !strings.Contains(log, "/pay/:payment/:proof") {
 		t.Error("the log has the address of a page, or not its route")
+	}
+}
+
+// TestCardPageTerms: directly above the button that orders is what is bought, with the minimum term and with each item's own right of
+// withdrawal, as the registration's order says. The seller and, for goods, the legal guarantee are above that.
+func TestCardPageTerms(t *testing.T) {
+	t.Parallel()
+	clubs := filepath.Join(t.TempDir(), "clubs.yaml")
+	frontdesktest.Must(t, os.WriteFile(clubs, []byte("defaults: {timeZone: Europe/Paris, trader: {name: Lumen Fitness}}\n"), 0o600))
+	pages := newCardPages(t, "FRONTDESK_CLUBS_FILE="+clubs)
+	start := frontdesktest.Day(3)
+	registration := pages.c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: "101", StartDate: &start}, api.NewItem{OfferId: "4001"})
+	path := pages.pathOf(pages.c.Pay(registration.Id))
+	for language, words := range map[string]struct{ term, withdrawal, delivery, starts, seller, guarantee string }{
+		"en": {"Runs for 12 months", "You can withdraw from the contract until", "within 14 days of delivery", "Starts on",
+			"Sold by Lumen Fitness, for Lumen Bastille", "Legal guarantee"},
+		"fr": {"Durée : 12 mois", "Vous pouvez vous rétracter jusqu'au", "dans les 14 jours qui suivent la livraison", "À partir du",
+			"Vendu par Lumen Fitness, pour Lumen Bastille", "Garantie légale"},
+	} {
+		var seen api.Registration
+		pages.c.Do("GET", "/v1/registrations/"+registration.Id, nil, [2]string{"Accept-Language", language}).Into(http.StatusOK, &seen)
+		_, page := pages.open(path, http.StatusOK, [2]string{"Accept-Language", language})
+		_, form, _ := strings.Cut(page, "<form")
+		before, essentials, _ := strings.Cut(form, `<div class="essentials"`)
+		essentials, button, _ := strings.Cut(essentials, "</div><button")
+		if !strings.HasPrefix(button, ` class="button button-wide" id="pay-card"`) {
+			t.Errorf("%s: the essential terms are followed by %.80s", language, button)
+		}
+		if len(seen.Order.Essentials.Items) < 2 {
+			t.Fatalf("the order is %+v", seen.Order)
+		}
+		for _, item := range seen.Order.Essentials.Items {
+			if !strings.Contains(essentials, item.Name) {
+				t.Errorf("%s: the page does not say that %q is bought:\n%s", language, item.Name, essentials)
+			}
+		}
+		for _, part := range []string{words.term, words.withdrawal, words.delivery, words.starts} {
+			if !strings.Contains(essentials, part) {
+				t.Errorf("%s: the essential terms lack %q:\n%s", language, part, essentials)
+			}
+		}
+		for _, part := range []string{words.seller, words.guarantee} {
+			if !strings.Contains(before, part) {
+				t.Errorf("%s: %q is not above the essential terms:\n%s", language, part, before)
+			}
+		}
+	}
+	_, _, without := pages.pay()
+	if _, page := pages.open(without, http.StatusOK); strings.Contains(page, "data-guarantee") || strings.Contains(page, ": You can withdraw") {
+		t.Errorf("the page of a single service is:\n%s", page)
 	}
 }
 

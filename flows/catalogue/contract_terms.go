@@ -32,8 +32,8 @@ const (
 	FromDelivery = "delivery" // the day on which the buyer gets the goods
 )
 
-// goods is the product type of what is handed over.
-const goods = "regular"
+// Goods is the product type of what is handed over.
+const Goods = "regular"
 
 // HasRight reports whether the buyer can withdraw.
 func (r WithdrawalRule) HasRight() bool { return r.Right == nil || *r.Right }
@@ -42,7 +42,7 @@ func (r WithdrawalRule) HasRight() bool { return r.Right == nil || *r.Right }
 // delivery of goods.
 func (t ContractTerms) WithdrawalRule(productType string) WithdrawalRule {
 	rule, ok := t.Withdrawal[productType]
-	if !ok && productType == goods {
+	if !ok && productType == Goods {
 		rule.From = FromDelivery
 	}
 	rule.From = cmp.Or(rule.From, FromContract)

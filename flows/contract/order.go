@@ -35,6 +35,7 @@ type Order struct {
 
 // Item is a line of the cart, as its buyer orders it.
 type Item struct {
+	Type         string          // of the product; empty: not known
 	Commitment   string          // ISO 8601 duration; empty: none
 	Parts        []schedule.Part // of what is due for it now, two or more; nil: there is one, or the parts are not known
 	Withdrawal   Withdrawal
@@ -68,6 +69,7 @@ func OrderOf(view flows.View, club catalogue.Details, now time.Time) Order {
 	for i, line := range costs.Lines {
 		kind, commitment := soldAs(view, i)
 		order.Items[i] = Item{
+			Type:         kind,
 			Commitment:   commitment,
 			Parts:        partsOf(line),
 			Withdrawal:   withdrawalOf(club.Contract.WithdrawalRule(kind), made),
@@ -86,6 +88,11 @@ func OrderOf(view flows.View, club catalogue.Details, now time.Time) Order {
 	}
 	order.Button = buttonOf(view, order.CartSchedule)
 	return order
+}
+
+// HasGoods reports whether something is handed over: its buyer must learn of the legal guarantee before the contract.
+func (o Order) HasGoods() bool {
+	return slices.ContainsFunc(o.Items, func(item Item) bool { return item.Type == catalogue.Goods })
 }
 
 // lineOf returns a line of the cart, as package schedule adds it up.

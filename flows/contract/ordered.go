@@ -147,6 +147,18 @@ func (o Ordered) mayContinue() bool { return len(o.Endless) > 0 || o.Basis == sc
 // hasDebits reports whether something is paid after today, or may be.
 func (o Ordered) hasDebits() bool { return len(o.Debits) > 0 || o.mayContinue() }
 
+// Lasting says how long the contract lasts: its minimum term, or how long it runs if it ends by itself. Empty without either.
+func (o Ordered) Lasting(in *text.Language) string {
+	if o.MinimumTerm == "" {
+		return ""
+	}
+	w, term := writer{Language: in}, textItemRuns
+	if o.mayContinue() {
+		term = textCommitment
+	}
+	return w.say(term, "period", w.period(o.MinimumTerm))
+}
+
 func (w Withdrawal) in(language string) WithdrawalPeriod {
 	period := WithdrawalPeriod{Right: w.Right, From: w.From, Exception: flows.SingleLine(w.Exception.In(language), maxWords)}
 	if w.Until != (schedule.Date{}) {
