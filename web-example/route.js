@@ -9,6 +9,7 @@
  *     /?club=11&offer=2                          see that offer, and choose when it starts or is debited
  *     /?club=11&offer=2&startDate=2026-12-01     enter personal details (and &debitDay=5, for direct debit)
  *     /?club=11&offer=3&debitDay=5               the same for an offer that needs no start; 0: the club chooses the day
+ *     /?club=11&offer=4&step=person              the same for an offer that needs neither
  *     /?resume=…                                 continue a registration of another device; see takeResume
  *     /?registration=…                           the current step of that registration
  *     /?registration=…&step=cart                 see the order before signing the mandate
@@ -149,17 +150,18 @@ export function stepOf(place, state) {
 
 /**
  * Whether the address names an offer without a start date, or with one in the past, or without the debit day of an offer
- * that needs no start date: the page asks for it first. Until the catalogue says what the offer needs, the visitor types
- * nothing in vain.
+ * that needs no start date: the page asks for it first. An offer that needs neither is shown first, too, with its seller, unless the
+ * visitor has chosen it. Until the catalogue says what the offer needs, the visitor types nothing in vain.
  * @param {Place} place
  * @param {Pick<import("./store.js").State, "catalogue">} state
  */
-function lacksDay({ offer, startDate, debitDay }, { catalogue }) {
+function lacksDay({ offer, startDate, debitDay, step }, { catalogue }) {
   const found = findOffer(catalogue, offer);
   const hasStart = !!startDate && startDate >= (found ? startDates(found.offer).min : today());
   if (!found) return !hasStart && !catalogue?.complete;
   const { needs } = found.offer;
-  return needs.includes("startDate") ? !hasStart : needs.includes("debit") && !debitDay;
+  if (needs.includes("startDate")) return !hasStart;
+  return needs.includes("debit") ? !debitDay : !startDate && step !== "person";
 }
 
 /**

@@ -87,7 +87,10 @@ export default {
     lead: (/** @type {string} */ moment) => `It works once, until ${moment}. Send it only to yourself: anyone who opens it can continue your sign-up.`,
   },
 
-  contact: { seller: (/** @type {string} */ trader) => `Sold by ${trader}` },
+  contact: {
+    seller: (/** @type {string} */ trader) => `Sold by ${trader}`,
+    sellerFor: (/** @type {string} */ trader, /** @type {string} */ club) => `Sold by ${trader}, for ${club}`,
+  },
 
   offer: {
     heading: "Choose what suits you",

@@ -97,7 +97,10 @@ export default {
     lead: (moment) => `Il fonctionne une seule fois, jusqu’au ${moment}. Ne l’envoyez qu’à vous-même : toute personne qui l’ouvre peut poursuivre votre inscription.`,
   },
 
-  contact: { seller: (trader) => `Vendu par ${trader}` },
+  contact: {
+    seller: (trader) => `Vendu par ${trader}`,
+    sellerFor: (trader, club) => `Vendu par ${trader}, pour ${club}`,
+  },
 
   offer: {
     heading: "Choisissez ce qui vous convient",

@@ -42,6 +42,35 @@ func TestLinkToAnOffer(t *testing.T) {
 	visitor.expectRecords(visitor.Registration(), expectedRecords{})
 }
 
+// TestLinkToAnOfferWithoutDays: an offer that needs no day is shown before anything is entered, with its description and with who sells it.
+// Once it is chosen, a reload shows it again only if the visitor goes back. The order names the seller, too.
+func TestLinkToAnOfferWithoutDays(t *testing.T) {
+	t.Parallel()
+	visitor := newSiteVisitor(t, phone)
+	for offer, about := range map[string]string{"3801": "with a coach", "4001": "750 ml"} {
+		visitor.goTo("/?club=11&offer=" + offer)
+		visitor.WaitVisible(`[data-linked] [data-offer="` + offer + `"]`)
+		visitor.WaitVisible(`[data-trader]`)
+		visitor.says(about, "Sold by Lumen Fitness")
+		visitor.Click(`[data-linked] [data-choose]`)
+		visitor.WaitVisible(`form[data-form="person"]`)
+		visitor.Reload()
+		visitor.WaitVisible(`form[data-form="person"]`)
+	}
+	visitor.giveDetails()
+	visitor.WaitVisible(`[data-pay]`)
+	visitor.WaitVisible(`[data-seller]`)
+	if said := visitor.TextOf(`[data-seller]`); said != "Sold by Lumen Fitness, for Lumen Bastille" {
+		t.Errorf("above the order it says %q", said)
+	}
+	if frontdesktest.Eval[bool](visitor.Browser, `!(document.querySelector("[data-seller]").compareDocumentPosition(`+
+		`document.querySelector("[data-agreements]")) & Node.DOCUMENT_POSITION_FOLLOWING)`) {
+		t.Error("the seller is not above the agreements")
+	}
+	visitor.Click(`[data-language="fr"]`)
+	visitor.Await("the seller in French", `document.querySelector("[data-seller]").textContent === "Vendu par Lumen Fitness, pour Lumen Bastille"`)
+}
+
 // TestStepsOfALinkedOffer: the progress counts the direct debit as soon as the offer has been read.
 func TestStepsOfALinkedOffer(t *testing.T) {
 	t.Parallel()

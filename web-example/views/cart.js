@@ -10,7 +10,7 @@ import { text, textFor } from "../text.js";
 import { abandonButton } from "./abandon.js";
 import { agreements } from "./agreements.js";
 import { changes } from "./changes.js";
-import { contact } from "./contact.js";
+import { contact, seller } from "./contact.js";
 import { askDays } from "./days.js";
 import { debitOf } from "./debit.js";
 import { elsewhere, leaveHere } from "./elsewhere.js";
@@ -214,6 +214,7 @@ function toPay(registration) {
   const note = offered.includes("free") ? text.cart.confirmNote : offered.includes("card") && text.cart.payNote;
   return [
     signedMandate(registration),
+    seller(registration.clubId),
     guarantee(registration),
     agreements(registration),
     note && h("p", { class: "fine pay-note" }, note),

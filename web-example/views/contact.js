@@ -26,6 +26,16 @@ export function contact(clubId) {
 /** @param {NonNullable<import("../contract").Club["address"]>} address */
 export const addressLine = ({ street, postalCode, city }) => [street, [postalCode, city].filter(Boolean).join("\u00a0")].filter(Boolean).join(", ");
 
+/**
+ * Who sells, for the page on which one orders; nothing if the club names nobody.
+ * @param {string} clubId
+ */
+export function seller(clubId) {
+  const { name, trader } = detailsOf(clubId) ?? {};
+  return trader && h("p", { class: "fine", "data-seller": true },
+    name && name !== trader.name ? text.contact.sellerFor(trader.name, name) : text.contact.seller(trader.name));
+}
+
 /** @param {ClubDetails} club */
 const ways = ({ address, phone: number, email, url }) =>
   h("ul", {},

@@ -300,7 +300,8 @@ function begin(item) {
   if (place.me) return void startKnown(item);
   const { offerId: offer, startDate, debit } = item;
   const clubChooses = !startDate && findOffer(get().catalogue, offer)?.offer.needs.includes("debit");
-  go({ club: place.club, offer, startDate, debitDay: debit?.day ? String(debit.day) : clubChooses ? "0" : undefined });
+  const debitDay = debit?.day ? String(debit.day) : clubChooses ? "0" : undefined;
+  go({ club: place.club, offer, startDate, debitDay, ...(!startDate && !debitDay && { step: "person" }) });
   scrollTo(0, 0);
 }
 
