@@ -184,7 +184,8 @@ func TestCardPageTerms(t *testing.T) {
 	frontdesktest.Must(t, os.WriteFile(clubs, []byte("defaults: {timeZone: Europe/Paris, trader: {name: Lumen Fitness}}\n"), 0o600))
 	pages := newCardPages(t, "FRONTDESK_CLUBS_FILE="+clubs)
 	start := frontdesktest.Day(3)
-	registration := pages.c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: "101", StartDate: &start}, api.NewItem{OfferId: "4001"})
+	pass, bottle := api.NewItem{OfferId: "101", StartDate: &start}, api.NewItem{OfferId: "4001"}
+	registration := pages.c.RegisterWith("11", frontdesktest.Person(), pass, bottle)
 	path := pages.pathOf(pages.c.Pay(registration.Id))
 	for language, words := range map[string]struct{ term, withdrawal, delivery, starts, seller, guarantee string }{
 		"en": {"Runs for 12 months", "You can withdraw from the contract until", "within 14 days of delivery", "Starts on",
@@ -221,7 +222,8 @@ func TestCardPageTerms(t *testing.T) {
 		}
 	}
 	_, _, without := pages.pay()
-	if _, page := pages.open(without, http.StatusOK); strings.Contains(page, "data-guarantee") || strings.Contains(page, ": You can withdraw") {
+	_, page := pages.open(without, http.StatusOK)
+	if strings.Contains(page, "data-guarantee") || strings.Contains(page, ": You can withdraw") {
 		t.Errorf("the page of a single service is:\n%s", page)
 	}
 }

@@ -68,7 +68,8 @@ func TestLinkToAnOfferWithoutDays(t *testing.T) {
 		t.Error("the seller is not above the agreements")
 	}
 	visitor.Click(`[data-language="fr"]`)
-	visitor.Await("the seller in French", `document.querySelector("[data-seller]").textContent === "Vendu par Lumen Fitness, pour Lumen Bastille"`)
+	visitor.Await("the seller in French",
+		`document.querySelector("[data-seller]").textContent === "Vendu par Lumen Fitness, pour Lumen Bastille"`)
 }
 
 // TestStepsOfALinkedOffer: the progress counts the direct debit as soon as the offer has been read.
