@@ -57,7 +57,7 @@ func TestFieldProblems(t *testing.T) {
 		[2]string{"Accept-Language", "fr"}).Problem(api.InvalidRequest)
 	e := value(late.Errors)
 	if len(e) != 1 || e[0].Code != "date_too_late" || value(e[0].Params)["latest"] == "" ||
-		!strings.HasPrefix(e[0].Text, "ne doit pas être postérieure au ") || value(late.Detail) != "date: "+e[0].Text {
+		!strings.HasPrefix(e[0].Text, "La date ne doit pas être postérieure au ") || value(late.Detail) != "date: "+e[0].Text {
 		t.Errorf("a date that is too late: %+v", late)
 	}
 }

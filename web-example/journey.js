@@ -158,10 +158,13 @@ async function load(read) {
   }
 }
 
-/** Reads the clubs, once. */
-export async function loadClubs() {
+/**
+ * Reads the clubs, once.
+ * @param {(read: () => Promise<void>) => Promise<unknown>} how `quietly`: the page does without them if it fails
+ */
+export async function loadClubs(how = load) {
   if (get().clubs) return;
-  await load(async () => set({ clubs: (await api.listClubs()).items }));
+  await how(async () => set({ clubs: (await api.listClubs()).items }));
 }
 
 /**
@@ -177,12 +180,13 @@ export async function loadDetails(clubId) {
 /**
  * Reads what the club's buyers agree to, in the visitor's language. No order is possible without it.
  * @param {string | undefined} clubId
+ * @param {(read: () => Promise<void>) => Promise<unknown>} how `quietly`: the page only links them, and does without them if it fails
  */
-export async function loadDocuments(clubId) {
+export async function loadDocuments(clubId, how = load) {
   const { documents } = get();
   if (!clubId || (documents?.clubId === clubId && documents.language === language)) return;
   const spoken = language;
-  await load(async () => set({ documents: { clubId, language: spoken, items: (await api.listDocuments(clubId, spoken)).items } }));
+  await how(async () => set({ documents: { clubId, language: spoken, items: (await api.listDocuments(clubId, spoken)).items } }));
 }
 
 /** Reads what the club's buyers agree to again, because it has changed. The ticks were for what the visitor saw before. */
@@ -229,7 +233,7 @@ export function agreedTo(registration) {
 /** Reads the club, its catalogue and the schedules again: after another language was chosen, or on the club's next day. */
 export async function readAgain() {
   const { catalogue, documents } = get();
-  if (documents) loadDocuments(documents.clubId);
+  if (documents) loadDocuments(documents.clubId, get().registration ? load : quietly);
   if (!catalogue) return;
   const details = await quietly(() => api.getClub(catalogue.clubId));
   set({ schedules: {}, ...(details && { details }) });
@@ -367,7 +371,7 @@ export const readDebitDays = (clubId, startDate) => quietly(async () => (await a
  * @param {() => Promise<Response>} read
  * @param {(problem: api.Problem) => void} [refused]
  */
-async function quietly(read, refused = () => {}) {
+export async function quietly(read, refused = () => {}) {
   try {
     return await read();
   } catch (error) {

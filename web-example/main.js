@@ -22,7 +22,7 @@ import * as me from "./views/me.js";
 import * as prospect from "./views/prospect.js";
 import { mayStart } from "./views/resume.js";
 import * as done from "./views/done.js";
-import { frame, keepTyped } from "./views/frame.js";
+import { footer, frame, keepTyped } from "./views/frame.js";
 import * as offer from "./views/offer.js";
 import * as payment from "./views/payment.js";
 import * as person from "./views/person.js";
@@ -76,6 +76,7 @@ function update() {
   showBusy(state);
   const crowded = state.busy || state.place.registration ? text.crowded : text.crowdedPage;
   statement.pointLinks(state);
+  footer();
   find("[data-status]").textContent = state.waiting ? (state.crowded ? crowded : text.waiting) : "";
   follow(state.registration, { poll: journey.refresh, changed: journey.receive });
 }
@@ -222,7 +223,7 @@ async function arrive() {
   if (get().resume) await ended; // it may be of the same registration
   if (get().resume && (await journey.resume()) === undefined) return; // the address names the registration now
   const { place, registration } = get();
-  if (place.statement) return void journey.loadDetails(place.club);
+  if (place.statement) return void Promise.all([journey.loadDetails(place.club), journey.loadDocuments(place.club, journey.quietly), !place.club && journey.loadClubs(journey.quietly)]);
   if (place.registration) {
     await ended;
     if (registration?.id !== place.registration) await journey.open(place.registration);
@@ -240,7 +241,7 @@ async function arrive() {
     if ((await journey.accept(place)) === undefined) return; // the address names the registration now
   }
   const offers = place.club && (place.offer ? journey.loadOffer(place) : journey.loadCatalogue(place.club));
-  await Promise.all([journey.loadClubs(), offers, journey.loadDetails(place.club), journey.findInProgress()]);
+  await Promise.all([journey.loadClubs(), offers, journey.loadDetails(place.club), journey.loadDocuments(place.club, journey.quietly), journey.findInProgress()]);
   await Promise.all(journey.offerSchedules(get()).map(journey.loadSchedule));
   const { clubs } = get();
   if (clubs?.length === 1 && !get().place.club) go({ club: clubs[0].id }, { replace: true });
@@ -249,7 +250,7 @@ async function arrive() {
 /** @param {import("./route.js").Place} place */
 async function arriveAsMember({ club, step }) {
   const me = member.loadMe(!step && !club).then(() => Promise.all([journey.loadDetails(club ?? get().me?.clubId), club && journey.findInProgress()])); // not what ends with it
-  await Promise.all([journey.loadClubs(), me, step === "consents" && member.loadConsents(), step === "transfer" && member.loadTransfer(), club && journey.loadCatalogue(club)]);
+  await Promise.all([journey.loadClubs(), me, step === "consents" && member.loadConsents(), step === "transfer" && member.loadTransfer(), club && journey.loadCatalogue(club), journey.loadDocuments(club, journey.quietly)]);
 }
 
 function arriveAgain() {

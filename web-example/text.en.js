@@ -224,7 +224,7 @@ export default {
     live: "Where you live",
     continue: "Continue",
     save: "Save and continue",
-    privacy: "Your details go to the club only.",
+    privacy: "Your details go to the club only, as soon as you continue.",
     age: (/** @type {string} */ ages) => `This offer is not for your age (${ages.charAt(0).toLowerCase()}${ages.slice(1)}). Check your date of birth, or choose another offer.`,
     gone: "This offer is not available any more. Please choose another one.",
     guardian: {
@@ -811,6 +811,7 @@ export default {
     fields: {
       name: { label: "Your name", error: "Enter your name." },
       email: { label: "Email address for the acknowledgement" },
+      clubId: { label: "Your club" },
       contract: { label: "Your contract", hint: "Your member number, or what you ordered and when. Leave it empty if you do not know." },
       reason: { label: "Your reason", error: "Enter your reason." },
       endDate: { label: "The contract is to end on", hint: "Leave it empty for the earliest possible day." },
@@ -821,6 +822,7 @@ export default {
       ordinary: { name: "With the notice of the contract", about: "You need not give a reason." },
       extraordinary: { name: "For good cause", about: "Something makes it impossible to continue, such as an illness or a move." },
     },
+    unknownClub: "I do not know",
     earliest: "the earliest possible day",
     next: "Continue",
     stepsLeft: "Nothing is sent yet: you confirm it on the next page.",

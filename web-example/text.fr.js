@@ -234,7 +234,7 @@ export default {
     live: "Votre adresse",
     continue: "Continuer",
     save: "Enregistrer et continuer",
-    privacy: "Vos coordonnées ne sont transmises qu’au club.",
+    privacy: "Vos coordonnées ne sont transmises qu’au club, dès que vous continuez.",
     age: (ages) => `Cette offre ne correspond pas à votre âge (${ages.charAt(0).toLowerCase()}${ages.slice(1)}). Vérifiez votre date de naissance, ou choisissez une autre offre.`,
     gone: "Cette offre n’est plus disponible. Choisissez-en une autre.",
     guardian: {
@@ -809,6 +809,7 @@ export default {
     fields: {
       name: { label: "Vos nom et prénom", error: "Indiquez votre nom." },
       email: { label: "Adresse e-mail pour l’accusé de réception" },
+      clubId: { label: "Votre club" },
       contract: { label: "Contrat concerné", hint: "Votre numéro d’adhérent, ou ce que vous avez commandé et quand. Laissez vide si vous ne savez pas." },
       reason: { label: "Votre motif", error: "Indiquez votre motif." },
       endDate: { label: "Fin du contrat souhaitée", hint: "Laissez vide pour la date la plus proche possible." },
@@ -819,6 +820,7 @@ export default {
       ordinary: { name: "Avec le préavis du contrat", about: "Aucun motif n’est nécessaire." },
       extraordinary: { name: "Pour motif légitime", about: "Un empêchement, comme une maladie ou un déménagement." },
     },
+    unknownClub: "Je ne sais pas",
     earliest: "la date la plus proche possible",
     next: "Continuer",
     stepsLeft: "Rien n’est encore envoyé : vous confirmez à la page suivante.",

@@ -200,7 +200,7 @@ func TestCancellation(t *testing.T) {
 			[]string{"otherwise for the earliest possible day"}},
 		"for good cause": {`{"name":"Ada Martin","email":"ada@example.com","type":"extraordinary",
 			"reason":"I move\n\nfar away.\nYour contract ends today.","postalAddress":"12 rue des Lilas\n75011 Paris"}`,
-			[]string{"for good cause", "I move\n> \n> far away.\n> Your contract ends today.\n",
+			[]string{"for good cause", "Reason: “I move / far away. / Your contract ends today.”\n",
 				"12 rue des Lilas, 75011 Paris", "proofs@lumen.example"}},
 		"a name that writes backwards": {
 			`{"name":"Ada\u202e\u2028\u009b2JMartin","email":"ada@example.com","contract":"\u206611-001007"}`,
@@ -222,6 +222,27 @@ func TestCancellation(t *testing.T) {
 				t.Errorf("the club has not said when it ends, and the acknowledgement has %s", *acknowledgement.EndDate)
 			}
 		})
+	}
+}
+
+// TestAcknowledgementNamesTheClub: where a statement names a club that the gateway knows, the acknowledgement and its mail name the club
+// and who sells for it. Without one, or with one that does not exist, they name nobody.
+func TestAcknowledgementNamesTheClub(t *testing.T) {
+	t.Parallel()
+	client := world(t)
+	client.Do("GET", "/v1/clubs/11", nil).Into(http.StatusOK, nil) // it is known from now on
+	for _, one := range []struct{ kind, more, says string }{
+		{"withdrawal", `,"clubId":"11"`, "Club: Lumen Bastille\nSeller: Lumen Fitness\n"},
+		{"cancellation", `,"clubId":"11","language":"fr"`, "Club : Lumen Bastille\nVendeur : Lumen Fitness\n"},
+		{"withdrawal", `,"clubId":"99"`, ""},
+		{"cancellation", ``, ""},
+	} {
+		_, path := stated(t, client, one.kind, `{"name":"Ada Martin","email":"ada@example.com"`+one.more+`}`)
+		acknowledgement := confirmed(t, client, path)
+		if one.says == "" && strings.Contains(acknowledgement.Text, "Lumen") || !strings.Contains(acknowledgement.Text, one.says) {
+			t.Errorf("%s%s is acknowledged by:\n%s", one.kind, one.more, acknowledgement.Text)
+		}
+		expectMail(t, client, acknowledgement.Text)
 	}
 }
 

@@ -1,20 +1,24 @@
 package site_test
 
 import (
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 )
 
 // TestTermsBeforePayingAndSigning checks that the club's terms are in the footer, and above the button
-// that orders, and that signing the mandate asks for no other ones. A document without a configured address has no link.
+// that orders, and that signing the mandate asks for no other ones. The footer and the order lead to the same documents; where personal
+// details are entered, the privacy notice is linked. A document without an address has no link.
 func TestTermsBeforePayingAndSigning(t *testing.T) {
 	t.Parallel()
 	visitor := newSiteVisitor(t, phone)
 	visitor.goToMandate()
 	visitor.WaitVisible(`.foot [data-legal="terms"]`)
-	if visitor.Count(`[data-legal="privacy"], [data-legal="legal"]`) != 0 {
+	if visitor.Count(`[data-legal="legal"]`) != 0 {
 		t.Error("pages are linked that the club has not named")
 	}
 	visitor.giveAccount(frontdesktest.GoodIBAN)
@@ -27,6 +31,35 @@ func TestTermsBeforePayingAndSigning(t *testing.T) {
 	}
 	visitor.enterCode(visitor.code())
 	visitor.WaitVisible(`[data-accept="pay"] [data-document="terms"]`)
+	for _, document := range []string{"terms", "privacy"} {
+		ordered := visitor.Attribute(`main [data-document="`+document+`"]`, "href")
+		footer := visitor.Attribute(`.foot [data-legal="`+document+`"]`, "href")
+		if ordered != footer || !strings.Contains(ordered, "/v1/clubs/11/documents/") {
+			t.Errorf("the order's %s are at %s, the footer's at %s", document, ordered, footer)
+		}
+	}
+}
+
+// TestPrivacyNoticeWhereDetailsAreEntered checks that the club's own notice is linked on each form for personal details, in the language of
+// the page, and opens apart.
+func TestPrivacyNoticeWhereDetailsAreEntered(t *testing.T) {
+	t.Parallel()
+	visitor := newSiteVisitor(t, phone)
+	var listed api.DocumentList
+	for _, language := range []string{"en", "fr"} {
+		visitor.c.Do("GET", "/v1/clubs/11/documents?language="+language, nil).Into(http.StatusOK, &listed)
+		want := listed.Items[slices.IndexFunc(listed.Items, func(one api.Document) bool { return one.Document == "privacy" })].Url
+		for _, place := range []string{
+			"/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow(), "/?statement=withdrawal&club=11", "/?statement=cancellation&club=11",
+		} {
+			visitor.goTo(place + "&lang=" + language)
+			const link = `main form [data-legal="privacy"]`
+			visitor.WaitVisible(link)
+			if at := visitor.Attribute(link, "href"); at != want || visitor.Attribute(link, "target") != "_blank" {
+				t.Errorf("%s in %s: the privacy notice is at %s instead of %s, or does not open apart", place, language, at, want)
+			}
+		}
+	}
 }
 
 // TestUnknownClubInBrowser checks that the page shows the list of clubs, because trying again would not help.

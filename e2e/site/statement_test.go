@@ -103,6 +103,39 @@ func TestWithdrawOnThePhone(t *testing.T) {
 	}
 }
 
+// TestStatementNamesTheClub: a visitor whose address names no club can choose one, or say that they do not know it. The acknowledgement then
+// names the club and who sells.
+func TestStatementNamesTheClub(t *testing.T) {
+	t.Parallel()
+	visitor := newSiteVisitor(t, phone)
+	for club, says := range map[string]string{"11": "Club: Lumen Bastille", "": "Ada Martin"} {
+		visitor.goTo("/?statement=withdrawal")
+		visitor.WaitVisible(`[data-field="clubId"] option[value="11"]`)
+		if unknown := visitor.TextOf(`[data-field="clubId"] option:checked`); unknown != "I do not know" {
+			t.Errorf("without a choice, the club is %q", unknown)
+		}
+		visitor.Fill(`[data-field="name"]`, "Ada Martin")
+		visitor.Fill(`[data-field="email"]`, "ada@example.com")
+		visitor.Fill(`[data-field="clubId"]`, club)
+		visitor.Click(`[data-continue]`)
+		visitor.WaitVisible(`[data-repeated="withdrawal"]`)
+		if named := strings.Contains(visitor.TextOf(`main`), "Lumen Bastille"); named != (club != "") {
+			t.Errorf("with the choice %q, the club is named: %t", club, named)
+		}
+		visitor.Click(`[data-confirm-statement]`)
+		visitor.WaitVisible(`[data-received="withdrawal"]`)
+		expectParts(t, visitor.TextOf(`[data-acknowledgement]`), says)
+		if sells := strings.Contains(visitor.TextOf(`[data-acknowledgement]`), "Seller: Lumen Fitness"); sells != (club != "") {
+			t.Errorf("with the choice %q, the seller is named: %t", club, sells)
+		}
+	}
+	visitor.goTo("/?statement=withdrawal&club=11")
+	visitor.WaitVisible(`form[data-form="statement"] [data-continue]`)
+	if visitor.Count(`[data-field="clubId"]`) != 0 {
+		t.Error("it asks for the club that the address names")
+	}
+}
+
 // TestCancelInFrench cancels for good cause, in French.
 func TestCancelInFrench(t *testing.T) {
 	t.Parallel()

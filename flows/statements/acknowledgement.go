@@ -1,10 +1,13 @@
 package statements
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 	"frontdesk/flows/text"
 )
 
@@ -27,6 +30,8 @@ const (
 	textCancelsOn           text.ContractCode = "statement_cancels_on" // date
 	textCancelsAtOnce       text.ContractCode = "statement_cancels_cause"
 	textCancelsAtOnceOn     text.ContractCode = "statement_cancels_cause_on" // date
+	textClub                text.ContractCode = "statement_club"             // club
+	textSeller              text.ContractCode = "statement_seller"           // seller
 	textName                text.ContractCode = "statement_name"             // name
 	textEmail               text.ContractCode = "statement_email"            // email
 	textContract            text.ContractCode = "statement_contract"         // contract
@@ -46,11 +51,12 @@ const (
 
 // acknowledge writes the acknowledgement of a received statement: what was declared, when it arrived, and what follows. It says
 // that the statement was received, never that it is accepted: a person at the club decides.
-func (s *Service) acknowledge(statement *flows.Statement) string {
+func (s *Service) acknowledge(ctx context.Context, statement *flows.Statement) string {
 	in, club := text.Match(statement.Declared.Language), s.cfg.Catalogue.Details(statement.Declared.ClubID)
 	write := writeIn(in)
 	at := club.LocalTime(statement.ReceivedAt)
 	declared := statement.Declared
+	name, seller := s.addressee(ctx, statement)
 	parts := []string{
 		write(subjectOf(statement.Kind)),
 		write(textReceivedAt, "date", at.Format(time.DateOnly), "time", at.Format(time.TimeOnly), "zone", "UTC"+at.Format("-07:00")),
@@ -61,6 +67,8 @@ func (s *Service) acknowledge(statement *flows.Statement) string {
 		code        text.ContractCode
 		name, value string
 	}{
+		{textClub, "club", name},
+		{textSeller, "seller", seller},
 		{textContract, "contract", declared.Contract},
 		{textMembership, "membership", declared.Membership},
 		{textAddress, "address", strings.ReplaceAll(declared.PostalAddress, "\n", ", ")},
@@ -86,8 +94,28 @@ func (s *Service) acknowledge(statement *flows.Statement) string {
 	return strings.Join(append(parts, write(textKeep)), "\n\n")
 }
 
-// quoted marks all lines of a person's text but the first one, so that none of it can be mistaken for the club's.
-func quoted(words string) string { return strings.ReplaceAll(words, "\n", "\n> ") }
+// addressee names the club of a statement, and who sells for it. Both are empty unless the club is one that the gateway has read before:
+// no statement may wait for the club system.
+func (s *Service) addressee(ctx context.Context, statement *flows.Statement) (club, seller string) {
+	id := statement.Declared.ClubID
+	if id == "" {
+		return "", ""
+	}
+	at, err := s.cfg.Catalogue.Locate(catalogue.CachedOnly(catalogue.AsCached(ctx), flows.ErrNotFound), statement.ClientToken, id)
+	if err != nil {
+		return "", ""
+	}
+	if trader := s.cfg.Catalogue.Details(id).Trader; trader != nil {
+		seller = trader.Name
+	}
+	return flows.SingleLine(at.Name, maxKnown), seller
+}
+
+// quoted puts a person's text on one line, so that none of it can be mistaken for the club's.
+func quoted(words string) string {
+	lines := strings.FieldsFunc(words, func(r rune) bool { return r == '\n' })
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" }), " / ")
+}
 
 // writeIn returns what writes the texts of a language, with the names and values of their parameters in turn.
 func writeIn(in *text.Language) func(code text.ContractCode, params ...string) string {

@@ -137,7 +137,7 @@ func (s *Service) carryOut(ctx context.Context, statement *flows.Statement) *flo
 	}
 	for range maxConfirmAttempts {
 		next := *statement
-		s.settle(&next, last, outcome)
+		s.settle(ctx, &next, last, outcome)
 		now := s.cfg.Now()
 		err := s.save(ctx, &next, now, now)
 		if err == nil {
@@ -161,7 +161,7 @@ func (s *Service) carryOut(ctx context.Context, statement *flows.Statement) *flo
 
 // settle adds the outcome of a cancellation to its statement. Only a success acts on it; everything else waits for an operator. last is
 // the last day that the club system has then: it counts, also where another one was sent.
-func (s *Service) settle(statement *flows.Statement, last string, outcome error) {
+func (s *Service) settle(ctx context.Context, statement *flows.Statement, last string, outcome error) {
 	settled := *statement.Online
 	wasSending := settled.State == flows.OnlineSending
 	switch club.OutcomeOf(outcome) {
@@ -189,7 +189,7 @@ func (s *Service) settle(statement *flows.Statement, last string, outcome error)
 	s.end(statement, online, "")
 	if wasSending { // so that the acknowledgement is not on its way
 		statement.AcknowledgedEnd, statement.EndDate = settled.Date, ""
-		statement.Text = s.acknowledge(statement)
+		statement.Text = s.acknowledge(ctx, statement)
 	}
 }
 

@@ -176,7 +176,7 @@ func (s *Service) Confirm(ctx context.Context, clientToken string, kind flows.St
 			return statement, flows.StorageFailed(err)
 		}
 		now := s.cfg.Now()
-		s.receive(statement, now)
+		s.receive(ctx, statement, now)
 		followUp := now
 		isClaimed, err := s.claim(ctx, statement, now)
 		if isClaimed { // the claim is stored before the call, in the same write as the receipt
@@ -201,14 +201,14 @@ func (s *Service) Confirm(ctx context.Context, clientToken string, kind flows.St
 }
 
 // receive makes a statement received.
-func (s *Service) receive(statement *flows.Statement, now time.Time) {
+func (s *Service) receive(ctx context.Context, statement *flows.Statement, now time.Time) {
 	statement.State, statement.ReceivedAt = flows.Received, flows.Instant(now)
 	within := flows.RefundWithin
 	if statement.Kind == flows.Cancellation {
 		within = flows.AnswerWithin
 	}
 	statement.Deadline = statement.ReceivedAt.Add(within)
-	statement.Text = s.acknowledge(statement)
+	statement.Text = s.acknowledge(ctx, statement)
 }
 
 // save stores a received statement for as long as it is kept.

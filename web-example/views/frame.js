@@ -15,9 +15,17 @@ export function frame(sayAgain) {
   }
   document.documentElement.lang = language;
   label("[data-progress]", text.progress.label);
-  label("[data-legal-links]", text.legal.label).replaceChildren(...legalLinks("terms", "privacy", "legal", "accessibility"));
+  footer();
   label("[data-statement-links]", text.statements.label).replaceChildren(...statementLinks());
   label("[data-languages]", text.languages).replaceChildren(...others(sayAgain));
+}
+
+/** The footer's links: to the documents of the club that the page is about, which are those that its orders name. */
+export function footer() {
+  const place = label("[data-legal-links]", text.legal.label);
+  const links = legalLinks("terms", "privacy", "legal", "accessibility");
+  const isSame = links.length === place.children.length && links.every((link, at) => link.isEqualNode(place.children[at]));
+  if (!isSame) place.replaceChildren(...links);
 }
 
 /**

@@ -13,6 +13,7 @@ import { get } from "../store.js";
 import { text } from "../text.js";
 import { backTo, backToCart } from "./back.js";
 import { field as input, labelled, mark } from "./field.js";
+import { privacyNotice } from "./legal.js";
 import { fieldOf, fieldText } from "./problem.js";
 
 /**
@@ -59,7 +60,7 @@ export function isRightOfGuardian(control, guardian) {
 }
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ place, registration }) => [place, registration?.guardian, registration?.contact?.mobileEnding, can(registration, "person")];
+export const reads = ({ place, registration, documents }) => [place, registration?.guardian, registration?.contact?.mobileEnding, can(registration, "person"), documents];
 
 export function show() {
   const { place, registration } = get();
@@ -73,7 +74,7 @@ export function show() {
       h("div", { class: "actions" },
         h("button", { class: "button button-wide", id: "continue", "data-continue": true }, working(text.person.continue, text.cart.paying)),
         registration && can(registration, "person") && h("a", { href: linkTo({ registration: registration.id, step: "person", field: "birthDate" }), "data-correct": true }, text.guardian.birthDate),
-        h("p", { class: "fine" }, icon("lock"), text.person.privacy))));
+        h("p", { class: "fine" }, icon("lock"), h("span", {}, text.person.privacy, " ", privacyNotice())))));
 }
 
 /** @type {Parameters<typeof guardianFields>[0]} */

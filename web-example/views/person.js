@@ -14,6 +14,7 @@ import { backTo } from "./back.js";
 import { errorOf, labelled, markOne } from "./field.js";
 import { chooseAgain } from "./offer.js";
 import { guardianFields, guardianIn, isRightOfGuardian } from "./guardian.js";
+import { privacyNotice } from "./legal.js";
 import { fieldOf, fieldText } from "./problem.js";
 import { mayStart, resume } from "./resume.js";
 
@@ -34,7 +35,7 @@ const isCorrection = () => {
 };
 
 /** @param {import("../store.js").State} state */
-export const reads = (state) => [state.place, isGone(state), state.inProgress, state.identity, wrongAge(state), isCorrection()];
+export const reads = (state) => [state.place, isGone(state), state.inProgress, state.identity, wrongAge(state), isCorrection(), state.documents];
 
 /** @param {import("../store.js").State} state */
 const wrongAge = ({ place, registration }) => !!place.registration && isTooYoungOrOld(registration);
@@ -57,7 +58,7 @@ export function show() {
     h("div", { class: "actions" },
       h("button", { class: "button button-wide", id: "continue", "data-continue": true },
         working(place.registration ? text.person.save : text.person.continue, text.cart.paying)),
-      h("p", { class: "fine" }, icon("lock"), text.person.privacy)));
+      h("p", { class: "fine" }, icon("lock"), h("span", {}, text.person.privacy, " ", privacyNotice()))));
   fill(form);
   showGuardian(form);
   markAge(form);

@@ -3,11 +3,13 @@
 import { button, h, heading, icon, working } from "../dom.js";
 import { statementDraft } from "../draft.js";
 import { date } from "../format.js";
+import { loadDocuments, quietly } from "../journey.js";
 import { linkTo } from "../route.js";
 import { confirmStatement, correctStatement, KINDS, state } from "../statement.js";
-import { get } from "../store.js";
+import { clubName, get } from "../store.js";
 import { language, text } from "../text.js";
 import { field, labelled, mark, markOne } from "./field.js";
+import { privacyNotice } from "./legal.js";
 import { fieldOf, fieldText } from "./problem.js";
 
 /** @typedef {import("../statement.js").Kind} Kind */
@@ -29,7 +31,7 @@ export function pointLinks({ place, registration }) {
 }
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ place, statement, identity, details }) => [place.statement, statement, !!identity, statement && details];
+export const reads = ({ place, statement, identity, details, clubs, documents }) => [place.statement, statement, !!identity, statement && details, clubs, documents];
 
 export function show() {
   const { place, statement } = get();
@@ -41,25 +43,34 @@ export function show() {
 
 /** @param {Kind} kind */
 function form(kind) {
-  const { identity } = get();
+  const { identity, place } = get();
   const draft = statementDraft.kept();
   const filled = h("form", { class: "person", novalidate: true, "data-form": "statement", onsubmit: (/** @type {SubmitEvent} */ event) => submit(event, kind), oninput: () => keep() },
     identity && h("p", { class: "notice", "data-known": true }, icon("info"), WORDS.known),
     field("name", WORDS.fields.name, { autocomplete: "name", maxlength: 200, required: !identity }),
     field("email", WORDS.fields.email, { type: "email", autocomplete: "email", maxlength: 254, required: !identity }),
+    whichClub(),
     field("contract", WORDS.fields.contract, { maxlength: 500 }),
     kind === "cancellation" && cancellationFields(),
     h("div", { class: "actions" },
       h("button", { class: "button button-wide", id: "state", "data-continue": true }, working(WORDS.next, text.busy)),
-      h("p", { class: "fine" }, icon("info"), WORDS.stepsLeft)));
+      h("p", { class: "fine" }, icon("info"), h("span", {}, WORDS.stepsLeft, " ", privacyNotice(place.club ?? draft?.body.clubId)))));
   for (const [name, value] of Object.entries(draft?.kind === kind ? draft.body : {})) {
     const control = filled.elements.namedItem(name);
-    if (control instanceof RadioNodeList || control instanceof HTMLInputElement || control instanceof HTMLTextAreaElement) control.value = String(value);
+    if (control instanceof RadioNodeList || control instanceof HTMLInputElement || control instanceof HTMLSelectElement || control instanceof HTMLTextAreaElement) control.value = String(value);
   }
   showReason(filled);
   const keep = () => statementDraft.keep({ kind, body: bodyOf(filled) });
   return h("div", { class: "member" },
     h("div", { class: "step-head" }, heading(WORDS[kind].heading), h("p", { class: "lead" }, identity ? WORDS[kind].leadKnown : WORDS[kind].lead)), filled);
+}
+
+/** Asks for the club where neither the address nor a login says it, so that the acknowledgement can name who gets it. */
+function whichClub() {
+  const { place, identity, clubs = [] } = get();
+  if (place.club || identity || clubs.length < 2) return null;
+  return labelled("clubId", WORDS.fields.clubId, (common) => h("select", { ...common, onchange: (/** @type {any} */ { currentTarget }) => loadDocuments(currentTarget.value, quietly) },
+    h("option", { value: "" }, WORDS.unknownClub), clubs.map(({ id, name }) => h("option", { value: id }, name))));
 }
 
 const cancellationFields = () => [
@@ -147,7 +158,7 @@ function repeated(kind, { statement: declared, endDate: online, membership }) {
   const end = kind === "cancellation" && (online ? date(online) : !wanted ? WORDS.earliest : type === "ordinary" ? WORDS.orEarliest(date(wanted)) : date(wanted));
   const facts = /** @type {[string, string | false | undefined][]} */ ([
     [WORDS.fields.name.label, name], [WORDS.fields.email.label, email], [WORDS.fields.contract.label, contract], [WORDS.membership, membership],
-    [WORDS.club, details?.id === declared.clubId && details?.name],
+    [WORDS.club, details && details.id === declared.clubId ? details.name : clubName(declared.clubId)],
     [WORDS.type.label, type && WORDS.type[type].name], [WORDS.fields.reason.label, reason],
     [WORDS.fields.endDate.label, end], [WORDS.fields.postalAddress.label, postalAddress],
   ]);
