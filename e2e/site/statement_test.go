@@ -103,6 +103,37 @@ func TestWithdrawOnThePhone(t *testing.T) {
 	}
 }
 
+// TestWithdrawFromTheLastPage: directly below the heading of the last page are the confirmation, where it was mailed and until when one can
+// withdraw, in sight on a phone. The link to withdraw takes along what the page knows, and keeps it out of the address.
+func TestWithdrawFromTheLastPage(t *testing.T) {
+	t.Parallel()
+	visitor := newSiteVisitor(t, phone)
+	visitor.fillCart()
+	visitor.pay()
+	visitor.enterCard(frontdesktest.ApprovedCard)
+	visitor.WaitVisible(`main[data-state="completed"] [data-member]`)
+	visitor.Screenshot("last-page")
+	if !frontdesktest.Eval[bool](visitor.Browser, `document.querySelector("[data-confirmation]").getBoundingClientRect().bottom <= innerHeight`) {
+		t.Error("the confirmation is not in sight")
+	}
+	expectParts(t, visitor.TextOf(`[data-contract]`), "Your confirmation, to print or save", "•••@example.com",
+		"You can withdraw from the contract until", "Withdraw from contract here")
+	number, registration := visitor.Attribute(`[data-member]`, "data-member"), visitor.Registration()
+	visitor.Click(`[data-withdraw]`)
+	visitor.WaitVisible(`form[data-form="statement"]`)
+	person := frontdesktest.Person()
+	for field, want := range map[string]string{
+		"contract": number + ", " + registration, "name": person.GivenName + " " + person.FamilyName, "email": person.Email,
+	} {
+		if got := visitor.Value(`[data-field="` + field + `"]`); got != want {
+			t.Errorf("%s of the form is %q instead of %q", field, got, want)
+		}
+	}
+	if address := visitor.URL(); !strings.HasSuffix(address, "/?club=11&statement=withdrawal") {
+		t.Errorf("the form is at %s", address)
+	}
+}
+
 // TestStatementNamesTheClub: a visitor whose address names no club can choose one, or say that they do not know it. The acknowledgement then
 // names the club and who sells.
 func TestStatementNamesTheClub(t *testing.T) {

@@ -1,6 +1,7 @@
 // @ts-check
 /** The last step: the buyer is a member, the staff look into it, or the registration is closed or not found. */
 import { button, h, heading, icon, price, ticks } from "../dom.js";
+import { statementDraft } from "../draft.js";
 import { date, money } from "../format.js";
 import { cartSchedules, signOff } from "../journey.js";
 import { canLogIn } from "../identity.js";
@@ -11,6 +12,7 @@ import { offered } from "./consents.js";
 import { contact } from "./contact.js";
 import { leaveHere } from "./elsewhere.js";
 import { said } from "./message.js";
+import { withdrawals } from "./order.js";
 import { coming } from "./plan.js";
 
 /** @typedef {import("../contract").Registration} Registration */
@@ -42,7 +44,7 @@ function welcome(registration) {
       h("span", { class: "seal is-good" }, icon("tick")),
       heading(text.done.completed.heading),
       h("p", { class: "lead", "data-settled": payment?.method }, welcomeWords(registration)),
-      registration.confirmation && h("p", { "data-mailed": registration.confirmation.mailedTo?.length ?? "none" }, mailed(registration.confirmation))),
+      contract(registration)),
     memberCard(registration),
     coming(cartSchedules(get())),
     h("div", { class: "panel" },
@@ -53,12 +55,35 @@ function welcome(registration) {
       contact(registration.clubId)),
     offered(),
     h("div", { class: "actions actions-row" },
-      h("a", { class: "button", href: confirmationOf(registration.id), target: "_blank", "data-confirmation": true }, text.done.completed.confirmation),
       button({ class: "button button-quiet", "data-print": true, onclick: () => print() }, text.done.completed.print),
       h("a", { class: "button button-quiet", href: linkTo({}), "data-restart": true }, text.done.completed.another),
-      h("a", { class: "button button-quiet", href: linkTo({ statement: "withdrawal", club: registration.clubId }), "data-withdraw": true }, text.statements.withdrawal.start),
       canLogIn() && h("a", { href: linkTo({ me: true }) }, text.me.heading),
       button({ class: "link", "data-sign-off": true, onclick: signOff }, text.elsewhere.leave)));
+}
+
+/**
+ * What the buyer has of the contract: its confirmation, where that is mailed, until when one can withdraw, and how.
+ * @param {Registration} registration
+ */
+function contract(registration) {
+  const { id, clubId, confirmation, order } = registration;
+  return h("div", { class: "welcome-contract", "data-contract": true },
+    h("div", { class: "actions actions-row" }, h("a", { class: "button", href: confirmationOf(id), target: "_blank", "data-confirmation": true }, text.done.completed.confirmation)),
+    confirmation && h("p", { "data-mailed": confirmation.mailedTo?.length ?? "none" }, mailed(confirmation)),
+    order && withdrawals(order.essentials).map((line) => h("p", { "data-withdrawal": true }, line)),
+    h("div", { class: "actions actions-row" },
+      h("a", { class: "button button-quiet", href: linkTo({ statement: "withdrawal", club: clubId }), "data-withdraw": true, onclick: () => fillWithdrawal(registration) }, text.statements.withdrawal.start)));
+}
+
+/**
+ * Fills the withdrawal's form with what this page knows. That is kept in this tab, not in the address.
+ * @param {Registration} registration
+ */
+function fillWithdrawal({ id, contact, guardian }) {
+  const { given } = get();
+  const person = given?.registration === id && !guardian ? given.person : undefined;
+  const body = { contract: [contact?.number, id].filter(Boolean).join(", "), ...(person && { name: `${person.givenName} ${person.familyName}`, email: person.email }) };
+  statementDraft.keep({ kind: "withdrawal", body });
 }
 
 /** @param {Registration} registration */

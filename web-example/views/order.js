@@ -74,7 +74,7 @@ function lasting({ minimumTerm, renewal, notice, recurrence, basis }) {
  * The right of withdrawal, with the names of the items if they differ in it.
  * @param {Essentials} terms
  */
-function withdrawals({ items }) {
+export function withdrawals({ items }) {
   const alike = [...Map.groupBy(items, ({ withdrawal }) => rightOf(withdrawal))];
   return alike.map(([words, some]) => (alike.length > 1 ? text.order.about(namesOf(some), words) : words));
 }
