@@ -9,6 +9,8 @@ import (
 	"frontdesk/api"
 )
 
+const confirmationRoute = "/v1/registrations/:id/confirmation"
+
 // confirmationPolicy lets the page use its own styles, and nothing else.
 const confirmationPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 

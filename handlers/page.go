@@ -144,6 +144,11 @@ func (s *Server) servePage(page Page) echo.HandlerFunc {
 //go:embed notfound.html
 var notFoundPage string
 
+// confirmationElsewhere says where a confirmation is, to a browser that may not read it: the link to it may have been kept.
+//
+//go:embed confirmation.html
+var confirmationElsewhere string
+
 // wantsPage reports whether a browser requests a page. Unknown paths below /v1 and /ops, which are for
 // programs, get a problem document, whatever the request accepts.
 func wantsPage(r *http.Request) bool {
@@ -164,7 +169,10 @@ func (s *Server) meantPage(path string) string {
 
 // writeProblemPage writes the page for a browser whose request failed. written is false where only programs make requests.
 func (s *Server) writeProblemPage(c echo.Context, texts texts, problem api.Problem) (written bool, err error) {
+	isRefused := problem.Status == http.StatusUnauthorized || problem.Status == http.StatusNotFound
 	switch {
+	case isRefused && c.Path() == confirmationRoute && prefersHTML(c.Request().Header.Get("Accept")):
+		return true, s.writeSitePage(c, problem.Status, confirmationElsewhere)
 	case !wantsPage(c.Request()):
 		return false, nil
 	case problem.Status == http.StatusNotFound:
@@ -181,8 +189,13 @@ func (s *Server) writeNotFoundPage(c echo.Context) error {
 	if page := s.meantPage(c.Request().URL.Path); page != "" {
 		return c.Redirect(http.StatusFound, page)
 	}
+	return s.writeSitePage(c, http.StatusNotFound, notFoundPage)
+}
+
+// writeSitePage writes a page in the site's style and under its policy.
+func (s *Server) writeSitePage(c echo.Context, status int, page string) error {
 	c.Response().Header().Set("Content-Security-Policy", s.siteContentPolicy())
 	c.Response().Header().Set("Cache-Control", "no-store")
 	c.Response().Header().Add("Vary", "Accept")
-	return c.HTML(http.StatusNotFound, notFoundPage)
+	return c.HTML(status, page)
 }

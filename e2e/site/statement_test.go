@@ -113,7 +113,8 @@ func TestWithdrawFromTheLastPage(t *testing.T) {
 	visitor.enterCard(frontdesktest.ApprovedCard)
 	visitor.WaitVisible(`main[data-state="completed"] [data-member]`)
 	visitor.Screenshot("last-page")
-	if !frontdesktest.Eval[bool](visitor.Browser, `document.querySelector("[data-confirmation]").getBoundingClientRect().bottom <= innerHeight`) {
+	const isInSight = `document.querySelector("[data-confirmation]").getBoundingClientRect().bottom <= innerHeight`
+	if !frontdesktest.Eval[bool](visitor.Browser, isInSight) {
 		t.Error("the confirmation is not in sight")
 	}
 	expectParts(t, visitor.TextOf(`[data-contract]`), "Your confirmation, to print or save", "•••@example.com",
@@ -134,8 +135,8 @@ func TestWithdrawFromTheLastPage(t *testing.T) {
 	}
 }
 
-// TestStatementNamesTheClub: a visitor whose address names no club can choose one, or say that they do not know it. The acknowledgement then
-// names the club and who sells.
+// TestStatementNamesTheClub: a visitor whose address names no club can choose one, or say that they do not know it. The acknowledgement
+// then names the club and who sells.
 func TestStatementNamesTheClub(t *testing.T) {
 	t.Parallel()
 	visitor := newSiteVisitor(t, phone)
