@@ -91,6 +91,7 @@ func (s *Server) GetClub(ctx context.Context, request api.GetClubRequestObject) 
 			Images: each(club.Images, func(image catalogue.Image) api.Image { return s.imageOf(ctx, image) }),
 		}
 		out.StartDates.Earliest, out.StartDates.Latest = club.StartDates(now, "")
+		out.Creditor = new(creditorOf(club.CollectedBy(club.Name)))
 		if trader := club.Trader; trader != nil {
 			out.Trader = &api.Trader{
 				Name:               trader.Name,

@@ -56,6 +56,14 @@ func (s *Server) ResendCode(ctx context.Context, request api.ResendCodeRequestOb
 	return api.ResendCode201JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
+func creditorOf(by flows.Creditor) api.Creditor {
+	return api.Creditor{
+		Name:       singleLine(by.Name),
+		Identifier: optional(by.Identifier),
+		Address:    postalAddressOf(catalogue.Address(by.Address)),
+	}
+}
+
 func mandateOf(m *flows.Mandate, terms flows.MandateTerms, now time.Time) api.Mandate {
 	out := api.Mandate{
 		State:               api.SignatureState(m.State),
@@ -65,8 +73,7 @@ func mandateOf(m *flows.Mandate, terms flows.MandateTerms, now time.Time) api.Ma
 		PreNotificationDays: terms.NoticeDays,
 		Text:                terms.Text,
 	}
-	out.Creditor.Name, out.Creditor.Identifier = singleLine(terms.Creditor.Name), optional(terms.Creditor.Identifier)
-	out.Creditor.Address = postalAddressOf(catalogue.Address(terms.Creditor.Address))
+	out.Creditor = creditorOf(terms.Creditor)
 	if m.State == flows.SignatureSigned && m.Proof != nil {
 		out.SignedAt = new(flows.Instant(m.Proof.At))
 	}

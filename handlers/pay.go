@@ -49,6 +49,7 @@ const (
 	pagePaying   text.PageCode = "paying"
 	pageFailed   text.PageCode = "failed"
 	pageUnloaded text.PageCode = "unloaded"
+	pageTryAgain text.PageCode = "try_again" // after a decline
 	pageAgain    text.PageCode = "again"
 	pageLeave    text.PageCode = "leave"
 	pageContinue text.PageCode = "continue"
@@ -84,6 +85,9 @@ func (s *Server) showCardPage(c echo.Context) error {
 		Amount: texts.Money(payment.Amount, currencyCode(payment.Currency)),
 	}
 	page.Message = texts.message(shown.Message, payment.Payment).Text
+	if page.State == pageDeclined { // as the heading says
+		page.Message = texts.Page[pageTryAgain]
+	}
 	if shown.Refunding {
 		page.State = pageRefunding
 	}

@@ -127,6 +127,9 @@ func TestCardPageStates(t *testing.T) {
 	pages.confirm(payment, frontdesktest.DeclinedCard)
 	pages.c.AwaitPayment(first.Id, api.Declined)
 	pages.expect(path, secret, "declined", "Your card was declined", "Votre carte a été refusée", true)
+	if _, text := pages.open(path, http.StatusOK); strings.Count(text[strings.Index(text, "<main"):], "Your card was declined") != 1 {
+		t.Errorf("it says more than once that the card was declined:\n%s", text)
+	}
 	pages.confirm(payment, frontdesktest.ApprovedCard)
 	pages.c.Await(first.Id, api.Completed)
 	pages.expect(path, secret, "recorded", "Payment received", "Paiement reçu", false)

@@ -82,11 +82,13 @@ export function mount(stripe, secret, place, { locale, onReady, onAway }) {
  * @param {string} secret the payment's client secret
  * @param {string} returnUrl
  * @param {string} failed what to show to the buyer after an error whose message is not for buyers
+ * @param {string} [declined] what to show after a decline, where the page says itself that the card was declined
  * @returns {Promise<string | undefined>} what to show to the buyer; nothing when the card was taken
  */
-export async function confirm(stripe, elements, secret, returnUrl, failed) {
+export async function confirm(stripe, elements, secret, returnUrl, failed, declined) {
   const { error } = await stripe.confirmPayment({ elements, confirmParams: { return_url: returnUrl }, redirect: "if_required" });
   if (!error) return undefined;
+  if (declined && error.code === "card_declined") return declined;
   if (FOR_BUYERS.includes(error.type) && error.message) return error.message;
   const { paymentIntent } = await stripe.retrievePaymentIntent(secret);
   return paymentIntent && !NEEDS_CARD.includes(paymentIntent.status) ? undefined : failed;

@@ -396,8 +396,9 @@ export default {
       },
       bic: { label: "BIC (optional)", hint: "8 or 11 characters; your bank’s app shows it.", error: "Check the BIC: it has 8 or 11 characters. You can also leave it out." },
     },
-    consent: (/** @type {string} */ club) =>
-      `By entering the code you allow ${club} to collect the amounts that you owe it from this account. You can ask your bank to refund a debit within eight weeks.`,
+    creditor: "the creditor whom the next page names",
+    consent: (/** @type {string} */ creditor) =>
+      `By entering the code you allow ${creditor} to collect the amounts that you owe it from this account. You can ask your bank to refund a debit within eight weeks.`,
     send: "Send me the code",
     sending: "Sending the code…",
     privacy: "Only the club receives the account number. It is not kept on this device.",
@@ -678,6 +679,7 @@ export default {
     label: "Card details",
     lead: "Enter your card below. The fields belong to the payment provider: your card never reaches this site. Nothing has been charged so far.",
     failed: "That did not work. Please try again or use another card: it is still one payment, and nothing is charged twice.",
+    declined: "The bank did not accept this card. Check its details, or use another one.",
     unloaded: "The payment provider’s fields did not load. Nothing has been charged. Check your connection, and whether something in your browser blocks them.",
   },
 

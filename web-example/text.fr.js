@@ -403,8 +403,9 @@ export default {
         error: "Vérifiez le BIC : il compte 8 ou 11 caractères. Vous pouvez aussi le laisser vide.",
       },
     },
-    consent: (club) =>
-      `En saisissant le code, vous autorisez ${club} à prélever sur ce compte les sommes que vous lui devez. Vous pouvez demander à votre banque le remboursement d’un prélèvement dans les huit semaines.`,
+    creditor: "le créancier indiqué à la page suivante",
+    consent: (creditor) =>
+      `En saisissant le code, vous autorisez ${creditor} à prélever sur ce compte les sommes que vous lui devez. Vous pouvez demander à votre banque le remboursement d’un prélèvement dans les huit semaines.`,
     send: "M’envoyer le code",
     sending: "Envoi du code…",
     privacy: "Le numéro de compte n’est transmis qu’au club. Cet appareil n’en garde rien.",
@@ -677,6 +678,7 @@ export default {
     label: "Coordonnées de la carte",
     lead: "Saisissez les coordonnées de votre carte ci-dessous. Les champs sont ceux du prestataire de paiement : votre carte ne passe jamais par ce site. Rien n’a été débité jusqu’ici.",
     failed: "Cela n’a pas fonctionné. Réessayez ou prenez une autre carte : il s’agit toujours d’un seul paiement, et rien n’est débité deux fois.",
+    declined: "La banque n’a pas accepté cette carte. Vérifiez ses données ou utilisez-en une autre.",
     unloaded: "Les champs du prestataire de paiement ne se sont pas chargés. Rien n’a été débité. Vérifiez votre connexion et que rien ne les bloque dans votre navigateur.",
   },
 

@@ -82,7 +82,7 @@ func TestClubDetails(t *testing.T) {
 		t.Errorf("the club system's details are %+v", club)
 	}
 	if *club.Email != "chain@lumen.example" || *club.TimeZone != west || club.Location.Latitude != 48.5 || len(club.OpeningHours) != 1 ||
-		club.Trader.Name != "Lumen SAS" {
+		club.Trader.Name != "Lumen SAS" || club.Creditor.Name != "Lumen SAS" {
 		t.Errorf("the operator's details are %+v", club)
 	}
 	if len(club.Images) != 1 || club.Images[0].Alt != "La salle" {

@@ -79,6 +79,9 @@ func TestCardFieldsInBrowser(t *testing.T) {
 			visitor.WaitVisible(`[data-payment="declined"]`)
 			visitor.WaitVisible(`[data-card-error] svg`)
 			visitor.Inspect("declined")
+			if text := visitor.Text(); strings.Count(text, "Your card was declined") != 1 {
+				t.Errorf("it should say once that the card was declined:\n%s", text)
+			}
 			if typed := visitor.inFrame(frontdesktest.CardFields).Value(`#number`); typed == "" || visitor.Count(`[data-pay]`) != 0 {
 				t.Errorf("the fields were recreated, or there are two ways to pay:\n%s", visitor.Text())
 			}

@@ -21,9 +21,12 @@ func TestTermsBeforePayingAndSigning(t *testing.T) {
 	if visitor.Count(`[data-legal="legal"]`) != 0 {
 		t.Error("pages are linked that the club has not named")
 	}
+	visitor.Await("the account's page names the creditor",
+		`document.querySelector("[data-consent-to-debit]").textContent.includes("you allow Lumen Fitness to collect")`)
 	visitor.giveAccount(frontdesktest.GoodIBAN)
 	visitor.WaitVisible(`form[data-form="signature"]`)
-	if says := visitor.TextOf(`[data-consent-to-debit]`); !strings.Contains(says, "8 weeks") || !strings.Contains(says, "FR49ZZZ000001") {
+	if says := visitor.TextOf(`[data-consent-to-debit]`); !strings.Contains(says, "8 weeks") || !strings.Contains(says, "Lumen Fitness") ||
+		!strings.Contains(says, "FR49ZZZ000001") {
 		t.Errorf("the page of the code says %q", says)
 	}
 	if visitor.Count(`[data-accept="sign"]`) != 0 {

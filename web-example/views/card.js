@@ -78,7 +78,7 @@ async function begin(place, registration, { clientSecret: secret, publishableKey
       if (get().busy) return;
       refuse();
       const back = returnUrl(registration.id);
-      refuse(await confirmCard(async (one) => (one === secret ? confirm(stripe, elements, secret, back, text.card.failed) : text.card.failed)));
+      refuse(await confirmCard(async (one) => (one === secret ? confirm(stripe, elements, secret, back, text.card.failed, text.card.declined) : text.card.failed)));
     });
   } catch (problem) {
     if (!(problem instanceof ProcessorAway || problem instanceof Problem)) throw problem;

@@ -36,6 +36,9 @@ export function seller(clubId) {
     name && name !== trader.name ? text.contact.sellerFor(trader.name, name) : text.contact.seller(trader.name));
 }
 
+/** Who collects a club's direct debits, once that is read. @param {string} clubId */
+export const creditor = (clubId) => detailsOf(clubId)?.creditor?.name;
+
 /** @param {ClubDetails} club */
 const ways = ({ address, phone: number, email, url }) =>
   h("ul", {},

@@ -7,6 +7,7 @@
 import { h } from "../dom.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
+import { creditor } from "./contact.js";
 
 /** @typedef {"terms" | "privacy" | "legal" | "accessibility"} Page */
 
@@ -57,8 +58,8 @@ export const accepting = (by, { order }) =>
     legalLinks("terms", "privacy").flatMap((link, at) => (at ? [" · ", link] : [link])));
 
 /**
- * The text that the SMS code signs: which club may debit the account, and the right to a refund.
+ * What the SMS code will sign: who may debit the account, and the right to a refund.
  * @param {import("../contract").Registration} registration
  */
-export const debitConsent = ({ clubName }) =>
-  h("p", { class: "fine", "data-consent-to-debit": true }, text.mandate.consent(clubName ?? text.brand));
+export const debitConsent = ({ clubId }) =>
+  h("p", { class: "fine", "data-consent-to-debit": true }, text.mandate.consent(creditor(clubId) ?? text.mandate.creditor));

@@ -21,8 +21,8 @@ import { byGuardian, correction, signature } from "./signature.js";
 const FIELDS = text.mandate.fields;
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, catalogue, schedules, given, problem }) =>
-  [registration?.mandate, shownOf(registration), registration?.next.map(({ action }) => action).join(), catalogue?.complete && catalogue.products, schedules, given, problem?.code === "mobile_unreachable"];
+export const reads = ({ registration, details, catalogue, schedules, given, problem }) =>
+  [registration?.mandate, details, shownOf(registration), registration?.next.map(({ action }) => action).join(), catalogue?.complete && catalogue.products, schedules, given, problem?.code === "mobile_unreachable"];
 
 /**
  * What the page shows of the cart and the contact, compared by value: a new object alone must not replace a form.
