@@ -142,8 +142,8 @@ func TestStatementNamesTheClub(t *testing.T) {
 	visitor := newSiteVisitor(t, phone)
 	for club, says := range map[string]string{"11": "Club: Lumen Bastille", "": "Ada Martin"} {
 		visitor.goTo("/?statement=withdrawal")
-		visitor.WaitVisible(`[data-field="clubId"] option[value="11"]`)
-		if unknown := visitor.TextOf(`[data-field="clubId"] option:checked`); unknown != "I do not know" {
+		visitor.WaitVisible(`[data-field="clubId"]`)
+		if unknown := visitor.Eval(`document.querySelector('[data-field="clubId"]').selectedOptions[0].textContent`); unknown != "I do not know" {
 			t.Errorf("without a choice, the club is %q", unknown)
 		}
 		visitor.Fill(`[data-field="name"]`, "Ada Martin")

@@ -45,6 +45,8 @@ export function show() {
 function form(kind) {
   const { identity, place } = get();
   const draft = statementDraft.kept();
+  /** @type {import("../contract").NewCancellation} */
+  const entered = draft?.kind === kind ? draft.body : {};
   const filled = h("form", { class: "person", novalidate: true, "data-form": "statement", onsubmit: (/** @type {SubmitEvent} */ event) => submit(event, kind), oninput: () => keep() },
     identity && h("p", { class: "notice", "data-known": true }, icon("info"), WORDS.known),
     field("name", WORDS.fields.name, { autocomplete: "name", maxlength: 200, required: !identity }),
@@ -54,8 +56,8 @@ function form(kind) {
     kind === "cancellation" && cancellationFields(),
     h("div", { class: "actions" },
       h("button", { class: "button button-wide", id: "state", "data-continue": true }, working(WORDS.next, text.busy)),
-      h("p", { class: "fine" }, icon("info"), h("span", {}, WORDS.stepsLeft, " ", privacyNotice(place.club ?? draft?.body.clubId)))));
-  for (const [name, value] of Object.entries(draft?.kind === kind ? draft.body : {})) {
+      h("p", { class: "fine" }, icon("info"), h("span", {}, WORDS.stepsLeft, " ", privacyNotice(place.club ?? entered.clubId)))));
+  for (const [name, value] of Object.entries(entered)) {
     const control = filled.elements.namedItem(name);
     if (control instanceof RadioNodeList || control instanceof HTMLInputElement || control instanceof HTMLSelectElement || control instanceof HTMLTextAreaElement) control.value = String(value);
   }
