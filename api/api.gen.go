@@ -1778,12 +1778,15 @@ type Club struct {
 	Path []Words `json:"path"`
 }
 
-// ClubDetails Example: {"address":{"city":"Paris","country":"FR","postalCode":"75011","street":"14 rue de la Roquette"},"alias":"bastille","currency":"EUR","email":"bastille@lumen.example","id":"11","images":[{"alt":"The gym floor","url":"https://lumen.example/bastille.jpg"}],"location":{"latitude":48.8541,"longitude":2.3715},"name":"Lumen Bastille","openingHours":[{"closes":"23:00","days":["monday","tuesday","wednesday","thursday","friday"],"opens":"06:00"},{"closes":"20:00","days":["saturday","sunday"],"opens":"08:00"}],"path":["Lumen Fitness","Lumen Paris"],"phone":"+33155501011","startDates":{"earliest":"2030-01-15","latest":"2035-01-15"},"timeZone":"Europe/Paris","trader":{"address":{"city":"Paris","country":"FR","postalCode":"75004","street":"1 rue de Rivoli"},"email":"contact@lumen.example","name":"Lumen Fitness SAS","registrationNumber":"552 100 554 RCS Paris","vatId":"FR83552100554"},"url":"https://lumen.example/bastille"}
+// ClubDetails Example: {"address":{"city":"Paris","country":"FR","postalCode":"75011","street":"14 rue de la Roquette"},"alias":"bastille","creditor":{"address":{"city":"Paris","country":"FR","postalCode":"75004","street":"1 rue de Rivoli"},"identifier":"FR49ZZZ000001","name":"Lumen Fitness SAS"},"currency":"EUR","email":"bastille@lumen.example","id":"11","images":[{"alt":"The gym floor","url":"https://lumen.example/bastille.jpg"}],"location":{"latitude":48.8541,"longitude":2.3715},"name":"Lumen Bastille","openingHours":[{"closes":"23:00","days":["monday","tuesday","wednesday","thursday","friday"],"opens":"06:00"},{"closes":"20:00","days":["saturday","sunday"],"opens":"08:00"}],"path":["Lumen Fitness","Lumen Paris"],"phone":"+33155501011","startDates":{"earliest":"2030-01-15","latest":"2035-01-15"},"timeZone":"Europe/Paris","trader":{"address":{"city":"Paris","country":"FR","postalCode":"75004","street":"1 rue de Rivoli"},"email":"contact@lumen.example","name":"Lumen Fitness SAS","registrationNumber":"552 100 554 RCS Paris","vatId":"FR83552100554"},"url":"https://lumen.example/bastille"}
 type ClubDetails struct {
 	Address *PostalAddress `json:"address,omitempty"`
 
 	// Alias A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Alias *Words `json:"alias,omitempty"`
+
+	// Creditor Who collects the club's direct debits. Name it where the account is entered; a mandate has its own `creditor`.
+	Creditor *Creditor `json:"creditor,omitempty"`
 
 	// Currency ISO 4217; `XXX` if the club system gives none.
 	//

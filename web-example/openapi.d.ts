@@ -1480,6 +1480,8 @@ export interface components {
             openingHours: components["schemas"]["OpeningHours"][];
             images: components["schemas"]["Image"][];
             trader?: components["schemas"]["Trader"];
+            /** @description Who collects the club's direct debits. Name it where the account is entered; a mandate has its own `creditor`. */
+            creditor?: components["schemas"]["Creditor"];
             /**
              * Format: int32
              * @description Buyers younger than that many years, on the club's day, need a `guardian`. Absent if no buyer does.
@@ -5056,7 +5058,23 @@ export interface operations {
                 content?: never;
             };
             429: components["responses"]["Limited"];
-            default: components["responses"]["Problem"];
+            /** @description What went wrong. A browser that may not read it gets a page, which says where the confirmation is. */
+            default: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    Vary: components["headers"]["Vary"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    "text/html": unknown;
+                };
+            };
         };
     };
     createMandate: {
