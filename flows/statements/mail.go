@@ -2,6 +2,7 @@ package statements
 
 import (
 	"context"
+	"slices"
 
 	"frontdesk/flows"
 )
@@ -14,13 +15,23 @@ func (s *Service) MailedTo(statement *flows.Statement) string {
 	return flows.MaskEmail(statement.Declared.Email)
 }
 
-// receiver is by whom acknowledgements are counted: for whoever the club's login identifies, apart from what strangers state for the same
-// address, so that they cannot have it lack an acknowledgement.
-func receiver(statement *flows.Statement) string {
+// receiver is by whom acknowledgements are counted: a contact that the club's login identifies, and a customer whose contract has both the
+// e-mail address and the name, apart from what strangers state for the same address, so that they cannot have it lack an acknowledgement.
+func (s *Service) receiver(ctx context.Context, statement *flows.Statement) (string, error) {
 	if statement.Contact != nil {
-		return "contact " + statement.Contact.ContactID
+		return "contact " + statement.Contact.ContactID, nil
 	}
-	return flows.Mailbox(statement.Declared.Email)
+	token, declared := statement.ClientToken, statement.Declared
+	mailbox := flows.Mailbox(declared.Email)
+	byEmail, err := s.cfg.Store.ConfirmationsBy(ctx, s.cfg.Keys.PersonPseudonyms(token, declared.Email, "")...)
+	if err != nil || len(byEmail) == 0 {
+		return mailbox, err
+	}
+	byName, err := s.cfg.Store.ConfirmationsBy(ctx, s.cfg.Keys.NamePseudonyms(token, declared.Name)...)
+	if slices.ContainsFunc(byEmail, func(id string) bool { return slices.Contains(byName, id) }) {
+		return "customer " + mailbox, err
+	}
+	return mailbox, err
 }
 
 // mailReceipt mails the acknowledgement, unless its address has had too many: operators see that. The statement itself is not limited by
@@ -30,7 +41,11 @@ func (s *Service) mailReceipt(ctx context.Context, statement *flows.Statement) e
 		return nil
 	}
 	if !statement.Counted {
-		allowed, err := s.cfg.Store.TakeMail(ctx, statement.ClientToken, receiver(statement))
+		receiver, err := s.receiver(ctx, statement)
+		if err != nil {
+			return err
+		}
+		allowed, err := s.cfg.Store.TakeMail(ctx, statement.ClientToken, receiver)
 		if err != nil {
 			return err
 		}

@@ -144,6 +144,25 @@ func TestFloodOfStatements(t *testing.T) {
 	}
 }
 
+// TestFloodLeavesCustomerTheirMails: strangers who state what they like for a customer's address cannot have the customer lack an
+// acknowledgement, whose name is that of the contract. Ten a day are the most of these, too.
+func TestFloodLeavesCustomerTheirMails(t *testing.T) {
+	t.Parallel()
+	world := flowstest.NewWorld(t)
+	keys := flowstest.NewKeyring(t, "one")
+	d := newDesk(world, keys)
+	confirmed(world, keys, "Ada Martin", "ada@example.com", "11-001007")
+	for _, name := range []string{"Bob", "Martin ADA"} {
+		d.mails = nil
+		for range 11 {
+			d.withdrawn(flows.Declaration{Name: name, Email: "Ada@example.com"})
+		}
+		if len(d.mails) != 10 {
+			t.Errorf("as %s, %d of 11 acknowledgements were mailed", name, len(d.mails))
+		}
+	}
+}
+
 // TestRepeatedMailCountsOnce: an acknowledgement that had to be tried more often than an address may have mails is mailed in the end, and
 // leaves the address the rest of them.
 func TestRepeatedMailCountsOnce(t *testing.T) {
