@@ -132,12 +132,17 @@ func printStatements(w io.Writer, page statements.Page) {
 	}
 	flush(table)
 	for _, item := range page.Items {
-		if item.Unreadable != "" {
-			fmt.Fprintf(w, "Warning: %s cannot be read here: %s\n", item.ID, item.Unreadable)
-		}
+		warnUnreadable(w, item)
 	}
 	if page.More {
 		fmt.Fprintln(w, "There are more; select a time with --since and --until.")
+	}
+}
+
+// warnUnreadable says why a statement has no more than its times.
+func warnUnreadable(w io.Writer, item statements.Summary) {
+	if item.Unreadable != "" {
+		fmt.Fprintf(w, "Warning: %s cannot be read here: %s\n", item.ID, item.Unreadable)
 	}
 }
 
@@ -167,6 +172,15 @@ func atStake(item statements.Summary) string {
 func printStatement(w io.Writer, detail statements.Detail) {
 	table := newTable(w)
 	defer flush(table)
+	if detail.Unreadable != "" {
+		fmt.Fprintf(table, "Statement\t%s\nKind\t%s\nState\t%s\nReceived\t%s\n", detail.ID, kindOf(detail.Summary), detail.State,
+			instant(detail.ReceivedAt))
+		if detail.State == flows.Received {
+			fmt.Fprintf(table, "Deadline\t%s\n", instant(detail.Deadline))
+		}
+		warnUnreadable(table, detail.Summary)
+		return
+	}
 	fmt.Fprintf(table, "Statement\t%s\nKind\t%s\nName\t%s\nEmail\t%s\nClub\t%s\nState\t%s\n"+
 		"Received\t%s\nDeadline\t%s\nPeriod\t%s\nAt stake\t%s\nEnds\t%s\n",
 		detail.ID, kindOf(detail.Summary), detail.Name, detail.Email, cmp.Or(detail.ClubID, "-"), stateOf(detail.Summary),
@@ -214,7 +228,7 @@ func withdrawalOf(item flows.FoundItem) string {
 	case item.Until.IsZero():
 		return "withdrawal until 14 days after the delivery"
 	}
-	return "withdrawal until " + instant(item.Until)
+	return "withdrawal until the end of " + item.Until.Add(-time.Nanosecond).Format(time.DateOnly) // in the club's time zone, as it was stored
 }
 
 func printStatementsCSV(w io.Writer, page statements.Page) {

@@ -106,7 +106,8 @@ func TestNobodyIsNotifiedWithoutMail(t *testing.T) {
 	}
 }
 
-// TestUnreadableStatementIsListed: a statement that this gateway cannot read is listed and exported with why, beside the others.
+// TestUnreadableStatementIsListed: a statement that this gateway cannot read is listed, exported and shown with why. Nothing can be recorded
+// about it, which operators read as well.
 func TestUnreadableStatementIsListed(t *testing.T) {
 	t.Parallel()
 	env := frontdesktest.NewEnv(t)
@@ -123,6 +124,15 @@ func TestUnreadableStatementIsListed(t *testing.T) {
 	for _, words := range [][]string{{"list"}, {"export"}} {
 		said, ok := runStatements(t, gateway.OpsAddress(), words...)
 		if !ok || !strings.Contains(said, waiting[1].Name) {
+			t.Errorf("statements %s says: %s", words[0], said)
+		}
+	}
+	const why = "altered in Redis"
+	received := waiting[0].ReceivedAt.UTC().Format("2006-01-02 15:04:05Z")
+	expectAll(t, mustRunStatements(t, gateway.OpsAddress(), "show", waiting[0].ID), waiting[0].ID, "unreadable", received, why)
+	for _, words := range [][]string{{"done", waiting[0].ID, "--reference", "R1"}, {"note", waiting[0].ID, "called"}} {
+		if said, ok := runStatements(t, gateway.OpsAddress(), words...); ok || !strings.Contains(said, "cannot read this statement") ||
+			!strings.Contains(said, why) {
 			t.Errorf("statements %s says: %s", words[0], said)
 		}
 	}

@@ -95,7 +95,8 @@ func TestStatementsAtTheTerminal(t *testing.T) {
 	if only := listStatements(t, at, "--kind", "cancellation").Items; len(only) != 1 || only[0].ID != grace.ID {
 		t.Errorf("the cancellations are %+v", only)
 	}
-	expectAll(t, mustRunStatements(t, at, "show", ada.ID), "withdrawal until", bought.Id, "Ada Martin", "frontdesk statements done "+ada.ID)
+	last := *paid.Order.Essentials.Items[0].Withdrawal.Until // the day at the club that the buyer was shown
+	expectAll(t, mustRunStatements(t, at, "show", ada.ID), "withdrawal until the end of "+last, bought.Id, "Ada Martin", "frontdesk statements done "+ada.ID)
 	expectAll(t, mustRunStatements(t, at, "note", ada.ID, "called her"), "called her", "demo")
 	expectAll(t, mustRunStatements(t, at, "done", ada.ID, "--reference", "refund 4711"), "done", "refund 4711", "called her")
 	for _, wrong := range []struct {

@@ -158,9 +158,18 @@ func (in ListOptions) selects(statement *flows.Statement) bool {
 	return isKind && !at.Before(in.Since) && (in.Until.IsZero() || at.Before(in.Until))
 }
 
-// Show returns everything that is known about a received statement.
+// Show returns everything that is known about a received statement: of one that this gateway cannot read, its times, and why.
 func (s *Service) Show(ctx context.Context, id string) (Detail, error) {
 	statement, err := s.received(ctx, id)
+	if flows.Unreadable(err) {
+		listed, unlisted := s.cfg.Store.ListedStatement(ctx, id)
+		if unlisted != nil || listed.ReceivedAt.IsZero() { // it is not confirmed
+			return Detail{}, cmp.Or(flows.StorageFailed(unlisted), err)
+		}
+		shown := Detail{Summary: s.summary(listed), Contracts: []flows.FoundContract{}, Notes: []flows.Note{}}
+		shown.Unreadable = flows.WhyUnreadable(err)
+		return shown, nil
+	}
 	if err != nil {
 		return Detail{}, err
 	}
@@ -330,6 +339,10 @@ func (s *Service) amend(ctx context.Context, id, operator string, action flows.A
 	change func(*flows.Statement, time.Time) error) (Detail, error) {
 	for range maxConfirmAttempts {
 		statement, err := s.received(ctx, id)
+		if flows.Unreadable(err) {
+			return Detail{}, &flows.Error{Code: flows.NotDecidable, Err: err, Operator: "This gateway cannot read this statement, so nothing can " +
+				"be recorded about it: " + flows.WhyUnreadable(err) + "."}
+		}
 		if err != nil {
 			return Detail{}, err
 		}
