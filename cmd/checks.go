@@ -284,29 +284,20 @@ func (cfg Config) checkClubs(ctx context.Context, client *club.Client, clubs []c
 	if err != nil {
 		return nil // checkConfiguration reports it
 	}
-	return append(cfg.checkZones(file, clubs), cfg.checkDocuments(ctx, client, file, clubs)...)
+	return append(checkClubIDs(file, clubs), cfg.checkContracts(ctx, client, file, clubs)...)
 }
 
-// checkZones compares the clubs of the file with those of the chain.
-func (cfg Config) checkZones(file *catalogue.Directory, clubs []club.NetworkNode) []flows.Check {
-	unknown, unzoned := file.IDs(), []string{}
-	for _, node := range clubs {
-		id := node.Club.ID()
-		unknown = slices.DeleteFunc(unknown, func(known string) bool { return known == id })
-		if file.Details(id).TimeZone == "" {
-			unzoned = append(unzoned, id)
-		}
-	}
+// checkClubIDs reports clubs of the file that the chain does not have.
+func checkClubIDs(file *catalogue.Directory, clubs []club.NetworkNode) []flows.Check {
+	unknown := slices.DeleteFunc(file.IDs(), func(id string) bool {
+		return slices.ContainsFunc(clubs, func(node club.NetworkNode) bool { return node.Club.ID() == id })
+	})
 	const part = "clubs file"
-	switch {
-	case len(unknown) > 0:
+	if len(unknown) > 0 {
 		return finding(partClub, part, flows.Degraded, "has clubs that the network does not have: "+strings.Join(unknown, ", "),
 			"correct their ids in FRONTDESK_CLUBS_FILE")
-	case len(unzoned) > 0:
-		return finding(partClub, part, flows.Degraded, "has no time zone for the clubs "+strings.Join(unzoned, ", "),
-			"set timeZone in FRONTDESK_CLUBS_FILE, so that today is the club's day")
 	}
-	return finding(partClub, part, flows.OK, "every club has a time zone", "")
+	return finding(partClub, part, flows.OK, fmt.Sprintf("the club system has each of its %d clubs", len(file.IDs())), "")
 }
 
 // checkGrants calls what the journeys read. Where an id is needed, it asks for a record

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/contract"
-	"frontdesk/upstream/club"
 )
 
 // clubs reads the operator's data about the clubs, and the documents that it names: from the folder of FRONTDESK_CLUBS_FILE, which they
@@ -74,49 +72,4 @@ func joined(names []flows.DocumentName) string {
 		texts[i] = string(name)
 	}
 	return strings.Join(texts, ", ")
-}
-
-// checkDocuments reports clubs of the chain that cannot sell, or whose buyers agree to placeholders.
-func (cfg Config) checkDocuments(
-	ctx context.Context, client *club.Client, file *catalogue.Directory, clubs []club.NetworkNode,
-) []flows.Check {
-	const part = "documents"
-	var without, uncollected []string
-	for _, node := range clubs {
-		id := node.Club.ID()
-		missing := file.Details(id).Without(contract.Needed()...)
-		if slices.ContainsFunc(missing, isTerms) && cfg.hasSaleTerms(ctx, client, node) {
-			missing = slices.DeleteFunc(missing, isTerms)
-		}
-		if len(missing) > 0 {
-			without = append(without, "club "+id+" lacks "+joined(missing))
-		}
-		if file.Details(id).Creditor == nil {
-			uncollected = append(uncollected, id)
-		}
-	}
-	switch placeholders := file.Placeholders(); {
-	case len(without) > 0 && cfg.agreementsRequired():
-		return finding(partClub, part, flows.Failed, strings.Join(without, "; ")+": no order can be placed there",
-			"add them in FRONTDESK_CLUBS_FILE")
-	case len(without) > 0:
-		return finding(partClub, part, flows.Degraded, strings.Join(without, "; "), "add them in FRONTDESK_CLUBS_FILE")
-	case len(placeholders) > 0:
-		return finding(partClub, part, flows.Degraded, "placeholders, which live mode refuses: "+strings.Join(placeholders, ", "),
-			replacePlaceholder)
-	case len(uncollected) > 0:
-		return finding(partClub, part, flows.Degraded, "no creditor is named for the direct debits of the clubs "+strings.Join(uncollected, ", "),
-			"set creditor in FRONTDESK_CLUBS_FILE, with its SEPA identifier")
-	}
-	return finding(partClub, part, flows.OK, "every club has its documents and its creditor", "")
-}
-
-// hasSaleTerms reports whether a club's own terms of sale can be read.
-func (cfg Config) hasSaleTerms(ctx context.Context, client *club.Client, node club.NetworkNode) bool {
-	scope := club.Scope{ClientToken: cfg.ClubToken, Club: node.Club, Node: node.IRI}
-	read, err := client.GetClub(ctx, scope, node.Club)
-	if err == nil && bool(read.SaleTerms) {
-		_, err = client.CurrentSaleTerms(ctx, scope)
-	}
-	return err == nil && bool(read.SaleTerms)
 }

@@ -104,6 +104,10 @@ defaults:
     withdrawal_information: {version: "3.1", files: {en: withdrawal.txt}}
     early_start_request: {version: "3.1", files: {en: early.txt}}
   creditor: {name: Gym 4711, identifier: FR72ZZZ123456, address: {street: 1 rue du Lac, postalCode: "75004", city: Paris, country: FR}}
+  trader: {name: Gym 4711}
+  mediator: {name: Mediation 4711, url: "https://mediation.gym-4711.fr"}
+  proofs: {email: proofs@gym-4711.fr}
+  cancellation: {effects: {en: Access ends on the last day.}}
 `
 
 // ApprovedClubs writes an operator's file with documents that are no placeholders, and returns its path.

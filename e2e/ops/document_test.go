@@ -81,39 +81,13 @@ func TestDoctorReadsTerms(t *testing.T) {
 	env := frontdesktest.NewEnv(t)
 	clubs := "FRONTDESK_CLUBS_FILE=" + clubsWith(t, "clubs.yaml", `    terms: {version: "3.1", files: {en: terms.txt}}`+"\n", "")
 	for own, line := range map[bool]string{
-		false: "FAIL     club system documents   club 11 lacks terms;",
-		true:  "ok       club system documents   every club has",
+		false: "FAIL     club system contracts   all 5 clubs without terms: no order can be placed",
+		true:  "ok       club system contracts   all 5 clubs: time zone, documents,",
 	} {
 		frontdesktest.Must(t, env.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.SaleTerms = own }))
 		printed, _ := doctor(t, append(testMode(env), clubs, "FRONTDESK_AGREEMENTS=required"))
 		if !strings.Contains(printed, "\n"+line) {
 			t.Errorf("%q is missing in:\n%s", line, printed)
-		}
-	}
-}
-
-// TestDoctorReadsDocuments: doctor warns of placeholders, and fails where no club could sell.
-func TestDoctorReadsDocuments(t *testing.T) {
-	t.Parallel()
-	env := frontdesktest.NewEnv(t)
-	const uncollected = "  creditor: {name: Gym 4711, identifier: FR72ZZZ123456, " +
-		"address: {street: 1 rue du Lac, postalCode: \"75004\", city: Paris, country: FR}}\n"
-	for _, test := range []struct {
-		more []string
-		line string
-	}{
-		{nil, "warning  club system documents   placeholders, which live mode refuses: documents/early_start_request.en.html, "},
-		{[]string{"FRONTDESK_CLUBS_FILE=" + frontdesktest.ApprovedClubs(t)}, "ok       club system documents   every club has"},
-		{
-			[]string{"FRONTDESK_CLUBS_FILE=" + clubsWith(t, "clubs.yaml", uncollected, "")},
-			"warning  club system documents   no creditor is named for",
-		},
-		{[]string{"FRONTDESK_CLUBS={}"}, "warning  club system documents   club 11 lacks terms, privacy, "},
-		{[]string{"FRONTDESK_CLUBS={}", "FRONTDESK_AGREEMENTS=required"}, "FAIL     club system documents   club 11 lacks terms, privacy, "},
-	} {
-		printed, _ := doctor(t, append(testMode(env), test.more...))
-		if !strings.Contains(printed, "\n"+test.line) {
-			t.Errorf("%q is missing in:\n%s", test.line, printed)
 		}
 	}
 }

@@ -156,3 +156,21 @@ func (d Details) Without(names ...flows.DocumentName) []flows.DocumentName {
 		return ok
 	})
 }
+
+// Untranslated lists the documents that the club lacks in a language that another one of its documents has.
+func (d Details) Untranslated() (lacking []flows.Document) {
+	used := map[string]bool{}
+	for _, files := range d.Documents.all() {
+		for language := range files.Files {
+			used[language] = true
+		}
+	}
+	for name, files := range d.Documents.all() {
+		for _, language := range slices.Sorted(maps.Keys(used)) {
+			if _, ok := files.Files[language]; !ok {
+				lacking = append(lacking, flows.Document{Name: name, Language: language})
+			}
+		}
+	}
+	return lacking
+}
