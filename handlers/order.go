@@ -19,7 +19,8 @@ func (s *Server) orderOf(ctx context.Context, view flows.View, cart *api.Cart) *
 	order := contract.OrderOf(view, club, s.cfg.Now())
 	out := api.Order{Button: api.OrderButton(order.Button), Essentials: essentialsOf(order.CartSchedule, view.Cart.Currency)}
 	out.Essentials.MinimumTerm = optional(durationText(order.MinimumTerm))
-	out.Essentials.Renewal, out.Essentials.Notice = optional(order.Renewal.In(language)), optional(order.Notice.In(language))
+	ordered := order.In(language, view, club)
+	out.Essentials.Renewal, out.Essentials.Notice = optional(ordered.Renewal), optional(ordered.Notice)
 	out.Agreements = optionalList(each(s.cfg.Registrations.NeededAgreements(ctx, view), func(needed flows.Agreed) api.NeededAgreement {
 		return api.NeededAgreement{Document: api.DocumentName(needed.Document), Version: needed.Version}
 	}))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,6 +86,18 @@ func TestWithdrawalBeforeTheContract(t *testing.T) {
 	}
 	if trial.Right || trial.From != nil || trial.Until != nil || value(trial.Exception)[:5] != "Une a" {
 		t.Errorf("a trial session can be withdrawn from: %+v", trial)
+	}
+}
+
+// TestNoticeBeforeTheContract: a product with another notice than the club's has its own in the order.
+func TestNoticeBeforeTheContract(t *testing.T) {
+	t.Parallel()
+	client := newVisitor(t)
+	for offer, notice := range map[string]string{"901": "one month later", "1001": "one week later"} {
+		client.Token = ""
+		if got := value(ordered(client, offer).Order.Essentials.Notice); !strings.Contains(got, notice) || strings.Contains(got, ": ") {
+			t.Errorf("%s ends so: %q", offer, got)
+		}
 	}
 }
 

@@ -12,10 +12,29 @@ import (
 
 // ContractTerms is what a club's contracts say beyond their prices.
 type ContractTerms struct {
-	Renewal      Text                      `yaml:"renewal"`      // what happens after the minimum term
-	Notice       Text                      `yaml:"notice"`       // how much notice ends the contract
-	NoticePeriod string                    `yaml:"noticePeriod"` // the same as an ISO 8601 duration; empty: not known
-	Withdrawal   map[string]WithdrawalRule `yaml:"withdrawal"`   // by the product's type
+	Renewal    Text                      `yaml:"renewal"` // what happens after the minimum term
+	Notice     `yaml:",inline"`          // of products without one of their own
+	Withdrawal map[string]WithdrawalRule `yaml:"withdrawal"` // by the product's type
+}
+
+// Notice is how much notice ends a contract, in words and as a period. Each may be unknown.
+type Notice struct {
+	Words  Text   `yaml:"notice"`
+	Period string `yaml:"noticePeriod"` // ISO 8601 duration
+}
+
+// or returns the notice, or another one if nothing is known of it. Words and period stay together, because those of two contracts
+// could contradict each other.
+func (n Notice) or(other Notice) Notice {
+	if n.Words == nil && n.Period == "" {
+		return other
+	}
+	return n
+}
+
+// NoticeOf returns the notice that ends the contract about a product.
+func (d Details) NoticeOf(productID string) Notice {
+	return d.Products[productID].Notice.or(d.Contract.Notice)
 }
 
 // WithdrawalRule says whether, and from when, the buyer of a product can withdraw from the contract (Directive 2011/83/EU, articles 9
@@ -54,10 +73,7 @@ func (t ContractTerms) or(other ContractTerms) ContractTerms {
 	if t.Renewal == nil {
 		t.Renewal = other.Renewal
 	}
-	if t.Notice == nil {
-		t.Notice = other.Notice
-	}
-	t.NoticePeriod, t.Withdrawal = cmp.Or(t.NoticePeriod, other.NoticePeriod), merged(t.Withdrawal, other.Withdrawal)
+	t.Notice, t.Withdrawal = t.Notice.or(other.Notice), merged(t.Withdrawal, other.Withdrawal)
 	return t
 }
 
@@ -68,9 +84,7 @@ const maxTerms = 500
 
 func (p *problems) checkContract(at string, terms ContractTerms) {
 	p.checkTerms(at+".renewal", terms.Renewal)
-	p.checkTerms(at+".notice", terms.Notice)
-	months, days := schedule.ParseDuration(terms.NoticePeriod)
-	p.refuse(terms.NoticePeriod != "" && months+days == 0, at+".noticePeriod", "%q must be a duration such as P1M or P14D", terms.NoticePeriod)
+	p.checkNotice(at, terms.Notice)
 	for _, kind := range slices.Sorted(maps.Keys(terms.Withdrawal)) {
 		rule, at := terms.Withdrawal[kind], at+".withdrawal."+kind
 		p.refuse(!productTypes.MatchString(kind), at, "must be a type of product, such as subscription")
@@ -81,6 +95,12 @@ func (p *problems) checkContract(at string, terms ContractTerms) {
 		p.refuse(!rule.HasRight() && len(rule.Exception) == 0, at+".exception", "is missing: say why buyers have no right to withdraw")
 		p.checkTerms(at+".exception", rule.Exception)
 	}
+}
+
+func (p *problems) checkNotice(at string, notice Notice) {
+	p.checkTerms(at+".notice", notice.Words)
+	months, days := schedule.ParseDuration(notice.Period)
+	p.refuse(notice.Period != "" && months+days == 0, at+".noticePeriod", "%q must be a duration such as P1M or P14D", notice.Period)
 }
 
 // checkTerms checks a text about a contract. It must be in a language that every visitor can be shown.

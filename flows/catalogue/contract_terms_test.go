@@ -64,7 +64,7 @@ defaults:
 clubs: {11: {contract: {notice: Two weeks, noticePeriod: P14D, withdrawal: {badge: {right: false, exception: It is cut to size}}}}}`), nil)
 	})
 	own := clubs.Details("11").Contract
-	if own.Renewal.In("en") != "It continues" || own.Notice.In("fr") != "Two weeks" || own.NoticePeriod != "P14D" {
+	if own.Renewal.In("en") != "It continues" || own.Words.In("fr") != "Two weeks" || own.Period != "P14D" {
 		t.Errorf("the terms are %+v", own)
 	}
 	for kind, want := range map[string]string{

@@ -86,10 +86,11 @@ type Trader struct {
 	Email              string  `yaml:"email"`
 }
 
-// Naming is what a product is called. A language that is missing has the club system's text.
+// Naming is what a product is called, and the notice of its contracts. A language that is missing has the club system's text.
 type Naming struct {
-	Name        Text `yaml:"name"`
-	Description Text `yaml:"description"`
+	Name        Text             `yaml:"name"`
+	Description Text             `yaml:"description"`
+	Notice      `yaml:",inline"` // where it is not the club's
 }
 
 // Presentation is how an offer is shown, and when it may start.

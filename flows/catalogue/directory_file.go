@@ -211,12 +211,13 @@ func (p *problems) checkNames(at string, text Text) {
 	}
 }
 
-// checkProducts checks what products, and other texts of the club system, are called.
+// checkProducts checks what products, and other texts of the club system, are called, and the products' notice.
 func (p *problems) checkProducts(at string, details Details) {
 	for _, id := range slices.Sorted(maps.Keys(details.Products)) {
 		at := at + ".products." + id
 		p.refuse(!flows.PublicIDPattern.MatchString(id), at, "must have only letters, digits, hyphens and underscores as its id")
 		p.checkNames(at+".name", details.Products[id].Name)
+		p.checkNotice(at, details.Products[id].Notice)
 		for tag, text := range details.Products[id].Description {
 			p.refuse(!tags.MatchString(tag), at+".description", "%q must be a language such as en", tag)
 			p.refuse(len([]rune(text)) > maxDescription, at+".description", "must have at most %d characters", maxDescription)

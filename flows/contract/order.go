@@ -28,9 +28,9 @@ type Order struct {
 	schedule.CartSchedule
 	// MinimumTerm is the longest commitment of the items, an ISO 8601 duration; empty: none.
 	MinimumTerm string
-	// Notice is the operator's text about contracts that do not end by themselves, and Renewal the one about those of them that have a
-	// minimum term; empty: the order has none, or the operator says nothing.
-	Renewal, Notice catalogue.Text
+	// Renewal is the operator's text about contracts with a minimum term that do not end with it; empty: the order has none, or the
+	// operator says nothing.
+	Renewal catalogue.Text
 }
 
 // Item is a line of the cart, as its buyer orders it.
@@ -39,7 +39,8 @@ type Item struct {
 	Commitment   string          // ISO 8601 duration; empty: none
 	Parts        []schedule.Part // of what is due for it now, two or more; nil: there is one, or the parts are not known
 	Withdrawal   Withdrawal
-	Personalised bool // its price depends on the buyer's tags or debt
+	Notice       catalogue.Text // how it ends if it does not end by itself; empty: it does, or the operator says nothing
+	Personalised bool           // its price depends on the buyer's tags or debt
 	// ProratedFrom is the start of the offer whose first month the line makes fit its days; zero: the line is another one.
 	ProratedFrom schedule.Date
 }
@@ -80,7 +81,7 @@ func OrderOf(view flows.View, club catalogue.Details, now time.Time) Order {
 			order.MinimumTerm = commitment
 		}
 		if mayContinue(line) {
-			order.Notice = club.Contract.Notice
+			order.Items[i].Notice = club.NoticeOf(view.Offers[view.Cart.Lines[i].Offer.ID()].Product.ID()).Words
 			if commitment != "" {
 				order.Renewal = club.Contract.Renewal
 			}

@@ -25,7 +25,8 @@ defaults:
   contract:
     renewal: {en: It continues, fr: Il continue}
     notice: {en: One month, fr: Un mois}
-    withdrawal: {test_session: {right: false, exception: On a fixed day}}`
+    withdrawal: {test_session: {right: false, exception: On a fixed day}}
+  products: {10: {notice: One week, noticePeriod: P1W}}`
 
 // world is a club system, and a catalogue of its own.
 type world struct {
@@ -149,11 +150,31 @@ func TestTermsOfAnOrder(t *testing.T) {
 			t.Errorf("item %d says %q", i, got.Exception)
 		}
 	}
-	if order.MinimumTerm != "P3M" || order.Renewal != nil || order.Notice.In("en") != "One month" {
-		t.Errorf("the terms are %q, %q, %q", order.MinimumTerm, order.Renewal, order.Notice)
+	if order.MinimumTerm != "P3M" || order.Renewal != nil || order.Items[4].Notice.In("en") != "One month" {
+		t.Errorf("the terms are %q, %q, %+v", order.MinimumTerm, order.Renewal, order.Items)
 	}
-	if order := world.order(cartOf(offer("201", 14900))); order.Renewal != nil || order.Notice != nil {
-		t.Errorf("what is paid once continues: %q, %q", order.Renewal, order.Notice)
+	if order := world.order(cartOf(offer("201", 14900))); order.Renewal != nil || order.Items[0].Notice != nil {
+		t.Errorf("what is paid once continues: %q, %q", order.Renewal, order.Items[0].Notice)
+	}
+}
+
+// TestNoticeOfAProduct: a product's own notice replaces the club's, and an order of both names the items of each.
+func TestNoticeOfAProduct(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	monthly, weekly := debited(offer("901", 6890), 10), debited(offer("1001", 990), 10)
+	for want, view := range map[string]flows.View{
+		"One month":                           cartOf(monthly, monthly),
+		"One week":                            cartOf(weekly),
+		"":                                    cartOf(offer("201", 14900)),
+		"monthly: One month weekly: One week": cartOf(monthly, weekly),
+	} {
+		for i, name := range []string{"monthly", "weekly"}[:len(view.Cart.Lines)] {
+			view.Cart.Lines[i].Name = name
+		}
+		if got := world.order(view).In("en", view, world.offers.Details("11")).Notice; got != want {
+			t.Errorf("the notice is %q, want %q", got, want)
+		}
 	}
 }
 
@@ -208,8 +229,8 @@ func TestOrderWithoutOffers(t *testing.T) {
 	if order.DueNow.Amount != 14900 || order.Total != nil || order.MinimumTerm != "P3M" || !order.Items[0].Withdrawal.Right {
 		t.Errorf("the order is %+v", order)
 	}
-	if order.Renewal.In("fr") != "Il continue" || order.Notice.In("fr") != "Un mois" { // it may continue
-		t.Errorf("the terms are %q, %q", order.Renewal, order.Notice)
+	if order.Renewal.In("fr") != "Il continue" || order.Items[0].Notice.In("fr") != "Un mois" { // it may continue
+		t.Errorf("the terms are %q, %+v", order.Renewal, order.Items)
 	}
 	world.Fault()
 	if order := world.order(view); order.Button != contract.PayNow {

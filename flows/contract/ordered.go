@@ -1,6 +1,9 @@
 package contract
 
 import (
+	"slices"
+	"strings"
+
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/schedule"
@@ -84,7 +87,6 @@ func (o Order) In(language string, view flows.View, club catalogue.Details) Orde
 		Debits:      []Debit{},
 		MinimumTerm: words(o.MinimumTerm),
 		Renewal:     words(o.Renewal.In(language)),
-		Notice:      words(o.Notice.In(language)),
 		Basis:       o.Basis,
 	}
 	for _, tax := range view.Cart.Taxes {
@@ -106,6 +108,7 @@ func (o Order) In(language string, view flows.View, club catalogue.Details) Orde
 			Withdrawal:   item.Withdrawal.in(language),
 		})
 	}
+	out.Notice = words(o.noticeIn(text.Match(language), out.Items))
 	for _, debit := range o.Debits {
 		out.Debits = append(out.Debits, Debit{Date: debit.Date.String(), Price: money(debit.Amount), Basis: debit.Basis})
 	}
@@ -117,6 +120,31 @@ func (o Order) In(language string, view flows.View, club catalogue.Details) Orde
 		out.Total = new(money(*o.Total))
 	}
 	return out
+}
+
+// noticeIn says how what continues ends, with the names of the items if they differ in it.
+func (o Order) noticeIn(in *text.Language, items []Ordering) string {
+	var notices []string // each once
+	names := map[string][]string{}
+	for i, item := range o.Items {
+		notice := item.Notice.In(in.Tag)
+		if notice == "" {
+			continue
+		}
+		if names[notice] == nil {
+			notices = append(notices, notice)
+		}
+		if !slices.Contains(names[notice], items[i].Name) {
+			names[notice] = append(names[notice], items[i].Name)
+		}
+	}
+	if len(notices) > 1 {
+		w := writer{Language: in}
+		for i, notice := range notices {
+			notices[i] = w.say(textAbout, "names", strings.Join(names[notice], ", "), "words", notice)
+		}
+	}
+	return strings.Join(notices, " ")
 }
 
 // The names of a prorata, with their parameters month and days: one that is paid for the days left, and one that is deducted for the days

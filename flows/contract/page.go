@@ -51,6 +51,7 @@ const (
 	textMinimum    text.ContractCode = "confirmation_minimum"     //
 	textRuns       text.ContractCode = "confirmation_runs"        //
 	textRenewal    text.ContractCode = "confirmation_renewal"     //
+	textAbout      text.ContractCode = "about"                    // names, words
 	textNotice     text.ContractCode = "confirmation_notice"      //
 	textCancelAt   text.ContractCode = "confirmation_cancel_at"   // url
 	textNotExact   text.ContractCode = "confirmation_not_exact"   //

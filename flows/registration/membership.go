@@ -112,7 +112,7 @@ func kept(own flows.OnlineCancellation, today schedule.Date) (shown Membership) 
 	return shown
 }
 
-// subscriptions reads those of a contact, with the notice period of the club's contracts where the installation shows none.
+// subscriptions reads those of a contact, with the notice period that the operator's file has where the installation shows none.
 func (c *Contacts) subscriptions(ctx context.Context, identity flows.ContactIdentity) (catalogue.Club, []club.Subscription, error) {
 	at, err := c.homeClub(ctx, identity)
 	if err != nil {
@@ -134,8 +134,12 @@ func (c *Contacts) subscriptions(ctx context.Context, identity flows.ContactIden
 	if err := reads.Wait(); err != nil {
 		return at, nil, err
 	}
-	for i := range listed {
-		listed[i].NoticePeriod = cmp.Or(listed[i].NoticePeriod, at.Contract.NoticePeriod)
+	for i, own := range listed {
+		product := club.IRI("")
+		if own.Offer != nil {
+			product = own.Offer.Product.IRI
+		}
+		listed[i].NoticePeriod = cmp.Or(own.NoticePeriod, at.NoticeOf(product.ID()).Period)
 	}
 	return at, listed, nil
 }

@@ -105,6 +105,7 @@ type product struct {
 
 	behaviorConfiguration `yaml:",inline"` // of the product itself; not used if it includes others
 	Includes              []behavior       `yaml:"includes,omitempty,flow"`
+	Notice                string           `yaml:"notice,omitempty"` // as that of a club, which it replaces
 
 	Rule   rule    `yaml:"restrictions,omitempty,flow"`
 	Offers []offer `yaml:"offers"`

@@ -286,6 +286,7 @@ func (p *product) check(r *reading, path string, clubs ids) {
 	r.text(path+".name", p.Name)
 	r.oneOf(path+".type", p.Kind, benefitKinds...)
 	own := p.behaviorConfiguration != (behaviorConfiguration{})
+	r.length(path+".notice", p.Notice)
 	r.refuse(p.Includes != nil && own, path, "validity and quantity belong into the entries of includes")
 	for i, b := range p.behaviors {
 		within := path

@@ -55,7 +55,7 @@ func (w *World) subscriptionRecord(b *benefit) record {
 	members := record{
 		"name": b.Name, "clubId": w.iri("clubs", b.ClubID), "contactId": w.iri("contacts", b.ContactID),
 		"validFrom": b.ValidFrom, "validThrough": orNil(b.ValidThrough), "engagedThrough": orNil(b.EngagedThrough),
-		"noticePeriod": orNil(w.catalogue.club(b.ClubID).Notice), "canceledAt": w.timestampOrNil(b.CanceledAt),
+		"noticePeriod": orNil(w.catalogue.noticeOf(b)), "canceledAt": w.timestampOrNil(b.CanceledAt),
 		"cancellationMotiveId": nil, "debitDay": orNil(b.DebitDay),
 	}
 	if b.MotiveID != 0 {
@@ -112,17 +112,26 @@ func cancelSubscription(c *request, b *benefit) (response, error) {
 		return response{}, badRequest(codeCanceled, "The subscription is cancelled already.")
 	case date < b.EngagedThrough:
 		return response{}, invalid(violation{"cancellationDate", "The engagement is still running on this day.", codeCancellationEngaged})
-	case date < at.noticeEnd(c.now):
+	case date < noticeEnd(c.w.catalogue.noticeOf(b), c.now):
 		return response{}, invalid(violation{"cancellationDate", "The notice period is still running on this day.", codeCancellationNotice})
 	}
 	b.CanceledAt, b.MotiveID, b.ValidThrough = c.now, motive, date
 	return c.created(c.w.subscriptionRecord(b))
 }
 
+// noticeOf is how long a subscription lasts after it was cancelled: that of its product, or else its club's.
+func (c *Catalogue) noticeOf(b *benefit) string {
+	notice := c.club(b.ClubID).Notice
+	if sold := c.offers[b.OfferID]; sold != nil {
+		notice = cmp.Or(sold.product.Notice, notice)
+	}
+	return notice
+}
+
 // noticeEnd is the earliest day on which a member may leave who says so now, engagements aside.
-func (c *club) noticeEnd(now time.Time) string {
-	if c.Notice != "" {
-		now = mustPeriod(c.Notice).after(now)
+func noticeEnd(notice string, now time.Time) string {
+	if notice != "" {
+		now = mustPeriod(notice).after(now)
 	}
 	return now.Format(time.DateOnly)
 }

@@ -55,6 +55,17 @@ func TestSubscriptionSummary(t *testing.T) {
 	if len(sold) != 1 || sold[0]["engagedThrough"] != "2027-11-30" || sold[0]["debitDay"] != 10.0 || sold[0]["validFrom"] != "2026-12-01" {
 		t.Errorf("sold: %v", sold)
 	}
+	if sold[0]["noticePeriod"] != "P1M" {
+		t.Errorf("the notice of the club: %v", sold[0])
+	}
+	weekly := client.newContact(nil)
+	sale = client.newSale(weekly, "PARIS11")
+	client.post(sale+"/articles", body{"offerId": client.iri("offers", 1001), "implementation": body{"startDate": "2026-12-01"}}).want(201)
+	client.pay(sale, weekly, 990).want(201)
+	list, _ = client.get("subscription_summary?contact=" + weekly).want(200).json["subscriptions"].([]any)
+	if sold := bodies(list); len(sold) != 1 || sold[0]["noticePeriod"] != "P1W" {
+		t.Errorf("the notice of the product: %v", sold)
+	}
 	client.control("PUT", "clock", body{"now": "2027-12-01T09:00:00Z"}).want(200)
 	client.bearer = client.login(client.token) // the old one has expired
 	if left, _ := client.get("subscription_summary?contact=" + buyer).want(200).json["subscriptions"].([]any); len(left) != 0 {
