@@ -84,8 +84,8 @@ func TestWithdrawalBeforeTheContract(t *testing.T) {
 	if !bottle.Right || value(bottle.From) != api.WithdrawalFromDelivery || bottle.Until != nil {
 		t.Errorf("goods can be withdrawn from: %+v", bottle)
 	}
-	if trial.Right || trial.From != nil || trial.Until != nil || value(trial.Exception)[:5] != "Une a" {
-		t.Errorf("a trial session can be withdrawn from: %+v", trial)
+	if !trial.Right || value(trial.From) != api.WithdrawalFromContract || value(trial.Until) != value(pass.Until) {
+		t.Errorf("a trial without a fixed day can be withdrawn from: %+v", trial)
 	}
 }
 
