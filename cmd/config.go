@@ -68,6 +68,7 @@ type Config struct {
 	Login     identity.Config
 
 	AllowedOrigins []string
+	AllowedHeaders []string
 	ReturnSchemes  []string
 	Methods        []string // decoded by methodPolicy
 	CartRevision   string

@@ -393,16 +393,25 @@ func (cfg *Config) frontEndOptions() []option {
 		{
 			variable: "FRONTDESK_ALLOWED_ORIGINS",
 			value:    list(&cfg.AllowedOrigins),
-			help:     "Other origins of front ends. * allows any page on this machine; live mode refuses it.",
-			setBy:    "Operators whose website is not served by the gateway.",
-			without:  "None in live mode: only the gateway's own pages call it. Otherwise *.",
+			help: "Other origins of front ends, such as https://www.your-club. Apps with a web view may be listed: capacitor://localhost, " +
+				"ionic://localhost. * alone allows any page on this machine; live mode refuses it.",
+			setBy:   "Operators whose website is not served by the gateway.",
+			without: "None in live mode: only the gateway's own pages call it. Otherwise *.",
+		},
+		{
+			variable: "FRONTDESK_ALLOWED_HEADERS",
+			value:    list(&cfg.AllowedHeaders),
+			help: "Further request headers that pages of other origins may send. Those of the API and of common tracing libraries are " +
+				"always allowed.",
+			setBy:   "Operators whose website adds headers of its own to each request.",
+			without: "None.",
 		},
 		{
 			variable: "FRONTDESK_RETURN_SCHEMES",
 			value:    list(&cfg.ReturnSchemes),
 			help: "Schemes of apps to which the card page may return (returnUrl), such as com.example.club: reverse domain names in " +
-				"lower case. Pages and universal links need none; see FRONTDESK_ALLOWED_ORIGINS. * allows every scheme with a dot; " +
-				"live mode refuses it.",
+				"lower case, or one word such as myapp. Pages and universal links need none; see FRONTDESK_ALLOWED_ORIGINS. * allows " +
+				"every app's scheme; live mode refuses it.",
 			setBy:   "Operators with an app that has a scheme of its own.",
 			without: "None in live mode. Otherwise *.",
 		},

@@ -249,6 +249,7 @@ func (cfg Config) newPublic(
 		SMSCountries:    cfg.SMS.Countries,
 		CartOptional:    cfg.CartRevision == "optional",
 		AllowedOrigins:  cfg.AllowedOrigins,
+		AllowedHeaders:  cfg.AllowedHeaders,
 		StaffKeys:       cfg.StaffKeys,
 		ReturnSchemes:   cfg.ReturnSchemes,
 		PublishableKey:  cfg.StripePublicKey,

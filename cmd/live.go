@@ -220,6 +220,7 @@ func (cfg Config) originRules() (rules []rule) {
 		switch wrong := insecure(origin); {
 		case origin == "*":
 			rules = append(rules, rule{variable, true, "is *, which allows every page on the visitor's machine: list the front ends' origins"})
+		case slices.Contains(appOrigins, origin), hasWildcard(origin): // frontEndRules reports a wildcard
 		case wrong != "":
 			rules = append(rules, rule{variable, true, fmt.Sprintf("has %q, which %s", origin, wrong)})
 		default:

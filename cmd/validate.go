@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"frontdesk/flows"
 	"frontdesk/flows/background"
 	"frontdesk/flows/store"
@@ -62,7 +64,7 @@ func (cfg Config) problems() (found []error) {
 	rules := slices.Concat(
 		cfg.listenRules(), cfg.redisRules(), cfg.upstreamRules(), cfg.clubAPIRules(), cfg.keyRules(), cfg.operatorRules(),
 		cfg.webhookRules(), cfg.subscriberRules(), cfg.methodRules(), cfg.clubsRules(), cfg.limitRules(), cfg.captchaRules(),
-		cfg.traceRules(), cfg.returnSchemeRules(), cfg.mailRules(),
+		cfg.traceRules(), cfg.returnSchemeRules(), cfg.frontEndRules(), cfg.mailRules(),
 	)
 	if cfg.Mode == "live" {
 		rules = append(rules, cfg.liveRules()...)
@@ -280,17 +282,14 @@ func (cfg Config) traceRules() []rule {
 	return eachLine("", err)
 }
 
-// returnScheme matches an app's own scheme, a reverse domain name (RFC 8252, section 7.1). No scheme that runs scripts has a dot.
-var returnScheme = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+$`)
-
 func (cfg Config) returnSchemeRules() (rules []rule) {
 	const variable = "FRONTDESK_RETURN_SCHEMES"
 	for _, scheme := range cfg.ReturnSchemes {
 		rules = append(rules,
 			rule{variable, scheme == "*" && cfg.Mode == "live",
 				"is *, which allows every app on the buyer's device: list the schemes of your own apps"},
-			rule{variable, scheme != "*" && !returnScheme.MatchString(scheme), fmt.Sprintf("has %q, which is not an app's own scheme: "+
-				"it must be a reverse domain name in lower case, such as com.example.club, without ://", scheme)},
+			rule{variable, scheme != "*" && !handlers.IsAppScheme(scheme), fmt.Sprintf("has %q, which is not an app's own scheme: "+
+				"it must be a reverse domain name in lower case, such as com.example.club, or one word, without ://", scheme)},
 		)
 	}
 	return rules
@@ -306,11 +305,30 @@ func (cfg Config) browserAddressRules() []rule {
 	for _, origin := range cfg.AllowedOrigins {
 		address := webAddress(origin)
 		isOrigin := address != nil && origin == address.Scheme+"://"+strings.ToLower(address.Host)
-		rules = append(rules, rule{"FRONTDESK_ALLOWED_ORIGINS", origin != "*" && !isOrigin, fmt.Sprintf("has %q, which is not an origin: "+
+		named := origin == "*" || hasWildcard(origin) || slices.Contains(appOrigins, origin) // frontEndRules reports a wildcard
+		rules = append(rules, rule{"FRONTDESK_ALLOWED_ORIGINS", !named && !isOrigin, fmt.Sprintf("has %q, which is not an origin: "+
 			"it must be http:// or https:// and a host in lower case, without a path or a trailing slash", origin)})
 	}
 	return rules
 }
+
+// frontEndRules checks the lists about front ends of other origins, in every mode.
+func (cfg Config) frontEndRules() (rules []rule) {
+	for _, origin := range cfg.AllowedOrigins {
+		rules = append(rules, rule{"FRONTDESK_ALLOWED_ORIGINS", hasWildcard(origin),
+			fmt.Sprintf("has %q: a * inside an origin matches nothing. List each origin by itself", origin)})
+	}
+	for _, header := range cfg.AllowedHeaders {
+		rules = append(rules, rule{"FRONTDESK_ALLOWED_HEADERS", header == "*" || !httpguts.ValidHeaderFieldName(header),
+			fmt.Sprintf("has %q, which is not the name of a header: list each name", header)})
+	}
+	return rules
+}
+
+func hasWildcard(origin string) bool { return origin != "*" && strings.Contains(origin, "*") }
+
+// appOrigins are the origins of pages in the web views of hybrid apps. They say nothing about which app it is.
+var appOrigins = []string{"capacitor://localhost", "ionic://localhost"}
 
 // webAddress parses an http or https address with a host. It returns nil for any other text.
 func webAddress(address string) *url.URL {

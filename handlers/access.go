@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -70,7 +71,8 @@ func (s *Server) resolveCaller(next echo.HandlerFunc) echo.HandlerFunc {
 			who.token = credentials
 		} else if cookie, err := c.Cookie(s.cookieName(c.Param("id"))); err == nil {
 			if !s.fromFrontEnd(c.Request()) {
-				return &flows.Error{Code: flows.ForbiddenOrigin, Detail: flows.DetailSessionOrigin}
+				origin := cmp.Or(c.Request().Header.Get("Origin"), "the page's origin")
+				return &flows.Error{Code: flows.ForbiddenOrigin, Detail: flows.DetailSessionOrigin, Params: map[string]string{"origin": clip(origin)}}
 			}
 			who.token = cookie.Value
 		}

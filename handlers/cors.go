@@ -40,15 +40,24 @@ func (s *Server) allowedOrigin(origin string) bool {
 	return u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1" || u.Hostname() == "::1"
 }
 
+// tracingHeaders are what libraries of browsers add to a page's requests: W3C Trace Context and Baggage, Sentry, Datadog, B3, New Relic,
+// Elastic, Jaeger, and libraries that say that a script sends the request. A page with one of them would fail at its first preflight.
+// Frontdesk reads traceparent alone.
+var tracingHeaders = []string{
+	"traceparent", "tracestate", "baggage", "sentry-trace", "newrelic", "elastic-apm-traceparent", "uber-trace-id",
+	"x-datadog-trace-id", "x-datadog-parent-id", "x-datadog-origin", "x-datadog-sampling-priority", "x-datadog-tags",
+	"b3", "x-b3-traceid", "x-b3-spanid", "x-b3-parentspanid", "x-b3-sampled", "x-b3-flags", "x-request-id", "x-requested-with",
+}
+
 // cors admits the configured front ends of other origins.
 func (s *Server) cors() echo.MiddlewareFunc {
 	return middleware.CORSWithConfig(middleware.CORSConfig{
 		AllowOriginFunc: func(origin string) (bool, error) { return s.allowedOrigin(origin), nil },
 		AllowMethods:    []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
-		AllowHeaders: []string{
+		AllowHeaders: slices.Concat([]string{
 			"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID",
-			"X-Frontdesk-Session", captchaHeader, staffHeader, "X-Frontdesk-World", "traceparent",
-		},
+			"X-Frontdesk-Session", captchaHeader, staffHeader, "X-Frontdesk-World",
+		}, tracingHeaders, s.cfg.AllowedHeaders),
 		ExposeHeaders:    []string{"Date", "ETag", "Location", "Retry-After", "Idempotent-Replayed", "RateLimit", "RateLimit-Policy"},
 		AllowCredentials: true,
 		MaxAge:           600, // seconds; one preflight for a page, and a new configuration soon applies

@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,30 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
+// TestPreflightOfTracedPages: a page whose libraries add tracing headers passes, and one with further headers that the operator allows.
+func TestPreflightOfTracedPages(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_ALLOWED_HEADERS=X-Experiment",
+		"FRONTDESK_ALLOWED_ORIGINS=capacitor://localhost,ionic://localhost,https://www.club.example").URL)
+	for _, origin := range []string{"capacitor://localhost", "ionic://localhost", "https://www.club.example"} {
+		response := c.Do("OPTIONS", "/v1/registrations", nil, [2]string{"Origin", origin}, [2]string{"Access-Control-Request-Method", "POST"})
+		expectCORS(t, "preflight", origin, true, response.Header)
+		allowed := strings.Split(strings.ToLower(response.Header.Get("Access-Control-Allow-Headers")), ",")
+		for _, header := range []string{
+			"baggage", "sentry-trace", "traceparent", "tracestate", "x-datadog-trace-id", "x-datadog-parent-id", "x-datadog-origin",
+			"x-datadog-sampling-priority", "x-requested-with", "x-b3-traceid", "b3", "x-experiment",
+		} {
+			if !slices.Contains(allowed, header) {
+				t.Errorf("%s may not send %s, only %q", origin, header, allowed)
+			}
+		}
+	}
+	for _, origin := range []string{"capacitor://evil.example", "app://localhost", "http://localhost:5173"} {
+		response := c.Do("OPTIONS", "/v1/registrations", nil, [2]string{"Origin", origin}, [2]string{"Access-Control-Request-Method", "POST"})
+		expectCORS(t, "preflight", origin, false, response.Header)
+	}
+}
+
 func expectCORS(t *testing.T, name, origin string, welcome bool, header http.Header) {
 	t.Helper()
 	want, credentials := "", ""
@@ -117,6 +142,9 @@ func TestCookieOfAnotherOrigin(t *testing.T) {
 		)
 		if refused := response.Status == http.StatusForbidden; refused == welcome {
 			t.Errorf("%s is answered with %d: %s", origin, response.Status, response.Body)
+		}
+		if detail := string(response.Body); !welcome && (!strings.Contains(detail, "FRONTDESK_ALLOWED_ORIGINS, which lacks "+origin)) {
+			t.Errorf("%s is not told what decides: %s", origin, detail)
 		}
 	}
 }

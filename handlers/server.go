@@ -63,9 +63,10 @@ type Config struct {
 	PublicURL      string             // where browsers reach Frontdesk; https means secure cookies
 	CartOptional   bool               // a payment need not name the revision of the cart that the buyer saw
 	AllowedOrigins []string           // other origins of front ends; "*" is any page on this machine (not in live mode). May be empty.
+	AllowedHeaders []string           // that pages of other origins may send too; may be empty
 	StaffKeys      []string           // each identifies staff; empty: there are no staff
 	WebhookSecrets []string           // of the path for the club system's events; empty: no such path
-	ReturnSchemes  []string           // of apps, as in returnUrl; "*" is every scheme with a dot. May be empty.
+	ReturnSchemes  []string           // of apps, as in returnUrl; "*" is every app's. May be empty.
 	PublishableKey string             // the card processor's key for browsers; empty when it has none
 	CardScriptURL  string             // where browsers load the card processor's library; empty when it has none
 

@@ -291,8 +291,7 @@ var countries = strings.Fields(`
 	SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI
 	VN VU WF WS XK YE YT ZA ZM ZW`)
 
-// isReturnURL reports whether a text is an absolute address of a page, or one of an app with a scheme of its own: a reverse domain
-// name, which has a dot, unlike javascript, data or intent (RFC 8252, section 7.1). Neither has a user name.
+// isReturnURL reports whether a text is an absolute address of a page, or one of an app with a scheme of its own. Neither has a user name.
 func isReturnURL(text string) bool {
 	address, err := url.Parse(text)
 	switch {
@@ -301,8 +300,23 @@ func isReturnURL(text string) bool {
 	case address.Scheme == "http" || address.Scheme == "https":
 		return address.Hostname() != ""
 	}
-	return strings.Contains(address.Scheme, ".")
+	return IsAppScheme(address.Scheme)
 }
+
+// IsAppScheme reports whether a scheme, in lower case, can be an app's own: a reverse domain name (RFC 8252, section 7.1) or one word.
+// The schemes of browsers and systems are none: some of them run scripts or open files.
+func IsAppScheme(scheme string) bool {
+	return appScheme.MatchString(scheme) && !slices.Contains(systemSchemes, scheme)
+}
+
+var appScheme = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$`)
+
+var systemSchemes = strings.Fields(`
+	about android-app blob chrome chrome-extension cid content data edge facetime facetime-audio feed file filesystem ftp ftps
+	geo git gopher http https imap intent itms itms-apps jar javascript jscript ldap ldaps livescript localhost magnet mailto maps market
+	mhtml mid mms moz-extension ms-appinstaller ms-browser-extension ms-help ms-its ms-msdt ms-officecmd ms-search mocha news
+	nfs nntp opera resource res rtsp safari-extension search search-ms sftp shell shortcuts sip sips smb sms smsto ssh
+	tel telnet urn vbs vbscript view-source wais webcal ws wss wyciwyg x-apple-helpbasic xmpp`)
 
 // e164 is an international number (ITU-T E.164) with its plus, which the library's own tag does not
 // require. A mobile number has at least eight digits with its country code, and a French one nine

@@ -2832,9 +2832,10 @@ export interface components {
              * Format: uri
              * @description Where the buyer's browser returns from the card page, `card.redirectUrl`: whether the buyer paid, gave up after a
              *     decline, or cancelled. Either an absolute `http` or `https` URL whose origin is the gateway's own or listed in
-             *     `FRONTDESK_ALLOWED_ORIGINS`, such as an app's universal link. Or an address with an app's own scheme, a reverse
-             *     domain name such as `com.example.club://paid`, that is listed in `FRONTDESK_RETURN_SCHEMES`. Outside live mode,
-             *     every origin and every scheme with a dot is accepted by default. Prefer universal links: another app can register
+             *     `FRONTDESK_ALLOWED_ORIGINS`, such as an app's universal link. Or an address with an app's own scheme, such
+             *     as `com.example.club://paid` or `myapp://paid`, that is listed in `FRONTDESK_RETURN_SCHEMES`. Outside live mode,
+             *     every origin and every app's scheme is accepted by default; `javascript`, `data` and other schemes of browsers
+             *     never are. Prefer universal links: another app can register
              *     the same scheme. Others get 422 with the field code `origin`. Defaults to the signup site, with
              *     `?registration={id}`.
              *

@@ -1,9 +1,16 @@
 package journey_test
 
 import (
+	"compress/gzip"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
@@ -39,6 +46,42 @@ func TestEvents(t *testing.T) {
 		e.Registration.Contact.Status == last.Registration.Contact.Status { // which the recorded payment changes
 		t.Errorf("after the last event, and nothing since, comes %+v", e)
 	}
+}
+
+// TestEventsBehindCompressingProxy: a proxy that compresses whatever it may, as development servers do, passes each event at once.
+func TestEventsBehindCompressingProxy(t *testing.T) {
+	t.Parallel()
+	_, direct := frontdesktest.NewEnv(t).Gateway(t)
+	registration := direct.Register()
+	address, err := url.Parse(direct.URL)
+	frontdesktest.Must(t, err)
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(address) },
+		ModifyResponse: compress,
+	})
+	t.Cleanup(proxy.Close)
+	behind := frontdesktest.NewClient(t, proxy.URL)
+	behind.Token = direct.Token
+	behind.Follow(registration.Id, "").UntilState(api.Open)
+}
+
+// compress compresses a response without flushing it, unless it must not be transformed. It ends an endless one, so that the test fails.
+func compress(response *http.Response) error {
+	if strings.Contains(response.Header.Get("Cache-Control"), "no-transform") || response.Header.Get("Content-Encoding") != "" {
+		return nil
+	}
+	body := response.Body
+	reader, writer := io.Pipe()
+	time.AfterFunc(5*time.Second, func() { body.Close() })
+	go func() {
+		compressed := gzip.NewWriter(writer)
+		_, _ = io.Copy(compressed, body)
+		writer.CloseWithError(io.ErrUnexpectedEOF)
+	}()
+	response.Body = reader
+	response.Header.Set("Content-Encoding", "gzip")
+	response.Header.Del("Content-Length")
+	return nil
 }
 
 // TestRegistrationVersion checks that a poll with the front end's version gets 304 until something
