@@ -191,9 +191,9 @@ func TestCardPageTerms(t *testing.T) {
 	registration := pages.c.RegisterWith("11", frontdesktest.Person(), pass, bottle)
 	path := pages.pathOf(pages.c.Pay(registration.Id))
 	for language, words := range map[string]struct{ term, withdrawal, delivery, starts, seller, guarantee string }{
-		"en": {"Runs for 12 months", "You can withdraw from the contract until", "within 14 days of delivery", "Starts on",
+		"en": {"Runs for 12 months", "You can withdraw from the contract until", "you receive the goods at the club", "Starts on",
 			"Sold by Lumen Fitness, for Lumen Bastille", "Legal guarantee"},
-		"fr": {"Durée : 12 mois", "Vous pouvez vous rétracter jusqu'au", "dans les 14 jours qui suivent la livraison", "À partir du",
+		"fr": {"Durée : 12 mois", "Vous pouvez vous rétracter jusqu'au", "vous recevez les biens au club", "À partir du",
 			"Vendu par Lumen Fitness, pour Lumen Bastille", "Garantie légale"},
 	} {
 		var seen api.Registration

@@ -364,7 +364,7 @@ export default {
     runs: (/** @type {string} */ span) => `Runs for ${span}`,
     withdrawal: {
       until: (/** @type {string} */ day) => `You can withdraw from the contract until ${day}.`,
-      delivery: "You can withdraw from the contract within 14 days of delivery.",
+      delivery: "You can withdraw from the contract within 14 days of the day on which you receive the goods at the club.",
       none: "There is no right of withdrawal.",
     },
     about: (/** @type {string} */ names, /** @type {string} */ words) => `${names}: ${words}`,

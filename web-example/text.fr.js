@@ -367,7 +367,7 @@ export default {
     runs: (span) => `Durée : ${span}`,
     withdrawal: {
       until: (day) => `Vous pouvez vous rétracter jusqu’au ${day}.`,
-      delivery: "Vous pouvez vous rétracter dans les 14 jours qui suivent la livraison.",
+      delivery: "Vous pouvez vous rétracter dans les 14 jours qui suivent le jour où vous recevez les biens au club.",
       none: "Il n’y a pas de droit de rétractation.",
     },
     about: (names, words) => `${names} : ${words}`,
