@@ -96,7 +96,8 @@ func TestStatementsAtTheTerminal(t *testing.T) {
 		t.Errorf("the cancellations are %+v", only)
 	}
 	last := *paid.Order.Essentials.Items[0].Withdrawal.Until // the day at the club that the buyer was shown
-	expectAll(t, mustRunStatements(t, at, "show", ada.ID), "withdrawal until the end of "+last, bought.Id, "Ada Martin", "frontdesk statements done "+ada.ID)
+	expectAll(t, mustRunStatements(t, at, "show", ada.ID), "withdrawal until the end of "+last, bought.Id, "Ada Martin",
+		"frontdesk statements done "+ada.ID)
 	expectAll(t, mustRunStatements(t, at, "note", ada.ID, "called her"), "called her", "demo")
 	expectAll(t, mustRunStatements(t, at, "done", ada.ID, "--reference", "refund 4711"), "done", "refund 4711", "called her")
 	for _, wrong := range []struct {
