@@ -82,6 +82,7 @@ type Config struct {
 	Mail mail.Config
 
 	assets    Assets
+	anyHost   bool                          // the address under which a page was opened counts as PublicURL
 	documents fs.FS                         // that Clubs names; nil: those in the folder of its file
 	worldAsks func(clientToken string) bool // whether a world of mock mode asks for AskRepeats; nil in the other modes
 }
@@ -112,6 +113,7 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 			*field = values
 		}
 	}
+	cfg.anyHost = cfg.Mode == "mock" && cfg.PublicURL == ""
 	set(&cfg.PublicURL, "http://localhost:"+port)
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
 	if cfg.Mode == "mock" {

@@ -79,7 +79,8 @@ func (cfg *Config) serverOptions() []option {
 			value:    text(&cfg.PublicURL),
 			help:     "Address under which browsers reach the gateway. With https, cookies are __Host- and Secure.",
 			setBy:    "Operators: live mode requires it. Developers whose browser is on another machine.",
-			without:  "http://localhost and the port.",
+			without: "http://localhost and the port. In mock mode the address under which the page was opened, also behind a proxy that sends " +
+				"X-Forwarded-Host and X-Forwarded-Proto.",
 		},
 		{
 			variable: "FRONTDESK_TRUSTED_PROXIES",

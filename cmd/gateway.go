@@ -243,6 +243,7 @@ func (cfg Config) newPublic(
 		Site:            site,
 		Docs:            pages,
 		ClientToken:     cfg.ClubToken,
+		AnyHost:         cfg.anyHost,
 		Worlds:          cfg.Mode == "mock",
 		PublicURL:       cfg.PublicURL,
 		Mode:            cfg.Mode,

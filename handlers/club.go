@@ -126,7 +126,7 @@ func postalAddressOf(address catalogue.Address) *api.PostalAddress {
 func (s *Server) imageOf(ctx context.Context, image catalogue.Image) api.Image {
 	address := image.URL
 	if strings.HasPrefix(address, "/") {
-		address = s.cfg.PublicURL + address
+		address = s.home(exchangeOf(ctx).request) + address
 	}
 	return api.Image{Url: address, Alt: cmp.Or(image.Alt.In(textsOf(ctx).Tag), " ")}
 }

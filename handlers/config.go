@@ -19,17 +19,17 @@ import (
 // GetConfig serves GET /v1/config.
 func (s *Server) GetConfig(ctx context.Context, _ api.GetConfigRequestObject) (api.GetConfigResponseObject, error) {
 	clubs, now := s.cfg.Catalogue.Details(""), exchangeOf(ctx).At // the days of the clubs without a time zone of their own
-	return s.cacheResponse(ctx, flows.Buyer{}, nil, clubs.DayEnds(now), func(*bool) (any, error) { return s.config(clubs, now), nil })
+	return s.cacheResponse(ctx, flows.Buyer{}, nil, clubs.DayEnds(now), func(*bool) (any, error) { return s.config(ctx, clubs, now), nil })
 }
 
-func (s *Server) config(clubs catalogue.Details, now time.Time) api.Config {
+func (s *Server) config(ctx context.Context, clubs catalogue.Details, now time.Time) api.Config {
 	out := api.Config{
 		Mode:      api.ConfigMode(s.cfg.Mode),
 		Version:   s.document.Info.Version,
 		Languages: each(text.Languages, func(l *text.Language) string { return l.Tag }),
 		Person:    personFields(s.document),
 		Card: api.CardConfig{
-			Processor: s.cfg.Cards.Name(), PublishableKey: optional(s.cfg.PublishableKey), ScriptUrl: optional(s.cfg.CardScriptURL),
+			Processor: s.cfg.Cards.Name(), PublishableKey: optional(s.cfg.PublishableKey), ScriptUrl: optional(s.hereOf(ctx, s.cfg.CardScriptURL)),
 		},
 		MobileCountries: optionalList(s.cfg.SMSCountries),
 		Features:        []api.Feature{},

@@ -21,10 +21,17 @@ func (s *Server) fromFrontEnd(r *http.Request) bool {
 	}
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 	listed := origin != "" && s.allowedOrigin(origin)
-	if origin != "" && origin != originOf(s.cfg.PublicURL) && !listed {
+	if origin != "" && origin != originOf(s.cfg.PublicURL) && !s.isHome(r, origin) && !listed {
 		return false
 	}
 	return site == "" || site == "same-origin" || listed
+}
+
+// isHome reports whether an origin is the host under which a page of mock mode was opened. A tunnel may not say that browsers use https.
+func (s *Server) isHome(r *http.Request, origin string) bool {
+	_, host, _ := strings.Cut(originOf(origin), "://")
+	_, home, _ := strings.Cut(originOf(s.home(r)), "://")
+	return s.cfg.AnyHost && host == home
 }
 
 // allowedOrigin reports whether an origin is one of the configured front ends. "*" means every

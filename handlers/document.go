@@ -35,7 +35,7 @@ func (s *Server) ListDocuments(ctx context.Context, request api.ListDocumentsReq
 				Document: api.DocumentName(document.Name),
 				Version:  document.Version,
 				Language: document.Language,
-				Url:      s.cfg.PublicURL + "/v1/clubs/" + url.PathEscape(request.ClubId) + "/documents/" + document.SHA256,
+				Url:      s.home(exchangeOf(ctx).request) + "/v1/clubs/" + url.PathEscape(request.ClubId) + "/documents/" + document.SHA256,
 				Sha256:   document.SHA256,
 			})
 		}

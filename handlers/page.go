@@ -107,7 +107,7 @@ func (s *Server) mountSite() error {
 			address = "/"
 		}
 		s.router.Match(both, address, func(c echo.Context) error {
-			c.Response().Header().Set("Content-Security-Policy", policy)
+			c.Response().Header().Set("Content-Security-Policy", s.here(c.Request(), policy))
 			return file().write(c.Response(), c.Request(), "no-cache")
 		})
 		return nil
@@ -123,19 +123,27 @@ type Page struct {
 
 // servePage serves a page that is the same for every visitor.
 func (s *Server) servePage(page Page) echo.HandlerFunc {
-	encoded := sync.OnceValue(func() encodings {
+	read := func() []byte {
 		body, err := page.Body()
 		if err != nil {
 			panic(err) // an embedded file is missing
 		}
+		return body
+	}
+	encodeBody := func(body []byte) encodings {
 		return encode(body, http.Header{"Content-Type": {page.ContentType}, "Vary": {"Origin, Accept-Encoding"}})
-	})
+	}
+	encoded := sync.OnceValue(func() encodings { return encodeBody(read()) })
 	return func(c echo.Context) error {
 		if page.Policy != "" {
 			c.Response().Header().Set("Content-Security-Policy", page.Policy)
 		}
 		until := exchangeOf(c.Request().Context()).At.Add(dayless)
-		return encoded().write(c.Response(), c.Request(), s.cacheControl(c.Request(), until, false))
+		content := encoded
+		if s.home(c.Request()) != s.cfg.PublicURL {
+			content = func() encodings { return encodeBody([]byte(s.here(c.Request(), string(read())))) }
+		}
+		return content().write(c.Response(), c.Request(), s.cacheControl(c.Request(), until, false))
 	}
 }
 
@@ -194,7 +202,7 @@ func (s *Server) writeNotFoundPage(c echo.Context) error {
 
 // writeSitePage writes a page in the site's style and under its policy.
 func (s *Server) writeSitePage(c echo.Context, status int, page string) error {
-	c.Response().Header().Set("Content-Security-Policy", s.siteContentPolicy())
+	c.Response().Header().Set("Content-Security-Policy", s.here(c.Request(), s.siteContentPolicy()))
 	c.Response().Header().Set("Cache-Control", "no-store")
 	c.Response().Header().Add("Vary", "Accept")
 	return c.HTML(status, page)

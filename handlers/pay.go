@@ -81,7 +81,7 @@ func (s *Server) showCardPage(c echo.Context) error {
 		texts:  texts,
 		State:  text.PageCode(shown.State),
 		Club:   singleLine(payment.Description),
-		Return: payment.ReturnURL,
+		Return: s.here(c.Request(), payment.ReturnURL),
 		Amount: texts.Money(payment.Amount, currencyCode(payment.Currency)),
 	}
 	page.Message = texts.message(shown.Message, payment.Payment).Text
@@ -92,7 +92,7 @@ func (s *Server) showCardPage(c echo.Context) error {
 		page.State = pageRefunding
 	}
 	if s.cfg.CardScriptURL != "" && shown.ClientSecret != "" {
-		page.Secret, page.Key, page.Script = shown.ClientSecret, s.cfg.PublishableKey, s.cfg.CardScriptURL
+		page.Secret, page.Key, page.Script = shown.ClientSecret, s.cfg.PublishableKey, s.here(c.Request(), s.cfg.CardScriptURL)
 		page.Order = s.pageOrderOf(texts, view)
 	}
 	return s.writeCardPage(c, http.StatusOK, page)
@@ -104,7 +104,7 @@ func (s *Server) writeCardPage(c echo.Context, status int, page cardPage) error 
 	var body bytes.Buffer
 	_ = page.node().Render(&body) // a buffer accepts everything
 	header := c.Response().Header()
-	header.Set("Content-Security-Policy", s.cardPagePolicy())
+	header.Set("Content-Security-Policy", s.here(c.Request(), s.cardPagePolicy()))
 	header.Set("Referrer-Policy", "strict-origin")
 	header.Set("X-Robots-Tag", "noindex")
 	page.announce(header)

@@ -146,7 +146,7 @@ func (s *Server) returnsToFrontEnd(address string) bool {
 	return name == originOf(s.cfg.PublicURL) || slices.Contains(allowed, name) || slices.Contains(allowed, "*")
 }
 
-func (s *Server) paymentOf(view flows.View) api.Payment {
+func (s *Server) paymentOf(ctx context.Context, view flows.View) api.Payment {
 	payment := flows.ShownPayment{Payment: view.Payment, View: view.PaymentView}
 	out := api.Payment{
 		Id:       string(payment.ID),
@@ -166,7 +166,7 @@ func (s *Server) paymentOf(view flows.View) api.Payment {
 		}
 	}))
 	if payment.Method == flows.ByCard {
-		out.Card = new(s.cardOf(payment))
+		out.Card = new(s.cardOf(ctx, payment))
 	}
 	return out
 }
@@ -184,13 +184,13 @@ func payAgain(view flows.View) api.PayAgain {
 
 // cardOf returns how the buyer enters the card: in the processor's fields on the front end's own page or on the gateway's,
 // or not at all.
-func (s *Server) cardOf(payment flows.ShownPayment) api.CardDetails {
+func (s *Server) cardOf(ctx context.Context, payment flows.ShownPayment) api.CardDetails {
 	view := payment.View
 	card := api.CardDetails{Presentation: api.PresentationNone, Processor: payment.Processor,
 		DeclineCode: optional(singleLine(view.DeclineCode)), Refunding: optional(view.Refunding)}
 	if secret := view.ClientSecret; secret != "" && len(secret) <= maxText && s.cfg.PublishableKey != "" {
 		card.Presentation, card.ClientSecret, card.PublishableKey = api.PresentationEmbedded, &secret, &s.cfg.PublishableKey
-		card.RedirectUrl, card.AttemptsLeft = new(s.cfg.Registrations.CardPageURL(payment.ID)), new(payment.CardAttemptsLeft())
+		card.RedirectUrl, card.AttemptsLeft = new(s.hereOf(ctx, s.cfg.Registrations.CardPageURL(payment.ID))), new(payment.CardAttemptsLeft())
 	}
 	return card
 }

@@ -308,7 +308,7 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		out.Mandate.Covers = view.MandateCovers()
 	}
 	if view.Payment != nil {
-		out.Payment = new(s.paymentOf(view))
+		out.Payment = new(s.paymentOf(ctx, view))
 	}
 	for _, action := range view.Actions {
 		next := api.Action{Action: api.ActionName(action)}
@@ -341,7 +341,7 @@ func (s *Server) CreateResumeLink(
 	if err != nil {
 		return nil, err
 	}
-	return api.CreateResumeLink201JSONResponse{Url: link.URL, ExpiresAt: flows.Instant(link.ExpiresAt)}, nil
+	return api.CreateResumeLink201JSONResponse{Url: s.hereOf(ctx, link.URL), ExpiresAt: flows.Instant(link.ExpiresAt)}, nil
 }
 
 // ResumeRegistration serves POST /v1/resumptions.

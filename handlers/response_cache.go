@@ -40,6 +40,7 @@ const (
 // cacheKey is what a response depends on, besides the catalogue's version and the day.
 type cacheKey struct {
 	clientToken string
+	home        string // where the caller reaches Frontdesk, which addresses in the response name
 	address     string
 	language    string
 	staff       bool
@@ -57,7 +58,7 @@ func addressOf(r *http.Request) string {
 
 // size is the memory that a key takes, which callers with valid parameters choose.
 func (k cacheKey) size() int {
-	return len(k.clientToken) + len(k.address) + len(k.buyer.Contact) + len(k.buyer.Club) + len(k.buyer.Tags)
+	return len(k.clientToken) + len(k.home) + len(k.address) + len(k.buyer.Contact) + len(k.buyer.Club) + len(k.buyer.Tags)
 }
 
 type cacheEntry struct {
@@ -104,7 +105,7 @@ func (s *Server) cachedFor(r *http.Request) *cacheEntry {
 		return nil // personal, or there is more to validate
 	}
 	organisation, now := s.organisation(r), exchangeOf(r.Context()).At
-	cached, ok := s.responses.GetIfPresent(cacheKey{clientToken: organisation, address: addressOf(r), language: languageOf(r).Tag})
+	cached, ok := s.responses.GetIfPresent(cacheKey{clientToken: organisation, home: s.home(r), address: addressOf(r), language: languageOf(r).Tag})
 	if !ok {
 		return nil
 	}
@@ -171,6 +172,7 @@ func (s *Server) cacheResponse(
 	var failed error
 	key := cacheKey{
 		clientToken: callerOf(ctx).clientToken,
+		home:        s.home(exchange.request),
 		address:     addressOf(exchange.request),
 		language:    language,
 		staff:       callerOf(ctx).staff,

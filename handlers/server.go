@@ -59,6 +59,7 @@ type Config struct {
 	Mode           string             // mock, test or live, for front ends
 	SMSCountries   []string           // to whose mobile numbers codes are sent; empty: those of the clubs
 	ClientToken    string             // the organisation at the club system
+	AnyHost        bool               // where a page was opened counts as PublicURL (mock mode)
 	Worlds         bool               // a request may name another demo world (mock mode)
 	PublicURL      string             // where browsers reach Frontdesk; https means secure cookies
 	CartOptional   bool               // a payment need not name the revision of the cart that the buyer saw
