@@ -105,7 +105,8 @@ func (s *Server) cachedFor(r *http.Request) *cacheEntry {
 		return nil // personal, or there is more to validate
 	}
 	organisation, now := s.organisation(r), exchangeOf(r.Context()).At
-	cached, ok := s.responses.GetIfPresent(cacheKey{clientToken: organisation, home: s.home(r), address: addressOf(r), language: languageOf(r).Tag})
+	key := cacheKey{clientToken: organisation, home: s.home(r), address: addressOf(r), language: languageOf(r).Tag}
+	cached, ok := s.responses.GetIfPresent(key)
 	if !ok {
 		return nil
 	}
