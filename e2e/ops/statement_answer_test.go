@@ -106,8 +106,8 @@ func TestNobodyIsNotifiedWithoutMail(t *testing.T) {
 	}
 }
 
-// TestUnreadableStatementIsListed: a statement that this gateway cannot read is listed, exported and shown with why. Nothing can be recorded
-// about it, which operators read as well.
+// TestUnreadableStatementIsListed: a statement that this gateway cannot read is listed, exported and shown with why. Nothing can be
+// recorded about it, which operators read as well.
 func TestUnreadableStatementIsListed(t *testing.T) {
 	t.Parallel()
 	env := frontdesktest.NewEnv(t)
