@@ -379,7 +379,7 @@ export default {
   mandate: {
     heading: "Set up direct debit",
     lead: (/** @type {string} */ ending) =>
-      `Later payments are collected by direct debit. Confirm your mandate with a code sent to ${ending ? `your mobile number ending in ${ending}` : "your phone"}.`,
+      `Later payments are collected by direct debit. Confirm your mandate with a code sent to ${ending ? `the mobile number ending in ${ending}` : "your phone"}.`,
     due: "Later payments are collected by direct debit. Set it up first, then complete your order.",
     open: "Set up direct debit",
     enter: "Enter the code",
@@ -408,10 +408,10 @@ export default {
       reference: (/** @type {string} */ reference) => `Mandate reference: ${reference}`,
       referenceLater: "The mandate reference follows with the confirmation.",
       heading: "Enter the code",
-      lead: (/** @type {string} */ iban, /** @type {string} */ ending) => `We have sent an SMS with a code to your mobile phone${ending && `, whose number ends in ${ending}`}. Entering it authorises debits from ${iban}.`,
+      lead: (/** @type {string} */ iban, /** @type {string} */ ending) => `We have sent an SMS with a code to ${ending ? `the mobile number ending in ${ending}` : "your phone"}. Entering it authorises debits from ${iban}.`,
       label: "Code from the SMS",
       error: "Enter the digits of the code from the SMS.",
-      correct: "Correct your mobile number",
+      correct: "Correct the mobile number",
       unreachable: { heading: "We cannot reach your phone", lead: "No SMS can be sent to your mobile number. Correct it in your details, then set up direct debit again." },
       left: (/** @type {number} */ attempts) => (attempts === 1 ? "One attempt left" : `${attempts} attempts left`),
       sign: "Sign mandate and authorise debits",
@@ -842,7 +842,7 @@ export default {
     other: "I agree to this document.",
     missing: "Tick the box, or choose a later start in your cart.",
     names: {
-      terms: "Terms",
+      terms: "Terms and conditions",
       privacy: "Privacy notice",
       withdrawal_information: "Right of withdrawal",
       early_start_request: "Request to start early",
@@ -857,7 +857,7 @@ export default {
 
   legal: {
     label: "Terms and notices",
-    terms: "Terms",
+    terms: "Terms and conditions",
     privacy: "Privacy notice",
     legal: "Legal notice",
     accessibility: "Accessibility",
