@@ -274,12 +274,15 @@ func (w *canaryRun) byMandate() {
 	pay(w.c, registration.Id)
 }
 
-// byGuardian has a guardian conclude the contract: at a club that does not ask for it, anybody may have one.
+// byGuardian has a guardian conclude the contract, in place of another one: at a club that does not ask for it, any buyer may have one.
 func (w *canaryRun) byGuardian() {
 	who, of := w.newPerson(), w.newCanary()
 	who.Guardian = &api.Guardian{GivenName: of.GivenName, FamilyName: of.FamilyName, Relation: api.Parent, Phone: of.Mobile, Email: &of.Email}
 	registration := register(w.c, who, debitItem())
 	path := "/v1/registrations/" + registration.Id
+	by := w.newCanary() // in place of the first one
+	other := api.Guardian{GivenName: by.GivenName, FamilyName: by.FamilyName, Relation: api.Parent, Phone: by.Mobile, Email: &by.Email}
+	w.c.Do("PUT", path+"/guardian", other).Into(http.StatusOK, nil)
 	w.post(path+"/mandate", map[string]string{"holder": "Zqholder Wcarlsson", "iban": canaryIBAN}).Into(http.StatusCreated, nil)
 	code := w.latestCode()
 	w.secrets.codes = append(w.secrets.codes, code)

@@ -2,6 +2,7 @@ package privacy_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,6 +128,31 @@ func TestErasureOfAGuardian(t *testing.T) {
 			t.Errorf("by %s: erased %+v", flag, report.Erased)
 		}
 		client.Do("GET", "/v1/registrations/"+registered.Id, nil).Problem(api.RegistrationNotFound)
+	}
+}
+
+// TestErasureKeepsTheConfirmation: the confirmation of a paid order stays, for its buyer and for its guardian, and the report says why.
+func TestErasureKeepsTheConfirmation(t *testing.T) {
+	t.Parallel()
+	env := newTestEnv(t)
+	gateway, client := env.gateway()
+	ada, of := campaign.NewCanary(17320508), campaign.NewCanary(14142135)
+	who := person(ada)
+	who.Guardian = &api.Guardian{GivenName: of.GivenName, FamilyName: of.FamilyName, Relation: api.Parent, Phone: of.Mobile, Email: &of.Email}
+	bought := register(client, who, cardItem())
+	pay(client, bought.Id)
+	client.Do("GET", "/v1/registrations/"+bought.Id+"/confirmation", nil).Into(http.StatusOK, nil)
+	for _, email := range []string{of.Email, ada.Email} {
+		report := env.erase(gateway, "--email", email)
+		isKept := func(item registration.KeptItem) bool {
+			return item.Registration == bought.Id && strings.Contains(item.Why, "FRONTDESK_PROOFS_KEPT")
+		}
+		if !slices.ContainsFunc(report.Kept, isKept) {
+			t.Errorf("by %s: kept %+v", email, report.Kept)
+		}
+	}
+	if keys := env.redis.Keys(t.Context(), "fd:{"+bought.Id+"}:confirmation").Val(); len(keys) != 1 {
+		t.Errorf("Redis has the confirmations %q", keys)
 	}
 }
 
