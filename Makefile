@@ -57,8 +57,8 @@ tools: # what the tests need and the machine may lack
 	@.ci/tools
 
 generate: tools # from openapi.yaml: the contract in Go, and the types of the signup site; the pages below /docs; docs/reference/{configuration,cli,problems}.md
-	go generate ./api ./handlers ./handlers/docs ./cmd
 	node e2e/web/types.mjs openapi.yaml web-example/openapi.d.ts
+	go generate ./api ./handlers ./handlers/docs ./cmd
 
 campaign: tools
 	mkdir -p artefacts

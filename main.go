@@ -24,14 +24,10 @@ var site embed.FS
 //go:embed docs/examples
 var examples embed.FS
 
-//go:embed web-example/openapi.d.ts
-var types []byte
-
 func main() {
 	cmd.Execute(cmd.Assets{
 		Contract: contract,
 		Events:   events,
-		Types:    types,
 		Site:     sub(site, "web-example"),
 		Examples: sub(examples, "docs/examples"),
 	})

@@ -219,7 +219,6 @@ func (cfg Config) newPublic(
 	}
 	pages, err := docs.Pages(docs.Config{
 		Events:    cfg.assets.Events,
-		Types:     cfg.assets.Types,
 		Examples:  cfg.assets.Examples,
 		PublicURL: cfg.PublicURL,
 		Mock:      cfg.Mode == "mock",

@@ -26,7 +26,6 @@ import (
 type Assets struct {
 	Contract []byte // openapi.yaml
 	Events   []byte // asyncapi.yaml
-	Types    []byte // of openapi.yaml, for TypeScript
 	Site     fs.FS  // the signup site, with web-example as its root
 	Examples fs.FS  // the files below docs/examples
 }

@@ -25,7 +25,6 @@ import (
 // Config configures the pages. Every field is required.
 type Config struct {
 	Events    []byte // asyncapi.yaml
-	Types     []byte // of openapi.yaml, for TypeScript
 	Examples  fs.FS  // code that the guides link
 	PublicURL string // where browsers reach Frontdesk
 	Mock      bool   // the contract's page fills in examples; see try.js
@@ -37,10 +36,10 @@ const (
 	swaggerPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// files are the parts of the pages. The HTML ones are generated.
+// files are the parts of the pages. The compressed ones are generated; they would be a fiftieth of the binary.
 //
 //go:generate go run ./generate ../.. .
-//go:embed *.html pages *.css *.js *.sh
+//go:embed pages *.gz *.css *.js *.sh
 var files embed.FS
 
 // Pages returns all pages by path.
@@ -48,15 +47,15 @@ func Pages(cfg Config) (map[string]handlers.Page, error) {
 	pages := map[string]handlers.Page{
 		"/docs/api":            page(swaggerPolicy, "text/html; charset=utf-8", cfg.contractPage),
 		"/asyncapi.yaml":       page(pagePolicy, "application/yaml", func() ([]byte, error) { return cfg.Events, nil }),
-		"/docs/problems":       cfg.article("When a request fails", "problems.html"),
-		"/docs/frontdesk.d.ts": page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) { return cfg.Types, nil }),
+		"/docs/problems":       cfg.article("When a request fails", "problems.html.gz"),
+		"/docs/frontdesk.d.ts": page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) { return read(files, "frontdesk.d.ts.gz") }),
 	}
 	for name, kind := range map[string]string{"contract.js": "javascript", "try.js": "javascript", "page.css": "css", "session.sh": "plain"} {
 		pages["/docs/"+name] = page(pagePolicy, "text/"+kind+"; charset=utf-8", func() ([]byte, error) { return cfg.read(name) })
 	}
 	err := walk(files, func(path string) { // the guides, where their links to each other expect them
 		if guide, ok := strings.CutPrefix(path, "pages/"); ok {
-			pages["/docs/"+strings.TrimSuffix(guide, ".html")+".md"] = cfg.article("Documentation", path)
+			pages["/docs/"+strings.TrimSuffix(guide, ".html.gz")+".md"] = cfg.article("Documentation", path)
 		}
 	})
 	if err != nil {
@@ -73,13 +72,13 @@ func Pages(cfg Config) (map[string]handlers.Page, error) {
 	}
 	return pages, walk(static.FS, func(file string) {
 		name := strings.TrimSuffix(file, ".gz")
-		pages["/docs/"+name] = page(swaggerPolicy, mime.TypeByExtension(path.Ext(name)), func() ([]byte, error) { return readLibrary(file) })
+		pages["/docs/"+name] = page(swaggerPolicy, mime.TypeByExtension(path.Ext(name)), func() ([]byte, error) { return read(static.FS, file) })
 	})
 }
 
-// readLibrary reads a file of the contract's page, most of which are compressed.
-func readLibrary(name string) ([]byte, error) {
-	file, err := fs.ReadFile(static.FS, name)
+// read reads a file, which is compressed if its name says so.
+func read(files fs.FS, name string) ([]byte, error) {
+	file, err := fs.ReadFile(files, name)
 	if err != nil || !strings.HasSuffix(name, ".gz") {
 		return file, err
 	}
@@ -113,7 +112,7 @@ func (cfg Config) contractPage() ([]byte, error) {
 
 // read reads a file, and replaces the usual address of a gateway by that of this one, so that examples work as they are.
 func (cfg Config) read(name string) ([]byte, error) {
-	text, err := files.ReadFile(name)
+	text, err := read(files, name)
 	return bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(cfg.PublicURL)), err
 }
 

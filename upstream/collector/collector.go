@@ -1,7 +1,7 @@
 // Package collector sends batches of spans to an OpenTelemetry collector: OTLP over HTTP, in
 // protobuf. The OpenTelemetry libraries make the batches. Their own transport,
 // otlptracehttp, links gRPC: the binary would grow from 29.4 MB to 43.0 MB, and the image is
-// limited to 36.5 MB.
+// limited to 36 MB.
 //
 // Start reading at Client.UploadTraces.
 package collector

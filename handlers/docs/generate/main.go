@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path"
@@ -62,6 +63,13 @@ func write(root, into string) error {
 	if err := save(filepath.Join(into, "problems.html"), body); err != nil {
 		return err
 	}
+	types, err := os.ReadFile(filepath.Join(root, "web-example", "openapi.d.ts")) // #nosec G304 G703 -- of this project
+	if err != nil {
+		return err
+	}
+	if err := save(filepath.Join(into, "frontdesk.d.ts"), types); err != nil {
+		return err
+	}
 	for _, guide := range guides {
 		body, err := markdown(filepath.Join(root, "docs", guide), nil)
 		if err != nil {
@@ -74,12 +82,16 @@ func write(root, into string) error {
 	return nil
 }
 
-// save writes a file of source code below a folder that may be missing.
+// save compresses a file, and writes it below a folder that may be missing.
 func save(file string, body []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { // #nosec G301 G703 -- source code, where its caller says
 		return err
 	}
-	return os.WriteFile(file, body, 0o644) // #nosec G306 G703 -- source code, where its caller says
+	var packed bytes.Buffer
+	packer, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid, and a buffer accepts everything
+	_, _ = packer.Write(body)
+	_ = packer.Close()
+	return os.WriteFile(file+".gz", packed.Bytes(), 0o644) // #nosec G306 G703 -- source code, where its caller says
 }
 
 // link is a link of a page to another file of the project.
