@@ -223,7 +223,7 @@ async function arrive() {
   if (get().resume) await ended; // it may be of the same registration
   if (get().resume && (await journey.resume()) === undefined) return; // the address names the registration now
   const { place, registration } = get();
-  if (place.statement) return void Promise.all([journey.loadDetails(place.club), journey.loadDocuments(place.club, journey.quietly), !place.club && journey.loadClubs(journey.quietly)]);
+  if (place.statement) return void Promise.all([journey.loadDetails(place.club), journey.loadDocuments(place.club ?? get().identity?.club, journey.quietly), !place.club && journey.loadClubs(journey.quietly)]);
   if (place.registration) {
     await ended;
     if (registration?.id !== place.registration) await journey.open(place.registration);
@@ -249,8 +249,11 @@ async function arrive() {
 
 /** @param {import("./route.js").Place} place */
 async function arriveAsMember({ club, step }) {
-  const me = member.loadMe(!step && !club).then(() => Promise.all([journey.loadDetails(club ?? get().me?.clubId), club && journey.findInProgress()])); // not what ends with it
-  await Promise.all([journey.loadClubs(), me, step === "consents" && member.loadConsents(), step === "transfer" && member.loadTransfer(), club && journey.loadCatalogue(club), journey.loadDocuments(club, journey.quietly)]);
+  const me = member.loadMe(!step && !club).then(() => {
+    const { me } = get();
+    return Promise.all([journey.loadDetails(club ?? me?.clubId), journey.loadDocuments(club ?? me?.clubId, journey.quietly), club && journey.findInProgress()]); // not what ends with it
+  });
+  await Promise.all([journey.loadClubs(), me, step === "consents" && member.loadConsents(), step === "transfer" && member.loadTransfer(), club && journey.loadCatalogue(club)]);
 }
 
 function arriveAgain() {

@@ -11,8 +11,11 @@ import { creditor } from "./contact.js";
 
 /** @typedef {"terms" | "privacy" | "legal" | "accessibility"} Page */
 
-/** The club that the page is about. */
-const currentClub = () => get().place.club ?? get().registration?.clubId;
+/** The club that the page is about: of the address, of the signup, or of the member. */
+function currentClub() {
+  const { place, registration, identity, me } = get();
+  return place.club ?? registration?.clubId ?? ((place.me || place.statement) && identity ? me?.clubId ?? identity.club : undefined);
+}
 
 /**
  * @param {Page} page
