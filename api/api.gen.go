@@ -1229,6 +1229,9 @@ type Acknowledgement struct {
 	MailedTo   *Words  `json:"mailedTo,omitempty"`
 	ReceivedAt Instant `json:"receivedAt"`
 
+	// Reference What names the statement in the acknowledgement, in mails and to the club's staff.
+	Reference Id `json:"reference"`
+
 	// State `stated`: not confirmed, and deleted after a day. `received`: confirmed; the club has it.
 	//
 	// Example: stated
@@ -4160,6 +4163,9 @@ type Statement struct {
 
 	// Membership What the membership is called that an identified contact cancels. Absent if that is not known, or if several may be meant.
 	Membership *Words `json:"membership,omitempty"`
+
+	// Reference What names the statement in its acknowledgement, in mails and to the club's staff. It permits nothing.
+	Reference Id `json:"reference"`
 
 	// State `stated`: not confirmed, and deleted after a day. `received`: confirmed; the club has it.
 	//

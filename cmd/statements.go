@@ -121,7 +121,7 @@ func printStatements(w io.Writer, page statements.Page) {
 		return
 	}
 	table := newTable(w)
-	fmt.Fprintln(table, "STATEMENT\tKIND\tSTATE\tRECEIVED\tDEADLINE\tPERIOD\tAT STAKE\tCLUB\tNAME\tEMAIL")
+	fmt.Fprintln(table, "REFERENCE\tKIND\tSTATE\tRECEIVED\tDEADLINE\tPERIOD\tAT STAKE\tCLUB\tNAME\tEMAIL")
 	for _, item := range page.Items {
 		deadline := instant(item.Deadline)
 		if item.Overdue {
@@ -173,7 +173,7 @@ func printStatement(w io.Writer, detail statements.Detail) {
 	table := newTable(w)
 	defer flush(table)
 	if detail.Unreadable != "" {
-		fmt.Fprintf(table, "Statement\t%s\nKind\t%s\nState\t%s\nReceived\t%s\n", detail.ID, kindOf(detail.Summary), detail.State,
+		fmt.Fprintf(table, "Reference\t%s\nKind\t%s\nState\t%s\nReceived\t%s\n", detail.ID, kindOf(detail.Summary), detail.State,
 			instant(detail.ReceivedAt))
 		if detail.State == flows.Received {
 			fmt.Fprintf(table, "Deadline\t%s\n", instant(detail.Deadline))
@@ -181,7 +181,7 @@ func printStatement(w io.Writer, detail statements.Detail) {
 		warnUnreadable(table, detail.Summary)
 		return
 	}
-	fmt.Fprintf(table, "Statement\t%s\nKind\t%s\nName\t%s\nEmail\t%s\nClub\t%s\nState\t%s\n"+
+	fmt.Fprintf(table, "Reference\t%s\nKind\t%s\nName\t%s\nEmail\t%s\nClub\t%s\nState\t%s\n"+
 		"Received\t%s\nDeadline\t%s\nPeriod\t%s\nAt stake\t%s\nEnds\t%s\n",
 		detail.ID, kindOf(detail.Summary), detail.Name, detail.Email, cmp.Or(detail.ClubID, "-"), stateOf(detail.Summary),
 		instant(detail.ReceivedAt), instant(detail.Deadline),

@@ -57,7 +57,7 @@ func (s *Server) state(
 	if err != nil {
 		return api.Statement{}, err
 	}
-	out := api.Statement{Id: secret, Kind: api.StatementKind(stated.Kind), State: api.StatementState(stated.State),
+	out := api.Statement{Id: secret, Reference: stated.ID, Kind: api.StatementKind(stated.Kind), State: api.StatementState(stated.State),
 		Statement: declarationOf(stated), Membership: optional(stated.Declared.Membership)}
 	if online := stated.Online; online != nil {
 		out.EndDate = day(online.Date)
@@ -122,7 +122,7 @@ func (s *Server) confirm(ctx context.Context, kind flows.StatementKind, secret s
 	if err != nil {
 		return api.Acknowledgement{}, err
 	}
-	return api.Acknowledgement{Id: secret, Kind: api.StatementKind(statement.Kind), State: api.StatementReceived,
+	return api.Acknowledgement{Id: secret, Reference: statement.ID, Kind: api.StatementKind(statement.Kind), State: api.StatementReceived,
 		ReceivedAt: flows.Instant(statement.ReceivedAt), Text: statement.Text, EndDate: optional(statement.AcknowledgedEnd),
 		MailedTo: optional(s.cfg.Statements.MailedTo(statement))}, nil
 }

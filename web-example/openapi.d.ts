@@ -2696,6 +2696,8 @@ export interface components {
         Statement: {
             /** @description Random: its holder may confirm the statement. */
             id: components["schemas"]["Id"];
+            /** @description What names the statement in its acknowledgement, in mails and to the club's staff. It permits nothing. */
+            reference: components["schemas"]["Id"];
             kind: components["schemas"]["StatementKind"];
             state: components["schemas"]["StatementState"];
             statement: components["schemas"]["Declaration"];
@@ -2706,6 +2708,8 @@ export interface components {
         };
         Acknowledgement: {
             id: components["schemas"]["Id"];
+            /** @description What names the statement in the acknowledgement, in mails and to the club's staff. */
+            reference: components["schemas"]["Id"];
             kind: components["schemas"]["StatementKind"];
             state: components["schemas"]["StatementState"];
             receivedAt: components["schemas"]["Instant"];
@@ -5913,6 +5917,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "8a1f6a4e-5c0f-4f7e-9a35-3d1b7c1f0e22",
+                     *       "reference": "e4991055eb4617afc65b4c7e847f5814",
                      *       "kind": "withdrawal",
                      *       "state": "stated",
                      *       "statement": {
@@ -5954,6 +5959,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "8a1f6a4e-5c0f-4f7e-9a35-3d1b7c1f0e22",
+                     *       "reference": "e4991055eb4617afc65b4c7e847f5814",
                      *       "kind": "withdrawal",
                      *       "state": "received",
                      *       "receivedAt": "2030-01-15T18:02:07Z",
@@ -6017,6 +6023,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "5e0b9a37-6f3e-4c5a-8f0d-9c2f1b6d7a41",
+                     *       "reference": "d7b68c36db6d794023474498f89e1e1b",
                      *       "kind": "cancellation",
                      *       "state": "stated",
                      *       "statement": {
@@ -6059,6 +6066,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "5e0b9a37-6f3e-4c5a-8f0d-9c2f1b6d7a41",
+                     *       "reference": "d7b68c36db6d794023474498f89e1e1b",
                      *       "kind": "cancellation",
                      *       "state": "received",
                      *       "receivedAt": "2030-01-15T18:02:07Z",

@@ -69,7 +69,7 @@ func TestStatementsAtTheTerminal(t *testing.T) {
 	client.Token = ""
 	const unconfirmed = `{"name":"Not Confirmed","email":"later@example.com"}`
 	client.Do("POST", "/v1/withdrawals", unconfirmed, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	declare(client, "withdrawal", `{"name":"Ada Martin","email":"`+strings.ToUpper(person.Email)+`"}`)
+	acknowledged := declare(client, "withdrawal", `{"name":"Ada Martin","email":"`+strings.ToUpper(person.Email)+`"}`)
 	declare(client, "withdrawal", `{"name":"=cmd|' /C calc'!A0","email":"nemo@example.net"}`)
 	declare(client, "cancellation", `{"name":"Grace","email":"grace@example.net","type":"extraordinary","reason":"I move."}`)
 
@@ -95,10 +95,14 @@ func TestStatementsAtTheTerminal(t *testing.T) {
 	if only := listStatements(t, at, "--kind", "cancellation").Items; len(only) != 1 || only[0].ID != grace.ID {
 		t.Errorf("the cancellations are %+v", only)
 	}
-	last := *paid.Order.Essentials.Items[0].Withdrawal.Until // the day at the club that the buyer was shown
+	if acknowledged.Reference != ada.ID || !strings.Contains(acknowledged.Text, "Reference: "+ada.ID) {
+		t.Errorf("Ada has the reference %s, and the operator %s", acknowledged.Reference, ada.ID)
+	}
+	expectAll(t, mustRunStatements(t, at, "show", acknowledged.Id), ada.ID, "Ada Martin") // by what only its person has
+	last := *paid.Order.Essentials.Items[0].Withdrawal.Until                              // the day at the club that the buyer was shown
 	expectAll(t, mustRunStatements(t, at, "show", ada.ID), "withdrawal until the end of "+last, bought.Id, "Ada Martin",
 		"frontdesk statements done "+ada.ID)
-	expectAll(t, mustRunStatements(t, at, "note", ada.ID, "called her"), "called her", "demo")
+	expectAll(t, mustRunStatements(t, at, "note", acknowledged.Id, "called her"), "called her", "demo")
 	expectAll(t, mustRunStatements(t, at, "done", ada.ID, "--reference", "refund 4711"), "done", "refund 4711", "called her")
 	for _, wrong := range []struct {
 		words []string
@@ -107,7 +111,7 @@ func TestStatementsAtTheTerminal(t *testing.T) {
 		{[]string{"done", ada.ID}, "demo has recorded this statement as done"},
 		{[]string{"done", nemo.ID, "--end-date", "2031-01-31"}, "only of a cancellation"},
 		{[]string{"done", grace.ID, "--end-date", "soon"}, "must be a day"},
-		{[]string{"done", "nothing"}, "No received statement has this id"},
+		{[]string{"done", "nothing"}, "No received statement has this reference"},
 		{[]string{"note", ada.ID, ""}, "must be one line"},
 		{[]string{"list", "--kind", "complaint"}, "must be withdrawal or cancellation"},
 		{[]string{"list", "--since", "yesterday"}, "must be a time"},

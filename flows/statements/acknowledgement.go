@@ -63,22 +63,10 @@ func (s *Service) acknowledge(ctx context.Context, statement *flows.Statement) s
 	}
 	lines := []string{write(contentOf(statement), "date", declared.EndDate), write(textName, "name", declared.Name),
 		write(textEmail, "email", declared.Email)}
-	for _, line := range []struct {
-		code        text.ContractCode
-		name, value string
-	}{
-		{textClub, "club", name},
-		{textSeller, "seller", seller},
-		{textContract, "contract", declared.Contract},
-		{textMembership, "membership", declared.Membership},
-		{textAddress, "address", strings.ReplaceAll(declared.PostalAddress, "\n", ", ")},
-		{textReason, "reason", quoted(declared.Reason)},
-		{textReference, "id", statement.ID},
-	} {
-		if line.value != "" {
-			lines = append(lines, write(line.code, line.name, line.value))
-		}
-	}
+	lines = append(lines, written(write, line{textClub, "club", name}, line{textSeller, "seller", seller},
+		line{textContract, "contract", declared.Contract}, line{textMembership, "membership", declared.Membership},
+		line{textAddress, "address", strings.ReplaceAll(declared.PostalAddress, "\n", ", ")}, line{textReason, "reason", quoted(declared.Reason)},
+		line{textReference, "id", statement.ID})...)
 	parts = append(parts, strings.Join(lines, "\n"))
 	if statement.Kind == flows.Withdrawal {
 		parts = append(parts, write(textRefund))
@@ -92,6 +80,22 @@ func (s *Service) acknowledge(ctx context.Context, statement *flows.Statement) s
 		}
 	}
 	return strings.Join(append(parts, write(textKeep)), "\n\n")
+}
+
+// line is a text with its only parameter.
+type line struct {
+	code        text.ContractCode
+	name, value string
+}
+
+// written returns the lines that say something.
+func written(write func(text.ContractCode, ...string) string, lines ...line) (words []string) {
+	for _, line := range lines {
+		if line.value != "" {
+			words = append(words, write(line.code, line.name, line.value))
+		}
+	}
+	return words
 }
 
 // addressee names the club of a statement, and who sells for it. Both are empty unless the club is one that the gateway has read before:

@@ -100,15 +100,22 @@ func (s *Service) notifyReceived(ctx context.Context, statement *flows.Statement
 		receivedData{statement.ID, statement.ReceivedAt, flows.Instant(statement.Deadline)}))
 }
 
-// notifyEnd tells the person when the contract ends, which the acknowledgement left open.
+// notifyEnd tells the person when the contract ends, which the acknowledgement left open. It says of the contract what the person declared,
+// and nothing that the club knows.
 func (s *Service) notifyEnd(ctx context.Context, statement *flows.Statement) error {
 	if s.cfg.SendMail == nil || statement.Kind != flows.Cancellation || statement.EndDate == "" {
 		return nil
 	}
 	write := writeIn(text.Match(statement.Declared.Language))
 	parts := []string{write(textEndSubject), write(textEnds, "date", statement.EndDate)}
-	if membership := statement.Declared.Membership; membership != "" {
-		parts = append(parts, write(textMembership, "membership", membership))
+	if id := statement.Declared.ClubID; id != "" {
+		_, _ = s.cfg.Catalogue.Locate(ctx, statement.ClientToken, id) // days later, it is no longer cached; the mail goes out without it too
+	}
+	club, seller := s.addressee(ctx, statement)
+	about := written(write, line{textClub, "club", club}, line{textSeller, "seller", seller},
+		line{textContract, "contract", statement.Declared.Contract}, line{textMembership, "membership", statement.Declared.Membership})
+	if len(about) > 0 {
+		parts = append(parts, strings.Join(about, "\n"))
 	}
 	name := "end"
 	if n := len(statement.Replaced); n > 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"frontdesk/flows"
@@ -158,8 +159,18 @@ func (in ListOptions) selects(statement *flows.Statement) bool {
 	return isKind && !at.Before(in.Since) && (in.Until.IsZero() || at.Before(in.Until))
 }
 
-// Show returns everything that is known about a received statement: of one that this gateway cannot read, its times, and why.
+// reference returns the reference of a statement that an operator names by it, or by the id that the API gives its person.
+func reference(id string) string {
+	if id = strings.TrimSpace(id); strings.Contains(id, "-") {
+		return flows.StatementID(id)
+	}
+	return id
+}
+
+// Show returns everything that is known about a received statement: of one that this gateway cannot read, its times, and why. id is the
+// statement's reference, or its id in the API.
 func (s *Service) Show(ctx context.Context, id string) (Detail, error) {
+	id = reference(id)
 	statement, err := s.received(ctx, id)
 	if flows.Unreadable(err) {
 		listed, unlisted := s.cfg.Store.ListedStatement(ctx, id)
@@ -224,7 +235,7 @@ func (s *Service) received(ctx context.Context, id string) (*flows.Statement, er
 		err = flows.ErrNotFound
 	}
 	if errors.Is(err, flows.ErrNotFound) {
-		const unknown = "No received statement has this id. frontdesk statements list shows the ids."
+		const unknown = "No received statement has this reference. frontdesk statements list shows the references."
 		return nil, &flows.Error{Code: flows.NotFound, Operator: unknown, Err: err}
 	}
 	return statement, flows.StorageFailed(err)
@@ -337,6 +348,7 @@ func (s *Service) AddNote(ctx context.Context, id, operator, note string) (Detai
 // more: a change during its follow-up leaves it due.
 func (s *Service) amend(ctx context.Context, id, operator string, action flows.AuditAction,
 	change func(*flows.Statement, time.Time) error) (Detail, error) {
+	id = reference(id)
 	for range maxConfirmAttempts {
 		statement, err := s.received(ctx, id)
 		if flows.Unreadable(err) {

@@ -12,6 +12,7 @@ import (
 	"frontdesk/e2e/flowstest"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/statements"
 )
@@ -275,8 +276,16 @@ func TestStatementsOutliveKeys(t *testing.T) {
 func TestEndOfContract(t *testing.T) {
 	t.Parallel()
 	world := flowstest.NewWorld(t)
-	d := newDesk(world, flowstest.NewKeyring(t, "one"))
-	received := d.confirm(flows.Cancellation, d.state(flows.Cancellation, "ada@example.com"))
+	keys := flowstest.NewKeyring(t, "one")
+	gateway := world.Gateway(flowstest.Options{Keys: keys})
+	d := deskAt(world, gateway, keys)
+	club := flowstest.Must(t, func() (catalogue.Club, error) { return gateway.Catalogue.Club(t.Context(), "demo", "11") })
+	_, secret, err := d.State(t.Context(), statements.Request{Kind: flows.Cancellation, ClientToken: "demo", Declared: flows.Declaration{
+		Name: "Ada Martin", Email: "ada@example.com", Language: "en", ClubID: "11", Contract: "yoga since May"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	received := d.confirm(flows.Cancellation, secret)
 	counts := flowstest.Must(t, func() (flows.StatementCounts, error) { return d.Counts(t.Context()) })
 	if counts.Open != 1 || counts.Overdue != 0 || !counts.Next.Equal(received.Deadline) {
 		t.Errorf("what waits is %+v", counts)
@@ -296,7 +305,8 @@ func TestEndOfContract(t *testing.T) {
 	if len(d.mails) != 2 || d.mails[0].Text != received.Text+"\n" || done.EndDate != "2031-01-31" {
 		t.Fatalf("the mails are %+v", d.mails)
 	}
-	want := "When your contract ends\n\nYour contract ends on 31 January 2031.\n\nReference: " + received.ID + "\n"
+	want := "When your contract ends\n\nYour contract ends on 31 January 2031.\n\nClub: " + club.Name +
+		"\nContract: yoga since May\n\nReference: " + received.ID + "\n"
 	if d.mails[1].Text != want {
 		t.Errorf("the person reads %q", d.mails[1].Text)
 	}

@@ -175,9 +175,9 @@ function repeated(kind, { statement: declared, endDate: online, membership }) {
 }
 
 /** @param {import("../contract").Acknowledgement} received */
-function acknowledged({ kind, receivedAt, text: words, mailedTo }) {
+function acknowledged({ kind, reference, receivedAt, text: words, mailedTo }) {
   const [title, ...rest] = words.split("\n\n");
-  return h("div", { class: "member", "data-received": kind, "data-received-at": receivedAt },
+  return h("div", { class: "member", "data-received": kind, "data-received-at": receivedAt, "data-reference": reference },
     h("div", { class: "step-head" }, h("span", { class: "seal is-good" }, icon("tick")), heading(title)),
     h("div", { class: "panel acknowledgement", "data-acknowledgement": true }, rest.map((part) => h("p", {}, part))),
     h("p", { class: "notice", "data-mailed": !!mailedTo }, icon("info"), mailedTo ? WORDS.mailed(mailedTo) : WORDS.notMailed),
