@@ -126,6 +126,12 @@ func TestStatementsAtTheTerminal(t *testing.T) {
 	if open := listStatements(t, at).Items; len(open) != 1 || open[0].ID != nemo.ID {
 		t.Errorf("open are %+v", open)
 	}
+	expectExports(t, at)
+}
+
+// expectExports checks what spreadsheets get: three statements, two of them withdrawals, and nothing that they would execute.
+func expectExports(t *testing.T, at string) {
+	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(mustRunStatements(t, at, "export"))).ReadAll()
 	if err != nil || len(rows) != 4 || rows[0][0] != "id" {
 		t.Fatalf("exported: %v, %v", rows, err)
