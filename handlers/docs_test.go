@@ -51,6 +51,8 @@ func TestDocsPages(t *testing.T) {
 		"/docs/tutorials/direct-debit.md":     {"text/html", client.URL},
 		"/docs/frontdesk.d.ts":                {"text/plain", "export type Step = "},
 		"/docs/session.sh":                    {"text/plain", "base=" + client.URL + "\n"},
+		"/frontdesk.d.ts":                     {"application/typescript", "export type Step = "},
+		"/problem-codes.d.ts":                 {"application/typescript", `export type ProblemCode = "malformed_request" | `},
 	} {
 		response := client.Do("GET", path, nil)
 		if response.Status != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), want[0]) ||

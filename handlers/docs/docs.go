@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"mime"
@@ -36,6 +38,9 @@ const (
 	swaggerPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 )
 
+// typeScript is the content type of TypeScript.
+const typeScript = "application/typescript; charset=utf-8"
+
 // files are the parts of the pages. The compressed ones are generated; they would be a fiftieth of the binary.
 //
 //go:generate go run ./generate ../.. .
@@ -48,7 +53,9 @@ func Pages(cfg Config) (map[string]handlers.Page, error) {
 		"/docs/api":            page(swaggerPolicy, "text/html; charset=utf-8", cfg.contractPage),
 		"/asyncapi.yaml":       page(pagePolicy, "application/yaml", func() ([]byte, error) { return cfg.Events, nil }),
 		"/docs/problems":       cfg.article("When a request fails", "problems.html.gz"),
-		"/docs/frontdesk.d.ts": page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) { return read(files, "frontdesk.d.ts.gz") }),
+		"/docs/frontdesk.d.ts": page(pagePolicy, "text/plain; charset=utf-8", types),
+		"/frontdesk.d.ts":      page(pagePolicy, typeScript, types),
+		"/problem-codes.d.ts":  page(pagePolicy, typeScript, problemCodes),
 	}
 	for name, kind := range map[string]string{"contract.js": "javascript", "try.js": "javascript", "page.css": "css", "session.sh": "plain"} {
 		pages["/docs/"+name] = page(pagePolicy, "text/"+kind+"; charset=utf-8", func() ([]byte, error) { return cfg.read(name) })
@@ -87,6 +94,24 @@ func read(files fs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(unpacked)
+}
+
+// types returns the contract's types for TypeScript.
+func types() ([]byte, error) { return read(files, "frontdesk.d.ts.gz") }
+
+// problemCodes returns the problem codes of the contract as a closed union.
+func problemCodes() ([]byte, error) {
+	all, err := types()
+	if err != nil {
+		return nil, err
+	}
+	_, rest, found := bytes.Cut(all, []byte("export type KnownProblemCode ="))
+	codes, _, ended := bytes.Cut(rest, []byte(";"))
+	if !found || !ended {
+		return nil, errors.New("the types have no KnownProblemCode")
+	}
+	return fmt.Appendf(nil, "/** The problem codes of this version of the contract. A later one may add codes. */\n"+
+		"export type ProblemCode =%s;\n", codes), nil
 }
 
 func page(policy, contentType string, body func() ([]byte, error)) handlers.Page {
