@@ -125,8 +125,9 @@ type eventStream struct {
 func newEventStream(c echo.Context) *eventStream {
 	header := c.Response().Header()
 	header.Set("Content-Type", "text/event-stream")
-	header.Set("Cache-Control", "no-cache, no-transform") // compressing proxies, such as development servers, would hold the events back
-	header.Set("X-Accel-Buffering", "no")                 // nginx would buffer the events
+	// Compressing proxies, such as development servers, would hold the events back. The events are personal, so nothing stores them.
+	header.Set("Cache-Control", "no-store, no-cache, no-transform")
+	header.Set("X-Accel-Buffering", "no") // nginx would buffer the events
 	header.Set("Connection", "close")
 	control := http.NewResponseController(c.Response().Writer)
 	_ = control.SetReadDeadline(time.Time{}) // fails only where deadlines are not supported

@@ -22,7 +22,7 @@ func resumeCode(t *testing.T, client *frontdesktest.Client, id string) string {
 	client.Do("POST", "/v1/registrations/"+id+"/resume-link", nil, frontdesktest.Key("")).Into(http.StatusCreated, &link)
 	address, err := url.Parse(link.Url)
 	code := address.Query().Get("resume")
-	if err != nil || !strings.HasPrefix(link.Url, client.URL+"/?resume=") || code == "" {
+	if err != nil || !strings.HasSuffix(client.URL, ":"+address.Port()) || address.Path != "/" || code == "" {
 		t.Fatalf("the link is %q", link.Url)
 	}
 	if left := time.Until(link.ExpiresAt); left < 23*time.Hour || left > 24*time.Hour {
