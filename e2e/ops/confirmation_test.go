@@ -207,3 +207,21 @@ func TestUnmailedConfirmation(t *testing.T) {
 		t.Errorf("%d mails were sent", len(server.Taken()))
 	}
 }
+
+// TestConfirmationIsSentAgain: an operator has a confirmation mailed that was mailed a moment ago, such as to an address that the club has
+// corrected since. It is another mail, with the same content.
+func TestConfirmationIsSentAgain(t *testing.T) {
+	t.Parallel()
+	env, server := frontdesktest.NewEnv(t), frontdesktest.NewMailServer(t, sink.Config{})
+	gateway, client := env.Gateway(t, server.Environment()...)
+	registration := client.Register()
+	client.Confirm(client.Pay(registration.Id), frontdesktest.ApprovedCard)
+	client.Await(registration.Id, api.Completed)
+	frontdesktest.Eventually(t, "it is mailed", func() bool { return len(server.Taken()) == 1 })
+	expectAll(t, mustCommand(t, gateway.OpsAddress(), "confirmation", "send", registration.Id), "mail show confirmation-"+registration.Id)
+	frontdesktest.Eventually(t, "it is mailed again", func() bool { return len(server.Taken()) == 2 })
+	first, second := server.Taken()[0], server.Taken()[1]
+	if first.MessageID == second.MessageID || first.HTML != second.HTML || first.To != second.To {
+		t.Errorf("%s to %s, then %s to %s", first.MessageID, first.To, second.MessageID, second.To)
+	}
+}

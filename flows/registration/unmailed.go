@@ -88,14 +88,8 @@ func (s *Service) SendConfirmation(ctx context.Context, clientToken, id, operato
 	if err := s.auditConfirmation(ctx, flows.AuditSendConfirmation, operator, id); err != nil {
 		return SentConfirmation{}, err
 	}
-	hold, err := s.cfg.Store.MailHold(ctx, id)
-	if err != nil {
-		return SentConfirmation{}, flows.StorageFailed(err)
-	}
-	mail := "confirmation-" + id
-	if hold.Reason == flows.WithoutContract {
-		mail += "-contract" // another mail than the one that the buyer has
-	}
+	// Another mail than one that the buyer may have, or that is dead: a repetition of that would send nothing.
+	mail := "confirmation-" + id + "-" + s.cfg.Now().UTC().Format("20060102T150405")
 	to, err := s.addressesOf(ctx, kept)
 	if err == nil && len(to) == 0 {
 		err = &flows.Error{Code: flows.NotDecidable, Operator: "The contact has no e-mail address. Print it: frontdesk confirmation show " + id +
