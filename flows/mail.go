@@ -9,9 +9,10 @@ import (
 // Mail is an e-mail to a person, for background.Queue.SendMail. mail.Render writes its HTML and its text.
 type Mail = mail.Message
 
-// Mailbox is an address without what does not matter for where it leads: case, and a name after +.
+// Mailbox is an address without what may not matter for where it leads: case, a name after +, and dots in the name, which large mail
+// services leave out. It counts mails; it is no address.
 func Mailbox(address string) string {
 	local, domain, _ := strings.Cut(strings.ToLower(strings.TrimSpace(address)), "@")
 	local, _, _ = strings.Cut(local, "+")
-	return local + "@" + domain
+	return strings.ReplaceAll(local, ".", "") + "@" + domain
 }
