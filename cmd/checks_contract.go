@@ -82,8 +82,8 @@ func (cfg Config) checkAgreements() []flows.Check {
 }
 
 // gaps lists what the contracts of a club lack. The reader of the file has checked what it has, such as a creditor's identifier and
-// address. hasTerms is whether the club system has the club's terms.
-func (cfg Config) gaps(details catalogue.Details, hasTerms bool) (gaps []gap) {
+// address. terms are the club's own in the club system.
+func (cfg Config) gaps(details catalogue.Details, terms saleTerms) (gaps []gap) {
 	add := func(isMissing bool, severe bool, found, key string) {
 		verdict := flows.Degraded
 		if severe {
@@ -99,7 +99,11 @@ func (cfg Config) gaps(details catalogue.Details, hasTerms bool) (gaps []gap) {
 		effect = "no order can be placed"
 	}
 	for _, name := range details.Without(contract.Needed()...) {
-		if !isTerms(name) || !hasTerms {
+		switch {
+		case isTerms(name) && terms.unknown:
+			gaps = append(gaps, gap{flows.Degraded, "whose terms cannot be read from the club system now",
+				"run doctor again before you write any into FRONTDESK_CLUBS_FILE"})
+		case !isTerms(name) || !terms.exist:
 			add(true, cfg.agreementsRequired(), fmt.Sprintf("without %s: %s", name, effect), "documents."+string(name))
 		}
 	}
@@ -131,17 +135,17 @@ func named(ids []string, all int) string {
 	return "clubs " + strings.Join(ids, ", ")
 }
 
-// readSaleTerms reports of each club that lacks terms in the file whether its own can be read from the club system.
+// readSaleTerms reads of each club that lacks terms in the file whether the club system has its own.
 func (cfg Config) readSaleTerms(
 	ctx context.Context, client *club.Client, file *catalogue.Directory, clubs []club.NetworkNode,
-) []bool {
-	terms := make([]bool, len(clubs))
+) []saleTerms {
+	terms := make([]saleTerms, len(clubs))
 	var reads errgroup.Group
 	reads.SetLimit(concurrentReads)
 	for i, node := range clubs {
 		if file.Details(node.Club.ID()).Documents.Terms == nil {
 			reads.Go(func() error {
-				terms[i] = cfg.hasSaleTerms(ctx, client, node)
+				terms[i] = cfg.findSaleTerms(ctx, client, node)
 				return nil
 			})
 		}
@@ -150,12 +154,14 @@ func (cfg Config) readSaleTerms(
 	return terms
 }
 
-// hasSaleTerms reports whether a club's own terms of sale can be read.
-func (cfg Config) hasSaleTerms(ctx context.Context, client *club.Client, node club.NetworkNode) bool {
+// saleTerms is whether a club's own terms of sale can be read; unknown, where the club system could not be asked.
+type saleTerms struct{ exist, unknown bool }
+
+func (cfg Config) findSaleTerms(ctx context.Context, client *club.Client, node club.NetworkNode) saleTerms {
 	scope := club.Scope{ClientToken: cfg.ClubToken, Club: node.Club, Node: node.IRI}
 	read, err := client.GetClub(ctx, scope, node.Club)
 	if err == nil && bool(read.SaleTerms) {
 		_, err = client.CurrentSaleTerms(ctx, scope)
 	}
-	return err == nil && bool(read.SaleTerms)
+	return saleTerms{exist: err == nil && bool(read.SaleTerms), unknown: err != nil && !club.Declines(err)}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
 )
 
 // contractLines returns what doctor prints about the clubs' contracts and agreements, without its columns' spaces.
@@ -136,5 +137,18 @@ func TestLiveDoctorDemandsTimeZones(t *testing.T) {
 	says := "FAIL club 22 without a time zone: withdrawal periods begin by the UTC day: set timeZone in FRONTDESK_CLUBS_FILE"
 	if len(lines) == 0 || lines[0] != says {
 		t.Errorf("%q is not the first of:\n%s", says, strings.Join(lines, "\n"))
+	}
+}
+
+// TestDoctorCannotReadTerms: where the terms of the club system's clubs cannot be read now, doctor says so, and not that they have none.
+func TestDoctorCannotReadTerms(t *testing.T) {
+	t.Parallel()
+	env := frontdesktest.NewEnv(t)
+	frontdesktest.Must(t, env.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.SaleTerms = true }))
+	env.SetFaults(t, clubsim.Fault{Match: clubsim.FaultMatch{Path: "/identify_sale_terms"}, Kind: "foreign_page", Status: 403})
+	own := clubsWith(t, "clubs.yaml", `    terms: {version: "3.1", files: {en: terms.txt}}`+"\n", "")
+	lines := contractLines(t, append(testMode(env), "FRONTDESK_CLUBS_FILE="+own, "FRONTDESK_AGREEMENTS=required"))
+	if all := strings.Join(lines, "\n"); strings.Contains(all, "without terms") || !strings.Contains(all, "whose terms cannot be read from the club system now") {
+		t.Errorf("it prints\n%s", all)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -37,8 +36,7 @@ func (c *Catalogue) DescribeWithTerms(ctx context.Context, clientToken, id strin
 	}
 	terms, version, err := c.saleTerms.get(ctx, clubKey{c.organisation(clientToken), id}, func(ctx context.Context) (flows.Document, error) {
 		read, err := c.cfg.Club.CurrentSaleTerms(ctx, at.Scope)
-		rejected := club.OutcomeOf(err) == club.Rejected || errors.Is(err, club.ErrEndpointNotGranted)
-		if rejected && club.IsOwn(err) { // a firewall's refusal would sell without terms
+		if club.Declines(err) { // a firewall's refusal would sell without terms
 			return flows.Document{}, nil // the club's record names them, but they cannot be had
 		}
 		if err != nil {

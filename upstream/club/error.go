@@ -121,6 +121,11 @@ func IsOwn(err error) bool {
 	return ok && e.own
 }
 
+// Declines reports whether the club system itself declines what was asked, or the operation. A firewall's refusal does not say so.
+func Declines(err error) bool {
+	return IsOwn(err) && (OutcomeOf(err) == Rejected || errors.Is(err, ErrEndpointNotGranted))
+}
+
 func (e *Error) Error() string {
 	return fmt.Sprintf("club: %s: %s%s", e.Operation, e.Outcome, e.Seen())
 }
