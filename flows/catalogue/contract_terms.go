@@ -34,7 +34,7 @@ func (n Notice) or(other Notice) Notice {
 
 // NoticeOf returns the notice that ends the contract about a product.
 func (d Details) NoticeOf(productID string) Notice {
-	return d.Products[productID].Notice.or(d.Contract.Notice)
+	return d.Products[productID].or(d.Contract.Notice)
 }
 
 // WithdrawalRule says whether, and from when, the buyer of a product can withdraw from the contract (Directive 2011/83/EU, articles 9
