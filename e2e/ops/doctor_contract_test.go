@@ -148,7 +148,8 @@ func TestDoctorCannotReadTerms(t *testing.T) {
 	env.SetFaults(t, clubsim.Fault{Match: clubsim.FaultMatch{Path: "/identify_sale_terms"}, Kind: "foreign_page", Status: 403})
 	own := clubsWith(t, "clubs.yaml", `    terms: {version: "3.1", files: {en: terms.txt}}`+"\n", "")
 	lines := contractLines(t, append(testMode(env), "FRONTDESK_CLUBS_FILE="+own, "FRONTDESK_AGREEMENTS=required"))
-	if all := strings.Join(lines, "\n"); strings.Contains(all, "without terms") || !strings.Contains(all, "whose terms cannot be read from the club system now") {
+	const unread = "whose terms cannot be read from the club system now"
+	if all := strings.Join(lines, "\n"); strings.Contains(all, "without terms") || !strings.Contains(all, unread) {
 		t.Errorf("it prints\n%s", all)
 	}
 }

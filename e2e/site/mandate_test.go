@@ -54,7 +54,7 @@ func TestMandateInputErrorsInBrowser(t *testing.T) {
 	visitor.giveAccount(frontdesktest.GoodIBAN)
 	visitor.WaitVisible(`[data-attempts="5"]`)
 	visitor.WaitVisible(`[data-resend="later"]`)
-	if text := visitor.Text(); !strings.Contains(text, "ends in 78") {
+	if text := visitor.Text(); !strings.Contains(text, "ending in 78") {
 		t.Errorf("it is not said where the code went:\n%s", text)
 	}
 	visitor.enterCode("abcdef")
