@@ -41,6 +41,7 @@ type Confirmation struct {
 type facts struct {
 	Buyer, Guardian struct{ GivenName, FamilyName string }
 	Payment         struct{ Method Method }
+	Mandate         struct{ SignedAt time.Time }
 }
 
 func (c *Confirmation) facts() (f facts) {
@@ -64,6 +65,9 @@ func (c *Confirmation) IsPaid() bool {
 	method := c.facts().Payment.Method
 	return method != Free && method != Deferred
 }
+
+// IsBacked reports whether money was paid or a mandate signed: what a stranger cannot do again and again in somebody's name.
+func (c *Confirmation) IsBacked() bool { return c.IsPaid() || !c.facts().Mandate.SignedAt.IsZero() }
 
 // MailHold is a confirmation that an operator must see to: the gateway does not mail it, or the mail lacked something.
 type MailHold struct {

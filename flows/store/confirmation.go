@@ -14,8 +14,13 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// maxConfirmations of one contact or one person are found: more than anyone concludes.
-const maxConfirmations = 100
+const (
+	// maxConfirmations of one contact or one person are found: more than anyone concludes. The latest are kept, and those that a stranger
+	// can make in somebody's name go first.
+	maxConfirmations = 100
+	// backedLater is what ranks the confirmation of a paid order, or one with a mandate, above each other one, in ms: about 300 years.
+	backedLater = 10_000_000_000_000
+)
 
 // saveConfirmation stores a confirmation, once.
 //
@@ -60,9 +65,13 @@ func (s *Store) indexConfirmation(confirmation *flows.Confirmation, keep time.Du
 		names = append(names, s.keys.NumberPseudonyms(confirmation.ClientToken, confirmation.ContactNumber)[0])
 	}
 	slices.Sort(names)
+	rank := confirmation.At.UnixMilli()
+	if confirmation.IsBacked() {
+		rank += backedLater
+	}
 	for _, list := range prefixed(confirmationsPrefix, slices.Compact(names)) {
-		calls = append(calls, call{indexRegistration, []string{list}, []any{confirmation.Registration, confirmation.At.UnixMilli(),
-			keep.Milliseconds(), maxConfirmations}})
+		calls = append(calls, call{indexRegistration, []string{list}, []any{confirmation.Registration, rank, keep.Milliseconds(),
+			maxConfirmations}})
 	}
 	return calls
 }

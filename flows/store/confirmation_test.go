@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,31 @@ func TestConfirmationWithoutReply(t *testing.T) {
 		kept, err := lossy.SaveConfirmation(redis.Context(), &flows.Confirmation{Registration: "r", HTML: "first"}, time.Hour)
 		if err != nil || kept.HTML != "first" {
 			redis.Errorf("%+v, %v", kept, err)
+		}
+	})
+}
+
+// TestStrangersHideNoContract: a hundred free orders of a stranger in somebody's name leave the contract found by the name that this person
+// has paid, or signed a mandate for.
+func TestStrangersHideNoContract(t *testing.T) {
+	onEach(t, func(redis *fixture) {
+		const keep = 100 * 24 * time.Hour
+		save := func(id, document string, at time.Time) {
+			redis.Helper()
+			one := &flows.Confirmation{Registration: id, PersonPseudonyms: []string{"a-name"}, At: at, Document: []byte(document)}
+			if _, err := redis.SaveConfirmation(redis.Context(), one, keep); err != nil {
+				redis.Fatal(err)
+			}
+		}
+		now := time.Now()
+		save("paid", `{"payment":{"method":"card"}}`, now.Add(-time.Hour))
+		save("signed", `{"payment":{"method":"later"},"mandate":{"signedAt":"2026-11-01T10:00:00Z"}}`, now.Add(-time.Hour))
+		for n := range 100 {
+			save("strange-"+strconv.Itoa(n), `{"payment":{"method":"free"}}`, now)
+		}
+		found, err := redis.ConfirmationsBy(redis.Context(), "a-name")
+		if err != nil || !slices.Contains(found, "paid") || !slices.Contains(found, "signed") || len(found) != 100 {
+			redis.Errorf("%d are found, not the person's own: %v, %v", len(found), found, err)
 		}
 	})
 }

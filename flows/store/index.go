@@ -21,7 +21,7 @@ const (
 // indexRegistration adds a registration to an index.
 //
 // KEYS  1 registrations of a contact or a person
-// ARGV  1 registration  2 its end, ms  3 time to live, ms  4 how many are kept
+// ARGV  1 registration  2 its rank: those with the lowest go first  3 time to live, ms  4 how many are kept
 // Returns 1.
 var indexRegistration = redis.NewScript(`
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])

@@ -52,7 +52,7 @@ const (
 	// receiptsPrefix starts the key of each contact's receipts.
 	receiptsPrefix = "fd:receipts:"
 	// confirmationsPrefix starts the key of each list of a contact's or a person's confirmations, hashed as in smsKey: sorted sets of
-	// registrations, scored by when each was completed, ms.
+	// registrations, scored by when each was completed, ms, and backedLater more if it is paid or has a mandate.
 	confirmationsPrefix = "fd:confirmations:"
 	// unmailedConfirmations is a sorted set of the registrations whose confirmation was not mailed yet, scored by when each was completed, ms.
 	unmailedConfirmations = "fd:unmailed"
