@@ -91,8 +91,10 @@ func (m *Mailer) send(ctx context.Context, job *asynq.Task) error {
 	var missing error // the contract document
 	if message.ContractOf != "" {
 		var found []mail.Attachment
-		found, missing = m.cfg.Registrations.ContractDocument(ctx, message.ContractOf)
-		if failed, _ := asynq.GetRetryCount(ctx); missing != nil && failed < contractAttempts-1 {
+		failed, _ := asynq.GetRetryCount(ctx)
+		isLast := failed >= contractAttempts-1
+		found, missing = m.cfg.Registrations.ContractDocument(ctx, message.ContractOf, isLast)
+		if missing != nil && !isLast {
 			return errAwaitsContract
 		}
 		message.Attachments = append(message.Attachments, found...)

@@ -128,3 +128,52 @@ func TestOthersWaitForContract(t *testing.T) {
 		}
 	}
 }
+
+// TestContractsOfOthersFail: while the contracts of some sales fail, again and again, a confirmation whose contract the club system has by
+// then goes out with it: at its last attempt it is asked for.
+func TestContractsOfOthersFail(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	if err := world.Sim.Configure(func(s *clubsim.Settings) { s.ContractDocuments = true }); err != nil {
+		t.Fatal(err)
+	}
+	g := world.Gateway()
+	cfg, server := world.mailing(g)
+	world.RunBackground(cfg)
+	mailer, queues := background.New(cfg).Mailer, asynq.NewInspectorFromRedisClient(world.Redis)
+	failures := func(id string, n int) {
+		t.Helper()
+		frontdesktest.Eventually(t, id+" has failed", func() bool {
+			mail, err := mailer.Mail(id)
+			return err == nil && mail.Failures == n && mail.State == background.DeliveryRetrying
+		})
+	}
+	send := func(id string) {
+		t.Helper()
+		world.FailCalls("GET /sim/demo/sales/*/contract", 1)
+		mail := mailTo("ada@visitor.example", id)
+		mail.ContractOf = world.Advance(g, world.Authorised(g)).Registration
+		if err := g.Queue.SendMail(t.Context(), mail); err != nil {
+			t.Fatal(err)
+		}
+		failures(id, 1)
+	}
+	send("one") // the only time that its own contract fails
+	for n, later := range []time.Duration{5 * time.Second, 30 * time.Second} {
+		world.Clock.Advance(later)
+		if err := queues.RunTask("mail", "one"); err != nil {
+			t.Fatal(err)
+		}
+		failures("one", n+2)
+	}
+	world.Clock.Advance(time.Minute)
+	send("two") // another sale's contract is not made yet
+	world.Clock.Advance(50 * time.Second)
+	if err := queues.RunTask("mail", "one"); err != nil {
+		t.Fatal(err)
+	}
+	frontdesktest.Eventually(t, "it is sent", func() bool { return len(server.Taken()) == 1 })
+	if mail := server.Taken()[0]; len(mail.Attachments) != 2 {
+		t.Errorf("%s has %d attachments", mail.Subject, len(mail.Attachments))
+	}
+}

@@ -20,6 +20,8 @@ const (
 	maxContract = 2 << 20
 	// contractTimeout bounds one attempt to read the contract document.
 	contractTimeout = 20 * time.Second
+	// lastContractTimeout bounds the last one, which is made also while the documents of other sales fail: mails share few workers.
+	lastContractTimeout = 5 * time.Second
 )
 
 // errPaused is the error of a call that is not made, because an earlier one failed: it can be repeated.
@@ -34,6 +36,14 @@ func (o *optionals) call(ctx context.Context, operation, clientToken string, now
 	if until, paused := o.until.Load(key); paused && now.Before(until.(time.Time)) {
 		return errPaused
 	}
+	return o.insist(ctx, operation, clientToken, now, call)
+}
+
+// insist does the same also during a pause.
+func (o *optionals) insist(
+	ctx context.Context, operation, clientToken string, now time.Time, call func(context.Context) error,
+) error {
+	key := operation + " " + clientToken
 	err := call(club.WithLane(ctx, club.Browsers))
 	if err != nil && !lacksOperation(err) {
 		o.until.Store(key, now.Add(failingPause))
@@ -80,8 +90,9 @@ func (s *Service) ReportTerms(ctx context.Context, id flows.PaymentID) error {
 }
 
 // ContractDocument returns the club system's own contract document of a completed registration, to be attached to its confirmation. It
-// fails where the installation does not have it, or it cannot be had now: a moment after the payment it may not be made yet.
-func (s *Service) ContractDocument(ctx context.Context, id string) ([]mail.Attachment, error) {
+// fails where the installation does not have it, or it cannot be had now: a moment after the payment it may not be made yet. For the last
+// attempt it is asked for in any case.
+func (s *Service) ContractDocument(ctx context.Context, id string, isLast bool) ([]mail.Attachment, error) {
 	_, payment, err := s.cfg.Store.Registration(ctx, id)
 	if err != nil {
 		return nil, err
@@ -90,9 +101,13 @@ func (s *Service) ContractDocument(ctx context.Context, id string) ([]mail.Attac
 		return nil, flows.ErrNotFound
 	}
 	var content []byte
-	ctx, cancel := context.WithTimeout(ctx, contractTimeout)
+	call, timeout := s.optional.call, contractTimeout
+	if isLast {
+		call, timeout = s.optional.insist, lastContractTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err = s.optional.call(ctx, "contract", payment.ClientToken, s.cfg.Now(), func(ctx context.Context) (err error) {
+	err = call(ctx, "contract", payment.ClientToken, s.cfg.Now(), func(ctx context.Context) (err error) {
 		content, err = s.cfg.Club.GetContract(ctx, scopeOf(payment), payment.Sale)
 		return err
 	})
