@@ -71,3 +71,43 @@ func TestFloodOfUnpaidOrders(t *testing.T) {
 		t.Errorf("still held: %v", held())
 	}
 }
+
+// TestFloodHoldsNoOtherMail: ten acknowledgements and ten unpaid orders of a stranger leave a mailbox no place for another order's
+// confirmation, but the acknowledgements alone do; and who else gets that confirmation gets it.
+func TestFloodHoldsNoOtherMail(t *testing.T) {
+	t.Parallel()
+	env, mails := frontdesktest.NewEnv(t), frontdesktest.NewMailServer(t, sink.Config{})
+	_, client := env.Gateway(t, mails.Environment()...)
+	records, email := frontdesktest.RedisClient(t, env.Redis), "victim@example.com"
+	for range 10 {
+		var stated api.Statement
+		body := api.NewWithdrawal{Name: new("Ada"), Email: &email}
+		client.Do("POST", "/v1/withdrawals", body, frontdesktest.Key("")).Into(http.StatusCreated, &stated)
+		client.Do("POST", "/v1/withdrawals/"+stated.Id+"/confirm", nil).Into(http.StatusOK, nil)
+	}
+	frontdesktest.Eventually(t, "ten acknowledgements are mailed", func() bool { return len(mails.Taken()) == 10 })
+	tryOut := func(n int) {
+		t.Helper()
+		person, start := frontdesktest.Person(), frontdesktest.Day(1)
+		person.Email = "buyer" + strconv.Itoa(n) + "@example.com"
+		person.Guardian = &api.Guardian{GivenName: "Anne", FamilyName: "Garnier", Relation: api.Parent, Phone: "+33687654321", Email: &email}
+		client.Token = ""
+		registration := client.RegisterWith("11", person, api.NewItem{OfferId: frontdesktest.FreeTrial, StartDate: &start})
+		client.RequestPayment(registration.Id, map[string]string{"method": "free"}).Into(http.StatusCreated, nil)
+		client.Await(registration.Id, api.Completed)
+	}
+	for n := range 10 {
+		tryOut(n)
+	}
+	frontdesktest.Eventually(t, "all are mailed", func() bool { return len(mails.Taken()) == 30 })
+	if held := records.HKeys(t.Context(), "fd:held").Val(); len(held) != 0 {
+		t.Errorf("held are %v", held)
+	}
+	tryOut(10)
+	frontdesktest.Eventually(t, "the buyer gets it, and operators see that the guardian did not", func() bool {
+		return len(mails.Taken()) == 31 && records.HLen(t.Context(), "fd:held").Val() == 1
+	})
+	if last := mails.Taken()[30]; last.To != "buyer10@example.com" {
+		t.Errorf("it went to %v", last.To)
+	}
+}

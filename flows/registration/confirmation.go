@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/contract"
+	"frontdesk/flows/store"
 	"frontdesk/flows/text"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/mail"
@@ -72,7 +73,8 @@ func (s *Service) listLost(ctx context.Context, p *flows.Payment) error {
 }
 
 // mailConfirmation has the confirmation mailed once, or again as the same mail if the gateway dies before it notes that. Without an
-// address it stays noted as unmailed, and beyond the limit of its mailbox it is held: operators see it. nil is none.
+// address it stays noted as unmailed, and beyond the limit of one of its mailboxes it is held: operators see it.
+// nil is none.
 func (s *Service) mailConfirmation(ctx context.Context, confirmation *flows.Confirmation, hasContract bool) error {
 	if s.cfg.SendMail == nil || confirmation == nil {
 		return nil
@@ -92,33 +94,37 @@ func (s *Service) mailConfirmation(ctx context.Context, confirmation *flows.Conf
 		s.cfg.Log.WarnContext(ctx, "confirmation not mailed: the contact has no e-mail address", "registration", id)
 		return nil
 	}
-	if allowed, err := s.countMails(ctx, confirmation, to); err != nil || !allowed {
+	allowed, err := s.countMails(ctx, confirmation, to)
+	if err != nil {
 		return err
 	}
-	if _, err := s.sendConfirmation(ctx, confirmation, to, "confirmation-"+id, hasContract); err != nil {
+	if _, err := s.sendConfirmation(ctx, confirmation, allowed, "confirmation-"+id, hasContract); err != nil {
 		return err
+	}
+	if len(allowed) < len(to) {
+		s.cfg.Log.WarnContext(ctx, "confirmation not mailed: its address had too many in a day", "registration", id)
+		return s.holdMail(ctx, confirmation, flows.HeldByLimit)
 	}
 	_, err = s.cfg.Store.EndMail(ctx, id)
 	return flows.StorageFailed(err)
 }
 
 // countMails counts the mails with the confirmation of an unpaid order, which a stranger can cause, against the limit of each mailbox. It
-// reports whether they may be sent; if not, operators see the confirmation.
-func (s *Service) countMails(ctx context.Context, confirmation *flows.Confirmation, to []string) (allowed bool, err error) {
+// returns the addresses to which they may be sent.
+func (s *Service) countMails(ctx context.Context, confirmation *flows.Confirmation, to []string) (allowed []string, err error) {
 	if confirmation.IsPaid() {
-		return true, nil
+		return to, nil
 	}
 	for _, address := range to {
-		allowed, err := s.cfg.Store.TakeMail(ctx, confirmation.ClientToken, flows.Mailbox(address))
+		mayTake, err := s.cfg.Store.TakeMail(ctx, store.UnpaidConfirmation, confirmation.ClientToken, flows.Mailbox(address))
 		if err != nil {
-			return false, flows.StorageFailed(err)
+			return nil, flows.StorageFailed(err)
 		}
-		if !allowed {
-			s.cfg.Log.WarnContext(ctx, "confirmation not mailed: its address had too many in a day", "registration", confirmation.Registration)
-			return false, s.holdMail(ctx, confirmation, flows.HeldByLimit)
+		if mayTake {
+			allowed = append(allowed, address)
 		}
 	}
-	return true, nil
+	return allowed, nil
 }
 
 func (s *Service) holdMail(ctx context.Context, c *flows.Confirmation, reason flows.HoldReason) error {

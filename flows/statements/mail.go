@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"frontdesk/flows"
+	"frontdesk/flows/store"
 )
 
 // MailedTo returns the e-mail address to which the acknowledgement of a statement goes, masked; empty if no mail is sent.
@@ -45,7 +46,7 @@ func (s *Service) mailReceipt(ctx context.Context, statement *flows.Statement) e
 		if err != nil {
 			return err
 		}
-		allowed, err := s.cfg.Store.TakeMail(ctx, statement.ClientToken, receiver)
+		allowed, err := s.cfg.Store.TakeMail(ctx, store.Acknowledgement, statement.ClientToken, receiver)
 		if err != nil {
 			return err
 		}

@@ -37,13 +37,21 @@ func (s *Store) TakeRequest(ctx context.Context, name, client string, rate Rate)
 	}, nil
 }
 
-// unasked limits the mails that an organisation sends to one mailbox because its address was entered, and that no payment caused:
-// acknowledgements, and confirmations of unpaid orders. Without a limit, a stranger could have the club flood a mailbox. No person causes
+// UnaskedMail is a kind of mail that an organisation sends to a mailbox because its address was entered, and that no payment caused.
+type UnaskedMail string
+
+// The kinds. Each is counted by itself, so that a flood of one leaves the others.
+const (
+	Acknowledgement    UnaskedMail = "acknowledgements"
+	UnpaidConfirmation UnaskedMail = "unpaid"
+)
+
+// unasked limits the mails of a kind to one receiver. Without a limit, a stranger could have the club flood a mailbox. No person causes
 // more than ten a day.
 var unasked = Rate{Requests: 10, Period: 24 * time.Hour}
 
-// TakeMail counts such a mail of an organisation to a receiver, and reports whether it may be sent.
-func (s *Store) TakeMail(ctx context.Context, organisation, receiver string) (allowed bool, err error) {
-	taken, err := s.TakeRequest(ctx, "mails", organisation+" "+receiver, unasked)
+// TakeMail counts a mail of an organisation to a receiver, and reports whether it may be sent.
+func (s *Store) TakeMail(ctx context.Context, kind UnaskedMail, organisation, receiver string) (allowed bool, err error) {
+	taken, err := s.TakeRequest(ctx, string(kind), organisation+" "+receiver, unasked)
 	return taken.Allowed, err
 }
