@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"mime"
 	"slices"
 	"time"
@@ -115,8 +116,9 @@ func (s *Service) countMails(ctx context.Context, confirmation *flows.Confirmati
 	if confirmation.IsPaid() {
 		return to, nil
 	}
-	for _, address := range to {
-		mayTake, err := s.cfg.Store.TakeMail(ctx, store.UnpaidConfirmation, confirmation.ClientToken, flows.Mailbox(address))
+	for n, address := range to {
+		id := fmt.Sprintf("%s %d", confirmation.Registration, n)
+		mayTake, err := s.cfg.Store.TakeMail(ctx, store.UnpaidConfirmation, confirmation.ClientToken, flows.Mailbox(address), id)
 		if err != nil {
 			return nil, flows.StorageFailed(err)
 		}

@@ -46,7 +46,7 @@ func (s *Service) mailReceipt(ctx context.Context, statement *flows.Statement) e
 		if err != nil {
 			return err
 		}
-		allowed, err := s.cfg.Store.TakeMail(ctx, store.Acknowledgement, statement.ClientToken, receiver)
+		allowed, err := s.cfg.Store.TakeMail(ctx, store.Acknowledgement, statement.ClientToken, receiver, statement.ID)
 		if err != nil {
 			return err
 		}

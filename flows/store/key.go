@@ -136,8 +136,8 @@ func (s *Store) smsKey(subject string) string { return "fd:sms:" + s.keys.Pseudo
 // slot, so that one script changes several.
 func purchasesKey(name string) string { return "fd:{purchases}:" + name }
 
-// rateKey holds the requests of a client under a limit, hashed as in smsKey. The library puts
-// "rate:" in front of it.
+// rateKey holds the requests of a client under a limit, hashed as in smsKey. "rate:" is in front
+// of it.
 func (s *Store) rateKey(limit, client string) string {
 	return "fd:" + limit + ":" + s.keys.Pseudonym("rate", client)
 }

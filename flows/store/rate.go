@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/go-redis/redis_rate/v10"
+	"github.com/redis/go-redis/v9"
 )
 
 // Rate allows a burst of requests, refilled at an even pace within the period.
@@ -46,12 +47,32 @@ const (
 	UnpaidConfirmation UnaskedMail = "unpaid"
 )
 
-// unasked limits the mails of a kind to one receiver. Without a limit, a stranger could have the club flood a mailbox. No person causes
-// more than ten a day.
-var unasked = Rate{Requests: 10, Period: 24 * time.Hour}
+const (
+	// maxUnasked mails of a kind go to one receiver within unaskedWithin. Without a limit, a stranger could have the club flood a mailbox.
+	// No person causes more.
+	maxUnasked    = 10
+	unaskedWithin = 24 * time.Hour
+)
 
-// TakeMail counts a mail of an organisation to a receiver, and reports whether it may be sent.
-func (s *Store) TakeMail(ctx context.Context, kind UnaskedMail, organisation, receiver string) (allowed bool, err error) {
-	taken, err := s.TakeRequest(ctx, string(kind), organisation+" "+receiver, unasked)
-	return taken.Allowed, err
+// takeMail counts a mail, once.
+//
+// KEYS  1 mails of a receiver
+// ARGV  1 id of the mail  2 how many may be counted  3 for how long, ms
+// Returns 1 when it is counted, now or before, else 0.
+var takeMail = redis.NewScript(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[3])
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 1 end
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+`)
+
+// TakeMail counts a mail of an organisation to a receiver, and reports whether it may be sent. A repetition with the same id is the same
+// mail.
+func (s *Store) TakeMail(ctx context.Context, kind UnaskedMail, organisation, receiver, id string) (allowed bool, err error) {
+	key := "rate:" + s.rateKey(string(kind), organisation+" "+receiver)
+	return s.run(ctx, takeMail, []string{key}, id, maxUnasked, unaskedWithin.Milliseconds()).Bool()
 }

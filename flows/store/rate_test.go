@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,43 @@ func TestRates(t *testing.T) {
 		_, err := redis.open("redis://127.0.0.1:1", "one").TakeRequest(redis.Context(), "writes", "anybody", rate)
 		if flows.CodeOf(err) != flows.StorageUnavailable {
 			redis.Errorf("without Redis: %v", err)
+		}
+	})
+}
+
+// TestMailsAreCountedOnce: a mail that is counted again, after a failure, takes no other one's place, also when no place is left; and
+// neither kinds nor receivers share places.
+func TestMailsAreCountedOnce(t *testing.T) {
+	onEach(t, func(redis *fixture) {
+		take := func(kind store.UnaskedMail, receiver, id string) bool {
+			redis.Helper()
+			allowed, err := redis.TakeMail(redis.Context(), kind, "demo", receiver, id)
+			if err != nil {
+				redis.Fatal(err)
+			}
+			return allowed
+		}
+		for range 20 {
+			if !take(store.UnpaidConfirmation, "ada@example.com", "first") {
+				redis.Fatal("a repetition is not allowed")
+			}
+		}
+		allowed := 1
+		for n := range 20 {
+			if take(store.UnpaidConfirmation, "ada@example.com", strconv.Itoa(n)) {
+				allowed++
+			}
+		}
+		if allowed != 10 || !take(store.UnpaidConfirmation, "ada@example.com", "first") {
+			redis.Errorf("%d mails are allowed", allowed)
+		}
+		if !take(store.Acknowledgement, "ada@example.com", "a") || !take(store.UnpaidConfirmation, "bob@example.com", "b") {
+			redis.Error("kinds, or receivers, are counted together")
+		}
+		for _, key := range redis.redis.Keys(redis.Context(), "*").Val() {
+			if strings.Contains(key, "example") || redis.redis.PTTL(redis.Context(), key).Val() <= 0 {
+				redis.Errorf("%s tells who it is, or stays for ever", key)
+			}
 		}
 	})
 }
