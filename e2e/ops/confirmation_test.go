@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -205,6 +206,27 @@ func TestUnmailedConfirmation(t *testing.T) {
 	}
 	if len(server.Taken()) != 1 {
 		t.Errorf("%d mails were sent", len(server.Taken()))
+	}
+}
+
+// TestSealedConfirmationIsEnded: a confirmation that was not mailed, and that no key opens any more, stays listed until an operator records
+// that the buyer has it.
+func TestSealedConfirmationIsEnded(t *testing.T) {
+	t.Parallel()
+	env, server := frontdesktest.NewEnv(t), frontdesktest.NewMailServer(t, sink.Config{})
+	gateway, _ := env.Gateway(t, server.Environment()...)
+	records, at := frontdesktest.RedisClient(t, env.Redis), gateway.OpsAddress()
+	const id = "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11"
+	frontdesktest.Must(t, records.Set(t.Context(), "fd:{"+id+"}:confirmation", "sealed by a key that is gone", time.Hour).Err())
+	frontdesktest.Must(t, records.ZAdd(t.Context(), "fd:unmailed", redis.Z{Score: 1, Member: id}).Err())
+	expectAll(t, mustCommand(t, at, "confirmation", "list"), id, "sealed by an unknown key")
+	if said, ok := command(t, at, "confirmation", "send", id); ok {
+		t.Errorf("it is sent: %s", said)
+	}
+	expectAll(t, mustCommand(t, at, "confirmation", "done", id), "not listed any more")
+	expectAll(t, mustCommand(t, at, "confirmation", "list"), "Every confirmation was mailed.")
+	if said, ok := command(t, at, "confirmation", "done", id); ok || !strings.Contains(said, "not among those") {
+		t.Errorf("again: %s", said)
 	}
 }
 

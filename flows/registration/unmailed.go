@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -106,13 +107,15 @@ func (s *Service) SendConfirmation(ctx context.Context, clientToken, id, operato
 	return SentConfirmation{sent}, flows.StorageFailed(err)
 }
 
-// EndUnmailed records that the buyer has a confirmation that was not mailed, such as on paper. NotFound if it is not listed. Of a lost one
-// it returns only what is known.
+// EndUnmailed records that the buyer has a confirmation that was not mailed, such as on paper. NotFound if it is not listed. Of one that is
+// lost, or that no key opens, it returns only what is known.
 func (s *Service) EndUnmailed(ctx context.Context, clientToken, id, operator string) (*flows.Confirmation, error) {
 	kept, err := s.KeptConfirmation(ctx, clientToken, id)
-	if flows.CodeOf(err) == flows.NotFound {
+	if isSealed := flows.Unreadable(err); isSealed || flows.CodeOf(err) == flows.NotFound {
 		hold, unread := s.cfg.Store.MailHold(ctx, id)
-		if unread == nil && hold.Reason == flows.HeldAsLost && hold.ClientToken == clientToken {
+		isLost := hold.Reason == flows.HeldAsLost && hold.ClientToken == clientToken
+		isUnknown := isSealed && cmp.Or(hold.ClientToken, clientToken) == clientToken // it may be any organisation's, and all list it
+		if unread == nil && (isLost || isUnknown) {
 			kept, err = &flows.Confirmation{Registration: id, ClientToken: clientToken, ClubID: hold.ClubID, At: hold.At}, nil
 		}
 	}
