@@ -98,15 +98,15 @@ func written(write func(text.ContractCode, ...string) string, lines ...line) (wo
 	return words
 }
 
-// addressee names the club of a statement, and who sells for it. Both are empty unless the club is one that the gateway has read before:
-// no statement may wait for the club system.
+// addressee names the club of a statement, as far as the gateway has read it before, because no statement may wait for the club system; and
+// who sells for it, by the operator's file. Both are empty for a club that does not exist.
 func (s *Service) addressee(ctx context.Context, statement *flows.Statement) (club, seller string) {
 	id := statement.Declared.ClubID
 	if id == "" {
 		return "", ""
 	}
 	at, err := s.cfg.Catalogue.Locate(catalogue.CachedOnly(catalogue.AsCached(ctx), flows.ErrNotFound), statement.ClientToken, id)
-	if err != nil {
+	if flows.CodeOf(err) == flows.ClubNotFound {
 		return "", ""
 	}
 	if trader := s.cfg.Catalogue.Details(id).Trader; trader != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -316,5 +317,20 @@ func TestEndOfContract(t *testing.T) {
 	if lines := world.Redis.XRange(t.Context(), "fd:audit", "-", "+").Val(); len(lines) != 1 || lines[0].Values["statement"] != received.ID ||
 		lines[0].Values["by"] != "ada" || lines[0].Values["what"] != "statement-done" {
 		t.Errorf("the audit has %v", lines)
+	}
+}
+
+// TestSellerIsNamedUnread: a gateway that has not read the club names the seller that the operator's file has.
+func TestSellerIsNamedUnread(t *testing.T) {
+	t.Parallel()
+	world := flowstest.NewWorld(t)
+	keys := flowstest.NewKeyring(t, "one")
+	clubs := flowstest.Must(t, func() (*catalogue.Directory, error) {
+		return catalogue.ParseDirectory([]byte("defaults: {timeZone: Europe/Paris, trader: {name: Lumen Fitness}}"), nil)
+	})
+	d := deskAt(world, world.Gateway(flowstest.Options{Keys: keys, Clubs: clubs}), keys)
+	d.withdrawn(flows.Declaration{Name: "Ada Martin", Email: "ada@example.com", ClubID: "11"})
+	if len(d.mails) != 1 || !strings.Contains(d.mails[0].Text, "\nSeller: Lumen Fitness\n") {
+		t.Errorf("the mails are %+v", d.mails)
 	}
 }
