@@ -91,6 +91,11 @@ func leaving(s club.Subscription, own []flows.OnlineCancellation, today schedule
 	return shown
 }
 
+// Ending returns the membership that an online cancellation ends, as it was when that was planned, with what is debited until its last day.
+func (c *Contacts) Ending(own flows.OnlineCancellation) Membership {
+	return kept(own, schedule.DateOf(c.cfg.Catalogue.Details(own.Club.ID()).Today(c.cfg.Now())))
+}
+
 // kept returns the membership that an online cancellation is about, for a club system that no longer lists it.
 func kept(own flows.OnlineCancellation, today schedule.Date) (shown Membership) {
 	if err := json.Unmarshal(own.Membership, &shown); err != nil {

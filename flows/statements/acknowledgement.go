@@ -44,6 +44,8 @@ const (
 	textProofs              text.ContractCode = "statement_proofs" // email
 	textRefund              text.ContractCode = "statement_refund"
 	textEndLater            text.ContractCode = "statement_end_later"    // wanted, date
+	textDebits              text.ContractCode = "statement_debits"       // total
+	textDebit               text.ContractCode = "statement_debit"        // date, amount
 	textEndReplaces         text.ContractCode = "statement_end_replaces" // date
 	textEndSubject          text.ContractCode = "statement_end_subject"
 	textKeep                text.ContractCode = "statement_keep"
@@ -72,6 +74,7 @@ func (s *Service) acknowledge(ctx context.Context, statement *flows.Statement) s
 		parts = append(parts, write(textRefund))
 	} else {
 		parts = append(parts, ends(statement, write))
+		parts = append(parts, s.debits(statement, in)...)
 		if effects := club.Cancellation.Effects.In(in.Tag); effects != "" {
 			parts = append(parts, effects)
 		}
@@ -141,6 +144,23 @@ func ends(statement *flows.Statement, write func(text.ContractCode, ...string) s
 		return write(textEnds, "date", statement.AcknowledgedEnd)
 	}
 	return write(textEndFollows)
+}
+
+// debits says what is debited until the acknowledged end, where that is known: nothing, or one part.
+func (s *Service) debits(statement *flows.Statement, in *text.Language) []string {
+	if statement.AcknowledgedEnd == "" || statement.Online == nil {
+		return nil
+	}
+	ending := s.cfg.Contacts.Ending(*statement.Online)
+	if ending.EarliestEnd != statement.AcknowledgedEnd || ending.Remaining == nil || len(ending.Remaining.Debits) == 0 {
+		return nil
+	}
+	write := writeIn(in)
+	lines := []string{write(textDebits, "total", in.Money(ending.Remaining.Total, ending.Currency))}
+	for _, debit := range ending.Remaining.Debits {
+		lines = append(lines, write(textDebit, "date", debit.Date.String(), "amount", in.Money(debit.Amount, ending.Currency)))
+	}
+	return []string{strings.Join(lines, "\n")}
 }
 
 // subjectOf is the heading of an acknowledgement.

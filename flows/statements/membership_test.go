@@ -3,6 +3,7 @@ package statements_test
 import (
 	"bytes"
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"frontdesk/e2e/flowstest"
 	"frontdesk/flows"
 	"frontdesk/flows/registration"
+	"frontdesk/flows/text"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -180,4 +182,36 @@ func TestRedisIsLostWhileCancelling(t *testing.T) {
 		t.Errorf("another one is planned: %+v", again.Online)
 	}
 	expectEnded(world, 1, stated.Online.Date)
+}
+
+// TestAcknowledgementNamesDebits: the acknowledgement of a cancellation that was carried out names the amounts of what is still debited
+// until then, as the member is shown it; and none where the club system then has another end.
+func TestAcknowledgementNamesDebits(t *testing.T) {
+	t.Parallel()
+	world := flowstest.NewWorld(t)
+	online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
+	keys := flowstest.NewKeyring(t, "one")
+	gateway := world.Gateway(flowstest.Options{Keys: keys})
+	d := deskAt(world, gateway, keys)
+	wanted := world.Clock.Now().AddDate(0, 3, 0).Format(time.DateOnly) // some debits are left until then
+	_, secret := d.cancel(leaver, "", wanted)
+	received := d.confirm(flows.Cancellation, secret)
+	shown := d.memberships(leaver)
+	if len(shown) != 1 || shown[0].Remaining == nil || len(shown[0].Remaining.Debits) == 0 {
+		t.Fatalf("the member is shown %+v", shown)
+	}
+	in, left := text.Match("en"), shown[0].Remaining
+	if amount := in.Money(left.Total, shown[0].Currency); !strings.Contains(received.Text, amount+" is still debited until then:\n") {
+		t.Errorf("it lacks the total, %s:\n%s", amount, received.Text)
+	}
+	for _, debit := range left.Debits {
+		if amount := in.Money(debit.Amount, shown[0].Currency); strings.Count(received.Text, ": "+amount+"\n") != len(left.Debits) {
+			t.Errorf("it lacks one of %d debits of %s:\n%s", len(left.Debits), amount, received.Text)
+		}
+	}
+	again := *received.Online
+	again.Date = "2099-12-31" // the club system has ended it on another day than was planned
+	if ending := gateway.Registrations.Contacts.Ending(again); ending.Remaining != nil {
+		t.Errorf("until another end, %+v is left", ending.Remaining)
+	}
 }
