@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,8 +23,7 @@ const (
 	pageOrdered        text.PageCode = "ordered"
 	pageStarts         text.PageCode = "starts" // day
 	pageDueNow         text.PageCode = "due"    // amount
-	pageDebits         text.PageCode = "debits" // count, amount, first, last
-	pageEndless        text.PageCode = "endless"
+	pageNothingFollows text.PageCode = "nothing_follows"
 	pageMayFollow      text.PageCode = "may_follow"
 	pageTotal          text.PageCode = "total"
 	pageWithdrawal     text.PageCode = "withdrawal"
@@ -78,8 +76,9 @@ func (s *Server) pageOrderOf(texts texts, view flows.View) pageOrder {
 		}
 		out.Items = append(out.Items, line)
 	}
-	out.Terms = append([]string{texts.page(pageDueNow, "amount", texts.Money(order.DueNow.Amount, currency))},
-		texts.laterTerms(order.CartSchedule, currency)...)
+	out.Terms = append(out.Terms, texts.page(pageDueNow, "amount", texts.Money(order.DueNow.Amount, currency)))
+	out.Terms = append(out.Terms, ordered.TaxesIncluded(texts.Language)...)
+	out.Terms = append(out.Terms, texts.laterTerms(ordered, currency)...)
 	for _, term := range []string{ordered.Lasting(texts.Language), ordered.Renewal, ordered.Notice} {
 		if term != "" {
 			out.Terms = append(out.Terms, term)
@@ -100,26 +99,16 @@ func (l texts) soldBy(trader, club string) string {
 	return l.page(pageSeller, "trader", trader, "club", club)
 }
 
-// laterTerms says what follows today's payment: equal debits in one line.
-func (l texts) laterTerms(costs schedule.CartSchedule, currency string) (lines []string) {
-	for first := 0; first < len(costs.Debits); {
-		last := first
-		for last+1 < len(costs.Debits) && costs.Debits[last+1].Amount == costs.Debits[first].Amount {
-			last++
-		}
-		lines = append(lines, l.page(pageDebits, "count", strconv.Itoa(last-first+1), "amount", l.Money(costs.Debits[first].Amount, currency),
-			"first", l.day(costs.Debits[first].Date), "last", l.day(costs.Debits[last].Date)))
-		first = last + 1
-	}
-	for _, endless := range costs.Recurrences {
-		lines = append(lines, l.page(pageEndless, "amount", l.Money(endless.Amount, currency),
-			"first", l.day(endless.From), "second", l.day(endless.At(1))))
-	}
+// laterTerms says what follows today's payment, in the words of the confirmation.
+func (l texts) laterTerms(ordered contract.Ordered, currency string) []string {
+	lines := ordered.Later(l.Language)
 	switch {
-	case costs.Basis == schedule.Unknown:
-		lines = append(lines, l.Page[pageMayFollow])
-	case costs.Total != nil && len(lines) > 0:
-		lines = append(lines, l.page(pageTotal, "amount", l.Money(*costs.Total, currency)))
+	case ordered.Basis == schedule.Unknown:
+		return append(lines, l.Page[pageMayFollow])
+	case len(lines) == 0:
+		return []string{l.Page[pageNothingFollows]}
+	case ordered.Total != nil:
+		return append(lines, l.page(pageTotal, "amount", l.Money(ordered.Total.Amount, currency)))
 	}
 	return lines
 }

@@ -308,7 +308,7 @@ export default {
     removeItem: (name) => `Remove ${name}`,
     dueNow: "Due today",
     tax: "All taxes included",
-    taxOf: (/** @type {number} */ percent, /** @type {string} */ amount) => `Including ${amount} tax at ${percent}%`,
+    taxOf: (/** @type {number} */ percent, /** @type {string} */ amount) => `Including ${amount} tax (${percent}%)`,
     kept: (/** @type {string} */ moment) => `We keep this cart until ${moment}.`,
     payNote: "Next, you enter your card details with the payment provider. Nothing is charged before that.",
     repeat: {
@@ -359,7 +359,8 @@ export default {
       count === 1 ? `Then ${price} by direct debit on ${first}` : `Then ${count} direct debits of ${price} each, from ${first} to ${last}`,
     endless: (/** @type {string} */ price, /** @type {string} */ every, /** @type {string} */ on, /** @type {string} */ from) =>
       `Then ${price} by direct debit ${every}${on}, from ${from} until you cancel`,
-    unknown: "More payments may follow. Their dates and amounts cannot be shown right now: please ask the team at the club before you order.",
+    unknown: "More payments may follow. Their dates and amounts cannot be shown right now: please ask the club before you order.",
+    total: (/** @type {string} */ price) => `${price} in total`,
     minimum: (/** @type {string} */ span) => `Minimum term: ${span}`,
     runs: (/** @type {string} */ span) => `Runs for ${span}`,
     withdrawal: {

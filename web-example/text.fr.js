@@ -315,7 +315,7 @@ export default {
     removeItem: (name) => `Retirer ${name}`,
     dueNow: "À payer aujourd’hui",
     tax: "Toutes taxes comprises",
-    taxOf: (percent, amount) => `Dont ${amount} de taxes à ${percent} %`,
+    taxOf: (percent, amount) => `Dont ${amount} de taxes (${percent} %)`,
     kept: (moment) => `Nous gardons ce panier jusqu’au ${moment}.`,
     payNote: "Ensuite, vous saisissez les coordonnées de votre carte auprès du prestataire de paiement. Rien n’est débité avant.",
     repeat: {
@@ -360,9 +360,10 @@ export default {
     heading: "Votre commande",
     buttons: { order_with_obligation_to_pay: "Commander avec obligation de paiement", pay_now: "Payer maintenant", free: "S’inscrire gratuitement" },
     debits: (count, price, first, last) =>
-      count < 2 ? `Puis ${price} par prélèvement le ${first}` : `Puis ${count} prélèvements de ${price}, du ${first} au ${last}`,
+      count < 2 ? `Puis ${price} par prélèvement le ${first}` : `Puis ${count} prélèvements de ${price} chacun, du ${first} au ${last}`,
     endless: (price, every, on, from) => `Puis ${price} par prélèvement ${every}${on}, à partir du ${from}, jusqu’à résiliation`,
-    unknown: "D’autres paiements peuvent suivre. Leurs dates et montants ne peuvent pas être affichés pour le moment : renseignez-vous auprès de l’équipe du club avant de commander.",
+    unknown: "D’autres paiements peuvent suivre. Leurs dates et montants ne peuvent pas être affichés pour le moment : renseignez-vous auprès du club avant de commander.",
+    total: (price) => `${price} au total`,
     minimum: (span) => `Durée minimale : ${span}`,
     runs: (span) => `Durée : ${span}`,
     withdrawal: {

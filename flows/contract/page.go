@@ -40,20 +40,13 @@ const (
 	textPaidByCard text.ContractCode = "confirmation_paid_card"   // date
 	textPaidAtClub text.ContractCode = "confirmation_paid_club"   // date
 	textOwed       text.ContractCode = "confirmation_owed"        // date
-	textDebited    text.ContractCode = "confirmation_debited"     // date
-	textFrom       text.ContractCode = "confirmation_from"        // date
-	textOnDay      text.ContractCode = "confirmation_on_day"      // debits, day
-	textOnLateDay  text.ContractCode = "confirmation_on_late_day" // debits, day
-	textTax        text.ContractCode = "confirmation_tax"         // amount, percent
-	textTaxes      text.ContractCode = "confirmation_taxes"       //
-	textEstimated  text.ContractCode = "confirmation_estimated"   // price
+	textLater      text.ContractCode = "confirmation_later"       //
 	textTotal      text.ContractCode = "confirmation_total"       //
 	textMinimum    text.ContractCode = "confirmation_minimum"     //
 	textRuns       text.ContractCode = "confirmation_runs"        //
 	textRenewal    text.ContractCode = "confirmation_renewal"     //
 	textAbout      text.ContractCode = "about"                    // names, words
 	textNotice     text.ContractCode = "confirmation_notice"      //
-	textCancelAt   text.ContractCode = "confirmation_cancel_at"   // url
 	textNotExact   text.ContractCode = "confirmation_not_exact"   //
 	textUnknownSum text.ContractCode = "confirmation_unknown_sum" //
 
@@ -207,28 +200,22 @@ func (w writer) payments() mail.Block {
 	if w.in.Payment.Method == flows.Deferred {
 		today = cmp.Or(w.in.Payment.DueDate, today)
 	}
-	block := mail.Block{Heading: w.say(textPayments)}
+	block := mail.Block{Heading: w.say(textPayments), Paragraphs: []string{w.say(textTaxesIncluded)}}
 	if w.in.Payment.Total.Amount > 0 {
 		lines := []string{w.money(w.in.Payment.Total)}
-		for _, tax := range order.Taxes {
-			lines = append(lines, w.say(textTax, "amount", w.money(tax.Included), "percent", strconv.FormatInt(tax.Percent, 10)))
+		if len(order.Taxes) > 0 {
+			lines = append(lines, order.TaxesIncluded(w.Language)...)
 		}
 		block.Facts = append(block.Facts, mail.Fact{Name: w.say(first, "date", today), Value: strings.Join(lines, "\n")})
 	}
-	for _, debit := range order.Debits {
-		block.Facts = append(block.Facts, mail.Fact{Name: w.say(textDebited, "date", debit.Date), Value: w.price(debit.Price, debit.Basis)})
+	var later []string
+	for i := range order.Debits { // each with its day
+		later = append(later, w.debits(order.Debits[i:i+1]))
 	}
-	for _, endless := range order.Endless {
-		price := w.price(endless.Price, endless.Basis)
-		every := price + " " + w.duration(endless.Every, rhythms)
-		if endless.Day > 0 {
-			every = w.onDay(every, endless.Day)
-		}
-		block.Facts = append(block.Facts, mail.Fact{Name: w.say(textFrom, "date", endless.From), Value: every})
-	}
+	later = append(later, w.endless(order.Endless)...)
 	total := ""
 	if order.Total != nil {
-		total = w.price(*order.Total, order.Basis)
+		total = w.basedOn(order.Basis, w.money(*order.Total))
 	}
 	minimum, term := "", textRuns
 	if order.MinimumTerm != "" {
@@ -238,12 +225,12 @@ func (w writer) payments() mail.Block {
 		term = textMinimum
 	}
 	block.Facts = append(block.Facts, known(
+		mail.Fact{Name: w.say(textLater), Value: strings.Join(later, "\n")},
 		mail.Fact{Name: w.say(textTotal), Value: total},
 		mail.Fact{Name: w.say(term), Value: minimum},
 		mail.Fact{Name: w.say(textRenewal), Value: order.Renewal},
 		mail.Fact{Name: w.say(textNotice), Value: order.Notice},
 	)...)
-	block.Paragraphs = []string{w.say(textTaxes)}
 	switch order.Basis {
 	case schedule.Estimated:
 		block.Paragraphs = append(block.Paragraphs, w.say(textNotExact))
@@ -251,23 +238,9 @@ func (w writer) payments() mail.Block {
 		block.Paragraphs = append(block.Paragraphs, w.say(textUnknownSum))
 	}
 	if order.hasDebits() || order.MinimumTerm != "" {
-		at := w.site + "&statement=cancellation"
-		block.Paragraphs = append(block.Paragraphs, w.say(textCancelAt, "url", at))
-		block.Link = &mail.Link{Text: w.say(codeCancellation), URL: at}
+		block.Link = &mail.Link{Text: w.say(codeCancellation), URL: w.site + "&statement=cancellation"}
 	}
 	return block
-}
-
-// lastShort is the last day that every month has.
-const lastShort = 28
-
-// onDay adds the day of the month to what is debited.
-func (w writer) onDay(debits string, day int) string {
-	code := textOnDay
-	if day > lastShort {
-		code = textOnLateDay
-	}
-	return w.say(code, "debits", debits, "day", w.Ordinal(day))
 }
 
 func (w writer) agreements() mail.Block {
@@ -403,14 +376,6 @@ func (w writer) duration(duration string, units map[byte]text.ContractCode) stri
 }
 
 func (w writer) money(amount flows.Money) string { return w.Money(amount.Amount, amount.Currency) }
-
-// price writes an amount, and whether it is an estimate.
-func (w writer) price(amount flows.Money, basis schedule.Basis) string {
-	if basis == schedule.Exact {
-		return w.money(amount)
-	}
-	return w.say(textEstimated, "price", w.money(amount))
-}
 
 // known returns the facts that have a value.
 func known(facts ...mail.Fact) []mail.Fact {

@@ -58,7 +58,7 @@ function later({ basis, debits, recurrence = [], total }) {
   ];
   if (basis === "unknown") return [...lines, [text.order.unknown]];
   if (!lines.length) return [[text.terms.nothingFollows]];
-  return total ? [...lines, [text.plan.total(money(total))]] : lines;
+  return total ? [...lines, [text.order.total(money(total))]] : lines;
 }
 
 /**
