@@ -24,7 +24,8 @@ const (
 const (
 	textWithdrawalSubject   text.ContractCode = "withdrawal_subject"
 	textCancellationSubject text.ContractCode = "cancellation_subject"
-	textReceivedAt          text.ContractCode = "statement_received" // date, time, zone
+	textDoneSubject         text.ContractCode = "cancellation_done_subject" // date
+	textReceivedAt          text.ContractCode = "statement_received"        // date, time, zone
 	textWithdraws           text.ContractCode = "statement_withdraws"
 	textCancels             text.ContractCode = "statement_cancels"
 	textCancelsOn           text.ContractCode = "statement_cancels_on" // date
@@ -40,6 +41,7 @@ const (
 	textReason              text.ContractCode = "statement_reason"           // reason
 	textReference           text.ContractCode = "statement_reference"        // id
 	textEnds                text.ContractCode = "statement_ends"             // date
+	textDone                text.ContractCode = "statement_done"             // date
 	textEndFollows          text.ContractCode = "statement_end_follows"
 	textProofs              text.ContractCode = "statement_proofs" // email
 	textRefund              text.ContractCode = "statement_refund"
@@ -52,7 +54,8 @@ const (
 )
 
 // acknowledge writes the acknowledgement of a received statement: what was declared, when it arrived, and what follows. It says
-// that the statement was received, never that it is accepted: a person at the club decides.
+// that the statement was received, never that it is accepted: a person at the club decides. Of a cancellation that the club system has
+// carried out, it says that it is done.
 func (s *Service) acknowledge(ctx context.Context, statement *flows.Statement) string {
 	in, club := text.Match(statement.Declared.Language), s.cfg.Catalogue.Details(statement.Declared.ClubID)
 	write := writeIn(in)
@@ -60,7 +63,7 @@ func (s *Service) acknowledge(ctx context.Context, statement *flows.Statement) s
 	declared := statement.Declared
 	name, seller := s.addressee(ctx, statement)
 	parts := []string{
-		write(subjectOf(statement.Kind)),
+		write(subjectOf(statement), "date", statement.AcknowledgedEnd),
 		write(textReceivedAt, "date", at.Format(time.DateOnly), "time", at.Format(time.TimeOnly), "zone", "UTC"+at.Format("-07:00")),
 	}
 	lines := []string{write(contentOf(statement), "date", declared.EndDate), write(textName, "name", declared.Name),
@@ -141,7 +144,7 @@ func ends(statement *flows.Statement, write func(text.ContractCode, ...string) s
 		return write(textEndLater, "wanted", wanted, "date", statement.AcknowledgedEnd)
 	}
 	if statement.AcknowledgedEnd != "" {
-		return write(textEnds, "date", statement.AcknowledgedEnd)
+		return write(textDone, "date", statement.AcknowledgedEnd)
 	}
 	return write(textEndFollows)
 }
@@ -164,11 +167,14 @@ func (s *Service) debits(statement *flows.Statement, in *text.Language) []string
 }
 
 // subjectOf is the heading of an acknowledgement.
-func subjectOf(kind flows.StatementKind) text.ContractCode {
-	if kind == flows.Cancellation {
-		return textCancellationSubject
+func subjectOf(statement *flows.Statement) text.ContractCode {
+	switch {
+	case statement.Kind != flows.Cancellation:
+		return textWithdrawalSubject
+	case statement.AcknowledgedEnd != "":
+		return textDoneSubject
 	}
-	return textWithdrawalSubject
+	return textCancellationSubject
 }
 
 // contentOf is what a statement declares, in one sentence.

@@ -3,6 +3,7 @@ package statements_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -91,6 +92,10 @@ func TestCancelledOnline(t *testing.T) {
 			isDone := test.want == flows.OnlineCarriedOut
 			if isDone != (confirmed.State == flows.Done) || isDone != (confirmed.AcknowledgedEnd == stated.Online.Date) {
 				t.Errorf("confirmed: %s, ends %q", confirmed.State, confirmed.AcknowledgedEnd)
+			}
+			if heading, rest, _ := strings.Cut(confirmed.Text, "\n\n"); isDone != strings.HasPrefix(heading, "Your cancellation is done: ") ||
+				isDone != strings.Contains(rest, "Your cancellation has been carried out. Your contract ends on ") {
+				t.Errorf("acknowledged as\n%s", confirmed.Text)
 			}
 			world.Fault()
 			d.followUp()
