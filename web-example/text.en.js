@@ -386,7 +386,7 @@ export default {
     enter: "Enter the code",
     account: "The account",
     first: (/** @type {string} */ date, /** @type {string} */ amount) => `First debit on ${date}: ${amount}`,
-    guardian: (/** @type {string} */ name) => `${name} pays, so it must be ${name} who holds the account. The code goes to that person’s phone. It shows that the phone is at hand, not who has parental authority.`,
+    guardian: (/** @type {string} */ name) => `${name}, you pay: the account must be yours, and the code goes to your phone. It shows that the phone is at hand, not who has parental authority.`,
     fields: {
       holder: { label: "Account holder", hint: "Name on the bank account. It can be someone else’s.", error: "Enter the name on the account." },
       iban: {

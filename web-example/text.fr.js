@@ -389,7 +389,7 @@ export default {
     enter: "Saisir le code",
     account: "Le compte",
     first: (date, amount) => `Premier prélèvement le ${date} : ${amount}`,
-    guardian: (name) => `${name} paie : le compte doit être à son nom. Le code est envoyé sur son téléphone. Il montre que le téléphone est à portée de main, et non qui exerce l’autorité parentale.`,
+    guardian: (name) => `${name}, vous payez : le compte doit être à votre nom, et le code est envoyé sur votre téléphone. Il montre que le téléphone est à portée de main, et non qui exerce l’autorité parentale.`,
     fields: {
       holder: { label: "Titulaire du compte", hint: "Nom indiqué sur le compte. Il peut s’agir d’une autre personne.", error: "Indiquez le titulaire du compte." },
       iban: {

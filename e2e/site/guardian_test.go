@@ -45,6 +45,9 @@ func TestGuardianInBrowser(t *testing.T) {
 			if said := visitor.TextOf(`[data-by-guardian]`); !strings.Contains(said, "Anne Martin") || !strings.Contains(said, test.says) {
 				t.Errorf("before the code it says %q", said)
 			}
+			if said := visitor.Text(); strings.Contains(said, "that person’s phone") || strings.Contains(said, "son téléphone") {
+				t.Errorf("the page speaks of the guardian, and not to them:\n%s", said)
+			}
 			if visitor.Count(`[data-field="holder"]`) != 0 {
 				t.Error("another account holder can be entered")
 			}
