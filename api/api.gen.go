@@ -2064,6 +2064,9 @@ type ConfirmedOrder struct {
 		// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 		Name Words `json:"name"`
 
+		// Notice How the buyer can end it; absent if it ends by itself, or nothing was said.
+		Notice *Words `json:"notice,omitempty"`
+
 		// Parts What the price consists of, such as a registration fee and the first instalment; absent if it has one part, or its parts are not known.
 		Parts *[]SchedulePart `json:"parts,omitempty"`
 
@@ -3151,7 +3154,7 @@ type OrderEssentials struct {
 	// Example: P12M
 	MinimumTerm *Duration `json:"minimumTerm,omitempty"`
 
-	// Notice How the buyer can end what continues, as the operator says. Absent if every item ends by itself, or the operator says nothing.
+	// Notice How the buyer can end what continues, as the operator says: the `notice` of each item. Absent if every item ends by itself, the operator says nothing, or the texts are too long together: then show those of the items.
 	Notice *Words `json:"notice,omitempty"`
 
 	// Recurrence The debits that are repeated until the subscriptions are cancelled: usually one, more if they fall on different days. Absent without such debits.
@@ -3175,6 +3178,9 @@ type OrderItem struct {
 
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name Words `json:"name"`
+
+	// Notice How the buyer can end it, as the operator says. Absent if it ends by itself, or the operator says nothing.
+	Notice *Words `json:"notice,omitempty"`
 
 	// Personalised The price depends on the buyer's tags or debt by a rule of the club (Directive 2011/83/EU, article 6(1)(ea)): it
 	// differs from what everybody else is offered, or no other buyer is offered this. Tell the buyer. Absent if it does not.

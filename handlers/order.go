@@ -34,6 +34,7 @@ func (s *Server) orderOf(ctx context.Context, view flows.View, cart *api.Cart) *
 			StartDate:    cart.Items[i].StartDate,
 			Withdrawal:   withdrawalOf(item.Withdrawal, language),
 			Personalised: optional(item.Personalised),
+			Notice:       optional(ordered.Items[i].Notice),
 		})
 	}
 	return &out

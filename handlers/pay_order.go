@@ -79,7 +79,7 @@ func (s *Server) pageOrderOf(texts texts, view flows.View) pageOrder {
 	out.Terms = append(out.Terms, texts.page(pageDueNow, "amount", texts.Money(order.DueNow.Amount, currency)))
 	out.Terms = append(out.Terms, ordered.TaxesIncluded(texts.Language)...)
 	out.Terms = append(out.Terms, texts.laterTerms(ordered, currency)...)
-	for _, term := range []string{ordered.Lasting(texts.Language), ordered.Renewal, ordered.Notice} {
+	for _, term := range append([]string{ordered.Lasting(texts.Language), ordered.Renewal}, ordered.Notices(texts.Language)...) {
 		if term != "" {
 			out.Terms = append(out.Terms, term)
 		}

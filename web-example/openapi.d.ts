@@ -2022,7 +2022,7 @@ export interface components {
             minimumTerm?: components["schemas"]["Duration"];
             /** @description What happens after the minimum term, as the operator says. Absent if no item with a minimum term continues after it, or the operator says nothing. */
             renewal?: components["schemas"]["Words"];
-            /** @description How the buyer can end what continues, as the operator says. Absent if every item ends by itself, or the operator says nothing. */
+            /** @description How the buyer can end what continues, as the operator says: the `notice` of each item. Absent if every item ends by itself, the operator says nothing, or the texts are too long together: then show those of the items. */
             notice?: components["schemas"]["Words"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
@@ -2036,6 +2036,8 @@ export interface components {
             commitment?: components["schemas"]["Duration"];
             startDate?: components["schemas"]["Date"];
             withdrawal: components["schemas"]["Withdrawal"];
+            /** @description How the buyer can end it, as the operator says. Absent if it ends by itself, or the operator says nothing. */
+            notice?: components["schemas"]["Words"];
             /**
              * @description The price depends on the buyer's tags or debt by a rule of the club (Directive 2011/83/EU, article 6(1)(ea)): it
              *     differs from what everybody else is offered, or no other buyer is offered this. Tell the buyer. Absent if it does not.
@@ -2119,6 +2121,8 @@ export interface components {
                 startDate?: components["schemas"]["Date"];
                 /** @description The price depended on the buyer's tags or debt. */
                 personalised?: boolean;
+                /** @description How the buyer can end it; absent if it ends by itself, or nothing was said. */
+                notice?: components["schemas"]["Words"];
                 withdrawal: components["schemas"]["Withdrawal"];
             }[];
             dueNow: components["schemas"]["Money"];
@@ -6070,7 +6074,7 @@ export interface operations {
                      *       "kind": "cancellation",
                      *       "state": "received",
                      *       "receivedAt": "2030-01-15T18:02:07Z",
-                     *       "text": "Your cancellation has been received\n\nReceived on 15 January 2030 at 19:02:07 (UTC+01:00).",
+                     *       "text": "Your cancellation is done: your contract ends on 28 February 2030\n\nReceived on 15 January 2030 at 19:02:07 (UTC+01:00).",
                      *       "endDate": "2030-02-28"
                      *     }
                      */

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/contract"
 	"frontdesk/flows/schedule"
+	"frontdesk/flows/text"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -175,6 +177,27 @@ func TestNoticeOfAProduct(t *testing.T) {
 		if got := world.order(view).In("en", view, world.offers.Details("11")).Notice; got != want {
 			t.Errorf("the notice is %q, want %q", got, want)
 		}
+	}
+}
+
+// TestLongNotices: notices that are too long for one text are not cut. Each item has its own, and those of the order are apart.
+func TestLongNotices(t *testing.T) {
+	t.Parallel()
+	one, other := strings.Repeat("a", 500), strings.Repeat("b", 500)
+	clubs, err := catalogue.ParseDirectory([]byte("defaults:\n  contract: {notice: "+one+"}\n  products: {10: {notice: "+other+"}}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	world := newWorld(t)
+	world.offers = catalogue.New(catalogue.Config{Club: world.Club, Clubs: clubs, Now: world.Clock.Now, Log: slog.New(world.Journal)})
+	view := cartOf(debited(offer("901", 6890), 10), debited(offer("1001", 990), 10))
+	view.Cart.Lines[0].Name, view.Cart.Lines[1].Name = "monthly", "weekly"
+	ordered := world.order(view).In("en", view, world.offers.Details("11"))
+	if ordered.Notice != "" || ordered.Items[0].Notice != one || ordered.Items[1].Notice != other {
+		t.Errorf("the notice of the order is %q, those of its items %q and %q", ordered.Notice, ordered.Items[0].Notice, ordered.Items[1].Notice)
+	}
+	if said := ordered.Notices(text.Match("en")); !slices.Equal(said, []string{"monthly: " + one, "weekly: " + other}) {
+		t.Errorf("it says %q", said)
 	}
 }
 

@@ -25,7 +25,7 @@ type Ordered struct {
 	Total       *flows.Money   `json:"total,omitempty"`
 	MinimumTerm string         `json:"minimumTerm,omitempty"` // ISO 8601 duration
 	Renewal     string         `json:"renewal,omitempty"`
-	Notice      string         `json:"notice,omitempty"`
+	Notice      string         `json:"notice,omitempty"` // those of the items; empty if they are too long together
 	Basis       schedule.Basis `json:"basis"`
 }
 
@@ -37,6 +37,7 @@ type Ordering struct {
 	Commitment   string           `json:"commitment,omitempty"`
 	StartDate    string           `json:"startDate,omitempty"`
 	Personalised bool             `json:"personalised,omitempty"`
+	Notice       string           `json:"notice,omitempty"`
 	Withdrawal   WithdrawalPeriod `json:"withdrawal"`
 }
 
@@ -105,10 +106,13 @@ func (o Order) In(language string, view flows.View, club catalogue.Details) Orde
 			Commitment:   words(item.Commitment),
 			StartDate:    line.StartDate,
 			Personalised: item.Personalised,
+			Notice:       words(item.Notice.In(language)),
 			Withdrawal:   item.Withdrawal.in(language),
 		})
 	}
-	out.Notice = words(o.noticeIn(text.Match(language), out.Items))
+	if all := strings.Join(out.Notices(text.Match(language)), " "); words(all) == all { // what binds is not cut
+		out.Notice = all
+	}
 	for _, debit := range o.Debits {
 		out.Debits = append(out.Debits, Debit{Date: debit.Date.String(), Price: money(debit.Amount), Basis: debit.Basis})
 	}
@@ -122,20 +126,19 @@ func (o Order) In(language string, view flows.View, club catalogue.Details) Orde
 	return out
 }
 
-// noticeIn says how what continues ends, with the names of the items if they differ in it.
-func (o Order) noticeIn(in *text.Language, items []Ordering) string {
-	var notices []string // each once
+// Notices says how what continues ends: each notice once, with the names of its items if they differ in it.
+func (o Ordered) Notices(in *text.Language) []string {
+	var notices []string
 	names := map[string][]string{}
-	for i, item := range o.Items {
-		notice := item.Notice.In(in.Tag)
-		if notice == "" {
+	for _, item := range o.Items {
+		if item.Notice == "" {
 			continue
 		}
-		if names[notice] == nil {
-			notices = append(notices, notice)
+		if names[item.Notice] == nil {
+			notices = append(notices, item.Notice)
 		}
-		if !slices.Contains(names[notice], items[i].Name) {
-			names[notice] = append(names[notice], items[i].Name)
+		if !slices.Contains(names[item.Notice], item.Name) {
+			names[item.Notice] = append(names[item.Notice], item.Name)
 		}
 	}
 	if len(notices) > 1 {
@@ -144,7 +147,10 @@ func (o Order) noticeIn(in *text.Language, items []Ordering) string {
 			notices[i] = w.say(textAbout, "names", strings.Join(names[notice], ", "), "words", notice)
 		}
 	}
-	return strings.Join(notices, " ")
+	if notices == nil && o.Notice != "" { // ordered before its items had theirs
+		return []string{o.Notice}
+	}
+	return notices
 }
 
 // The names of a prorata, with their parameters month and days: one that is paid for the days left, and one that is deducted for the days

@@ -229,7 +229,7 @@ func (w writer) payments() mail.Block {
 		mail.Fact{Name: w.say(textTotal), Value: total},
 		mail.Fact{Name: w.say(term), Value: minimum},
 		mail.Fact{Name: w.say(textRenewal), Value: order.Renewal},
-		mail.Fact{Name: w.say(textNotice), Value: order.Notice},
+		mail.Fact{Name: w.say(textNotice), Value: strings.Join(order.Notices(w.Language), "\n")},
 	)...)
 	switch order.Basis {
 	case schedule.Estimated:

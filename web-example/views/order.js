@@ -65,17 +65,25 @@ function later({ basis, debits, recurrence = [], total }) {
  * How long the contract lasts, and how it ends.
  * @param {Essentials} terms
  */
-function lasting({ minimumTerm, renewal, notice, recurrence, basis }) {
+function lasting({ items, minimumTerm, renewal, recurrence, basis }) {
   const mayContinue = recurrence || basis === "unknown";
-  return [minimumTerm && (mayContinue ? text.order.minimum : text.order.runs)(span(minimumTerm)), renewal, notice].filter((line) => !!line);
+  const notices = apart(items.filter(({ notice }) => notice), ({ notice = "" }) => notice);
+  return [minimumTerm && (mayContinue ? text.order.minimum : text.order.runs)(span(minimumTerm)), renewal, ...notices].filter((line) => !!line);
 }
 
 /**
  * The right of withdrawal, with the names of the items if they differ in it.
  * @param {Essentials} terms
  */
-export function withdrawals({ items }) {
-  const alike = [...Map.groupBy(items, ({ withdrawal }) => rightOf(withdrawal))];
+export const withdrawals = ({ items }) => apart(items, ({ withdrawal }) => rightOf(withdrawal));
+
+/**
+ * What is said of items, each once, with the names of the items if they differ in it.
+ * @param {Essentials["items"]} items
+ * @param {(item: Essentials["items"][number]) => string} said
+ */
+function apart(items, said) {
+  const alike = [...Map.groupBy(items, said)];
   return alike.map(([words, some]) => (alike.length > 1 ? text.order.about(namesOf(some), words) : words));
 }
 
