@@ -76,9 +76,7 @@ func TestBetweenStatementAndConfirmation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			world := flowstest.NewWorld(t)
-			online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
-			d := newDesk(world, flowstest.NewKeyring(t, "one"))
+			world, d := onlineDesk(t)
 			stated, secret := d.cancel(leaver, "", "")
 			end := test.change(world, stated.Online)
 			received := d.confirm(flows.Cancellation, secret)
@@ -121,9 +119,7 @@ func prolong(world *flowstest.World, planned *flows.OnlineCancellation) {
 // TestMidnightMovesTheLastDay: a cancellation that is confirmed on the day after it was stated ends a day later, and says so.
 func TestMidnightMovesTheLastDay(t *testing.T) {
 	t.Parallel()
-	world := flowstest.NewWorld(t)
-	online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
-	d := newDesk(world, flowstest.NewKeyring(t, "one"))
+	world, d := onlineDesk(t)
 	stated, secret := d.cancel(leaver, "", "")
 	world.Clock.Advance(flows.ConfirmStatementWithin - time.Minute)
 	received := d.confirm(flows.Cancellation, secret)
@@ -167,9 +163,7 @@ func TestConfirmedTwiceAtOnce(t *testing.T) {
 // end that no record has, the member is shown what the club system has, and nothing is sent again.
 func TestRedisIsLostWhileCancelling(t *testing.T) {
 	t.Parallel()
-	world := flowstest.NewWorld(t)
-	online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
-	d := newDesk(world, flowstest.NewKeyring(t, "one"))
+	world, d := onlineDesk(t)
 	stated, secret := d.cancel(leaver, "", "")
 	world.InjectFault("POST /sim/demo/subscriptions/*/online_cancellation", nil, func() { world.Redis.FlushDB(context.Background()) })
 	if received := d.confirm(flows.Cancellation, secret); received.AcknowledgedEnd != "" || received.Text == "" {

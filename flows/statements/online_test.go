@@ -28,6 +28,14 @@ func online(world *flowstest.World, change func(*clubsim.Settings)) {
 	}
 }
 
+// onlineDesk is a desk at clubs whose members can cancel online.
+func onlineDesk(t *testing.T) (*flowstest.World, *desk) {
+	t.Helper()
+	world := flowstest.NewWorld(t)
+	online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
+	return world, newDesk(world, flowstest.NewKeyring(t, "one"))
+}
+
 // identityOf is a persona whom the login of its club has identified.
 func identityOf(persona clubsim.Persona) flows.ContactIdentity {
 	return flows.ContactIdentity{ClientToken: "demo", ContactID: club.IRI(persona.ContactID).ID(), ClubID: club.IRI(persona.ClubID).ID()}
@@ -72,9 +80,7 @@ func TestCancelledOnline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			world := flowstest.NewWorld(t)
-			online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
-			d := newDesk(world, flowstest.NewKeyring(t, "one"))
+			world, d := onlineDesk(t)
 			stated, secret := d.cancel(leaver, "", "")
 			if stated.Online == nil || stated.Online.State != flows.OnlinePlanned || len(world.Sim.Cancellations()) != 0 {
 				t.Fatalf("stated: %+v", stated.Online)
@@ -124,9 +130,7 @@ func sentTo(world *flowstest.World) (sent int) {
 // request. While that is in doubt, nothing else is sent until an operator has found that it was not carried out.
 func TestCancellationsOfOneMembership(t *testing.T) {
 	t.Parallel()
-	world := flowstest.NewWorld(t)
-	online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
-	d := newDesk(world, flowstest.NewKeyring(t, "one"))
+	world, d := onlineDesk(t)
 	_, first := d.cancel(leaver, "", "")
 	_, earlier := d.cancel(leaver, "", "")
 	world.Fault(clubsim.Fault{Match: cancellation, Kind: "error_before"})
@@ -171,9 +175,7 @@ func TestCancellationsOfOneMembership(t *testing.T) {
 // TestRedisForgetsCancellation: a cancellation whose receipt Redis has lost is confirmed again, and the membership is not ended again.
 func TestRedisForgetsCancellation(t *testing.T) {
 	t.Parallel()
-	world := flowstest.NewWorld(t)
-	online(world, func(s *clubsim.Settings) { s.OnlineCancellation = true })
-	d := newDesk(world, flowstest.NewKeyring(t, "one"))
+	world, d := onlineDesk(t)
 	_, secret := d.cancel(leaver, "", "")
 	key := "fd:{statements}:statement:" + flows.StatementID(secret)
 	before := flowstest.Must(t, func() (string, error) { return world.Redis.Dump(t.Context(), key).Result() })

@@ -1,15 +1,12 @@
 package probe_test
 
 import (
-	"cmp"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v4"
 
-	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/probe"
 )
@@ -31,19 +28,7 @@ type product struct {
 }
 
 func (i *installation) catalogue(calls int) (string, probe.CatalogueSeen, error) {
-	file, seen, err := probe.Catalogue(i.t.Context(), probe.Config{
-		Club: club.Config{
-			BaseURL:      i.url,
-			ClientID:     clubsim.DemoClientID,
-			ClientSecret: clubsim.DemoClientSecret,
-			GatewayKey:   clubsim.DemoGatewayKey,
-		},
-		Token:     clubsim.DemoClientToken,
-		Calls:     calls,
-		Transport: cmp.Or(i.transport, http.DefaultTransport),
-		Now:       i.now,
-		After:     i.after,
-	})
+	file, seen, err := probe.Catalogue(i.t.Context(), i.config(calls))
 	return string(file), seen, err
 }
 

@@ -61,7 +61,11 @@ func install(t *testing.T, file []byte) *installation {
 
 // probe probes the installation with a budget of calls.
 func (i *installation) probe(calls int) (*probe.Report, error) {
-	return probe.Run(i.t.Context(), probe.Config{
+	return probe.Run(i.t.Context(), i.config(calls))
+}
+
+func (i *installation) config(calls int) probe.Config {
+	return probe.Config{
 		Club: club.Config{
 			BaseURL:      i.url,
 			ClientID:     clubsim.DemoClientID,
@@ -73,7 +77,7 @@ func (i *installation) probe(calls int) (*probe.Report, error) {
 		Transport: cmp.Or(i.transport, http.DefaultTransport),
 		Now:       i.now,
 		After:     i.after,
-	})
+	}
 }
 
 func (i *installation) mustProbe() *probe.Report {
