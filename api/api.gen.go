@@ -2077,6 +2077,9 @@ type ConfirmedOrder struct {
 		Price     Money `json:"price"`
 		StartDate *Date `json:"startDate,omitempty"`
 
+		// Type The product's type; absent if it was not known.
+		Type *ProductType `json:"type,omitempty"`
+
 		// Withdrawal The buyer's right to withdraw from the contract. The period is 14 days. If it would end on a Saturday or Sunday, it ends
 		// on the next Monday. Public holidays are not known; they make a period longer, never shorter.
 		Withdrawal Withdrawal `json:"withdrawal"`

@@ -9,6 +9,7 @@ import (
 	"maragu.dev/gomponents/html"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 	"frontdesk/flows/contract"
 	"frontdesk/flows/schedule"
 	"frontdesk/flows/text"
@@ -49,7 +50,7 @@ type pageOrder struct {
 }
 
 // pageItem is a line of the order, as the page shows it.
-type pageItem struct{ Name, Starts, Price string }
+type pageItem struct{ Name, Starts, HandedOver, Price string }
 
 // pageOrderOf returns the order of a registration whose payment has a card page.
 func (s *Server) pageOrderOf(texts texts, view flows.View) pageOrder {
@@ -73,6 +74,9 @@ func (s *Server) pageOrderOf(texts texts, view flows.View) pageOrder {
 		line := pageItem{Name: item.Name, Price: texts.Money(item.Price.Amount, currency)}
 		if start, ok := schedule.ParseDate(item.StartDate); ok {
 			line.Starts = texts.page(pageStarts, "day", texts.day(start))
+		}
+		if item.Type == catalogue.Goods {
+			line.HandedOver = contract.HandedOver(texts.Language, singleLine(view.ClubName), club.Address)
 		}
 		out.Items = append(out.Items, line)
 	}
@@ -160,7 +164,8 @@ func (p cardPage) order() g.Node {
 		html.Div(html.Class("essentials"), html.Role("group"), html.Aria("label", p.Page[pageOrdered]), html.Data("essentials", ""),
 			html.Ul(html.Class("lines"), g.Map(p.Order.Items, func(item pageItem) g.Node {
 				return html.Li(
-					html.Div(g.Text(item.Name), g.If(item.Starts != "", html.Small(g.Text(item.Starts)))),
+					html.Div(g.Text(item.Name), g.If(item.Starts != "", html.Small(g.Text(item.Starts))),
+						g.If(item.HandedOver != "", html.Small(g.Text(item.HandedOver)))),
 					html.Span(html.Class("amount"), g.Text(item.Price)))
 			})),
 			html.Ul(html.Class("essentials-terms"), g.Map(p.Order.Terms, func(term string) g.Node { return html.Li(g.Text(term)) }))),

@@ -190,11 +190,13 @@ func TestCardPageTerms(t *testing.T) {
 	pass, bottle := api.NewItem{OfferId: "101", StartDate: &start}, api.NewItem{OfferId: "4001"}
 	registration := pages.c.RegisterWith("11", frontdesktest.Person(), pass, bottle)
 	path := pages.pathOf(pages.c.Pay(registration.Id))
-	for language, words := range map[string]struct{ term, withdrawal, delivery, starts, tax, later, seller, guarantee string }{
+	for language, words := range map[string]struct{ term, withdrawal, delivery, starts, tax, later, place, seller, guarantee string }{
 		"en": {"Runs for 12 months", "You can withdraw from the contract until", "you receive the goods at the club", "Starts on",
-			"tax", "Nothing more to pay later", "Sold by Lumen Fitness, for Lumen Bastille", "Legal guarantee"},
+			"tax", "Nothing more to pay later", "Handed over at the club: Lumen Bastille",
+			"Sold by Lumen Fitness, for Lumen Bastille", "Legal guarantee"},
 		"fr": {"Durée : 12 mois", "Vous pouvez vous rétracter jusqu'au", "vous recevez les biens au club", "À partir du",
-			"taxes", "Rien d'autre à payer ensuite", "Vendu par Lumen Fitness, pour Lumen Bastille", "Garantie légale"},
+			"taxes", "Rien d'autre à payer ensuite", "À retirer au club : Lumen Bastille",
+			"Vendu par Lumen Fitness, pour Lumen Bastille", "Garantie légale"},
 	} {
 		var seen api.Registration
 		pages.c.Do("GET", "/v1/registrations/"+registration.Id, nil, [2]string{"Accept-Language", language}).Into(http.StatusOK, &seen)
@@ -213,7 +215,7 @@ func TestCardPageTerms(t *testing.T) {
 				t.Errorf("%s: the page does not say that %q is bought:\n%s", language, item.Name, essentials)
 			}
 		}
-		for _, part := range []string{words.term, words.withdrawal, words.delivery, words.starts, words.tax, words.later} {
+		for _, part := range []string{words.term, words.withdrawal, words.delivery, words.starts, words.tax, words.later, words.place} {
 			if !strings.Contains(essentials, part) {
 				t.Errorf("%s: the essential terms lack %q:\n%s", language, part, essentials)
 			}

@@ -2113,6 +2113,8 @@ export interface components {
             button: components["schemas"]["OrderButton"];
             items: {
                 name: components["schemas"]["Words"];
+                /** @description The product's type; absent if it was not known. */
+                type?: components["schemas"]["ProductType"];
                 /** @description What was due for it with the order. */
                 price: components["schemas"]["Money"];
                 /** @description What the price consists of, such as a registration fee and the first instalment; absent if it has one part, or its parts are not known. */

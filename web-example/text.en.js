@@ -361,6 +361,7 @@ export default {
       `Then ${price} by direct debit ${every}${on}, from ${from} until you cancel`,
     unknown: "More payments may follow. Their dates and amounts cannot be shown right now: please ask the club before you order.",
     total: (/** @type {string} */ price) => `${price} in total`,
+    handedOver: (/** @type {string} */ place) => `Handed over at the club: ${place}`,
     minimum: (/** @type {string} */ span) => `Minimum term: ${span}`,
     runs: (/** @type {string} */ span) => `Runs for ${span}`,
     withdrawal: {

@@ -364,6 +364,7 @@ export default {
     endless: (price, every, on, from) => `Puis ${price} par prélèvement ${every}${on}, à partir du ${from}, jusqu’à résiliation`,
     unknown: "D’autres paiements peuvent suivre. Leurs dates et montants ne peuvent pas être affichés pour le moment : renseignez-vous auprès du club avant de commander.",
     total: (price) => `${price} au total`,
+    handedOver: (place) => `À retirer au club : ${place}`,
     minimum: (span) => `Durée minimale : ${span}`,
     runs: (span) => `Durée : ${span}`,
     withdrawal: {

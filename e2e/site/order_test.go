@@ -117,7 +117,8 @@ func TestOrderButtonInBrowser(t *testing.T) {
 				if order := visitor.expectOrder(language); order.Button != test.button {
 					t.Errorf("the order is %+v", order)
 				}
-				if isGoods := test.offer == "4001"; isGoods != (visitor.Count(`[data-guarantee]`) == 1) {
+				if isGoods := test.offer == "4001"; isGoods != (visitor.Count(`[data-guarantee]`) == 1) ||
+					isGoods != (visitor.Count(`[data-handed-over]`) == 1) {
 					t.Errorf("the notice on the legal guarantee: %t", !isGoods)
 				}
 				visitor.Inspect("order-" + test.offer)

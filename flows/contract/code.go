@@ -18,6 +18,7 @@ const (
 	textOrdered      text.ContractCode = "confirmation_ordered"
 	textPriceNow     text.ContractCode = "confirmation_price_now"  // price
 	textPriceAtClub  text.ContractCode = "confirmation_price_club" // price
+	textHandedOver   text.ContractCode = "handed_over"             // place
 	textStarts       text.ContractCode = "confirmation_starts"     // date
 	textCommitment   text.ContractCode = "confirmation_commitment" // period
 	textItemRuns     text.ContractCode = "confirmation_item_runs"  // period

@@ -20,6 +20,7 @@ import (
 const confirmedClub = `
 defaults:
   timeZone: Europe/Paris
+  address: {street: 14 rue de la Roquette, postalCode: "75011", city: Paris, country: FR}
   trader: {name: Lumen, legalForm: SAS, email: contact@lumen.example,
     address: {street: 1 rue de Rivoli, postalCode: "75004", city: Paris, country: FR}}
   mediator: {name: Médiation <conso>, url: https://mediator.example}
@@ -74,6 +75,9 @@ var withRight = contract.Ordering{Name: "Flex, monthly", Price: flows.Money{Amou
 	Parts: []contract.Part{{Kind: "registration_fee", Price: flows.Money{Amount: 2900, Currency: "EUR"}},
 		{Kind: "first_instalment", Price: flows.Money{Amount: 3990, Currency: "EUR"}}},
 	Withdrawal: contract.WithdrawalPeriod{Right: true, From: "contract", Until: "2030-01-28"}}
+
+var bottle = contract.Ordering{Name: "Bottle", Type: catalogue.Goods, Price: flows.Money{Currency: "EUR"},
+	Withdrawal: contract.WithdrawalPeriod{Right: true, From: "delivery"}}
 
 var withoutRight = contract.Ordering{Name: "Trial", Price: flows.Money{Currency: "EUR"},
 	Withdrawal: contract.WithdrawalPeriod{Exception: "It is on a fixed date."}}
@@ -173,6 +177,25 @@ func TestRhythms(t *testing.T) {
 			if err != nil || found == nil || found[1] != want {
 				t.Errorf("%s: %s is %v, not %q, %v", language, duration, found, want, err)
 			}
+		}
+	}
+}
+
+// TestHandedOver: the confirmation says where goods are handed over, beside them alone.
+func TestHandedOver(t *testing.T) {
+	t.Parallel()
+	for language, want := range map[string]string{
+		"en": "Handed over at the club: Lumen Bastille, 14 rue de la Roquette, 75011 Paris",
+		"fr": "À retirer au club : Lumen Bastille, 14 rue de la Roquette, 75011 Paris",
+	} {
+		r, p, club := concluded(t, language, withRight, bottle)
+		made, err := contract.Confirm(r, p, club, "https://club.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, goods, _ := strings.Cut(made.Text, "Bottle")
+		if strings.Count(made.Text, want) != 1 || !strings.Contains(goods, want) {
+			t.Errorf("%q is not beside the goods:\n%s", want, made.Text)
 		}
 	}
 }

@@ -32,6 +32,7 @@ type Ordered struct {
 // Ordering is a line of the cart, as ordered.
 type Ordering struct {
 	Name         string           `json:"name"`
+	Type         string           `json:"type,omitempty"`  // of the product
 	Price        flows.Money      `json:"price"`           // due now
 	Parts        []Part           `json:"parts,omitempty"` // of Price
 	Commitment   string           `json:"commitment,omitempty"`
@@ -101,6 +102,7 @@ func (o Order) In(language string, view flows.View, club catalogue.Details) Orde
 		}
 		out.Items = append(out.Items, Ordering{
 			Name:         words(item.NameIn(language, line, club)),
+			Type:         item.Type,
 			Price:        money(line.Price),
 			Parts:        parts,
 			Commitment:   words(item.Commitment),

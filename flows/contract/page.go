@@ -117,6 +117,9 @@ func (w writer) ordered() mail.Block {
 		if item.StartDate != "" {
 			lines = append(lines, w.say(textStarts, "date", item.StartDate))
 		}
+		if item.Type == catalogue.Goods {
+			lines = append(lines, HandedOver(w.Language, w.in.Club.Name, w.club.Address))
+		}
 		if item.Commitment != "" && item.Commitment != order.MinimumTerm { // which is below, among the payments
 			lines = append(lines, w.say(term, "period", w.period(item.Commitment)))
 		}
@@ -255,6 +258,13 @@ func (w writer) form() mail.Block {
 	}}
 	w.in.Withdrawal.Form = strings.Join(block.Paragraphs, "\n\n")
 	return block
+}
+
+// HandedOver says where goods are handed over: at a club, with its address as far as it is known.
+func HandedOver(in *text.Language, club string, at catalogue.Address) string {
+	parts := []string{club, at.Street, strings.TrimSpace(at.PostalCode + " " + at.City)}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return writer{Language: in}.say(textHandedOver, "place", strings.Join(parts, ", "))
 }
 
 // SignedBy names a guardian as the party to a contract, with the relation to the member.

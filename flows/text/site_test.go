@@ -43,6 +43,7 @@ func TestOrderIsAsTheSiteSaysIt(t *testing.T) {
 		`cart.tax`:                                   ofContract("taxes_included", nil),
 		`order.minimum("S")`:                         ofContract("confirmation_commitment", params{"period": "S"}),
 		`order.runs("S")`:                            ofContract("confirmation_item_runs", params{"period": "S"}),
+		`order.handedOver("P")`:                      ofContract("handed_over", params{"place": "P"}),
 		`order.about("N", "W")`:                      ofContract("about", params{"names": "N", "words": "W"}),
 		`order.heading`:                              ofPage("ordered", nil),
 		`order.buttons.pay_now`:                      ofPage("pay_now", nil),

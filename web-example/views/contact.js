@@ -27,6 +27,15 @@ export function contact(clubId) {
 export const addressLine = ({ street, postalCode, city }) => [street, [postalCode, city].filter(Boolean).join("\u00a0")].filter(Boolean).join(", ");
 
 /**
+ * Where goods are handed over: the club's name and address; nothing if neither is known.
+ * @param {string} clubId
+ */
+export function placeOf(clubId) {
+  const { name, address } = detailsOf(clubId) ?? {};
+  return [name, address && addressLine(address)].filter(Boolean).join(", ");
+}
+
+/**
  * Who sells, for the page on which one orders; nothing if the club names nobody.
  * @param {string} clubId
  */

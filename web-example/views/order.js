@@ -6,6 +6,7 @@
 import { h, icon, price } from "../dom.js";
 import { date, every, money, span } from "../format.js";
 import { text, textFor } from "../text.js";
+import { placeOf } from "./contact.js";
 import { estimated, roughly, runs } from "./plan.js";
 
 /**
@@ -31,13 +32,16 @@ export const ordering = (registration, button, about) => [essentials(registratio
  * @param {Registration} registration
  * @param {HTMLElement} [about]
  */
-export function essentials({ cart, order }, about = h("span", {}, text.cart.dueNow)) {
+export function essentials({ cart, order, clubId }, about = h("span", {}, text.cart.dueNow)) {
   /** @type {Essentials} */
   const terms = order?.essentials ?? { items: [], dueNow: cart.dueNow, debits: [], basis: "unknown" };
+  const goods = new Set(cart.items.filter(({ type }) => type === GOODS).map(({ id }) => id));
+  const place = placeOf(clubId);
   return h("div", { class: "essentials", role: "group", "aria-label": text.order.heading, "data-essentials": order?.button ?? "", "data-basis": terms.basis },
     h("ul", { class: "lines" }, terms.items.map((item) =>
       h("li", {},
-        h("div", {}, item.name, item.startDate && h("small", {}, text.terms.starts(date(item.startDate)))),
+        h("div", {}, item.name, item.startDate && h("small", {}, text.terms.starts(date(item.startDate))),
+          place && goods.has(item.itemId) && h("small", { "data-handed-over": true }, text.order.handedOver(place))),
         h("span", { class: "amount" }, money(item.price))))),
     h("div", { class: "due-total" },
       about,
