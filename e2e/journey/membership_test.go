@@ -2,6 +2,8 @@ package journey_test
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -90,6 +92,30 @@ func TestMemberships(t *testing.T) {
 	client.Control("PUT", "faults", []clubsim.Fault{{Match: clubsim.FaultMatch{Path: "/subscription_summary"}, Kind: "foreign_page"}}).
 		Into(http.StatusOK, nil)
 	client.As("committed").Do("GET", "/v1/me/memberships", nil).Problem(api.ClubSystemFailed)
+}
+
+// TestNoticeOfMembershipsProduct: where the club system says nothing of a membership's notice, that of its product in the operator's file
+// counts, and not that of the club.
+func TestNoticeOfMembershipsProduct(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "clubs.yaml")
+	frontdesktest.Must(t, os.WriteFile(file, []byte(`
+defaults:
+  timeZone: Europe/Paris
+  contract: {noticePeriod: P3M}
+  products: {"9": {noticePeriod: P10D}}
+`), 0o600))
+	env := frontdesktest.NewEnv(t)
+	frontdesktest.Must(t, env.Upstreams.Sim.Configure(func(s *clubsim.Settings) {
+		s.OnlineCancellation = true
+		s.Members = clubsim.Members{"GET subscription_summary": {"subscriptions[].noticePeriod": "absent"}}
+	}))
+	_, client := env.Gateway(t, "FRONTDESK_CLUBS_FILE="+file)
+	paris, _ := time.LoadLocation("Europe/Paris")
+	want := time.Now().In(paris).AddDate(0, 0, 10).Format(time.DateOnly)
+	if shown := memberships(client, "flexible", "en"); len(shown) != 1 || frontdesktest.Value(shown[0].EarliestEnd) != want {
+		t.Errorf("it is shown as %+v, want an end on %s", shown, want)
+	}
 }
 
 func euros(cents int64) api.Money { return api.Money{Amount: cents, Currency: "EUR"} }

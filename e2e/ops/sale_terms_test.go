@@ -5,8 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -223,4 +228,41 @@ func TestOwnDocumentsFail(t *testing.T) {
 	if len(*registration.Payment.Agreements) != 4 || len(sale.TermsAccepted) != 0 {
 		t.Errorf("%+v, accepted at %v", registration.Payment, sale.TermsAccepted)
 	}
+}
+
+// TestContractTooLong: a contract document that is too long for mail servers is not attached. The confirmation goes out without it, and
+// operators see that.
+func TestContractTooLong(t *testing.T) {
+	t.Parallel()
+	env, server := frontdesktest.NewEnv(t), frontdesktest.NewMailServer(t, sink.Config{})
+	frontdesktest.Must(t, env.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.ContractDocuments = true }))
+	there, err := url.Parse(env.Upstreams.URL)
+	frontdesktest.Must(t, err)
+	club := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(there) },
+		ModifyResponse: func(r *http.Response) error {
+			if strings.HasSuffix(r.Request.URL.Path, "/contract") {
+				long := append([]byte("%PDF-1.4\n"), make([]byte, 2<<20)...)
+				r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(long)), int64(len(long))
+				r.Header.Set("Content-Length", strconv.Itoa(len(long)))
+				r.Header.Del("Content-Encoding")
+			}
+			return nil
+		},
+	})
+	t.Cleanup(club.Close)
+	gateway, client := env.Gateway(t, append(server.Environment(), "FRONTDESK_CLUB_URL="+club.URL+"/sim")...)
+	registration, sale, mail := sold(t, env, server, client)
+	if len(sale.Contract) == 0 || calls(env, "getContract") == 0 {
+		t.Error("the contract was not read")
+	}
+	for _, document := range mail.Attachments {
+		if document.Name == "contract.pdf" {
+			t.Errorf("it is attached, with %d bytes", len(document.Content))
+		}
+	}
+	frontdesktest.Eventually(t, "operators see that it is missing", func() bool {
+		listed := mustCommand(t, gateway.OpsAddress(), "confirmation", "list")
+		return strings.Contains(listed, registration.Id) && strings.Contains(listed, "mailed without the club system's contract")
+	})
 }

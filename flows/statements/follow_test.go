@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/e2e/flowstest"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 	"frontdesk/flows/contract"
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/statements"
@@ -132,6 +133,46 @@ func TestPeriodAsAgreed(t *testing.T) {
 		confirmed(world, keys, uuid.NewString(), email, "", test.items...)
 		if shown := d.withdrawn(flows.Declaration{Name: "Ada", Email: email}); shown.Period != test.want {
 			t.Errorf("%s: it is %s, not %s", name, shown.Period, test.want)
+		}
+	}
+}
+
+// TestGuardianWithdraws: the guardian who concluded a minor's contract withdraws from it by their own name or e-mail address, and operators
+// see the contract, within its period.
+func TestGuardianWithdraws(t *testing.T) {
+	t.Parallel()
+	world := flowstest.NewWorld(t)
+	keys := flowstest.NewKeyring(t, "one")
+	d, at := newDesk(world, keys), world.Clock.Now()
+	order, err := json.Marshal(contract.Ordered{Items: []contract.Ordering{ordered(true, at.Format(time.DateOnly))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := uuid.NewString()
+	confirmation, err := contract.Confirm(&flows.Registration{
+		ID:            id,
+		ClientToken:   "demo",
+		ClubID:        "12",
+		NamePseudonym: keys.NamePseudonyms("demo", "Lou Garnier")[0],
+		Guardian:      flows.Guardian{GivenName: "Anne", FamilyName: "Garnier", Relation: "parent", Email: "anne@example.com"},
+		GuardianName:  keys.NamePseudonyms("demo", "Anne Garnier")[0],
+		Contact:       &flows.Contact{Number: "12-001007", GivenName: "Lou", Entered: "lou@example.com"},
+		Ordered:       &flows.Ordered{Language: "en", Order: order},
+	}, &flows.Payment{Amount: 6890, Currency: "EUR", State: flows.Recorded, UpdatedAt: at}, catalogue.Details{}, "https://club.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(world, keys, confirmation)
+	for by, declared := range map[flows.FoundBy]flows.Declaration{
+		flows.ByEmail: {Name: "A. G.", Email: "Anne@example.com"},
+		flows.ByName:  {Name: "Anne Garnier", Email: "ag@work.example"},
+	} {
+		shown := d.withdrawn(declared)
+		if len(shown.Contracts) != 1 || shown.Contracts[0].Registration != id || shown.Contracts[0].By != by {
+			t.Errorf("%s finds %+v", by, shown.Contracts)
+		}
+		if shown.Period != flows.WithinPeriod || shown.AtStake == nil || shown.AtStake.Amount != 6890 {
+			t.Errorf("by %s, it is %s, with %+v at stake", by, shown.Period, shown.AtStake)
 		}
 	}
 }
