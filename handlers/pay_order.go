@@ -109,9 +109,9 @@ func (l texts) laterTerms(ordered contract.Ordered, currency string) []string {
 	switch {
 	case ordered.Basis == schedule.Unknown:
 		return append(lines, l.Page[pageMayFollow])
-	case len(lines) == 0:
-		return []string{l.Page[pageNothingFollows]}
-	case ordered.Total != nil:
+	case ordered.Button == contract.PayNow:
+		return append(lines, l.Page[pageNothingFollows])
+	case ordered.Total != nil && len(lines) > 0:
 		return append(lines, l.page(pageTotal, "amount", l.Money(ordered.Total.Amount, currency)))
 	}
 	return lines
