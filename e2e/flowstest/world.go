@@ -7,6 +7,7 @@ package flowstest
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -37,6 +38,21 @@ const (
 	QuarterPassPrice = 14900
 )
 
+// products are those whose offers tests name, and those that the demo's persons have bought.
+var products = []int{1, 2, 9, 10, 12, 16, 25, 28, 38, 40, 45}
+
+// smallCatalogue is the demo's with few products, because a start reads the offers of all of them, in each world.
+var smallCatalogue = sync.OnceValues(func() (*clubsim.Catalogue, error) {
+	file := clubsim.Demo().CatalogueFile
+	file.Products = nil
+	for _, product := range clubsim.Demo().Products {
+		if slices.Contains(products, product.ID) {
+			file.Products = append(file.Products, product)
+		}
+	}
+	return clubsim.ParseCatalogue(file.Encode())
+})
+
 // World is what the gateways of a test share: the club system, the card processor, Redis and the clock.
 type World struct {
 	*testing.T
@@ -62,7 +78,7 @@ type World struct {
 func NewWorld(t *testing.T) *World {
 	t.Helper()
 	world := &World{T: t, Clock: frontdesktest.NewClock(time.Now()), redisURL: frontdesktest.NewDatabase(t), Journal: &Journal{}}
-	simulator := clubsim.New(clubsim.Config{Now: world.Clock.Now})
+	simulator := clubsim.New(clubsim.Config{Now: world.Clock.Now, Catalogue: Must(t, smallCatalogue)})
 	world.Sim = simulator.World(clubsim.DemoClientToken)
 	mux := http.NewServeMux()
 	server, own := httptest.NewServer(world.withFaults(mux)), httptest.NewServer(mux)
