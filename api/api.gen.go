@@ -3043,7 +3043,7 @@ type Offer struct {
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name Words `json:"name"`
 
-	// Needs What the buyer must provide with the item or before paying.
+	// Needs What the buyer provides with the item or before paying. All but `debit` must be provided.
 	Needs []OfferNeed `json:"needs"`
 
 	// Order Where the operator wants it to be shown, the lowest first; offers without an order come last.
@@ -3075,8 +3075,9 @@ type OfferGroup struct {
 	Name Words `json:"name"`
 }
 
-// OfferNeed `startDate` and `debit`: a member of the new item. `mandate`: a signed direct debit mandate. Add the item in spite of a
-// need that you do not know: the registration says at which step it is missing.
+// OfferNeed `startDate`: a member that the new item must have. `debit`: a member that it may have, to choose the day of the debits;
+// without it, the club chooses. `mandate`: a signed direct debit mandate. Add the item in spite of a need that you do not
+// know: the registration says at which step it is missing.
 //
 // Example: startDate
 type OfferNeed string

@@ -1567,7 +1567,7 @@ export interface components {
             commitment?: components["schemas"]["Duration"];
             /** @description The first instalment depends on the start date. */
             prorated: boolean;
-            /** @description What the buyer must provide with the item or before paying. */
+            /** @description What the buyer provides with the item or before paying. All but `debit` must be provided. */
             needs: components["schemas"]["OfferNeed"][];
             debitChoice: components["schemas"]["DebitChoice"];
             group?: components["schemas"]["OfferGroup"];
@@ -1588,8 +1588,9 @@ export interface components {
             extras?: components["schemas"]["OfferExtra"][];
         };
         /**
-         * @description `startDate` and `debit`: a member of the new item. `mandate`: a signed direct debit mandate. Add the item in spite of a
-         *     need that you do not know: the registration says at which step it is missing.
+         * @description `startDate`: a member that the new item must have. `debit`: a member that it may have, to choose the day of the debits;
+         *     without it, the club chooses. `mandate`: a signed direct debit mandate. Add the item in spite of a need that you do not
+         *     know: the registration says at which step it is missing.
          * @example startDate
          */
         OfferNeed: KnownOfferNeed | Later;

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -429,6 +430,44 @@ func TestMandateWhereTheClubAsksForIt(t *testing.T) {
 	mandate := api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}
 	if response := debtor.post("/mandate", mandate); response.Status == http.StatusConflict {
 		response.Problem(api.MobileUnreachable)
+	}
+}
+
+// TestDebitLeftOut: the need debit of an offer is a choice. An item without it is signed for and paid, and the club debits on its next day.
+func TestDebitLeftOut(t *testing.T) {
+	t.Parallel()
+	client, _ := frontdesktest.NewWorld(t)
+	const start = "2031-03-07"
+	var product api.Product
+	client.Do("GET", "/v1/clubs/11/offers/"+frontdesktest.DirectDebit, nil).Into(http.StatusOK, &product)
+	if needs := product.Offers[0].Needs; !slices.Contains(needs, api.OfferNeedDebit) {
+		t.Fatalf("the offer needs %v", needs)
+	}
+	item := frontdesktest.DebitItem(start)
+	item.Debit = nil
+	registration := client.RegisterWith("11", frontdesktest.Person(), item)
+	if in := registration.Cart.Items[0]; in.Debit != nil || registration.Step != api.StepMandate {
+		t.Errorf("at step %s the cart has %+v", registration.Step, in)
+	}
+	path := "/v1/registrations/" + registration.Id
+	client.Do("POST", path+"/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).
+		Into(http.StatusCreated, nil)
+	client.Do("POST", path+"/mandate/signature", api.Signature{Code: client.LatestCode()}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	client.Confirm(client.Pay(registration.Id), frontdesktest.ApprovedCard)
+	client.Await(registration.Id, api.Completed)
+
+	const next = `"debitDay":10` // the club debits on the 5th, 10th and 20th
+	var held struct {
+		State struct {
+			Benefits struct{ Rows []json.RawMessage }
+		}
+	}
+	client.Control("GET", "state", nil).Into(http.StatusOK, &held)
+	memberships := held.State.Benefits.Rows
+	if !slices.ContainsFunc(memberships, func(m json.RawMessage) bool {
+		return strings.Contains(string(m), `"validFrom":"`+start+`"`) && strings.Contains(string(m), next)
+	}) {
+		t.Errorf("no membership from %s has %s: %s", start, next, memberships)
 	}
 }
 

@@ -72,14 +72,14 @@ func (o Offer) DebitChoice() string {
 	}
 }
 
-// The needs of an offer.
+// The needs of an offer. A buyer may leave the debit out; the club then chooses its day.
 const (
 	NeedsStartDate = "startDate"
 	NeedsDebit     = "debit"
 	NeedsMandate   = "mandate"
 )
 
-// Requires reports whether the buyer must provide a need.
+// Requires reports whether an offer has a need.
 func (o Offer) Requires(need string) bool { return slices.Contains(o.Needs, need) }
 
 // ExtraPrices returns what is due for the extras.
