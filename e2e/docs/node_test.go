@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -158,6 +159,23 @@ func (w nodeProject) expectTypeErrors() {
 		if err == nil || !regexp.MustCompile(`(?m)^`+name+`\.ts\(`).MatchString(out) {
 			w.t.Errorf("with a mistake in a %s tsc says %v\n%s", name, err, out)
 		}
+	}
+}
+
+// TestBundlerOptions compiles the examples with the options that the page names for a bundler.
+func TestBundlerOptions(t *testing.T) {
+	t.Parallel()
+	blocks := parseBlocks(read(t, "docs/how-to/build-a-website.md"))
+	at := slices.IndexFunc(blocks, func(b block) bool { return strings.Contains(b.Text, `"bundler"`) })
+	if at < 0 {
+		t.Fatal("the page has no options for a bundler")
+	}
+	project := newNodeProject(t, "http://localhost:8080", "client.ts", "signup.ts", "screens.ts")
+	project.write("frontdesk.d.ts", read(t, "web-example/openapi.d.ts"))
+	project.write("tsconfig.json", blocks[at].Text)
+	project.must("tsc")
+	if written, err := filepath.Glob(filepath.Join(project.dir, "*.js")); err != nil || len(written) > 0 {
+		t.Errorf("tsc wrote %v, %v", written, err)
 	}
 }
 
