@@ -46,15 +46,28 @@ import okhttp3.sse.EventSources
 
 @Serializable data class ClubList(val items: List<Club>)
 
-@Serializable data class Club(val id: String, val name: String)
+@Serializable data class Club(val id: String, val name: String, val address: PostalAddress? = null)
+
+@Serializable data class ClubDetails(val id: String, val name: String, val startDates: DateRange? = null)
+
+@Serializable data class PostalAddress(val city: String, val street: String? = null, val postalCode: String? = null)
+
+@Serializable data class DateRange(val earliest: String, val latest: String) // in the club's time zone, not the phone's
 
 @Serializable data class ProductList(val items: List<Product>, val next: String? = null)
 
-@Serializable data class Product(val name: String, val offers: List<Offer>)
+@Serializable data class Product(val id: String, val name: String, val offers: List<Offer>, val description: String? = null)
 
 @Serializable data class Offer( // needs: startDate, debit and mandate; debitChoice says which day a debit can have
-    val id: String, val name: String, val listPrice: Money, val needs: List<String>, val debitChoice: String,
+    val id: String, val name: String, val dueToday: DueToday, val needs: List<String>, val debitChoice: String,
+    val highlight: Boolean? = null,
 )
+
+@Serializable data class DueToday(val price: Money)
+
+@Serializable data class DebitDayList(val items: List<DebitDay>)
+
+@Serializable data class DebitDay(val day: Int, val date: String) // the next date with this day of the month
 
 @Serializable data class Address(val street: String, val postalCode: String, val city: String, val country: String)
 
@@ -94,6 +107,18 @@ import okhttp3.sse.EventSources
 @Serializable data class Order(val agreements: List<Agreement>? = null)
 
 @Serializable data class Resumption(val resume: String)
+
+@Serializable data class ResumeLink(val url: String, val expiresAt: String)
+
+@Serializable data class ConsentList(val items: List<Consent>)
+
+@Serializable data class Consent( // such as news by email; a locked one is mandatory information, and cannot be withdrawn
+    val id: String, val channel: String, val type: String, val authorized: Boolean, val locked: Boolean,
+)
+
+@Serializable data class ConsentWish(val id: String, val authorized: Boolean)
+
+@Serializable data class ChangeConsents(val items: List<ConsentWish>, val wording: String? = null)
 
 @Serializable data class Registration(
     val id: String,
@@ -183,11 +208,17 @@ class Frontdesk(private val base: String = "http://localhost:8080") {
 
     suspend fun clubs(): List<Club> = decode<ClubList>(send("GET", "/v1/clubs")).items
 
+    suspend fun club(id: String): ClubDetails = decode(send("GET", "/v1/clubs/$id"))
+
     /** Returns all that a club sells, which takes a request for each page. */
     suspend fun products(club: String, cursor: String = ""): List<Product> {
         val page = decode<ProductList>(send("GET", "/v1/clubs/$club/products?cursor=$cursor"))
         return page.items + (page.next?.let { products(club, it) } ?: emptyList())
     }
+
+    /** The days of the month on which a club debits, for offers with the debitChoice month_day. Without a day, the club chooses. */
+    suspend fun debitDays(club: String, startDate: String): List<DebitDay> =
+        decode<DebitDayList>(send("GET", "/v1/clubs/$club/debit-days?startDate=$startDate")).items
 
     /** What a club's buyers agree to. Link each that the order names above its button; list them again after agreement_missing. */
     suspend fun documents(club: String): List<Document> = decode<DocumentList>(send("GET", "/v1/clubs/$club/documents")).items
@@ -266,6 +297,7 @@ class Vault(context: Context) {
 class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk()) {
     val registration = MutableStateFlow<Registration?>(null)
     val problem = MutableStateFlow<Problem?>(null)
+    val consents = MutableStateFlow<List<Consent>>(emptyList())
 
     private val session: Session? get() = vault.read("session")?.let { json.decodeFromString(it) }
     private val pending: Intention? get() = vault.read("intention")?.let { json.decodeFromString(it) }
@@ -298,6 +330,29 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
     suspend fun resume(link: Uri) {
         val resume = link.getQueryParameter("resume") ?: return
         want("/v1/resumptions", json.encodeToString(Resumption(resume)))
+    }
+
+    /** Returns a link that continues on another device, once. Each one replaces the last, so it needs no stored intention. */
+    suspend fun resumeLink(): String? {
+        var link: String? = null
+        attempt {
+            val held = session ?: return@attempt
+            val key = UUID.randomUUID().toString()
+            link = decode<ResumeLink>(api.send("POST", "/v1/registrations/${held.id}/resume-link", key = key, token = held.token)).url
+        }
+        return link
+    }
+
+    /** Reads what the club may send, while next has consents. Show each that is not locked as an option, never as a condition. */
+    suspend fun readConsents() = attempt { session?.let { showConsents(it) } }
+
+    /** Gives or withdraws consents; wording is the app's name for the text that the buyer saw. What failed shows as it was. */
+    suspend fun setConsents(chosen: List<ConsentWish>, wording: String) = attempt {
+        session?.let {
+            val body = json.encodeToString(ChangeConsents(chosen, wording))
+            api.send("PATCH", "/v1/registrations/${it.id}/consents", body, token = it.token) // sent twice, it has the same effect
+            showConsents(it)
+        }
     }
 
     /**
@@ -358,6 +413,10 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
             throw refused // any other error keeps the intention: open() sends it again
         }
         vault.write("intention", null)
+    }
+
+    private suspend fun showConsents(of: Session) {
+        consents.value = decode<ConsentList>(api.send("GET", "/v1/registrations/${of.id}/consents", token = of.token)).items
     }
 
     private suspend fun refresh() {

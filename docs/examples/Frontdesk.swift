@@ -12,17 +12,30 @@ struct Money: Codable { let amount: Int; let currency: String } // amount in cen
 
 struct ClubList: Decodable { let items: [Club] }
 
-struct Club: Decodable { let id, name: String }
+struct Club: Decodable { let id, name: String; let address: PostalAddress? }
+
+struct ClubDetails: Decodable { let id, name: String; let startDates: DateRange? }
+
+struct PostalAddress: Decodable { let city: String; let street, postalCode: String? }
+
+struct DateRange: Decodable { let earliest, latest: String } // in the club's time zone, not the phone's
 
 struct ProductList: Decodable { let items: [Product]; let next: String? }
 
-struct Product: Decodable { let name: String; let offers: [Offer] }
+struct Product: Decodable { let id, name: String; let offers: [Offer]; let description: String? }
 
 struct Offer: Decodable { // needs: startDate, debit and mandate; debitChoice says which day a debit can have
     let id, name, debitChoice: String
-    let listPrice: Money
+    let dueToday: DueToday
     let needs: [String]
+    let highlight: Bool?
 }
+
+struct DueToday: Decodable { let price: Money }
+
+struct DebitDayList: Decodable { let items: [DebitDay] }
+
+struct DebitDay: Decodable { let day: Int; let date: String } // the next date with this day of the month
 
 struct Address: Codable { let street, postalCode, city, country: String }
 
@@ -58,6 +71,23 @@ struct Document: Decodable { let document, version, url, sha256: String }
 struct Order: Decodable { let agreements: [Agreement]? }
 
 struct Resumption: Codable { let resume: String }
+
+struct ResumeLink: Decodable { let url, expiresAt: String }
+
+struct ConsentList: Decodable { let items: [Consent] }
+
+struct Consent: Decodable { // such as news by email; a locked one is mandatory information, and cannot be withdrawn
+    let id, channel, type: String
+    let authorized, locked: Bool
+}
+
+struct ConsentWish: Codable { let id: String; let authorized: Bool }
+
+struct ChangeConsents: Codable { let items: [ConsentWish]; var wording: String? }
+
+struct ConsentChanges: Decodable { let items: [ConsentChange] }
+
+struct ConsentChange: Decodable { let id, code: String }
 
 struct Registration: Decodable {
     let id: String
@@ -140,6 +170,14 @@ struct Frontdesk {
         let list: ClubList = try await send("GET", "/v1/clubs")
         return list.items
     }
+
+    /// The days of the month on which a club debits, for offers with the debitChoice month_day. Without a day, the club chooses.
+    func debitDays(of club: String, from startDate: String) async throws -> [DebitDay] {
+        let list: DebitDayList = try await send("GET", "/v1/clubs/\(club)/debit-days?startDate=\(startDate)")
+        return list.items
+    }
+
+    func club(_ id: String) async throws -> ClubDetails { try await send("GET", "/v1/clubs/\(id)") }
 
     /// What a club's buyers agree to. Link each that the order names above its button; list them again after agreement_missing.
     func documents(of club: String) async throws -> [Document] {
@@ -225,6 +263,7 @@ struct Intention: Codable { let path: String; let body: Data?; let key: String }
 final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationContextProviding {
     @Published private(set) var registration: Registration?
     @Published private(set) var problem: Problem?
+    @Published private(set) var consents: [Consent] = []
 
     private let api = Frontdesk()
     private var session: Session? { Vault.read("session") }
@@ -265,6 +304,35 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         let items = URLComponents(url: link, resolvingAgainstBaseURL: false)?.queryItems
         guard let resume = items?.first(where: { $0.name == "resume" })?.value else { return }
         await want("/v1/resumptions", Resumption(resume: resume))
+    }
+
+    /// Returns a link that continues on another device, once. Each one replaces the last, so it needs no stored intention.
+    func resumeLink() async -> String? {
+        var url: String?
+        await attempt {
+            guard let session = self.session else { return }
+            let key = UUID().uuidString
+            let link: ResumeLink = try await self.api.send(
+                "POST", "/v1/registrations/\(session.id)/resume-link", key: key, token: session.token)
+            url = link.url
+        }
+        return url
+    }
+
+    /// Reads what the club may send, while next has consents. Show each that is not locked as an option, never as a condition.
+    func readConsents() async {
+        await attempt { if let session = self.session { try await self.showConsents(of: session) } }
+    }
+
+    /// Gives or withdraws consents; wording is the app's name for the text that the buyer saw. What failed shows as it was.
+    func setConsents(_ chosen: [ConsentWish], wording: String) async {
+        await attempt {
+            guard let session = self.session else { return }
+            let body = try JSONEncoder().encode(ChangeConsents(items: chosen, wording: wording))
+            let _: ConsentChanges = try await self.api.send(
+                "PATCH", "/v1/registrations/\(session.id)/consents", body: body, token: session.token) // may be sent twice
+            try await self.showConsents(of: session)
+        }
     }
 
     /// Pays by card, on the card page. After the problem possible_duplicate_purchase, ask the buyer; yes is again.
@@ -343,6 +411,11 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
             throw definitive
         } // any other error keeps the intention: open() sends it again
         try Vault.write(nil as Intention?, "intention")
+    }
+
+    private func showConsents(of session: Session) async throws {
+        let list: ConsentList = try await api.send("GET", "/v1/registrations/\(session.id)/consents", token: session.token)
+        consents = list.items
     }
 
     private func refresh() async throws {

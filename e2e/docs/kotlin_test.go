@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -60,7 +61,7 @@ func TestKotlinApp(t *testing.T) {
 	journeys := map[string]func(*testing.T, string, appGateway){
 		"card": testAppPaysByCard, "direct debit": testAppSignsMandate, "killed": testAppIsKilled,
 		"foreign responses": testAppGetsForeignResponses, "another phone": testAppMovesToAnotherPhone,
-		"later gateway": testAppMeetsLaterGateway,
+		"later gateway": testAppMeetsLaterGateway, "catalogue": testAppShowsCatalogue, "consents": testAppChoosesConsents,
 	}
 	for mode, start := range appGateways {
 		for name, journey := range journeys {
@@ -106,8 +107,17 @@ func testAppPaysByCard(t *testing.T, classes string, gateway appGateway) {
 // testAppSignsMandate signs the mandate of a direct debit, with a wrong code first, and pays the first instalment.
 func testAppSignsMandate(t *testing.T, classes string, gateway appGateway) {
 	phone := newPhone(t, classes, t.TempDir(), gateway.URL)
-	s := phone.tap("start", frontdesktest.DirectDebit, frontdesktest.Day(1), "10")
+	days := phone.tap("days", frontdesktest.Day(1)).Days
+	if len(days) < 2 || days[0].Date < frontdesktest.Day(1) || days[1].Date <= days[0].Date {
+		t.Fatalf("the app offers the debit days %+v", days)
+	}
+	day := days[1].Day // not the next one, which the club would choose
+	s := phone.tap("start", frontdesktest.DirectDebit, frontdesktest.Day(1), strconv.Itoa(day))
 	due := s.Registration.Cart.DueNow.Amount
+	gateway.Token = s.Session.Token
+	if items := gateway.Registration(s.Session.ID).Cart.Items; items[0].Debit == nil || frontdesktest.Value(items[0].Debit.Day) != day {
+		t.Errorf("the app chose day %d, and the cart has %+v", day, items)
+	}
 	if s := phone.tap("mandate", "FR1420041010050500013M02606"); s.Registration.Mandate.State != "awaiting_code" {
 		t.Fatalf("after the mandate the app shows %+v", s.Registration)
 	}
@@ -190,12 +200,11 @@ func testAppGetsForeignResponses(t *testing.T, classes string, gateway appGatewa
 func testAppMovesToAnotherPhone(t *testing.T, classes string, gateway appGateway) {
 	first := newPhone(t, classes, t.TempDir(), gateway.URL)
 	due := first.chooseAndStart()
+	link := first.tap("link").Link
 	gateway.Token = first.screen.Session.Token
 	path := "/v1/registrations/" + first.screen.Session.ID
-	var link api.ResumeLink
-	gateway.Do("POST", path+"/resume-link", nil, frontdesktest.Key("")).Into(http.StatusCreated, &link)
 	second := newPhone(t, classes, t.TempDir(), gateway.URL)
-	s := second.tap("resume", link.Url)
+	s := second.tap("resume", link)
 	if s.Session == nil || s.Session.ID != first.screen.Session.ID || s.Session.Token == first.screen.Session.Token {
 		t.Fatalf("on the second phone the app shows %+v", s)
 	}
@@ -211,6 +220,59 @@ func testAppMovesToAnotherPhone(t *testing.T, classes string, gateway appGateway
 	second.tap("appear")
 	second.tap("await", "done")
 	gateway.Records().ExpectOnePayment(t, due)
+}
+
+// testAppShowsCatalogue reads the clubs with their start dates, and the offers with what is due; the gateway's figures are the same.
+func testAppShowsCatalogue(t *testing.T, classes string, gateway appGateway) {
+	phone := newPhone(t, classes, t.TempDir(), gateway.URL)
+	clubs := phone.tap("clubs").Clubs
+	if len(clubs) == 0 || clubs[0].Address.City == "" {
+		t.Fatalf("the app shows the clubs %+v", clubs)
+	}
+	if dates := phone.tap("club", clubs[0].ID).Club.StartDates; dates.Earliest == "" || dates.Latest <= dates.Earliest {
+		t.Errorf("the app shows the start dates %+v", dates)
+	}
+	offers := phone.tap("choose").Offers
+	for _, shown := range offers {
+		if shown.ID != frontdesktest.DirectDebit {
+			continue
+		}
+		var product api.Product
+		gateway.Do("GET", "/v1/clubs/"+clubs[0].ID+"/offers/"+shown.ID, nil).Into(http.StatusOK, &product)
+		if due := product.Offers[0].DueToday.Price.Amount; shown.DueToday.Price.Amount != due || shown.DebitChoice != "month_day" {
+			t.Errorf("the app shows %+v, and the gateway says that %d is due", shown, due)
+		}
+		return
+	}
+	t.Errorf("the app shows no offer with debits: %+v", offers)
+}
+
+// testAppChoosesConsents gives a consent and withdraws it, and a locked one stays. The gateway has the same.
+func testAppChoosesConsents(t *testing.T, classes string, gateway appGateway) {
+	phone := newPhone(t, classes, t.TempDir(), gateway.URL)
+	phone.chooseAndStart()
+	gateway.Token = phone.screen.Session.Token
+	held := func(id string) bool {
+		var list api.ConsentList
+		gateway.Do("GET", "/v1/registrations/"+phone.screen.Session.ID+"/consents", nil).Into(http.StatusOK, &list)
+		at := slices.IndexFunc(list.Items, func(c api.Consent) bool { return c.Id == id })
+		return at >= 0 && list.Items[at].Authorized
+	}
+	listed := phone.tap("consents").Consents
+	free := slices.IndexFunc(listed, func(c consent) bool { return !c.Locked && !c.Authorized })
+	locked := slices.IndexFunc(listed, func(c consent) bool { return c.Locked })
+	if free < 0 || locked < 0 {
+		t.Fatalf("the app shows the consents %+v", listed)
+	}
+	for _, wish := range []bool{true, false} {
+		s := phone.tap("consent", listed[free].ID, strconv.FormatBool(wish))
+		if s.Problem != nil || s.Consents[free].Authorized != wish || held(listed[free].ID) != wish {
+			t.Errorf("after the wish %t the app shows %+v", wish, s)
+		}
+	}
+	if s := phone.tap("consent", listed[locked].ID, "false"); s.Problem != nil || !s.Consents[locked].Authorized || !held(listed[locked].ID) {
+		t.Errorf("after the wish to withdraw a locked consent the app shows %+v", s)
+	}
 }
 
 // testAppMeetsLaterGateway signs up at a gateway that sends values which the app has never heard of. The app shows the
@@ -298,11 +360,30 @@ type screen struct {
 	Problem *struct{ Code string }
 	Shown   string // the address in the browser
 	Session *struct{ ID, Token string }
-	Offers  []struct {
-		ID        string
-		ListPrice struct{ Amount int64 }
-		Needs     []string
+	Clubs   []struct {
+		ID      string
+		Address struct{ City string }
 	}
+	Club struct {
+		StartDates struct{ Earliest, Latest string }
+	}
+	Offers []struct {
+		ID, DebitChoice string
+		DueToday        struct{ Price struct{ Amount int64 } }
+		Needs           []string
+	}
+	Days []struct {
+		Day  int
+		Date string
+	}
+	Link     string // to continue on another phone
+	Consents []consent
+}
+
+// consent is what a buyer can allow the club to send.
+type consent struct {
+	ID                 string
+	Authorized, Locked bool
 }
 
 // phone runs the app in a process of its own.
@@ -405,7 +486,7 @@ func (p *phone) choose() string {
 	p.t.Helper()
 	offers := p.tap("choose").Offers
 	for _, offer := range offers {
-		if offer.ListPrice.Amount > 0 && slices.Contains(offer.Needs, "startDate") && !slices.Contains(offer.Needs, "debit") {
+		if offer.DueToday.Price.Amount > 0 && slices.Contains(offer.Needs, "startDate") && !slices.Contains(offer.Needs, "debit") {
 			return offer.ID
 		}
 	}

@@ -17,7 +17,8 @@ import kotlinx.serialization.encodeToString
 import kotlinx.serialization.json.Json
 
 @Serializable data class Screen(
-    val registration: Registration?, val problem: Problem?, val shown: String?, val session: Session?, val offers: List<Offer>?,
+    val registration: Registration?, val problem: Problem?, val shown: String?, val session: Session?, val clubs: List<Club>?, val club: ClubDetails?,
+    val offers: List<Offer>?, val days: List<DebitDay>?, val link: String?, val consents: List<Consent>,
 )
 
 /** Runs the app. The arguments are the gateway's address and the folder of what the phone stores. */
@@ -34,15 +35,25 @@ fun main(args: Array<String>): Unit = runBlocking {
     val json = Json { explicitNulls = false }
     while (true) {
         val tap = withContext(Dispatchers.IO) { readlnOrNull() }?.split(' ') ?: exitProcess(0)
+        var clubs: List<Club>? = null
+        var club: ClubDetails? = null
         var offers: List<Offer>? = null
+        var days: List<DebitDay>? = null
+        var link: String? = null
         when (tap[0]) {
             "appear" -> launch { signup.open(); signup.followToTheEnd() }
             "open" -> signup.open()
+            "clubs" -> clubs = api.clubs()
+            "club" -> club = api.club(tap[1])
+            "days" -> days = api.debitDays(api.clubs().first().id, tap[1])
             "choose" -> offers = api.products(api.clubs().first().id).flatMap { it.offers }
             "start" -> signup.start(api.clubs().first().id, NewItem(tap[1], tap[2], tap.getOrNull(3)?.let { Debit(it.toInt()) }), buyer)
             "mandate" -> signup.giveMandate("Ada Martin", tap[1])
             "sign" -> signup.sign(tap[1])
             "resend" -> signup.resendCode()
+            "link" -> link = signup.resumeLink()
+            "consents" -> signup.readConsents()
+            "consent" -> signup.setConsents(listOf(ConsentWish(tap[1], tap[2].toBoolean())), "app-1")
             "resume" -> signup.resume(Uri.parse(tap[1]))
             "pay" -> signup.pay(context, api.documents(api.clubs().first().id))
             "page" -> signup.showPaymentPage(context)
@@ -50,6 +61,9 @@ fun main(args: Array<String>): Unit = runBlocking {
             else -> error("unknown tap $tap")
         }
         val session = vault.read("session")?.let { json.decodeFromString<Session>(it) }
-        println(json.encodeToString(Screen(signup.registration.value, signup.problem.value, context.shown, session, offers)))
+        val screen = Screen(
+            signup.registration.value, signup.problem.value, context.shown, session, clubs, club, offers, days, link, signup.consents.value,
+        )
+        println(json.encodeToString(screen))
     }
 }
