@@ -512,7 +512,7 @@ export interface paths {
         get?: never;
         /**
          * Set the guardian who concludes the contract
-         * @description Sets or replaces the guardian, and nothing else. This is the main action of the step `guardian`: the club asks for a guardian whom
+         * @description Sets or replaces the guardian, and nothing else. This is the main action of the step `guardian`: the club asks for a guardian that
          *     the buyer lacks, such as after its staff corrected a birth date, or after its rule changed. A visitor's details need not be sent again; like `PATCH …/person`, it
          *     creates a new contact and a new cart with the same items. A contact that the club knew before stays as it is: a mandate can then
          *     be signed only if the guardian's `phone` is the number that the club has of the contact. A mandate of another debtor is
@@ -2023,7 +2023,7 @@ export interface components {
             minimumTerm?: components["schemas"]["Duration"];
             /** @description What happens after the minimum term, as the operator says. Absent if no item with a minimum term continues after it, or the operator says nothing. */
             renewal?: components["schemas"]["Words"];
-            /** @description How the buyer can end what continues, as the operator says: the `notice` of each item. Absent if every item ends by itself, the operator says nothing, or the texts are too long together: then show those of the items. */
+            /** @description How the buyer can end what continues, as the operator says: the `notice` of each item. Absent if every item expires, the operator says nothing, or the texts are too long together: then show those of the items. */
             notice?: components["schemas"]["Words"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
@@ -2037,7 +2037,7 @@ export interface components {
             commitment?: components["schemas"]["Duration"];
             startDate?: components["schemas"]["Date"];
             withdrawal: components["schemas"]["Withdrawal"];
-            /** @description How the buyer can end it, as the operator says. Absent if it ends by itself, or the operator says nothing. */
+            /** @description How the buyer can end it, as the operator says. Absent if it expires, or the operator says nothing. */
             notice?: components["schemas"]["Words"];
             /**
              * @description The price depends on the buyer's tags or debt by a rule of the club (Directive 2011/83/EU, article 6(1)(ea)): it
@@ -2052,9 +2052,9 @@ export interface components {
         Withdrawal: {
             right: boolean;
             from?: components["schemas"]["WithdrawalStart"];
-            /** @description The last day, until midnight at the club, if the order is placed today; after the payment, that of the contract. Absent if the period begins with the delivery, or there is no right. */
+            /** @description The last day, until midnight at the club, if the order is placed today; after the payment, that of the contract. Absent if the period begins with the delivery, or without a right. */
             until?: components["schemas"]["Date"];
-            /** @description Why there is no right, as the operator says. */
+            /** @description Why the right is excluded, as the operator says. */
             exception?: components["schemas"]["Words"];
         };
         /**
@@ -2100,7 +2100,7 @@ export interface components {
             /** @description What the buyer agreed to. The mail has the same bytes attached. */
             agreements: components["schemas"]["ConfirmedAgreement"][];
             mandate?: components["schemas"]["ConfirmedMandate"];
-            /** @description How to withdraw. Empty if there is no right of withdrawal for any item. */
+            /** @description How to withdraw. Empty if no item has a right of withdrawal. */
             withdrawal: {
                 text?: components["schemas"]["Prose"];
                 /** @description The model withdrawal form (annex I (B) of the directive). */
@@ -2124,7 +2124,7 @@ export interface components {
                 startDate?: components["schemas"]["Date"];
                 /** @description The price depended on the buyer's tags or debt. */
                 personalised?: boolean;
-                /** @description How the buyer can end it; absent if it ends by itself, or nothing was said. */
+                /** @description How the buyer can end it; absent if it expires, or nothing was said. */
                 notice?: components["schemas"]["Words"];
                 withdrawal: components["schemas"]["Withdrawal"];
             }[];

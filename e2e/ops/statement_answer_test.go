@@ -61,7 +61,7 @@ func TestStrangerSuppressesNoAcknowledgement(t *testing.T) {
 	}
 }
 
-// TestCancellationProlongsNothing: a pass that ends by itself is not cancelled for a later day.
+// TestCancellationProlongsNothing: a pass that expires is not cancelled for a later day.
 func TestCancellationProlongsNothing(t *testing.T) {
 	t.Parallel()
 	env := frontdesktest.NewEnv(t)
@@ -78,7 +78,7 @@ func TestCancellationProlongsNothing(t *testing.T) {
 	member.Do("POST", "/v1/cancellations/"+statement.Id+"/confirm", nil).Into(http.StatusOK, &acknowledgement)
 	ended := env.Upstreams.Sim.Cancellations()
 	if len(ended) > 0 && ended[0].Date > natural || frontdesktest.Value(acknowledgement.EndDate) > natural {
-		t.Errorf("it ends by itself on %s; sent %+v, acknowledged %s", natural, ended, frontdesktest.Value(acknowledgement.EndDate))
+		t.Errorf("it expires on %s; sent %+v, acknowledged %s", natural, ended, frontdesktest.Value(acknowledgement.EndDate))
 	}
 }
 
@@ -102,7 +102,7 @@ func TestNobodyIsNotifiedWithoutMail(t *testing.T) {
 	}
 	mustRunStatements(t, gateway.OpsAddress(), "done", id, "--end-date", "2031-01-31")
 	if show(); len(shown.Warnings) == 0 {
-		t.Error("the end is recorded, which nobody is told, without a warning")
+		t.Error("the end is recorded without the warning that it cannot be mailed")
 	}
 }
 
@@ -120,7 +120,7 @@ func TestUnreadableStatementIsListed(t *testing.T) {
 		t.Fatalf("waiting: %+v", waiting)
 	}
 	redis := frontdesktest.RedisClient(t, env.Redis)
-	frontdesktest.Must(t, redis.HSet(t.Context(), "fd:{statements}:statement:"+waiting[0].ID, "body", "sealed by a key that nobody has").Err())
+	frontdesktest.Must(t, redis.HSet(t.Context(), "fd:{statements}:statement:"+waiting[0].ID, "body", "sealed by an unknown key").Err())
 	for _, words := range [][]string{{"list"}, {"export"}} {
 		said, ok := runStatements(t, gateway.OpsAddress(), words...)
 		if !ok || !strings.Contains(said, waiting[1].Name) {
@@ -180,7 +180,7 @@ func TestOtherLastDay(t *testing.T) {
 }
 
 // TestEndIsToldAndCorrected: a cancellation is not done without the end that its acknowledgement promises, nor with one before its receipt,
-// unless it is said why there is none. A corrected end goes out as a further mail, which says what it replaces.
+// unless the operator says why the contract has none. A corrected end goes out as a further mail, which says what it replaces.
 func TestEndIsToldAndCorrected(t *testing.T) {
 	t.Parallel()
 	env, mails := frontdesktest.NewEnv(t), frontdesktest.NewMailServer(t, sink.Config{})

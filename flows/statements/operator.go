@@ -263,8 +263,8 @@ func (s *Service) Done(ctx context.Context, id string, in Completion) (Detail, e
 			return &flows.Error{Code: flows.NotDecidable, Operator: "The online cancellation of this statement is in doubt. Look in the club " +
 				"system, and run frontdesk statements cancelled or not-cancelled first."}
 		}
-		told := cmp.Or(statement.EndDate, statement.AcknowledgedEnd)
-		if statement.State == flows.Done && (in.EndDate == "" || in.EndDate == told || statement.Kind != flows.Cancellation) {
+		known := cmp.Or(statement.EndDate, statement.AcknowledgedEnd)
+		if statement.State == flows.Done && (in.EndDate == "" || in.EndDate == known || statement.Kind != flows.Cancellation) {
 			return &flows.Error{Code: flows.NotDecidable, Operator: fmt.Sprintf("%s has recorded this statement as done at %s. "+
 				"Add a note instead; another --end-date corrects that of a cancellation.", statement.Outcome.Operator,
 				flows.Instant(statement.Outcome.At).Format(time.RFC3339))}
@@ -275,14 +275,14 @@ func (s *Service) Done(ctx context.Context, id string, in Completion) (Detail, e
 		if in.NoEnd != "" {
 			addNote(statement, now, in.Operator, "The contract does not end: "+in.NoEnd)
 		}
-		if in.EndDate != "" && in.EndDate != told {
-			if told != "" {
-				statement.Replaced = append(statement.Replaced, told)
-				addNote(statement, now, in.Operator, "The end "+told+" was corrected to "+in.EndDate+".")
+		if in.EndDate != "" && in.EndDate != known {
+			if known != "" {
+				statement.Replaced = append(statement.Replaced, known)
+				addNote(statement, now, in.Operator, "The end "+known+" was corrected to "+in.EndDate+".")
 			}
 			statement.EndDate = in.EndDate
 			if statement.Notified == flows.Done {
-				statement.Notified = flows.Received // so that the person is told
+				statement.Notified = flows.Received // so that the person gets a mail
 			}
 		}
 		if statement.State != flows.Done {
