@@ -1959,7 +1959,7 @@ type Confirmation struct {
 	// Trader Absent if the operator does not give it.
 	Trader *Trader `json:"trader,omitempty"`
 
-	// Withdrawal How to withdraw. Empty if there is no right of withdrawal for any item.
+	// Withdrawal How to withdraw. Empty if no item has a right of withdrawal.
 	Withdrawal struct {
 		// Form The model withdrawal form (annex I (B) of the directive).
 		Form *Prose `json:"form,omitempty"`
@@ -2064,7 +2064,7 @@ type ConfirmedOrder struct {
 		// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 		Name Words `json:"name"`
 
-		// Notice How the buyer can end it; absent if it ends by itself, or nothing was said.
+		// Notice How the buyer can end it; absent if it expires, or nothing was said.
 		Notice *Words `json:"notice,omitempty"`
 
 		// Parts What the price consists of, such as a registration fee and the first instalment; absent if it has one part, or its parts are not known.
@@ -3158,7 +3158,7 @@ type OrderEssentials struct {
 	// Example: P12M
 	MinimumTerm *Duration `json:"minimumTerm,omitempty"`
 
-	// Notice How the buyer can end what continues, as the operator says: the `notice` of each item. Absent if every item ends by itself, the operator says nothing, or the texts are too long together: then show those of the items.
+	// Notice How the buyer can end what continues, as the operator says: the `notice` of each item. Absent if every item expires, the operator says nothing, or the texts are too long together: then show those of the items.
 	Notice *Words `json:"notice,omitempty"`
 
 	// Recurrence The debits that are repeated until the subscriptions are cancelled: usually one, more if they fall on different days. Absent without such debits.
@@ -3183,7 +3183,7 @@ type OrderItem struct {
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name Words `json:"name"`
 
-	// Notice How the buyer can end it, as the operator says. Absent if it ends by itself, or the operator says nothing.
+	// Notice How the buyer can end it, as the operator says. Absent if it expires, or the operator says nothing.
 	Notice *Words `json:"notice,omitempty"`
 
 	// Personalised The price depends on the buyer's tags or debt by a rule of the club (Directive 2011/83/EU, article 6(1)(ea)): it
@@ -4350,7 +4350,7 @@ type Url = string
 // Withdrawal The buyer's right to withdraw from the contract. The period is 14 days. If it would end on a Saturday or Sunday, it ends
 // on the next Monday. Public holidays are not known; they make a period longer, never shorter.
 type Withdrawal struct {
-	// Exception Why there is no right, as the operator says.
+	// Exception Why the right is excluded, as the operator says.
 	Exception *Words `json:"exception,omitempty"`
 
 	// From When the period begins: with the contract, or with the delivery of the goods. Absent without a right. Show a value that you
@@ -4361,7 +4361,7 @@ type Withdrawal struct {
 	From  *WithdrawalStart `json:"from,omitempty"`
 	Right bool             `json:"right"`
 
-	// Until The last day, until midnight at the club, if the order is placed today; after the payment, that of the contract. Absent if the period begins with the delivery, or there is no right.
+	// Until The last day, until midnight at the club, if the order is placed today; after the payment, that of the contract. Absent if the period begins with the delivery, or without a right.
 	Until *Date `json:"until,omitempty"`
 }
 
