@@ -74,11 +74,17 @@ type World struct {
 	deliveries []sandbox.Delivery // of the processor
 }
 
-// NewWorld makes a world for one test.
+// NewWorld makes a world for one test, with few of the demo's products.
 func NewWorld(t *testing.T) *World {
 	t.Helper()
+	return NewWorldOf(t, Must(t, smallCatalogue))
+}
+
+// NewWorldOf makes a world for one test, with the catalogue that it is about.
+func NewWorldOf(t *testing.T, catalogue *clubsim.Catalogue) *World {
+	t.Helper()
 	world := &World{T: t, Clock: frontdesktest.NewClock(time.Now()), redisURL: frontdesktest.NewDatabase(t), Journal: &Journal{}}
-	simulator := clubsim.New(clubsim.Config{Now: world.Clock.Now, Catalogue: Must(t, smallCatalogue)})
+	simulator := clubsim.New(clubsim.Config{Now: world.Clock.Now, Catalogue: catalogue})
 	world.Sim = simulator.World(clubsim.DemoClientToken)
 	mux := http.NewServeMux()
 	server, own := httptest.NewServer(world.withFaults(mux)), httptest.NewServer(mux)

@@ -5,6 +5,7 @@ import (
 
 	"frontdesk/e2e/flowstest"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
 )
 
 func TestMain(m *testing.M) { frontdesktest.Main(m) }
@@ -21,7 +22,7 @@ type world struct{ *flowstest.World }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	return &world{flowstest.NewWorld(t)}
+	return &world{flowstest.NewWorldOf(t, clubsim.Demo())}
 }
 
 // must returns the result of a call that must succeed.
