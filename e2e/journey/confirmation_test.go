@@ -125,9 +125,9 @@ func TestConfirmationSaysWhatTheBuyerSaw(t *testing.T) {
 		page  []string
 	}{
 		"en": {map[string]string{"1301": "Part of March (10–31 Mar)", "1401": "Deducted for March (1–9 Mar)"}, []string{
-			"By card with the order, on ", "By direct debit ", "5 April 2031", "Member number", "Debtor", "Postal address"}},
+			"By card with the order, on ", " by direct debit ", "5 April 2031", "Member number", "Debtor", "Postal address"}},
 		"fr": {map[string]string{"1301": "Prorata mars (10–31 mars)", "1401": "Déduction mars (1–9 mars)"}, []string{
-			"Par carte à la commande, le ", "Par prélèvement ", "5 avril 2031", "Numéro d’adhérent", "Débiteur", "Adresse postale"}},
+			"Par carte à la commande, le ", " par prélèvement ", "5 avril 2031", "Numéro d’adhérent", "Débiteur", "Adresse postale"}},
 	} {
 		for offer, name := range want.names {
 			t.Run(language+" "+offer, func(t *testing.T) {
