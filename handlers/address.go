@@ -55,3 +55,9 @@ func (s *Server) home(r *http.Request) string {
 }
 
 func isLoopback(name string) bool { return name == "localhost" || net.ParseIP(name).IsLoopback() }
+
+// isSecureContext reports whether browsers trust the connection to an address (W3C Secure Contexts, section 3.1).
+func isSecureContext(address string) bool {
+	at, err := url.Parse(address)
+	return err == nil && (at.Scheme == "https" || isLoopback(at.Hostname()))
+}

@@ -43,6 +43,8 @@ func TestPageUnderAnyHost(t *testing.T) {
 		} {
 			if text := getAs(t, gateway.URL+path, header, client.Token); !strings.Contains(text, want) {
 				t.Errorf("%s at %s lacks %s:\n%.3000s", path, home, want, text)
+			} else if strings.Contains(text, "Cross-Origin-Opener-Policy") != strings.HasPrefix(home, "https://") {
+				t.Errorf("%s at %s: browsers report the header in an insecure context:\n%.1000s", path, home, text)
 			}
 		}
 	}

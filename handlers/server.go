@@ -233,6 +233,9 @@ func (s *Server) setSecurityHeaders(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), headers)
+		if s.cfg.AnyHost && !isSecureContext(s.home(r)) {
+			w.Header().Del("Cross-Origin-Opener-Policy") // which browsers would ignore there, with an error in the console
+		}
 		next.ServeHTTP(w, r)
 	})
 }

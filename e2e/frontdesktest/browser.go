@@ -273,6 +273,9 @@ func Quote(value any) string {
 	return string(text)
 }
 
+// OtherHost is a name of this machine that only the browsers know: to them, its pages are no secure context, unlike those of localhost.
+const OtherHost = "frontdesk.test"
+
 // chromium is the one process of all browsers of a package's tests: each has its own profile in it.
 var chromium = shared(startChromium)
 
@@ -314,6 +317,7 @@ func startChromium(t TB) context.Context {
 		chromedp.Flag("lang", defaultLanguage),
 		chromedp.Flag("disable-features", unusedFeatures),
 		chromedp.Flag("disable-site-isolation-trials", true),
+		chromedp.Flag("host-resolver-rules", "MAP "+OtherHost+" 127.0.0.1"),
 	)
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocator)

@@ -120,3 +120,30 @@ func TestForbiddenOrigin(t *testing.T) {
 		t.Errorf("the page made the gateway ask the club system %d times", n)
 	}
 }
+
+// TestAnotherHostInBrowser: in mock mode the site works under a name that nobody configured, as in a network of containers or at home,
+// and never leads to another one: a card that the bank asks about, its page, the pictures and the way back.
+func TestAnotherHostInBrowser(t *testing.T) {
+	t.Parallel()
+	visitor := newSiteVisitor(t, phone)
+	visitor.home = strings.Replace(visitor.gateway.URL, "127.0.0.1", frontdesktest.OtherHost, 1)
+	visitor.ExpectConsole("asked " + frontdesktest.OtherHost)
+	stays := func(page string) {
+		t.Helper()
+		const foreign = `performance.getEntriesByType("resource").map(e => e.name).filter(u => !u.startsWith(location.origin)).join(" ")`
+		if at, from := visitor.Eval(`location.origin`), visitor.Eval(foreign); at != visitor.home || from != "" {
+			t.Errorf("%s is at %s and loads %q", page, at, from)
+		}
+	}
+	visitor.goTo("/")
+	visitor.chooseClub()
+	stays("the page of offers")
+	visitor.fillCart()
+	visitor.pay()
+	stays("the page of the order")
+	visitor.enterCard(challengeCard)
+	visitor.approve()
+	visitor.expectMember()
+	visitor.settled("card")
+	stays("the last page")
+}
