@@ -51,6 +51,9 @@ func TestOwnCatalogue(t *testing.T) {
 	client.Confirm(payment, "4242424242424242")
 	client.Await(registration.Id, api.Completed)
 	client.Records().ExpectOnePayment(t, 29900)
+	if taxes := registration.Cart.Taxes; taxes == nil || len(*taxes) != 1 || (*taxes)[0].Percent != 10 || (*taxes)[0].Net.Amount != 27182 {
+		t.Errorf("the taxes of 299 euros are %+v, want 10%%", taxes)
+	}
 
 	client.Token = ""
 	debit := client.RegisterWith("201", frontdesktest.Person(), api.NewItem{OfferId: "101", StartDate: &start})

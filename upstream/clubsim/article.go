@@ -29,8 +29,19 @@ type repayment struct {
 	WeekDay     *int   `json:"debitWeekDay"`
 }
 
+// taxOf is the tax of an article's product, in percent; a line of its own, such as a prorata, has that of the article that it belongs to.
+func (w *World) taxOf(article *article) int {
+	for at := article; at != nil; at = w.state.Articles.get(at.Parent) {
+		if sold := w.catalogue.offers[at.OfferID]; sold != nil {
+			return sold.product.tax()
+		}
+	}
+	return usualTax
+}
+
 func (w *World) articleRecord(article *article) record {
-	excluded := withoutTax(article.Price)
+	rate := w.taxOf(article)
+	excluded := withoutTax(article.Price, rate)
 	members := record{
 		"offerId":           w.iriOrNil("offers", article.OfferID),
 		"productId":         nil,
@@ -40,7 +51,7 @@ func (w *World) articleRecord(article *article) record {
 		"priceTI":           article.Price,
 		"priceTE":           excluded,
 		"tax":               article.Price - excluded,
-		"taxRate":           vatPercent,
+		"taxRate":           rate,
 		"priceCurrency":     currency,
 		"implementation":    nil,
 		"mandatory":         article.Parent != 0 && article.OfferID != 0,
@@ -70,12 +81,12 @@ func (w *World) addTotals(members record, article *article) {
 	if offer := w.catalogue.offers[article.OfferID]; offer != nil {
 		fee = offer.Fee
 	}
-	price := article.Price - fee + discount
-	excluded := withoutTax(price)
+	price, rate := article.Price-fee+discount, w.taxOf(article)
+	excluded := withoutTax(price, rate)
 	maps.Copy(members, record{
 		"priceTI": price, "priceTE": excluded, "tax": price - excluded, "proratedPriceTI": nil, "registrationFeeTI": fee,
 		"priceDiscountTI": discount, "registrationFeeDiscountTI": 0,
-		"totalTI": article.Price, "totalTaxes": article.Price - withoutTax(article.Price),
+		"totalTI": article.Price, "totalTaxes": article.Price - withoutTax(article.Price, rate),
 	})
 	switch w.settings.ArticleAmounts {
 	case "total":

@@ -10,8 +10,8 @@ import (
 // currency of every price.
 const currency = "EUR"
 
-// vatPercent is the tax included in every price of the catalogue.
-const vatPercent = 20
+// usualTax is the tax, in percent, that the price of a product without a taxRate includes.
+const usualTax = 20
 
 // The product categories (club system API, section Product categories).
 const (
@@ -105,7 +105,8 @@ type product struct {
 
 	behaviorConfiguration `yaml:",inline"` // of the product itself; not used if it includes others
 	Includes              []behavior       `yaml:"includes,omitempty,flow"`
-	Notice                string           `yaml:"notice,omitempty"` // as that of a club, which it replaces
+	Notice                string           `yaml:"notice,omitempty"`  // as that of a club, which it replaces
+	TaxRate               *int             `yaml:"taxRate,omitempty"` // percent of the price without tax; nil: usualTax
 
 	Rule   rule    `yaml:"restrictions,omitempty,flow"`
 	Offers []offer `yaml:"offers"`

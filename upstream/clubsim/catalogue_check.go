@@ -287,6 +287,7 @@ func (p *product) check(r *reading, path string, clubs ids) {
 	r.oneOf(path+".type", p.Kind, benefitKinds...)
 	own := p.behaviorConfiguration != (behaviorConfiguration{})
 	r.length(path+".notice", p.Notice)
+	r.refuse(p.tax() < 0 || p.tax() > 100, path+".taxRate", "must be a whole number of percent, from 0 to 100")
 	r.refuse(p.Includes != nil && own, path, "validity and quantity belong into the entries of includes")
 	for i, b := range p.behaviors {
 		within := path

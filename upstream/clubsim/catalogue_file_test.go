@@ -66,6 +66,7 @@ func TestMistakesOfACatalogue(t *testing.T) {
 		{"clubs:\n  - id: 5\n    name: A\n  - id: 5\n    name: B\n", "line 4: clubs[1].id: 5 is the id of another entry"},
 		{"clubs:\n  - {name: A, code: X}\n  - {name: B, code: X}\n", `line 3: clubs[1].code: "X" is the code of another club`},
 		{"clubs:\n  - {name: A, notice: one month}\n", `line 2: clubs[0].notice: "one month" must be a duration`},
+		{product + "    taxRate: 119\n", `line 4: products[0].taxRate: must be a whole number of percent, from 0 to 100`},
 		{"clubs:\n  - {name: A, phone: 0140}\n", `line 2: clubs[0].phone: "0140" must be a number`},
 		{"clubs:\n  - alias: a\n", "line 2: clubs[0].name: is missing"},
 		{"clubs: [{name: A}]\nnetwork:\n  - {name: N, clubs: [7]}\n", "line 3: network[0].clubs: 7 is not a club"},

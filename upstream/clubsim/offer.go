@@ -8,12 +8,12 @@ import (
 )
 
 // instalmentRecords are those of the debits that are endless, which are recurrences, or of the others, which are occurrences.
-func instalmentRecords(debits []instalment, endless bool) []record {
-	wanted := filter(debits, func(instalment instalment) bool { return instalment.endless() == endless })
+func (o *offer) instalmentRecords(endless bool) []record {
+	wanted := filter(o.Debits, func(instalment instalment) bool { return instalment.endless() == endless })
 	return records(wanted, func(instalment instalment) record {
-		excluded := withoutTax(instalment.Price)
+		excluded := withoutTax(instalment.Price, o.product.tax())
 		members := record{
-			"offset": cmp.Or(instalment.For, "P0W"), "interval": instalment.Every, "taxRate": vatPercent, "priceTI": instalment.Price,
+			"offset": cmp.Or(instalment.For, "P0W"), "interval": instalment.Every, "taxRate": o.product.tax(), "priceTI": instalment.Price,
 			"priceTE": excluded, "tax": instalment.Price - excluded, "priceCurrency": currency,
 		}
 		if !endless { // recurrences have no loop
@@ -23,8 +23,16 @@ func instalmentRecords(debits []instalment, endless bool) []record {
 	})
 }
 
-// withoutTax is a price before tax, rounded to the cent, half up.
-func withoutTax(price int) int { return (price*200 + 100 + vatPercent) / (2 * (100 + vatPercent)) }
+// tax is the tax, in percent, that the product's price includes.
+func (p *product) tax() int {
+	if p.TaxRate != nil {
+		return *p.TaxRate
+	}
+	return usualTax
+}
+
+// withoutTax is a price before a tax in percent, rounded to the cent, half up.
+func withoutTax(price, percent int) int { return (price*200 + 100 + percent) / (2 * (100 + percent)) }
 
 func (w *World) offerRecord(offer *offer) record {
 	sold := w.productRecord(offer.product)
@@ -35,7 +43,7 @@ func (w *World) offerRecord(offer *offer) record {
 		"registrationFeeName": nil, "totalPriceTI": offer.Total, "isFirstMonthPayed": offer.Upfront, "rhythmBilling": offer.Rhythm,
 		"articleBehaviors": record{"implementation": record{"isProrated": offer.Prorated}},
 		"repaymentSchedule": record{
-			"occurrences": instalmentRecords(offer.Debits, false), "recurrences": instalmentRecords(offer.Debits, true),
+			"occurrences": offer.instalmentRecords(false), "recurrences": offer.instalmentRecords(true),
 		},
 	}
 	if offer.Fee != 0 {

@@ -65,6 +65,7 @@ type soldProduct struct {
 	clubs    []int
 	channels []string
 	offers   []entry
+	taxRate  club.Percent // that of a debit; below zero: not known
 }
 
 // channels are those for which the catalogue is read.
@@ -158,6 +159,9 @@ func (r *catalogueReading) offers(ctx context.Context) {
 		}
 		for _, offer := range offers {
 			sold.offers = append(sold.offers, offerEntry(offer))
+			for _, debit := range slices.Concat(offer.RepaymentSchedule.Occurrences, offer.RepaymentSchedule.Recurrences) {
+				sold.taxRate = debit.TaxRate
+			}
 		}
 	}
 }
@@ -199,6 +203,9 @@ func (r *catalogueReading) products() (all []entry) {
 		made := entry{
 			"id": number(iri), "name": sold.Name, "description": sold.Description, "type": sold.Type, "offers": sold.offers,
 			"restrictions": restrictions,
+		}
+		if sold.taxRate > 0 {
+			made["taxRate"] = sold.taxRate
 		}
 		parts := slices.Collect(each(sold.Behaviors, func(b club.ProductBehavior) entry {
 			return entry{"type": b.Type, "validity": b.Configuration.ValidityPeriod}

@@ -25,6 +25,7 @@ type product struct {
 	Restrictions         map[string]any
 	Offers               []map[string]any
 	Includes             []map[string]any
+	TaxRate              int `yaml:"taxRate"`
 }
 
 func (i *installation) catalogue(calls int) (string, probe.CatalogueSeen, error) {
@@ -76,6 +77,9 @@ func TestCatalogueOfAnInstallation(t *testing.T) {
 		if found.Name != known.Name || found.Type != known.Type || found.Validity != known.Validity || found.Description != known.Description ||
 			len(found.Includes) != len(known.Includes) || len(found.Offers) != len(known.Offers) {
 			t.Errorf("%+v\nis read as\n%+v", known, found)
+		}
+		if _, debited := found.Offers[0]["debits"]; debited != (found.TaxRate == 20) {
+			t.Errorf("%s has a tax of %d %%", known.Name, found.TaxRate)
 		}
 	}
 	own, err := clubsim.ParseCatalogue([]byte(file))
