@@ -164,11 +164,7 @@ func (r *reading) oneOf(path, word string, words ...string) {
 	for _, w := range words {
 		known[w] = true
 	}
-	hint := ""
-	if close := nearest(word, known); close != "" {
-		hint = "; did you mean " + close + "?"
-	}
-	r.refuse(!known[word], path, "%q is not one of %s%s", word, strings.Join(words, ", "), hint)
+	r.refuse(!known[word], path, "%q is not one of %s%s", word, strings.Join(words, ", "), suggestion(nearest(word, known)))
 }
 
 // lengths are ISO 8601 durations of whole days, weeks, months or years.

@@ -119,11 +119,7 @@ func (r *reading) checkKeys(at *yaml.Node, of reflect.Type, path string) {
 				r.checkKeys(at.Content[i+1], member, within)
 				continue
 			}
-			text := within + ": is not known"
-			if close := nearest(name, known); close != "" {
-				text += "; did you mean " + close + "?"
-			}
-			r.mistakes = append(r.mistakes, mistake{at.Content[i].Line, text})
+			r.mistakes = append(r.mistakes, mistake{at.Content[i].Line, within + ": is not known" + suggestion(nearest(name, known))})
 		}
 	}
 }
@@ -149,6 +145,14 @@ func nearest[V any](name string, known map[string]V) (found string) {
 		}
 	}
 	return found
+}
+
+// suggestion ends a message with the nearest known name, if there is one.
+func suggestion(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "; did you mean " + name + "?"
 }
 
 // distance is how many letters must be added, removed or replaced to make one text another one (Levenshtein).

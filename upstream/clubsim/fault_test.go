@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -191,9 +192,69 @@ func TestFaultsAreChecked(t *testing.T) {
 		{[]body{{"kind": "error_before", "match": body{"path": "/[", "method": "GET"}}}, "match.path"},
 		{[]body{{"kind": "error_before", "match": body{"path": "/demo-faults/sales/*/payments"}}}, "leave out the client token"},
 		{[]body{{"kind": "error_before", "match": body{"path": "{client_token}/sales"}}}, "leave out the client token"},
+		{[]body{{"kind": "error_before", "match": body{"path": "/sale/*/payments"}}}, "did you mean /sales/*/payments?"},
+		{[]body{{"kind": "hang", "match": body{"method": "PUT", "path": "/sales/7/payments"}}}, "did you mean POST /sales/*/payments?"},
+		{[]body{{"kind": "hang", "match": body{"path": "/sales/payments"}}}, "did you mean /sales/*/payments?"},
+		{[]body{{"kind": "hang"}, {"kind": "hang", "match": body{"path": "/oauth/token"}}}, "fault 1: match.path: /oauth/token"},
+		{[]body{{"kind": "problem", "code": "overloaded", "match": body{"path": "/sales"}}}, "for paths of the gateway"},
+		{[]body{{"kind": "problem", "code": "overloaded", "match": body{"path": "/v1/clubs"}}}, "in mock mode alone"},
 		{"nonsense", ""},
 	} {
+		client.control("PUT", "faults", []body{{"match": body{"path": "/clubs/{id}"}, "kind": "hang", "times": 3}}).want(200)
 		client.control("PUT", "faults", test.fault).want(400).wantText(test.text)
+		if faults := client.world.Faults(); len(faults) != 1 || *faults[0].Times != 3 {
+			t.Errorf("a list with a mistake has changed the faults to %+v", faults)
+		}
+	}
+}
+
+// TestGatewayFaults: faults of the gateway in front are refused with the nearest operation and code that exist, and hit the requests
+// that they match.
+func TestGatewayFaults(t *testing.T) {
+	server := clubsim.New(clubsim.Config{Now: time.Now, Gateway: func() []clubsim.GatewayOperation {
+		return []clubsim.GatewayOperation{
+			{Method: "GET", Path: "/v1/clubs", Codes: []string{"overloaded"}},
+			{Method: "POST", Path: "/v1/registrations/{id}/payment", Codes: []string{"overloaded", "cart_frozen"}},
+		}
+	}})
+	t.Cleanup(server.Close)
+	world := server.World("demo-gateway")
+	fault := func(path, kind, code string) clubsim.Fault {
+		return clubsim.Fault{Match: clubsim.FaultMatch{Path: path}, Kind: kind, Code: code}
+	}
+	for text, wrong := range map[string]clubsim.Fault{
+		"did you mean /v1/clubs?":                    fault("/v1/club", "delay", ""),
+		"did you mean /v1/registrations/*/payment?":  fault("/v1/registration/*/payment", "delay", ""),
+		"not one of the gateway's: delay":            fault("/v1/clubs", "malformed", ""),
+		"did you mean cart_frozen?":                  fault("/v1/**", "problem", "cart_froze"),
+		"cannot answer cart_frozen, only overloaded": fault("/v1/clubs", "problem", "cart_frozen"),
+		"of the kind problem has one":                fault("/v1/clubs", "problem", ""),
+	} {
+		if err := world.SetFaults([]clubsim.Fault{wrong}); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%+v: %v, want %q", wrong, err, text)
+		}
+	}
+	for _, test := range []struct {
+		fault               clubsim.Fault
+		method, route, path string
+		hit                 bool
+	}{
+		{fault("/v1/clubs", "delay", ""), "GET", "/v1/clubs", "/v1/clubs", true},
+		{fault("v1/registrations/{id}/payment", "hang", ""), "POST", "/v1/registrations/{id}/payment", "/v1/registrations/x/payment", true},
+		{fault("/v1/registrations/y/payment", "hang", ""), "POST", "/v1/registrations/{id}/payment", "/v1/registrations/x/payment", false},
+		{fault("/v1/**", "problem", "overloaded"), "GET", "/v1/clubs", "/v1/clubs", true},
+		{fault("/v1/**", "problem", "cart_frozen"), "GET", "/v1/clubs", "/v1/clubs", false},
+		{fault("", "hang", ""), "GET", "/v1/clubs", "/v1/clubs", false},
+	} {
+		if err := world.SetFaults([]clubsim.Fault{test.fault}); err != nil {
+			t.Fatal(err)
+		}
+		if got := server.TakeGatewayFault("demo-gateway", test.method, test.route, test.path); (got.Kind != "") != test.hit {
+			t.Errorf("%+v at %s: %+v", test.fault, test.path, got)
+		}
+		if got := server.TakeGatewayFault("demo-other", test.method, test.route, test.path); got.Kind != "" {
+			t.Errorf("another world has the fault %+v", got)
+		}
 	}
 }
 

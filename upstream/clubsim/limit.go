@@ -53,7 +53,7 @@ func (w *World) disturb(header http.Header, method, callPath string) Fault {
 	if w != nil && !w.admitCall(header) {
 		return Fault{Kind: overLimit, Status: http.StatusTooManyRequests}
 	}
-	return w.takeFault(method, callPath)
+	return w.takeFault(func(f *Fault) bool { return f.Match.hitsCall(method, callPath) })
 }
 
 // admitCall counts a call, writes the headers of all limits, and reports whether the API gateway passes the call on.

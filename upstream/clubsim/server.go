@@ -60,6 +60,8 @@ type Config struct {
 	Settings   *Settings                // of a new or reset world; nil: DefaultSettings. ParseSettings reads them
 	Catalogue  *Catalogue               // of a new or reset world; nil: Demo
 	OnReset    func(clientToken string) // called after a world was reset; nil: not called
+	// Gateway lists the operations of the gateway in front, which asks TakeGatewayFault; nil: no faults can be set there.
+	Gateway func() []GatewayOperation
 }
 
 // Server is the simulator: an http.Handler with any number of worlds.

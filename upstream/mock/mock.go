@@ -84,7 +84,7 @@ func New(cfg Config) *World {
 func (w *World) Handler() http.Handler { return w.before(http.NotFoundHandler(), func(string) {}) }
 
 // Wrap is Handler with next for all other paths. It calls changed with a demo world's client
-// token after a request, or a new file of the catalogue, that changed its settings, clock, state or catalogue.
+// token after a request, or a new file of the catalogue, that changed its settings, faults, clock, state or catalogue.
 func (w *World) Wrap(next http.Handler, changed func(clientToken string)) http.Handler {
 	w.changed.Store(&changed)
 	return w.before(next, changed)
@@ -111,7 +111,7 @@ func (w *World) before(next http.Handler, changed func(clientToken string)) http
 // changedWorld returns the client token of the demo world that a request changed, or "".
 func changedWorld(r *http.Request) string {
 	parts := strings.Split(r.URL.Path, "/")
-	changing := []string{"settings", "clock", "state", "reset", "catalogue", ""} // "" is the inspector's forms
+	changing := []string{"settings", "faults", "clock", "state", "reset", "catalogue", ""} // "" is the inspector's forms
 	if r.Method == http.MethodGet || len(parts) != 5 || parts[3] != "_control" || !slices.Contains(changing, parts[4]) {
 		return ""
 	}

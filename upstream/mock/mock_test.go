@@ -29,6 +29,7 @@ func TestWrap(t *testing.T) {
 	}{
 		{"GET", "/sim/demo/_control/settings", "", http.StatusOK},
 		{"PUT", "/sim/demo-a/_control/settings", `{"pageSize":10}`, http.StatusOK},
+		{"PUT", "/sim/demo-f/_control/faults", `[]`, http.StatusOK},
 		{"POST", "/sim/demo-b/_control/reset", "", http.StatusNoContent},
 		{"POST", "/sim/demo-c/_control/", "do=reset", http.StatusSeeOther},
 		{"PUT", "/sim/demo-d/_control/catalogue", "clubs: [{name: A}]", http.StatusNoContent},
@@ -42,7 +43,7 @@ func TestWrap(t *testing.T) {
 			t.Errorf("%s %s: status %d, want %d", test.method, test.path, recorder.Code, test.status)
 		}
 	}
-	if got := strings.Join(changed, " "); got != "demo-a demo-b demo-c demo-d" {
+	if got := strings.Join(changed, " "); got != "demo-a demo-f demo-b demo-c demo-d" {
 		t.Errorf("changed worlds: %s", got)
 	}
 }
