@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -121,12 +122,13 @@ func TestForbiddenOrigin(t *testing.T) {
 	}
 }
 
-// TestAnotherHostInBrowser: in mock mode the site works under a name that nobody configured, as in a network of containers or at home,
-// and never leads to another one: a card that the bank asks about, its page, the pictures and the way back.
-func TestAnotherHostInBrowser(t *testing.T) {
+// TestOwnCatalogueUnderAnotherHost: in mock mode the site sells a team's own catalogue under a name that nobody configured, as in a
+// network of containers or at home, and never leads to another one: pictures, a card that the bank asks about, its page, the way back.
+func TestOwnCatalogueUnderAnotherHost(t *testing.T) {
 	t.Parallel()
-	visitor := newSiteVisitor(t, phone)
-	visitor.home = strings.Replace(visitor.gateway.URL, "127.0.0.1", frontdesktest.OtherHost, 1)
+	gateway := frontdesktest.Start(t, "FRONTDESK_CATALOGUE="+filepath.Join(frontdesktest.Root(), "docs", "examples", "catalogue.yaml"))
+	visitor := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
+	visitor.home = strings.Replace(gateway.URL, "127.0.0.1", frontdesktest.OtherHost, 1)
 	visitor.ExpectConsole("asked " + frontdesktest.OtherHost)
 	stays := func(page string) {
 		t.Helper()
@@ -136,14 +138,18 @@ func TestAnotherHostInBrowser(t *testing.T) {
 		}
 	}
 	visitor.goTo("/")
-	visitor.chooseClub()
+	visitor.Click(`[data-club="209"]`)
+	visitor.WaitVisible(`[data-offer="401"]`) // of this club alone
 	stays("the page of offers")
-	visitor.fillCart()
+	visitor.goTo("/?club=209&offer=201&startDate=" + tomorrow())
+	visitor.giveDetails()
 	visitor.pay()
 	stays("the page of the order")
+	registration := visitor.Registration()
 	visitor.enterCard(challengeCard)
 	visitor.approve()
 	visitor.expectMember()
 	visitor.settled("card")
 	stays("the last page")
+	visitor.expectRecords(registration, expectedRecords{recorded: 29900, captured: 29900})
 }
