@@ -82,7 +82,7 @@ func newRootCommand(assets Assets) *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.AddCommand(
-		newServeCommand(assets), newSimCommand(), newCatalogueCommand(), newDoctorCommand(assets), newProbeCommand(assets),
+		newServeCommand(assets), newSimCommand(), newMCPCommand(), newCatalogueCommand(), newDoctorCommand(assets), newProbeCommand(assets),
 		newWebhooksCommand(), newMailCommand(), newQueueCommand(), newPaymentsCommand(), newStatementsCommand(),
 		newInviteCommand(), newEraseCommand(), newConfirmationCommand(), newOperatorsCommand(),
 		newHealthCommand(), newVersionCommand(),

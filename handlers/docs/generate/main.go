@@ -43,6 +43,7 @@ var guides = []string{
 	"how-to/sign-up-known-contacts.md",
 	"how-to/run-parallel-tests.md",
 	"how-to/inject-faults.md",
+	"how-to/let-an-agent-drive-the-mock.md",
 	"how-to/your-own-catalogue.md",
 	"how-to/play-your-installation.md",
 	"reference/problems.md",
