@@ -17,6 +17,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/registration"
+	"frontdesk/handlers"
 	"frontdesk/upstream/captcha"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
@@ -84,6 +85,7 @@ type Config struct {
 	assets    Assets
 	anyHost   bool                          // the address under which a page was opened counts as PublicURL
 	documents fs.FS                         // that Clubs names; nil: those in the folder of its file
+	provoke   handlers.Provoke              // has requests fail on purpose; nil except in mock mode
 	worldAsks func(clientToken string) bool // whether a world of mock mode asks for AskRepeats; nil in the other modes
 }
 

@@ -243,6 +243,7 @@ func (cfg Config) newPublic(
 		Docs:            pages,
 		ClientToken:     cfg.ClubToken,
 		AnyHost:         cfg.anyHost,
+		Provoke:         cfg.provoke,
 		Worlds:          cfg.Mode == "mock",
 		PublicURL:       cfg.PublicURL,
 		Mode:            cfg.Mode,

@@ -74,7 +74,8 @@ var mcpTools = []mcpTool{
 	},
 	{
 		name: "set_faults", call: "PUT /sim/{world}/_control/faults", body: "faults",
-		does: "Replaces the faults of a world; an empty list ends all of them. Calls of the club system that match fail as they say.",
+		does: "Replaces the faults of a world; an empty list ends all of them. Calls of the club system that match fail " +
+			"as they say; a path that begins with /v1/ is one of the gateway, with the kinds problem (with code), delay, hang and drop_after.",
 		arguments: []mcpArgument{{
 			name: "faults", kind: "array",
 			does: `Such as [{"match": {"method": "POST", "path": "/sales/*/payments"}, "kind": "drop_after", "times": 1}], which loses ` +

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"frontdesk/handlers"
 	"frontdesk/handlers/devtools"
 	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/mock"
@@ -54,6 +55,7 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 		devtools: panel,
 		world: mock.New(mock.Config{
 			Catalogue:  catalogue,
+			Gateway:    sync.OnceValue(cfg.assets.operations),
 			OnMail:     panel.Changed,
 			Now:        time.Now,
 			After:      time.After,
@@ -67,7 +69,7 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 	if cfg.Catalogue.Path != "" {
 		group.Go(func() error { started.world.WatchCatalogue(ctx, cfg.Catalogue); return nil })
 	}
-	cfg.worldAsks = started.world.AsksRepeats
+	cfg.worldAsks, cfg.provoke = started.world.AsksRepeats, started.provoke
 	if cfg.RedisURL, err = started.world.StartRedis(ctx, group); err != nil {
 		return nil, err
 	}
@@ -104,4 +106,18 @@ func (m *mockMode) release() {
 		m.devtools.Close()
 		m.world.Release()
 	}
+}
+
+// operations lists the gateway's operations for the simulator, where its faults are set.
+func (a Assets) operations() (all []clubsim.GatewayOperation) {
+	for _, op := range must(handlers.Operations(a.Contract)) {
+		all = append(all, clubsim.GatewayOperation(op))
+	}
+	return all
+}
+
+// provoke returns what a request to the gateway suffers in a world.
+func (m *mockMode) provoke(world, method, path, requestPath string) handlers.Fault {
+	fault := m.world.TakeGatewayFault(world, method, path, requestPath)
+	return handlers.Fault{Kind: fault.Kind, Code: fault.Code, Delay: time.Duration(fault.DelayMs) * time.Millisecond}
 }

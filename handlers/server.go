@@ -78,6 +78,8 @@ type Config struct {
 	OnAdmission     func(Admission)                     // is called with every decision to admit a request or not; may be nil
 	OnStream        func(by int)                        // is called when an event stream begins (1) or ends (-1); may be nil
 
+	Provoke Provoke // has requests fail on purpose; nil except in mock mode
+
 	Captcha        *captcha.Verifier // anonymous callers solve one before a request costs money; nil: no captcha
 	RateLimits     bool              // apply the limits of limit.go
 	TrustedProxies []netip.Prefix    // whose X-Forwarded-For is trusted; may be empty
@@ -145,7 +147,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	e.Use(server.noteRoute, server.recover(), server.cors(), server.announceLanguage, server.announceDeprecation)
 	e.Use(middleware.BodyLimit(strconv.Itoa(maxBody)+"KiB"), server.admit, server.limit, withTimeout)
-	e.Use(server.resolveCaller, server.authenticate, server.validate, server.requireToken, server.idempotent, server.requireCaptcha)
+	e.Use(server.resolveCaller, server.provoke, server.authenticate, server.validate)
+	e.Use(server.requireToken, server.idempotent, server.requireCaptcha)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(server, nil))
 	e.POST("/v1/webhooks/card", server.receiveCardWebhook)

@@ -86,8 +86,13 @@ func New(cfg Config) *Verifier {
 	}}
 }
 
-// Widget returns what a page needs to show the captcha.
-func (v *Verifier) Widget() Widget { return v.cfg.Widget }
+// Widget returns what a page needs to show the captcha; nothing for a nil verifier.
+func (v *Verifier) Widget() Widget {
+	if v == nil {
+		return Widget{}
+	}
+	return v.cfg.Widget
+}
 
 // verifyResponse has the fields that the services share.
 type verifyResponse struct {

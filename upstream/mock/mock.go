@@ -41,6 +41,7 @@ type Config struct {
 	WebhookURL string                                 // where the club system sends its events; empty: nowhere
 	Settings   *clubsim.Settings                      // of the club system's worlds; nil: its defaults
 	Catalogue  *clubsim.Catalogue                     // of the club system's worlds; nil: the demo's
+	Gateway    func() []clubsim.GatewayOperation      // at which faults can be set; nil: none
 	Account    sandbox.Account                        // at the card processor; zero: its demo account
 	Seed       uint64                                 // of the card processor's ids; zero: a random one, which is logged
 	OnMail     func()                                 // called after a mail has arrived; nil: nothing is
@@ -75,6 +76,7 @@ func New(cfg Config) *World {
 		WebhookURL: cfg.WebhookURL,
 		Settings:   cfg.Settings,
 		Catalogue:  cfg.Catalogue,
+		Gateway:    cfg.Gateway,
 		OnReset:    processor.Reset,
 	})
 	return &World{cfg: cfg, club: club, cards: processor}
@@ -122,6 +124,11 @@ func changedWorld(r *http.Request) string {
 func (w *World) AsksRepeats(clientToken string) bool {
 	world := w.club.World(clientToken)
 	return world != nil && world.Settings().AskRepeats
+}
+
+// TakeGatewayFault is clubsim.Server.TakeGatewayFault.
+func (w *World) TakeGatewayFault(world, method, path, requestPath string) clubsim.Fault {
+	return w.club.TakeGatewayFault(world, method, path, requestPath)
 }
 
 // Release ends the requests that a fault of the simulator keeps waiting.
