@@ -25,7 +25,7 @@ LONG = ^(TestWalk|TestDecisionsAreExplained|TestAllowedIsNext|TestRefusingRoute|
 MAIN = ^(TestJourneys|TestVisitorBecomesMember|TestDirectDebit|TestTwoGatewaysUnderConcurrentPayment)$$
 
 run:
-	go run .
+	go run -buildvcs=true . # with the commit, for frontdesk version
 
 test:
 	@.ci/tools test
@@ -51,7 +51,7 @@ image:
 	$(BUILDER) build $(if $(findstring buildah,$(BUILDER))$(findstring podman,$(BUILDER)),--format docker) --build-arg VERSION=$(VERSION) -t frontdesk .
 	mkdir -p artefacts
 	CGO_ENABLED=0 GOOS=linux go build -trimpath -o artefacts/frontdesk .
-	go run ./e2e/sbom artefacts/frontdesk > artefacts/frontdesk.cdx.json
+	go run ./e2e/sbom artefacts/frontdesk $(VERSION) > artefacts/frontdesk.cdx.json
 
 tools: # what the tests need and the machine may lack
 	@.ci/tools

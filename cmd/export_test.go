@@ -17,6 +17,9 @@ import (
 // NewLog returns the log of mock mode.
 func NewLog(w io.Writer) *slog.Logger { return Config{Mode: "mock"}.newLog(w) }
 
+// RecordedVersion is recordedVersion.
+var RecordedVersion = recordedVersion
+
 // Serve is serve.
 var Serve = serve
 

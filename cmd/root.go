@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 	_ "time/tzdata" // TZ works where the system has no time zone files, as in the image
 
 	"github.com/spf13/cobra"
@@ -35,11 +36,13 @@ type Assets struct {
 const exitUsage = 80
 
 // Execute runs the command line of this process. It exits with a code other than 0
-// on failure. The first SIGINT or SIGTERM stops gracefully, the second one kills.
+// on failure. The first SIGINT or SIGTERM stops gracefully, another one kills. A repeat
+// within a second is the same order: the terminal, npx and other launchers each pass on
+// one Ctrl-C to a process.
 func Execute(assets Assets) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
 	if code, err := execute(ctx, assets, os.Args[1:], os.Environ()); err != nil {
 		fmt.Fprintln(os.Stderr, "frontdesk: "+err.Error())
 		stop()

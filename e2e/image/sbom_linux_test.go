@@ -9,7 +9,7 @@ import (
 
 // checkMaterials compares the bill of materials with the linked modules.
 func checkMaterials(t *testing.T, binary string) {
-	write := exec.Command("go", "run", "./e2e/sbom", binary)
+	write := exec.Command("go", "run", "./e2e/sbom", binary, version)
 	write.Dir = root(t)
 	out, err := write.Output()
 	if err != nil {
@@ -17,6 +17,7 @@ func checkMaterials(t *testing.T, binary string) {
 	}
 	var bill struct {
 		BOMFormat  string
+		Metadata   struct{ Component struct{ PURL string } }
 		Components []struct{ PURL string }
 	}
 	if err := json.Unmarshal(out, &bill); err != nil {
@@ -24,6 +25,9 @@ func checkMaterials(t *testing.T, binary string) {
 	}
 	if bill.BOMFormat != "CycloneDX" {
 		t.Errorf("its format is %q", bill.BOMFormat)
+	}
+	if bill.Metadata.Component.PURL != "pkg:golang/frontdesk@"+version {
+		t.Errorf("it is about %q", bill.Metadata.Component.PURL)
 	}
 	listed := map[string]bool{}
 	for _, component := range bill.Components {
@@ -41,7 +45,7 @@ func checkMaterials(t *testing.T, binary string) {
 			t.Errorf("%s is linked and not listed", module.Path)
 		}
 	}
-	write = exec.Command("go", "run", "./e2e/sbom", "go.mod")
+	write = exec.Command("go", "run", "./e2e/sbom", "go.mod", version)
 	write.Dir = root(t)
 	if err := write.Run(); err == nil {
 		t.Error("a file other than a binary has a bill of materials")

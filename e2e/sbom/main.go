@@ -1,7 +1,7 @@
 // Command sbom writes the bill of materials of a binary (CycloneDX, JSON). It lists the modules
 // that the Go tool has recorded in the binary: only those that were linked, not all of go.mod.
 //
-//	go run ./e2e/sbom BINARY >frontdesk.cdx.json
+//	go run ./e2e/sbom BINARY VERSION >frontdesk.cdx.json
 package main
 
 import (
@@ -15,23 +15,23 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: sbom BINARY")
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: sbom BINARY VERSION")
 		os.Exit(2)
 	}
-	if err := write(os.Stdout, os.Args[1]); err != nil {
+	if err := write(os.Stdout, os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
 		os.Exit(1)
 	}
 }
 
-func write(to io.Writer, binary string) error {
+func write(to io.Writer, binary, version string) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
 		return err
 	}
 	bill := cdx.NewBOM()
-	program := component(cdx.ComponentTypeApplication, info.Main.Path, info.Main.Version)
+	program := component(cdx.ComponentTypeApplication, info.Main.Path, version)
 	bill.Metadata = &cdx.Metadata{Component: &program}
 	// The standard library is a component, too, because most advisories are about it.
 	components := []cdx.Component{component(cdx.ComponentTypeLibrary, "stdlib", strings.TrimPrefix(info.GoVersion, "go"))}
