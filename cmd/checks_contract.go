@@ -112,6 +112,8 @@ func (cfg Config) gaps(details catalogue.Details, terms saleTerms) (gaps []gap) 
 	}
 	add(details.Trader == nil, false, "without a seller: the order does not say who sells", "trader")
 	add(details.Creditor == nil, false, "without a creditor: mandates do not name its SEPA identifier", "creditor")
+	add(details.Creditor != nil && details.Documents.MandateText == nil, false,
+		"without a mandate text: a direct debit is authorised in the usual words, which nobody has approved for it", "documents.mandate_text")
 	add(details.Mediator == nil, false, "without a mediator: confirmations do not name one", "mediator")
 	add(details.Proofs.Email == "", false, "without an address for proofs of a cancellation's reason", "proofs.email")
 	add(details.Cancellation.Effects == nil, false, "without the effects of a cancellation: acknowledgements do not say them",

@@ -10,9 +10,12 @@ import (
 type Mail = mail.Message
 
 // Mailbox is an address without what may not matter for where it leads: case, a name after +, and dots in the name, which large mail
-// services leave out. It counts mails; it is no address.
+// services leave out; and the two names of Google's. It counts mails; it is no address.
 func Mailbox(address string) string {
 	local, domain, _ := strings.Cut(strings.ToLower(strings.TrimSpace(address)), "@")
 	local, _, _ = strings.Cut(local, "+")
+	if domain == "googlemail.com" {
+		domain = "gmail.com"
+	}
 	return strings.ReplaceAll(local, ".", "") + "@" + domain
 }

@@ -14,6 +14,9 @@ func TestMailbox(t *testing.T) {
 			t.Errorf("%s is counted as %s", spelled, box)
 		}
 	}
+	if a, b := flows.Mailbox("vic.tim@googlemail.com"), flows.Mailbox("victim@gmail.com"); a != b {
+		t.Errorf("the mailbox of Google counts as %s and as %s", a, b)
+	}
 	if a, b := flows.Mailbox("victim@example.com"), flows.Mailbox("victim@ex.ample.com"); a == b {
 		t.Errorf("another domain is counted as %s", b)
 	}

@@ -128,7 +128,8 @@ type Registration struct {
 	Resume           *Resume           `json:"resume,omitempty"`  // the unused link
 	Attribution      *Attribution      `json:"attribution,omitempty"`
 	ClubID           string            `json:"clubId"`
-	ClubName         string            `json:"clubName,omitempty"` // at the start; empty if Redis lost it
+	ClubName         string            `json:"clubName,omitempty"`   // at the start; empty if Redis lost it
+	ClubAddress      Address           `json:"clubAddress,omitzero"` // the club system's at the start; zero if it has none, or Redis lost it
 	Channel          string            `json:"channel"`
 	Contact          *Contact          `json:"contact,omitempty"`
 	Sale             club.IRI          `json:"sale,omitempty"`
@@ -143,6 +144,7 @@ type Registration struct {
 	Mandate          *Mandate          `json:"mandate,omitempty"`
 	Prospect         *Prospect         `json:"prospect,omitempty"`
 	Guardian         Guardian          `json:"guardian,omitzero"`       // concludes the contract for the buyer; zero: the buyer does
+	HeldMails        []string          `json:"heldMails,omitempty"`     // the masked addresses to which the confirmation is not mailed
 	LacksGuardian    bool              `json:"lacksGuardian,omitempty"` // the club asks for one, as of the latest reading of the buyer
 	GuardianName     string            `json:"guardianNamed,omitempty"` // pseudonym of the guardian's full name, to find the confirmation
 	Ordered          *Ordered          `json:"ordered,omitempty"`       // with the latest payment; nil: an earlier version started it
@@ -292,7 +294,7 @@ type View struct {
 }
 
 // MailedTo returns the e-mail addresses to which the confirmation goes, masked: those that the visitor entered, or that the club has of a
-// buyer who proved to be its contact.
+// buyer who proved to be its contact, without those that had too many mails in a day.
 func (r *Registration) MailedTo() []string {
 	to := []string{}
 	switch contact := r.Contact; {
@@ -305,7 +307,7 @@ func (r *Registration) MailedTo() []string {
 	if other := r.Guardian.Email; other != "" && (r.Contact == nil || other != r.Contact.Entered) {
 		to = append(to, MaskEmail(other))
 	}
-	return to
+	return slices.DeleteFunc(to, func(masked string) bool { return slices.Contains(r.HeldMails, masked) })
 }
 
 // State is the coarse word for the step.

@@ -31,7 +31,7 @@ func (s *Server) orderOf(ctx context.Context, view flows.View, cart *api.Cart) *
 			Name:         cart.Items[i].Name,
 			Price:        cart.Items[i].Price,
 			Commitment:   optional(durationText(item.Commitment)),
-			StartDate:    cart.Items[i].StartDate,
+			StartDate:    optional(ordered.Items[i].StartDate),
 			Withdrawal:   withdrawalOf(item.Withdrawal, language),
 			Personalised: optional(item.Personalised),
 			Notice:       optional(ordered.Items[i].Notice),

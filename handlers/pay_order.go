@@ -27,10 +27,6 @@ const (
 	pageNothingFollows text.PageCode = "nothing_follows"
 	pageMayFollow      text.PageCode = "may_follow"
 	pageTotal          text.PageCode = "total"
-	pageWithdrawal     text.PageCode = "withdrawal"
-	pageWithdrawGoods  text.PageCode = "withdrawal_of_goods"
-	pageNoWithdrawal   text.PageCode = "no_withdrawal"
-	pageAbout          text.PageCode = "about"        // names, words
 	pagePersonalised   text.PageCode = "personalised" // names
 	pageGuarantee      text.PageCode = "guarantee"
 	pageGuaranteeWords text.PageCode = "guarantee_words"
@@ -76,7 +72,7 @@ func (s *Server) pageOrderOf(texts texts, view flows.View) pageOrder {
 			line.Starts = texts.page(pageStarts, "day", texts.day(start))
 		}
 		if item.Type == catalogue.Goods {
-			line.HandedOver = contract.HandedOver(texts.Language, singleLine(view.ClubName), club.Address)
+			line.HandedOver = contract.HandedOver(texts.Language, singleLine(view.ClubName), contract.PlaceOf(view.Registration, club))
 		}
 		out.Items = append(out.Items, line)
 	}
@@ -88,7 +84,7 @@ func (s *Server) pageOrderOf(texts texts, view flows.View) pageOrder {
 			out.Terms = append(out.Terms, term)
 		}
 	}
-	out.Terms = append(out.Terms, texts.withdrawals(order, ordered)...)
+	out.Terms = append(out.Terms, ordered.Withdrawals(texts.Language)...)
 	if names := namesWhere(ordered, func(i int) bool { return ordered.Items[i].Personalised }); names != "" {
 		out.Terms = append(out.Terms, texts.page(pagePersonalised, "names", names))
 	}
@@ -117,22 +113,6 @@ func (l texts) laterTerms(ordered contract.Ordered, currency string) []string {
 	return lines
 }
 
-// withdrawals says what the buyer can withdraw from, and until when, with the names of the items if they differ in it.
-func (l texts) withdrawals(order contract.Order, ordered contract.Ordered) (lines []string) {
-	rights := each(order.Items, func(item contract.Item) string { return l.withdrawal(item.Withdrawal) })
-	for i, right := range rights {
-		if slices.Index(rights, right) < i { // said before
-			continue
-		}
-		if names := namesWhere(ordered, func(i int) bool { return rights[i] != right }); names != "" {
-			names = namesWhere(ordered, func(i int) bool { return rights[i] == right })
-			right = l.page(pageAbout, "names", names, "words", right)
-		}
-		lines = append(lines, right)
-	}
-	return lines
-}
-
 // namesWhere lists the names of some items, each once.
 func namesWhere(ordered contract.Ordered, is func(i int) bool) string {
 	var names []string
@@ -142,19 +122,6 @@ func namesWhere(ordered contract.Ordered, is func(i int) bool) string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-func (l texts) withdrawal(right contract.Withdrawal) string {
-	switch {
-	case !right.Right:
-		if why := right.Exception.In(l.Tag); why != "" {
-			return why
-		}
-		return l.Page[pageNoWithdrawal]
-	case right.Until == (schedule.Date{}):
-		return l.Page[pageWithdrawGoods]
-	}
-	return l.page(pageWithdrawal, "until", l.day(right.Until))
 }
 
 // order draws what is ordered, directly above the button that orders, and the button.

@@ -187,15 +187,15 @@ func TestCardPageTerms(t *testing.T) {
 	frontdesktest.Must(t, os.WriteFile(clubs, []byte("defaults: {timeZone: Europe/Paris, trader: {name: Lumen Fitness}}\n"), 0o600))
 	pages := newCardPages(t, "FRONTDESK_CLUBS_FILE="+clubs)
 	start := frontdesktest.Day(3)
-	pass, bottle := api.NewItem{OfferId: "101", StartDate: &start}, api.NewItem{OfferId: "4001"}
+	pass, bottle := api.NewItem{OfferId: "101", StartDate: &start}, api.NewItem{OfferId: "4001", StartDate: &start}
 	registration := pages.c.RegisterWith("11", frontdesktest.Person(), pass, bottle)
 	path := pages.pathOf(pages.c.Pay(registration.Id))
 	for language, words := range map[string]struct{ term, withdrawal, delivery, starts, tax, later, place, seller, guarantee string }{
 		"en": {"Runs for 12 months", "You can withdraw from the contract until", "you receive the goods at the club", "Starts on",
-			"tax", "Nothing more to pay later", "Handed over at the club: Lumen Bastille",
+			"tax", "Nothing more to pay later", "Handed over at the club: Lumen Bastille, 14 rue de la Roquette, 75011 Paris",
 			"Sold by Lumen Fitness, for Lumen Bastille", "Legal guarantee"},
-		"fr": {"Durée : 12 mois", "Vous pouvez vous rétracter jusqu'au", "vous recevez les biens au club", "À partir du",
-			"taxes", "Rien d'autre à payer ensuite", "À retirer au club : Lumen Bastille",
+		"fr": {"Durée : 12 mois", "Vous pouvez vous rétracter du contrat jusqu’à la fin du", "vous recevez les biens au club", "À partir du",
+			"taxes", "Rien d'autre à payer ensuite", "À retirer au club : Lumen Bastille, 14 rue de la Roquette, 75011 Paris",
 			"Vendu par Lumen Fitness, pour Lumen Bastille", "Garantie légale"},
 	} {
 		var seen api.Registration

@@ -298,8 +298,8 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	}
 	if view.Phase == flows.Completed && !view.Rebuilt {
 		out.Confirmation = &api.SentConfirmation{}
-		if view.Mails {
-			out.Confirmation.MailedTo = new(view.MailedTo())
+		if to := view.MailedTo(); view.Mails && len(to) >= min(1, len(view.HeldMails)) { // else none is mailed
+			out.Confirmation.MailedTo = &to
 		}
 	}
 	if view.Mandate != nil {

@@ -1970,8 +1970,8 @@ export interface components {
         SentConfirmation: {
             /**
              * @description The e-mail addresses to which the gateway mails it, masked: the buyer's, and the guardian's. Empty if none is known here:
-             *     then it goes to the address that the club has, if it has one. Absent if the gateway sends no mail: have the buyer print or
-             *     save it.
+             *     then it goes to the address that the club has, if it has one. An address that had too many mails about unpaid orders today is
+             *     left out. Absent if the gateway sends no mail: have the buyer print or save it.
              */
             mailedTo?: components["schemas"]["Words"][];
         };

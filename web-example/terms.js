@@ -1,5 +1,6 @@
 // @ts-check
 /** What an offer costs and for how long, in plain words. */
+import { h } from "./dom.js";
 import { date, every, money, per, span, spanOf, today } from "./format.js";
 import { get } from "./store.js";
 import { text } from "./text.js";
@@ -37,6 +38,15 @@ export function starts({ startDates: limits }) {
   if (!limits) return "";
   return text.offer.startsBetween(date(limits.earliest), date(limits.latest));
 }
+
+/** The product type of goods. */
+export const GOODS = "regular";
+
+/**
+ * When something that is bought starts; nothing for goods, which are handed over.
+ * @param {{ type: string, startDate?: string }} item
+ */
+export const startOf = ({ type, startDate }) => type !== GOODS && startDate && h("small", {}, text.terms.starts(date(startDate)));
 
 /**
  * What is wrong with a start date.

@@ -365,9 +365,9 @@ export default {
     minimum: (/** @type {string} */ span) => `Minimum term: ${span}`,
     runs: (/** @type {string} */ span) => `Runs for ${span}`,
     withdrawal: {
-      until: (/** @type {string} */ day) => `You can withdraw from the contract until ${day}.`,
-      delivery: "You can withdraw from the contract within 14 days of the day on which you receive the goods at the club.",
-      none: "There is no right of withdrawal.",
+      until: (/** @type {string} */ day) => `You can withdraw from the contract until the end of ${day}, without giving a reason.`,
+      delivery: "You can withdraw from the contract within 14 days of the day on which you receive the goods at the club, without giving a reason.",
+      none: (/** @type {string} */ reason) => `There is no right of withdrawal. ${reason}`,
     },
     about: (/** @type {string} */ names, /** @type {string} */ words) => `${names}: ${words}`,
     personalised: (/** @type {string} */ names) => `Personalised price, set automatically from what the club knows about you: ${names}`,

@@ -368,9 +368,9 @@ export default {
     minimum: (span) => `Durée minimale : ${span}`,
     runs: (span) => `Durée : ${span}`,
     withdrawal: {
-      until: (day) => `Vous pouvez vous rétracter jusqu’au ${day}.`,
-      delivery: "Vous pouvez vous rétracter dans les 14 jours qui suivent le jour où vous recevez les biens au club.",
-      none: "Il n’y a pas de droit de rétractation.",
+      until: (day) => `Vous pouvez vous rétracter du contrat jusqu’à la fin du ${day}, sans donner de motif.`,
+      delivery: "Vous pouvez vous rétracter du contrat dans les 14 jours qui suivent le jour où vous recevez les biens au club, sans donner de motif.",
+      none: (reason) => `Il n’y a pas de droit de rétractation. ${reason}`,
     },
     about: (names, words) => `${names} : ${words}`,
     personalised: (names) => `Prix personnalisé, fixé automatiquement d’après ce que le club sait de vous : ${names}`,

@@ -103,6 +103,7 @@ defaults:
     privacy: {version: "3.1", files: {en: privacy.txt}}
     withdrawal_information: {version: "3.1", files: {en: withdrawal.txt}}
     early_start_request: {version: "3.1", files: {en: early.txt}}
+    mandate_text: {version: "3.1", files: {en: mandate.txt}}
   creditor: {name: Gym 4711, identifier: FR72ZZZ123456, address: {street: 1 rue du Lac, postalCode: "75004", city: Paris, country: FR}}
   trader: {name: Gym 4711}
   mediator: {name: Mediation 4711, url: "https://mediation.gym-4711.fr"}
@@ -116,8 +117,8 @@ func ApprovedClubs(t TB) (path string) {
 	folder := t.TempDir()
 	path = filepath.Join(folder, "clubs.yaml")
 	Must(t, os.WriteFile(path, []byte(approvedClubs), 0o600))
-	for _, name := range []string{"terms", "privacy", "withdrawal", "early"} {
-		Must(t, os.WriteFile(filepath.Join(folder, name+".txt"), []byte("What the club says: "+name), 0o600))
+	for _, name := range []string{"terms", "privacy", "withdrawal", "early", "mandate"} {
+		Must(t, os.WriteFile(filepath.Join(folder, name+".txt"), []byte("What the club says for {creditor}: "+name), 0o600))
 	}
 	return path
 }

@@ -80,6 +80,14 @@ func TestDoctorReadsContracts(t *testing.T) {
 			[]string{"FRONTDESK_CLUBS={}", "FRONTDESK_AGREEMENTS=required"},
 			slices.Concat([]string{noZone}, documents("FAIL", "no order can be placed"), bare, []string{asksAll}),
 		},
+		"a creditor without a mandate text": {
+			[]string{"FRONTDESK_CLUBS_FILE=" + clubsBut(t, `    mandate_text: {version: "3.1", files: {en: mandate.txt}}`+"\n", "  \"11\": {}\n")},
+			[]string{
+				rest + "a mandate text: a direct debit is authorised in the usual words, which nobody has approved for it" +
+					set("documents.mandate_text"),
+				noRule, asksLittle,
+			},
+		},
 		"gaps of some clubs": {
 			[]string{"FRONTDESK_CLUBS_FILE=" + clubsBut(t, mediator, `  "12": {guardian: {below: 18}, `+strings.TrimSpace(mediator)+"}\n"+
 				`  "13": {documents: {terms: {version: "3.1", files: {en: terms.txt, fr: terms.txt}}}}`+"\n")},
@@ -88,6 +96,7 @@ func TestDoctorReadsContracts(t *testing.T) {
 				"warning club 13 without privacy in fr, a language of other documents" + set("documents.privacy"),
 				"warning club 13 without withdrawal_information in fr, a language of other documents" + set("documents.withdrawal_information"),
 				"warning club 13 without early_start_request in fr, a language of other documents" + set("documents.early_start_request"),
+				"warning club 13 without mandate_text in fr, a language of other documents" + set("documents.mandate_text"),
 				strings.Replace(allWell, "all 5 clubs", "club 12", 1),
 				strings.Replace(noRule, "all 5 clubs", "clubs 11, 13, 21, 22", 1),
 				"ok club 12: buyers below 18 need a guardian",

@@ -39,6 +39,9 @@ func TestFloodOfUnpaidOrders(t *testing.T) {
 	held := func() []string { return records.HKeys(t.Context(), "fd:held").Val() }
 	frontdesktest.Eventually(t, "each is mailed or held", func() bool { return len(mails.Taken()) == limit && len(held()) == tries-limit })
 
+	if to := client.Registration(completed[tries-1]).Confirmation.MailedTo; to != nil {
+		t.Errorf("a buyer reads that a held confirmation goes to %v", *to)
+	}
 	tryOut("bystander@example.com")
 	person := frontdesktest.Person()
 	person.Email = "victim@example.com"
@@ -86,7 +89,7 @@ func TestFloodHoldsNoOtherMail(t *testing.T) {
 		client.Do("POST", "/v1/withdrawals/"+stated.Id+"/confirm", nil).Into(http.StatusOK, nil)
 	}
 	frontdesktest.Eventually(t, "ten acknowledgements are mailed", func() bool { return len(mails.Taken()) == 10 })
-	tryOut := func(n int) {
+	tryOut := func(n int) string {
 		t.Helper()
 		person, start := frontdesktest.Person(), frontdesktest.Day(1)
 		person.Email = "buyer" + strconv.Itoa(n) + "@example.com"
@@ -95,6 +98,7 @@ func TestFloodHoldsNoOtherMail(t *testing.T) {
 		registration := client.RegisterWith("11", person, api.NewItem{OfferId: frontdesktest.FreeTrial, StartDate: &start})
 		client.RequestPayment(registration.Id, map[string]string{"method": "free"}).Into(http.StatusCreated, nil)
 		client.Await(registration.Id, api.Completed)
+		return registration.Id
 	}
 	for n := range 10 {
 		tryOut(n)
@@ -103,11 +107,14 @@ func TestFloodHoldsNoOtherMail(t *testing.T) {
 	if held := records.HKeys(t.Context(), "fd:held").Val(); len(held) != 0 {
 		t.Errorf("held are %v", held)
 	}
-	tryOut(10)
+	last := tryOut(10)
 	frontdesktest.Eventually(t, "the buyer gets it, and operators see that the guardian did not", func() bool {
 		return len(mails.Taken()) == 31 && records.HLen(t.Context(), "fd:held").Val() == 1
 	})
-	if last := mails.Taken()[30]; last.To != "buyer10@example.com" {
-		t.Errorf("it went to %v", last.To)
+	if mail := mails.Taken()[30]; mail.To != "buyer10@example.com" {
+		t.Errorf("it went to %v", mail.To)
+	}
+	if to := client.Registration(last).Confirmation.MailedTo; !slices.Equal(frontdesktest.Value(to), []string{"b•••@example.com"}) {
+		t.Errorf("the buyer reads that it goes to %v", to)
 	}
 }

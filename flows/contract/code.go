@@ -56,9 +56,9 @@ const (
 	textMediation text.ContractCode = "confirmation_mediation"
 
 	textWithdrawal  text.ContractCode = "confirmation_withdrawal"
-	textUntil       text.ContractCode = "confirmation_until" // date
-	textAfterGoods  text.ContractCode = "confirmation_after_goods"
-	textNoRight     text.ContractCode = "confirmation_no_right"           // reason
+	textUntil       text.ContractCode = "withdrawal_until" // date
+	textAfterGoods  text.ContractCode = "withdrawal_of_goods"
+	textNoRight     text.ContractCode = "no_withdrawal"                   // reason
 	textHow         text.ContractCode = "confirmation_withdrawal_how"     // url, to
 	textEffects     text.ContractCode = "confirmation_withdrawal_effects" //
 	textForm        text.ContractCode = "confirmation_form"

@@ -102,6 +102,7 @@ func Confirm(r *flows.Registration, p *flows.Payment, club catalogue.Details, si
 		return nil, err
 	}
 	at := p.Since(flows.Recorded)
+	club.Address = PlaceOf(r, club)
 	document := confirmed{
 		RegistrationID: r.ID,
 		ConcludedAt:    flows.Instant(at),
@@ -201,6 +202,15 @@ func buyerOf(r *flows.Registration) buyer {
 func clubOf(r *flows.Registration, club catalogue.Details) party {
 	name := cmp.Or(flows.SingleLine(r.ClubName, maxWords), r.ClubID)
 	return party{Name: name, Address: addressOf(club.Address), Phone: club.Phone, Email: club.Email}
+}
+
+// PlaceOf returns the address of a registration's club: the operator's file has it, or else the club system had it at the start. Zero if it
+// is not known.
+func PlaceOf(r *flows.Registration, club catalogue.Details) catalogue.Address {
+	words := func(text string) string { return flows.SingleLine(text, maxWords) }
+	at := r.ClubAddress
+	return cmp.Or(club.Address, catalogue.Address{
+		Street: words(at.Street), PostalCode: words(at.PostalCode), City: words(at.City), Country: words(at.Country)})
 }
 
 func traderOf(trader *catalogue.Trader) *party {

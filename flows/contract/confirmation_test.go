@@ -189,6 +189,9 @@ func TestHandedOver(t *testing.T) {
 		"fr": "À retirer au club : Lumen Bastille, 14 rue de la Roquette, 75011 Paris",
 	} {
 		r, p, club := concluded(t, language, withRight, bottle)
+		if language == "fr" { // the club system has the address
+			r.ClubAddress, club.Address = flows.Address(club.Address), catalogue.Address{}
+		}
 		made, err := contract.Confirm(r, p, club, "https://club.example")
 		if err != nil {
 			t.Fatal(err)

@@ -100,13 +100,17 @@ func (o Order) In(language string, view flows.View, club catalogue.Details) Orde
 		for _, part := range item.Parts {
 			parts = append(parts, Part{part.Kind, money(part.Amount)})
 		}
+		starts := line.StartDate
+		if item.Type == catalogue.Goods { // which are handed over
+			starts = ""
+		}
 		out.Items = append(out.Items, Ordering{
 			Name:         words(item.NameIn(language, line, club)),
 			Type:         item.Type,
 			Price:        money(line.Price),
 			Parts:        parts,
 			Commitment:   words(item.Commitment),
-			StartDate:    line.StartDate,
+			StartDate:    starts,
 			Personalised: item.Personalised,
 			Notice:       words(item.Notice.In(language)),
 			Withdrawal:   item.Withdrawal.in(language),
@@ -130,29 +134,52 @@ func (o Order) In(language string, view flows.View, club catalogue.Details) Orde
 
 // Notices says how what continues ends: each notice once, with the names of its items if they differ in it.
 func (o Ordered) Notices(in *text.Language) []string {
-	var notices []string
-	names := map[string][]string{}
-	for _, item := range o.Items {
-		if item.Notice == "" {
-			continue
-		}
-		if names[item.Notice] == nil {
-			notices = append(notices, item.Notice)
-		}
-		if !slices.Contains(names[item.Notice], item.Name) {
-			names[item.Notice] = append(names[item.Notice], item.Name)
-		}
-	}
-	if len(notices) > 1 {
-		w := writer{Language: in}
-		for i, notice := range notices {
-			notices[i] = w.say(textAbout, "names", strings.Join(names[notice], ", "), "words", notice)
-		}
-	}
+	notices := o.apart(in, func(item Ordering) string { return item.Notice })
 	if notices == nil && o.Notice != "" { // ordered before its items had theirs
 		return []string{o.Notice}
 	}
 	return notices
+}
+
+// Withdrawals says what the buyer can withdraw from, and until when: each right once, with the names of its items if they differ in it.
+func (o Ordered) Withdrawals(in *text.Language) []string {
+	return o.apart(in, func(item Ordering) string { return item.Withdrawal.say(in) })
+}
+
+// apart lists what is said of the items, if anything, each once, with the names of the items if they differ in it.
+func (o Ordered) apart(in *text.Language, said func(Ordering) string) (lines []string) {
+	names := map[string][]string{}
+	for _, item := range o.Items {
+		words := said(item)
+		if words == "" {
+			continue
+		}
+		if names[words] == nil {
+			lines = append(lines, words)
+		}
+		if !slices.Contains(names[words], item.Name) {
+			names[words] = append(names[words], item.Name)
+		}
+	}
+	if len(lines) > 1 {
+		w := writer{Language: in}
+		for i, words := range lines {
+			lines[i] = w.say(textAbout, "names", strings.Join(names[words], ", "), "words", words)
+		}
+	}
+	return lines
+}
+
+// say says in a language whether the buyer can withdraw, and until when.
+func (p WithdrawalPeriod) say(in *text.Language) string {
+	w := writer{Language: in}
+	switch {
+	case !p.Right:
+		return strings.TrimSpace(w.say(textNoRight, "reason", p.Exception))
+	case p.Until != "":
+		return w.say(textUntil, "date", p.Until)
+	}
+	return w.say(textAfterGoods)
 }
 
 // The names of a prorata, with their parameters month and days: one that is paid for the days left, and one that is deducted for the days

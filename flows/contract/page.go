@@ -229,16 +229,7 @@ func (w writer) contactOf(p party) string {
 func (w writer) withdrawal() mail.Block {
 	block := mail.Block{Heading: w.say(textWithdrawal)}
 	for _, item := range w.in.Order.Items {
-		value, right := "", item.Withdrawal
-		switch {
-		case !right.Right:
-			value = w.say(textNoRight, "reason", right.Exception)
-		case right.Until != "":
-			value = w.say(textUntil, "date", right.Until)
-		default:
-			value = w.say(textAfterGoods)
-		}
-		block.Facts = append(block.Facts, mail.Fact{Name: item.Name, Value: value})
+		block.Facts = append(block.Facts, mail.Fact{Name: item.Name, Value: item.Withdrawal.say(w.Language)})
 	}
 	if w.in.Order.hasRight() {
 		at := w.site + "&statement=withdrawal"

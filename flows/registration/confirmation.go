@@ -36,7 +36,7 @@ func (s *Service) Complete(ctx context.Context, recorded *flows.Payment) error {
 	if err != nil {
 		return err
 	}
-	mailed := s.mailConfirmation(ctx, confirmation, registration.HasContract)
+	mailed := s.mailConfirmation(ctx, confirmation, registration)
 	if confirmation == nil {
 		mailed = s.listLost(ctx, payment)
 	}
@@ -54,7 +54,7 @@ func (s *Service) mailExpired(ctx context.Context, p *flows.Payment) error {
 	case err != nil:
 		return flows.StorageFailed(err)
 	}
-	return s.mailConfirmation(ctx, kept, false)
+	return s.mailConfirmation(ctx, kept, nil)
 }
 
 // listLost lists, once, the confirmation that cannot be made, because Redis lost what was ordered. Only operators can find out whether the
@@ -74,9 +74,9 @@ func (s *Service) listLost(ctx context.Context, p *flows.Payment) error {
 }
 
 // mailConfirmation has the confirmation mailed once, or again as the same mail if the gateway dies before it notes that. Without an
-// address it stays noted as unmailed, and beyond the limit of one of its mailboxes it is held: operators see it.
-// nil is none.
-func (s *Service) mailConfirmation(ctx context.Context, confirmation *flows.Confirmation, hasContract bool) error {
+// address it stays noted as unmailed, and beyond the limit of one of its mailboxes it is held: operators see it, and the buyer, as long
+// as the registration is kept. nil is none.
+func (s *Service) mailConfirmation(ctx context.Context, confirmation *flows.Confirmation, registration *flows.Registration) error {
 	if s.cfg.SendMail == nil || confirmation == nil {
 		return nil
 	}
@@ -99,11 +99,14 @@ func (s *Service) mailConfirmation(ctx context.Context, confirmation *flows.Conf
 	if err != nil {
 		return err
 	}
-	if _, err := s.sendConfirmation(ctx, confirmation, allowed, "confirmation-"+id, hasContract); err != nil {
+	if _, err := s.sendConfirmation(ctx, confirmation, allowed, "confirmation-"+id, registration != nil && registration.HasContract); err != nil {
 		return err
 	}
 	if len(allowed) < len(to) {
 		s.cfg.Log.WarnContext(ctx, "confirmation not mailed: its address had too many in a day", "registration", id)
+		if err := s.noteHeld(ctx, registration, to, allowed); err != nil {
+			return err
+		}
 		return s.holdMail(ctx, confirmation, flows.HeldByLimit)
 	}
 	_, err = s.cfg.Store.EndMail(ctx, id)
@@ -127,6 +130,20 @@ func (s *Service) countMails(ctx context.Context, confirmation *flows.Confirmati
 		}
 	}
 	return allowed, nil
+}
+
+// noteHeld notes on a registration to which of the addresses its confirmation is not mailed. nil has expired.
+func (s *Service) noteHeld(ctx context.Context, registration *flows.Registration, to, allowed []string) error {
+	if registration == nil {
+		return nil
+	}
+	registration.HeldMails = nil
+	for _, address := range to {
+		if !slices.Contains(allowed, address) {
+			registration.HeldMails = append(registration.HeldMails, flows.MaskEmail(address))
+		}
+	}
+	return flows.StorageFailed(s.cfg.Store.AmendRegistration(ctx, registration))
 }
 
 func (s *Service) holdMail(ctx context.Context, c *flows.Confirmation, reason flows.HoldReason) error {

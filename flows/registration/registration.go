@@ -151,6 +151,7 @@ func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, strin
 		return s.view(registration, payment), token, err
 	}
 	registration.TokenHash, registration.ClubName, registration.Cart.Currency = hash, at.Name, at.Currency
+	registration.ClubAddress = flows.Address(at.Address)
 	if err = s.prepare(ctx, registration, at, in); err == nil {
 		registration.Starting = false
 		err = s.save(ctx, registration)

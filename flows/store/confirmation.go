@@ -114,13 +114,25 @@ func (s *Store) AwaitsMail(ctx context.Context, registration string) (bool, erro
 	return err == nil, err
 }
 
-// HoldMail leaves the confirmation of a registration to operators: it is listed with those that were not mailed, until EndMail.
+// holdMail notes why a confirmation is left to operators.
+//
+// KEYS  1 held confirmations
+// ARGV  1 registration, 2 hold, 3 1: only if there is no other reason
+// Returns 1.
+var holdMail = redis.NewScript(`
+if ARGV[3] == '0' or redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
+return 1
+`)
+
+// HoldMail leaves the confirmation of a registration to operators: it is listed with those that were not mailed, until EndMail. A mail that
+// lacked something hides no other reason.
 func (s *Store) HoldMail(ctx context.Context, registration string, hold flows.MailHold) error {
 	text, err := json.Marshal(hold) // #nosec G117 -- a client token names an organisation, and is no secret
 	if err != nil {
 		return err
 	}
-	if err := s.redis.HSet(ctx, heldConfirmations, registration, text).Err(); err != nil {
+	err = s.run(ctx, holdMail, []string{heldConfirmations}, registration, text, hold.Reason == flows.WithoutContract).Err()
+	if err != nil {
 		return err
 	}
 	return s.AwaitMail(ctx, registration, hold.At)

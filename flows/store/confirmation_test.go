@@ -92,3 +92,17 @@ func TestStrangersHideNoContract(t *testing.T) {
 		}
 	})
 }
+
+// TestMailsLackHidesNoHold: a mail that lacked something leaves the reason for which another one of the same confirmation is held.
+func TestMailsLackHidesNoHold(t *testing.T) {
+	onEach(t, func(redis *fixture) {
+		for _, reason := range []flows.HoldReason{flows.WithoutContract, flows.HeldByLimit, flows.WithoutContract} {
+			if err := redis.HoldMail(redis.Context(), "r", flows.MailHold{Reason: reason, At: time.Now()}); err != nil {
+				redis.Fatal(err)
+			}
+		}
+		if hold, err := redis.MailHold(redis.Context(), "r"); err != nil || hold.Reason != flows.HeldByLimit {
+			redis.Errorf("%+v, %v", hold, err)
+		}
+	})
+}

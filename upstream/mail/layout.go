@@ -48,6 +48,8 @@ tr { break-inside: avoid }
   :root { color-scheme: light; supported-color-schemes: light }
   body { padding: 0; font-size: 11pt }
   main { max-width: none }
+  a { color: inherit }
+  a::after { content: " (" attr(href) ")" }
 }
 @media screen and (prefers-color-scheme: dark) {
   body { background: #17171a; color: #f2f2f5 }

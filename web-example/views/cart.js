@@ -5,7 +5,7 @@ import { date, moment, money } from "../format.js";
 import { cartSchedules, changeItem, checkAgain, keepOne, removeItem, wantAgain } from "../journey.js";
 import { can, go, isSettled, isTooYoungOrOld, linkTo, signsNext, ways } from "../route.js";
 import { get } from "../store.js";
-import { findOffer } from "../terms.js";
+import { findOffer, startOf } from "../terms.js";
 import { text, textFor } from "../text.js";
 import { abandonButton } from "./abandon.js";
 import { agreements } from "./agreements.js";
@@ -87,7 +87,7 @@ const line = (item, isRemovable) =>
   h("li", { "data-item": item.offerId ?? "" },
     h("div", {},
       h("strong", {}, item.name),
-      item.origin === "chosen" && item.startDate && h("small", {}, text.terms.starts(date(item.startDate))),
+      item.origin === "chosen" && startOf(item),
       item.origin === "chosen" && partsOf(item),
       debitOf(item, findOffer(get().catalogue, item.offerId)?.offer.billing?.rhythm),
       wrongFields(item).map((field) => h("p", { class: "field-error", "data-problem-at": field }, icon("alert"), text.cart.wrong[field])),

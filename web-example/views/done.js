@@ -7,6 +7,7 @@ import { cartSchedules, signOff } from "../journey.js";
 import { canLogIn } from "../identity.js";
 import { isSettled, linkTo } from "../route.js";
 import { get } from "../store.js";
+import { startOf } from "../terms.js";
 import { text, textFor } from "../text.js";
 import { offered } from "./consents.js";
 import { contact } from "./contact.js";
@@ -111,8 +112,7 @@ function memberCard({ contact, cart, clubName }) {
   return h("div", { class: "member-card", "data-member": contact?.number },
     icon("lanes"),
     h("p", { class: "member-club" }, h("span", { class: "logo", "aria-hidden": true }), clubName ?? text.brand),
-    h("div", { class: "member-offer" }, h("small", {}, text.done.completed.chosen), bought.map(({ name, startDate }) =>
-      h("p", {}, name, startDate && h("small", {}, text.terms.starts(date(startDate)))))),
+    h("div", { class: "member-offer" }, h("small", {}, text.done.completed.chosen), bought.map((item) => h("p", {}, item.name, startOf(item)))),
     contact && h("p", { class: "member-number" }, h("small", {}, isTrial ? text.done.completed.customerNumber : text.done.completed.number), contact.number));
 }
 

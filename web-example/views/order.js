@@ -5,9 +5,10 @@
  */
 import { h, icon, price } from "../dom.js";
 import { date, every, money, span } from "../format.js";
+import { GOODS } from "../terms.js";
 import { text, textFor } from "../text.js";
 import { placeOf } from "./contact.js";
-import { estimated, roughly, runs } from "./plan.js";
+import { estimated, runs } from "./plan.js";
 
 /**
  * @typedef {import("../contract").Registration} Registration
@@ -57,12 +58,12 @@ export function essentials({ cart, order, clubId }, about = h("span", {}, text.c
  */
 function later({ basis, debits, recurrence = [], total }) {
   const lines = [
-    ...runs(debits).map((run) => [text.order.debits(run.length, roughly(run[0]), date(run[0].date), date(run[run.length - 1].date)), " ", estimated(run[0])]),
-    ...recurrence.map((one) => [text.order.endless(roughly(one), every(one.every), one.day ? text.plan.onDay(one.day) : "", date(one.from)), " ", estimated(one)]),
+    ...runs(debits).map((run) => [text.order.debits(run.length, money(run[0].price), date(run[0].date), date(run[run.length - 1].date)), " ", estimated(run[0])]),
+    ...recurrence.map((one) => [text.order.endless(money(one.price), every(one.every), one.day ? text.plan.onDay(one.day) : "", date(one.from)), " ", estimated(one)]),
   ];
   if (basis === "unknown") return [...lines, [text.order.unknown]];
   if (!lines.length) return [[text.terms.nothingFollows]];
-  return total ? [...lines, [text.order.total(money(total))]] : lines;
+  return total ? [...lines, [text.order.total(money(total)), " ", estimated({ basis })]] : lines;
 }
 
 /**
@@ -93,7 +94,7 @@ function apart(items, said) {
 
 /** @param {Essentials["items"][number]["withdrawal"]} withdrawal */
 function rightOf({ right, until, exception }) {
-  if (!right) return exception ?? text.order.withdrawal.none;
+  if (!right) return text.order.withdrawal.none(exception ?? "").trim();
   return until ? text.order.withdrawal.until(date(until)) : text.order.withdrawal.delivery;
 }
 
@@ -105,9 +106,6 @@ function personalised({ items }) {
 
 /** @param {Essentials["items"]} items */
 const namesOf = (items) => [...new Set(items.map(({ name }) => name))].join(", ");
-
-/** The product type of goods. */
-const GOODS = "regular";
 
 /** Where the EU describes the guarantee. */
 const GUARANTEE = "https://europa.eu/youreurope/citizens/consumers/shopping/guarantees-returns/index_en.htm";

@@ -1,11 +1,11 @@
 // @ts-check
 /** The choice so far, next to the step: always open on wide screens, folded to one line on phones. */
 import { h, icon, price } from "../dom.js";
-import { date, money, per } from "../format.js";
+import { money, per } from "../format.js";
 import { offerSchedules, scheduleKey } from "../journey.js";
 import { linkTo, stepOf } from "../route.js";
 import { clubName, get } from "../store.js";
-import { findOffer, nameOf } from "../terms.js";
+import { findOffer, nameOf, startOf } from "../terms.js";
 import { text } from "../text.js";
 import { follows } from "./plan.js";
 
@@ -34,7 +34,7 @@ function ofOffer() {
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), clubName(place.club)),
       h("p", { class: "side-offer" }, h("span", {}, h("strong", {}, name), variant && h("small", {}, variant)), h("a", { href: linkTo({ club: place.club }) }, text.summary.change)),
-      place.startDate && h("p", { class: "fine" }, text.terms.starts(date(place.startDate)))),
+      h("p", { class: "fine" }, startOf({ type: product.type, startDate: place.startDate }))),
     ...follows(offer, request));
 }
 
@@ -49,7 +49,7 @@ function ofCart() {
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), registration.clubName ?? ""),
       h("ul", { class: "lines" }, cart.items.map((item) =>
-        h("li", {}, h("div", {}, item.name, item.startDate && h("small", {}, text.terms.starts(date(item.startDate)))),
+        h("li", {}, h("div", {}, item.name, startOf(item)),
           h("span", { class: "amount" }, money(item.price)))))));
 }
 
