@@ -184,7 +184,7 @@ func WhyUnreadable(err error) string {
 		return "this record is " + sealed.Error() + ": add that key to FRONTDESK_SEAL_KEYS again, after the current one; " +
 			"frontdesk doctor lists the keys"
 	default:
-		return "this record was altered in Redis; look for what it was about in the club system and, if it was paid by card, at the card processor"
+		return "this record was altered in Redis; look for what it is about in the club system and, if a card paid it, at the card processor"
 	}
 }
 

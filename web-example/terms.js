@@ -44,7 +44,7 @@ export const GOODS = "regular";
 
 /**
  * When something that is bought starts; nothing for goods, which are handed over.
- * @param {{ type: string, startDate?: string }} item
+ * @param {{ type?: string, startDate?: string }} item
  */
 export const startOf = ({ type, startDate }) => type !== GOODS && startDate && h("small", {}, text.terms.starts(date(startDate)));
 

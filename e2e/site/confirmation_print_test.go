@@ -23,13 +23,13 @@ type printedPage struct {
 // paperWidth and paperHeight are those of A4, in CSS pixels.
 const paperWidth, paperHeight = 794, 1123
 
-// TestConfirmationOnPaper prints the confirmation of an order with debits, mandate and goods, for a buyer who prefers dark pages: every part
-// is there, dark on white and whole, each link with its address, and nothing that paper cannot do.
+// TestConfirmationOnPaper prints the confirmation of an order with debits and a mandate, for a buyer who prefers dark pages: every part is
+// there, dark on white and whole, each link with its address, and nothing that paper cannot do.
 func TestConfirmationOnPaper(t *testing.T) {
 	t.Parallel()
 	for language, sections := range map[string][]string{
-		"en": {"Confirmation of your contract with Lumen Bastille", "What you have ordered", "What you pay, and when", "Documents of the contract",
-			"Your direct debit mandate", "Who you have contracted with", "Your right of withdrawal", "Model withdrawal form"},
+		"en": {"Confirmation of your contract with Lumen Bastille", "What you have ordered", "What you pay, and when",
+			"Documents of the contract", "Your direct debit mandate", "Who you have contracted with", "Your right of withdrawal", "Model withdrawal form"},
 		"fr": {"Confirmation de votre contrat avec Lumen Bastille", "Ce que vous avez commandé", "Ce que vous payez, et quand",
 			"Documents du contrat", "Votre mandat de prélèvement", "Avec qui vous avez conclu", "Votre droit de rétractation",
 			"Modèle de formulaire de rétractation"},

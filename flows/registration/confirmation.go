@@ -76,7 +76,7 @@ func (s *Service) listLost(ctx context.Context, p *flows.Payment) error {
 // mailConfirmation has the confirmation mailed once, or again as the same mail if the gateway dies before it notes that. Without an
 // address it stays noted as unmailed, and beyond the limit of one of its mailboxes it is held: operators see it, and the buyer, as long
 // as the registration is kept. nil is none.
-func (s *Service) mailConfirmation(ctx context.Context, confirmation *flows.Confirmation, registration *flows.Registration) error {
+func (s *Service) mailConfirmation(ctx context.Context, confirmation *flows.Confirmation, of *flows.Registration) error {
 	if s.cfg.SendMail == nil || confirmation == nil {
 		return nil
 	}
@@ -99,12 +99,12 @@ func (s *Service) mailConfirmation(ctx context.Context, confirmation *flows.Conf
 	if err != nil {
 		return err
 	}
-	if _, err := s.sendConfirmation(ctx, confirmation, allowed, "confirmation-"+id, registration != nil && registration.HasContract); err != nil {
+	if _, err := s.sendConfirmation(ctx, confirmation, allowed, "confirmation-"+id, of != nil && of.HasContract); err != nil {
 		return err
 	}
 	if len(allowed) < len(to) {
 		s.cfg.Log.WarnContext(ctx, "confirmation not mailed: its address had too many in a day", "registration", id)
-		if err := s.noteHeld(ctx, registration, to, allowed); err != nil {
+		if err := s.noteHeld(ctx, of, to, allowed); err != nil {
 			return err
 		}
 		return s.holdMail(ctx, confirmation, flows.HeldByLimit)
