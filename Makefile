@@ -56,8 +56,8 @@ image:
 tools: # what the tests need and the machine may lack
 	@.ci/tools
 
-generate: tools # from openapi.yaml: the contract in Go, and the types of the signup site; the pages below /docs; docs/reference/{configuration,cli,problems}.md
-	node e2e/web/types.mjs openapi.yaml web-example/openapi.d.ts
+generate: tools # from openapi.yaml: the contract in Go, and the types of the client; the pages below /docs; docs/reference/{configuration,cli,problems}.md
+	node e2e/web/types.mjs openapi.yaml client/openapi.d.ts
 	go generate ./api ./handlers ./handlers/docs ./cmd
 
 campaign: tools

@@ -21,6 +21,11 @@ var events []byte
 //go:embed web-example/*.html web-example/*.css web-example/*.svg web-example/*.js web-example/views
 var site embed.FS
 
+// The client without types, and without what the site does not use of it.
+//
+//go:embed client/*.js
+var client embed.FS
+
 //go:embed docs/examples
 var examples embed.FS
 
@@ -29,6 +34,7 @@ func main() {
 		Contract: contract,
 		Events:   events,
 		Site:     sub(site, "web-example"),
+		Client:   sub(client, "client"),
 		Examples: sub(examples, "docs/examples"),
 	})
 }

@@ -240,6 +240,7 @@ func (cfg Config) newPublic(
 		Stopping:        stopping,
 		Contract:        cfg.assets.Contract,
 		Site:            site,
+		Client:          cfg.assets.Client,
 		Docs:            pages,
 		ClientToken:     cfg.ClubToken,
 		AnyHost:         cfg.anyHost,

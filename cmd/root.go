@@ -28,6 +28,7 @@ type Assets struct {
 	Contract []byte // openapi.yaml
 	Events   []byte // asyncapi.yaml
 	Site     fs.FS  // the signup site, with web-example as its root
+	Client   fs.FS  // the client, which the site imports, with client as its root
 	Examples fs.FS  // the files below docs/examples
 }
 

@@ -83,15 +83,15 @@ func (s *Server) siteContentPolicy() string {
 	return policy
 }
 
-// mountSite adds a route for every file of the signup site, so that other paths get the same
+// mountFiles adds a route for every file of the signup site or of the client, so that other paths get the same
 // response as unknown paths of the API. Browsers revalidate each file: those of two versions would not fit together.
-func (s *Server) mountSite() error {
+func (s *Server) mountFiles(at string, files fs.FS) error {
 	policy, both := s.siteContentPolicy(), []string{http.MethodGet, http.MethodHead}
-	return fs.WalkDir(s.cfg.Site, ".", func(path string, entry fs.DirEntry, err error) error {
+	return fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := fs.ReadFile(s.cfg.Site, path)
+		content, err := fs.ReadFile(files, path)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (s *Server) mountSite() error {
 			kind := cmp.Or(mime.TypeByExtension(filepath.Ext(path)), http.DetectContentType(content))
 			return encode(content, http.Header{"Content-Type": {kind}, "Vary": {"Origin, Accept-Encoding"}})
 		})
-		address := "/" + path
+		address := at + path
 		if path == "index.html" { // is served at one address only
 			s.router.Match(both, address, func(c echo.Context) error {
 				return c.Redirect(http.StatusMovedPermanently, (&url.URL{Path: "./", RawQuery: c.QueryString()}).String())

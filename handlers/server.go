@@ -53,6 +53,7 @@ type Config struct {
 
 	Contract []byte          // openapi.yaml, as it is served
 	Site     fs.FS           // the signup site
+	Client   fs.FS           // what the site imports from /client; nil: nothing
 	Docs     map[string]Page // the pages below /docs, by path; nil: there are none
 
 	Methods        flows.MethodPolicy // as of Registrations
@@ -168,7 +169,10 @@ func New(cfg Config) (*Server, error) {
 			e.GET(path, server.servePage(page))
 		}
 	}
-	return server, server.mountSite()
+	if err := server.mountFiles("/", cfg.Site); err != nil || cfg.Client == nil {
+		return server, err
+	}
+	return server, server.mountFiles("/client/", cfg.Client)
 }
 
 // contractAsJSON reads the contract once more: the server's own document leaves some of its checks to handlers.

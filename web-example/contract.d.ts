@@ -1,8 +1,8 @@
 /**
- * Names for what this site uses of the contract. The types themselves are in openapi.d.ts, which is generated from
+ * Names for what this site uses of the contract. The types themselves are in the client's openapi.d.ts, which is generated from
  * /openapi.yaml (make generate), so that they always match what the gateway sends and accepts.
  */
-import type { components } from "./openapi";
+import type { components } from "../client/openapi";
 
 type Schemas = components["schemas"];
 

@@ -3,7 +3,7 @@
  * What the visitor has typed into a form and not sent, so that a reload loses nothing. Kept in sessionStorage, so in this
  * tab alone, for half an hour at most. Where that is forbidden or full, a reload loses what was typed.
  */
-import { tab } from "./storage.js";
+import { tab } from "../client/kept.js";
 
 /** In ms, since the last change: the next person at a shared computer must not find them. */
 export const KEPT_FOR = 30 * 60_000;

@@ -3,37 +3,28 @@
  * Amounts, dates and durations as people read them: amounts and dates in the visitor's locale, durations in the words of
  * the text catalogue.
  */
+import * as client from "../client/format.js";
 import { locale, text } from "./text.js";
 
+export { inDays } from "../client/format.js";
+
 /** @param {import("./contract").Money} money */
-export const money = (money) => moneyParts(money).map(({ value }) => value).join("");
+export const money = (money) => client.money(money, locale);
 
-/**
- * An amount in its parts, for places that show the cents smaller.
- * @param {import("./contract").Money} money
- */
-export function moneyParts({ amount, currency }) {
-  const format = new Intl.NumberFormat(locale, { style: "currency", currency });
-  return format.formatToParts(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
-}
+/** @param {import("./contract").Money} money */
+export const moneyParts = (money) => client.moneyParts(money, locale);
 
-/** @param {string} day YYYY-MM-DD: a calendar day, the same in every time zone */
-export function date(day) {
-  const format = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" });
-  return text.units.date(format.format(new Date(`${day}T00:00:00Z`)));
-}
+/** @param {string} day YYYY-MM-DD */
+export const date = (day) => text.units.date(client.date(day, locale));
 
 /** @param {string} instant RFC 3339 */
-export function moment(instant) {
-  const format = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
-  return format.format(new Date(instant));
-}
+export const moment = (instant) => client.moment(instant, locale);
 
 /** @param {string} number in international form; a French one is grouped, others have no common way */
 export const phone = (number) => number.replace(/^\+33(\d)(\d\d)(\d\d)(\d\d)(\d\d)$/, "+33 $1 $2 $3 $4 $5").replaceAll(" ", "\u00a0");
 
 /** Today in the visitor's time zone, as YYYY-MM-DD. The club's own day is in its details. */
-export const today = () => inDays(0);
+export const today = () => client.inDays(0);
 
 /**
  * Days of the week, as a range where they are consecutive: "Monday – Friday".
@@ -48,14 +39,6 @@ export function weekDays(days) {
 }
 
 const WEEK = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-
-/** @param {number} days from today in the visitor's time zone, as YYYY-MM-DD */
-export function inDays(days) {
-  const now = new Date();
-  now.setDate(now.getDate() + days);
-  const two = (/** @type {number} */ part) => String(part).padStart(2, "0");
-  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
-}
 
 /** @param {string} duration such as P52W: "52 weeks" */
 export const span = (duration) => inWords(duration, text.units.span);

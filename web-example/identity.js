@@ -18,7 +18,7 @@
  *   accepted it on this page; `unfinished`: logged out, but sessions of registrations could not be ended
  */
 import { isLocal } from "./simulator.js";
-import { tab } from "./storage.js";
+import { tab } from "../client/kept.js";
 
 /** The longest lifetime of an identity token that the gateway accepts, in ms. */
 const LONGEST = 600_000;

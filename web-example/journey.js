@@ -3,12 +3,12 @@
  * What the visitor does, and what the page reads for it: each function makes requests and puts the outcome into the
  * store. Start reading at `attempt`, which runs every change.
  */
+import * as kept from "../client/kept.js";
+import { browser, intend, isLeft, pending, remember, remembered, settle } from "../client/kept.js";
 import * as api from "./api.js";
 import { KEPT_FOR, personDraft, statementDraft } from "./draft.js";
 import { dropIdentity } from "./identity.js";
-import { intend, pending, settle } from "./intentions.js";
 import { afterCorrection, attributed, canPay, embeddedCard, go, isFinal, isPaying, isSettled, isTooYoungOrOld, returnUrl, ways } from "./route.js";
-import { browser } from "./storage.js";
 import { get, set } from "./store.js";
 import { findOffer } from "./terms.js";
 import { language } from "./text.js";
@@ -22,12 +22,6 @@ import { language } from "./text.js";
 /** Problems besides those of `then: "read_again"` that change what the registration shows, such as the attempts left. */
 const CHANGING = ["code_wrong", "mobile_unreachable", "agreement_missing"];
 
-/**
- * Whether this browser has no access to the registration, or no longer.
- * @param {api.Problem} problem
- */
-const isGone = ({ then, code }) => then === "start_again" || code === "token_required";
-
 /** The days of an item that the visitor chooses before the personal details. */
 export const DAYS = ["startDate", "debit/day"];
 
@@ -37,21 +31,7 @@ const FRESH = 100;
 /** In ms: if the browser has not left the page by then, the visitor has stopped it. */
 const LEAVES_WITHIN = 10_000;
 
-/** Where this browser keeps its registrations in progress, the newest first; the ids are public, the cookies are secret. */
-const IN_PROGRESS = "frontdesk.registrations";
-
-/** How many of them it keeps at most. */
-const KEPT = 3;
-
-/** Where it keeps the registrations whose cookies it may have, also completed ones, the newest first; and how many. */
-const SESSIONS = "frontdesk.sessions";
-const SESSIONS_KEPT = 20;
-
-/** Where it keeps those whose sessions a logout could not end yet, because the gateway was out of reach. */
-const ENDING = "frontdesk.ending";
-const ENDING_KEPT = 2 * SESSIONS_KEPT;
-
-/** Where it keeps the number of the last member to log in. */
+/** Where this browser keeps the number of the last member to log in. */
 export const MEMBER = "frontdesk.member";
 
 /** Counts the actions: what ends one does not end the next. */
@@ -104,7 +84,7 @@ const goOn = (place, options) => {
 async function failed(error, doing) {
   if (!(error instanceof api.Problem)) throw error;
   const id = get().registration?.id;
-  if (id && isGone(error)) {
+  if (id && error.gone) {
     gone(id);
     return error;
   }
@@ -123,25 +103,6 @@ async function failed(error, doing) {
  */
 export const refuses = ({ code, errors }, ...names) =>
   code === "invalid_request" && errors.some(({ pointer }) => names.some((name) => pointer?.endsWith(`/${name}`)));
-
-/**
- * Sends a request with an Idempotency-Key. The key is deleted after a definitive response, and kept otherwise, so that the
- * next attempt is the same request.
- * @template Body, Response
- * @param {import("./intentions.js").Intention<Body>} intention
- * @param {(intention: import("./intentions.js").Intention<Body>) => Promise<Response>} send
- * @param {{ keep?: boolean }} [options] `keep`: keep the key after a success, too
- */
-export async function carryOut(intention, send, { keep = false } = {}) {
-  try {
-    const response = await send(intention);
-    if (!keep) settle(intention.name);
-    return response;
-  } catch (error) {
-    if (error instanceof api.Problem && !error.passing) settle(intention.name);
-    throw error;
-  }
-}
 
 /**
  * Reads for the page; when that fails, the page is stuck until the visitor tries again.
@@ -399,7 +360,7 @@ async function readInProgress(id) {
     const registration = await api.getRegistration(id, { once: true });
     if (!isFinal(registration)) return registration;
   } catch (error) {
-    if (!(error instanceof api.Problem) || !isGone(error)) return get().inProgress.find((one) => one.id === id);
+    if (!(error instanceof api.Problem) || !error.gone) return get().inProgress.find((one) => one.id === id);
   }
   forget(id);
   return undefined;
@@ -410,7 +371,7 @@ async function readInProgress(id) {
  * @param {string} id
  */
 export async function open(id) {
-  if (idsIn(ENDING, ENDING_KEPT).includes(id)) set({ missing: true });
+  if (isLeft(id)) set({ missing: true });
   else await load(() => read(id));
 }
 
@@ -448,7 +409,7 @@ async function read(id, options) {
 
 /** @param {unknown} error */
 function unlessGone(error) {
-  if (!(error instanceof api.Problem) || !isGone(error)) throw error;
+  if (!(error instanceof api.Problem) || !error.gone) throw error;
 }
 
 /** @param {string} id of a registration to which this browser has no access, or no longer */
@@ -542,7 +503,7 @@ export const start = (person) =>
     const { place } = get();
     const { club = "", offer = "" } = place;
     const intention = intend("start", { clubId: club, person, items: [itemOf(place)], ...attributed() });
-    const registration = await carryOut(intention, (one) => api.startRegistration(one)).catch((error) => {
+    const registration = await api.startRegistration(intention).catch((error) => {
       const isOfDays = error instanceof api.Problem && refuses(error, ...DAYS);
       if (isOfDays && get().place === place) go({ club, offer }, { replace: true }); // where days are chosen
       throw error;
@@ -572,7 +533,7 @@ export function begun(registration) {
 export async function accept(place, guardian) {
   const { club = "", invitation = "" } = place;
   const problem = await attempt("start", async () => {
-    begun(await carryOut(intend("accept", { clubId: club, invitation, ...(guardian && { guardian }), ...attributed() }), (one) => api.startRegistration(one)));
+    begun(await api.startRegistration(intend("accept", { clubId: club, invitation, ...(guardian && { guardian }), ...attributed() })));
   });
   if (problem?.passing) set({ isStuck: true });
   if (problem && refuses(problem, "guardian") && get().place === place) go({ ...place, step: "guardian" }, { replace: true });
@@ -585,8 +546,7 @@ export async function accept(place, guardian) {
  */
 export async function resume() {
   const problem = await attempt("continue", async () => {
-    const intention = intend("resume", { resume: get().resume ?? "" }, undefined, { secret: true });
-    const registration = await carryOut(intention, api.resumeRegistration);
+    const registration = await api.resumeRegistration(intend("resume", { resume: get().resume ?? "" }, { secret: true }));
     set({ resume: undefined });
     begun(registration);
   });
@@ -598,7 +558,7 @@ export async function resume() {
 /** Makes a link to continue the registration on another device. */
 export const makeLink = () =>
   attemptHere("link", async (id) => {
-    const made = await carryOut(intend(`link.${id}`, undefined), (intention) => api.createResumeLink(id, intention));
+    const made = await api.createResumeLink(id, intend(`link.${id}`, undefined));
     set({ link: { ...made, registration: id } });
   });
 
@@ -658,7 +618,7 @@ export const leave = () => go(afterCorrection(get().place));
  * @param {string} id
  * @param {import("./contract").NewItem} item
  */
-const putIn = async (id, item) => show(await carryOut(intend(`item.${id}`, item), (intention) => api.addItem(id, intention)));
+const putIn = async (id, item) => show(await api.addItem(id, intend(`item.${id}`, item)));
 
 /** @param {import("./contract").NewItem} item */
 export const add = (item) =>
@@ -672,13 +632,12 @@ export const add = (item) =>
  * @param {import("./contract").NewMandate} mandate
  */
 export const giveAccount = (mandate) =>
-  attemptHere("mandate", async (id) =>
-    show(await carryOut(intend(`mandate.${id}`, mandate, undefined, { secret: true }), (intention) => api.createMandate(id, intention))));
+  attemptHere("mandate", async (id) => show(await api.createMandate(id, intend(`mandate.${id}`, mandate, { secret: true }))));
 
 /** @param {string} code from the SMS */
 export const sign = (code) =>
   attemptHere("sign", async (id) => {
-    const registration = await carryOut(intend(`sign.${id}`, { code }, undefined, { secret: true }), (intention) => api.signMandate(id, intention));
+    const registration = await api.signMandate(id, intend(`sign.${id}`, { code }, { secret: true }));
     show(registration);
     if (registration.mandate?.state === "signed") goOn({ registration: id }, { replace: true });
   });
@@ -686,7 +645,7 @@ export const sign = (code) =>
 /** Requests a new code. Once another code has been sent, this is a new request, even if the response was lost. */
 export const resend = () =>
   attemptHere("resend", async (id) =>
-    show(await carryOut(intend(`resend.${id}`, undefined, String(get().registration?.sequence)), (intention) => api.resendCode(id, intention))));
+    show(await api.resendCode(id, intend(`resend.${id}`, undefined, { after: String(get().registration?.sequence) }))));
 
 /** Cancels the signature, to enter another account. */
 export const cancelSignature = () =>
@@ -699,8 +658,7 @@ export const cancelSignature = () =>
 /** @param {string} accessToken the visitor's own at the club system; not stored */
 export async function bringAccount(accessToken) {
   const problem = await attemptHere("prospect", async (id) => {
-    const body = { accessToken };
-    show(await carryOut(intend(`prospect.${id}`, body, undefined, { secret: true }), (intention) => api.migrateProspect(id, intention)));
+    show(await api.migrateProspect(id, intend(`prospect.${id}`, { accessToken }, { secret: true })));
     set({ accessToken: undefined, person: {}, given: undefined, account: undefined, brought: id }); // the account replaces what was typed
     goOn({ registration: id, step: "cart" }, { replace: true });
   });
@@ -816,7 +774,7 @@ const settleCart = (way) =>
     const after = payment?.payAgain === "new_request" ? payment.id : undefined;
     const again = repeat?.agreed && repeat.registration === id && repeat.way.cart === cart.revision && { again: true };
     const wanted = { ...asSeen(registration, way ?? usualWay(registration)), ...again };
-    const intention = intend(`pay.${id}`, wanted, after);
+    const intention = intend(`pay.${id}`, wanted, { after, keep: true });
     try {
       show(await startPayment(id, intention));
     } catch (error) {
@@ -831,10 +789,10 @@ const settleCart = (way) =>
 /**
  * Requests a payment, or another attempt at it. Earlier reads are then outdated, above all a decline.
  * @param {string} id
- * @param {import("./intentions.js").Intention<import("./contract").StartPayment>} intention
+ * @param {import("../client/kept.js").Intention<import("./contract").StartPayment>} intention
  */
 async function startPayment(id, intention) {
-  const registration = await carryOut(intention, (one) => api.startPayment(id, one), { keep: true });
+  const registration = await api.startPayment(id, intention);
   set({ attempts: get().attempts + 1 });
   return registration;
 }
@@ -854,7 +812,8 @@ export async function confirmCard(confirm) {
     let secret = embeddedCard(payment)?.clientSecret;
     if (!registration || !id || !payment || !secret) return;
     if (canPay(registration)) {
-      const intention = intend(`pay.${id}`, asSeen(registration, usualWay(registration)), payment.payAgain === "new_request" ? payment.id : undefined);
+      const after = payment.payAgain === "new_request" ? payment.id : undefined;
+      const intention = intend(`pay.${id}`, asSeen(registration, usualWay(registration)), { after, keep: true });
       const asked = await startPayment(id, intention);
       secret = embeddedCard(asked.payment)?.clientSecret ?? secret;
     }
@@ -876,8 +835,7 @@ export const abandon = () =>
 /** Ends this browser's sessions and the login, such as on a shared computer: the registrations continue only on other devices. */
 export const signOff = () =>
   attemptHere("leave", async (id) => {
-    await api.endSession(id).catch(unlessGone);
-    browser.keep(SESSIONS, idsIn(SESSIONS, SESSIONS_KEPT).filter((one) => one !== id));
+    await kept.endSession(api.client, id);
     await endSessions();
     dropIdentity();
     set({ identity: undefined, me: undefined, transfer: undefined, catalogue: undefined });
@@ -889,32 +847,13 @@ export const signOff = () =>
  * @returns {Promise<boolean>} whether all have ended; otherwise, `endLeftSessions` tries again
  */
 export function endSessions() {
-  browser.keep(ENDING, [...new Set([...idsIn(SESSIONS, SESSIONS_KEPT), ...idsIn(ENDING, ENDING_KEPT)])]);
-  keep([]);
-  browser.drop(SESSIONS);
+  const ended = kept.endSessions(api.client);
   browser.drop(MEMBER);
   settle("start"); // its body has the details
   personDraft.drop();
   statementDraft.drop();
   set({ person: {}, given: undefined, account: undefined, link: undefined, inProgress: [], accessToken: undefined });
-  return endLeftSessions();
-}
-
-/**
- * Ends the sessions that a logout has not ended.
- * @returns {Promise<boolean>} whether none is left
- */
-export async function endLeftSessions() {
-  await Promise.all(idsIn(ENDING, ENDING_KEPT).map(async (id) => {
-    try {
-      await api.endSession(id);
-    } catch (error) {
-      if (!(error instanceof api.Problem)) throw error;
-      if (error.passing) return;
-    }
-    browser.keep(ENDING, idsIn(ENDING, ENDING_KEPT).filter((one) => one !== id));
-  }));
-  return !idsIn(ENDING, 1).length;
+  return ended;
 }
 
 /**
@@ -926,31 +865,9 @@ async function offerConsents(id) {
   if (consents && get().place.registration === id) set({ consents });
 }
 
-/**
- * @param {string} list
- * @param {number} most
- * @returns {string[]}
- */
-function idsIn(list, most) {
-  const ids = browser.kept(list);
-  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string").slice(0, most) : [];
-}
-
-const remembered = () => idsIn(IN_PROGRESS, KEPT);
-
-/** @param {string} id */
-function remember(id) {
-  keep([id, ...remembered().filter((one) => one !== id)].slice(0, KEPT));
-  browser.keep(SESSIONS, [id, ...idsIn(SESSIONS, SESSIONS_KEPT).filter((one) => one !== id)].slice(0, SESSIONS_KEPT));
-  browser.keep(ENDING, idsIn(ENDING, ENDING_KEPT).filter((one) => one !== id));
-}
-
 /** @param {string} id */
 function forget(id) {
-  keep(remembered().filter((one) => one !== id));
+  kept.forget(id);
   const inProgress = get().inProgress.filter((one) => one.id !== id);
   if (inProgress.length < get().inProgress.length) set({ inProgress });
 }
-
-/** @param {string[]} ids where this is forbidden, only the address knows the registration */
-const keep = (ids) => browser.keep(IN_PROGRESS, ids);

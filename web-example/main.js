@@ -3,9 +3,8 @@
  * The site's entry: shows the step that the address and the registration mean, and reads what the step needs. Start
  * reading at `update`; the visitor's actions are in journey.js, the steps' views in views/.
  */
-import { onChallenge, onTrouble } from "./api.js";
-import { solve } from "./challenge.js";
-import { follow, restart } from "./follow.js";
+import { follow } from "../client/follow.js";
+import { client } from "./api.js";
 import { keepIdentity, keptIdentity, takeHandover } from "./identity.js";
 import * as journey from "./journey.js";
 import * as member from "./member.js";
@@ -47,6 +46,9 @@ const find = (hook) => /** @type {HTMLElement} */ (document.querySelector(hook))
 const main = find("main");
 const side = find("[data-side]");
 
+/** Shows what changes elsewhere. */
+const follower = follow(client, { changed: journey.receive, read: journey.refresh, isBusy: () => !!get().busy });
+
 /** What the page shows: which screen, and the data that it was made from. */
 let screen = "";
 let shown = /** @type {unknown[]} */ ([]);
@@ -78,7 +80,7 @@ function update() {
   statement.pointLinks(state);
   footer();
   find("[data-status]").textContent = state.waiting ? (state.crowded ? crowded : text.waiting) : "";
-  follow(state.registration, { poll: journey.refresh, changed: journey.receive });
+  follower.show(state.registration);
 }
 
 /**
@@ -281,13 +283,6 @@ onChange(() => {
   arrive();
 });
 
-onChallenge(solve);
-
-onTrouble((problem) => {
-  const crowded = problem?.code === "overloaded";
-  if (get().waiting !== !!problem || get().crowded !== crowded) set({ waiting: !!problem, crowded });
-});
-
 addEventListener("popstate", () => {
   for (const dialog of document.querySelectorAll("dialog")) dialog.close(); // it is about the place that was left
   isRestored = true;
@@ -358,7 +353,7 @@ function sayAgain() {
   putBack();
   const { registration } = get();
   journey.readAgain();
-  restart(); // for its message and its cart's names in that language
+  follower.restart(); // for its message and its cart's names in that language
   if (registration?.final) journey.refresh(registration.id); // it is not followed
 }
 

@@ -4,12 +4,11 @@
  * steps under /?me. Start reading at `change`, which runs every change. When the gateway
  * considers the identity expired, so does the page.
  */
+import { browser, endLeftSessions, intend, settle } from "../client/kept.js";
 import * as api from "./api.js";
 import { dropIdentity, keepIdentity } from "./identity.js";
-import { intend, settle } from "./intentions.js";
-import { attempt, begun, carryOut, endLeftSessions, endSessions, MEMBER, refuses } from "./journey.js";
+import { attempt, begun, endSessions, MEMBER, refuses } from "./journey.js";
 import { attributed, go } from "./route.js";
-import { browser } from "./storage.js";
 import { get, set } from "./store.js";
 import { text } from "./text.js";
 
@@ -42,7 +41,7 @@ export const logOut = () =>
 
 /** Ends what a logout could not end, and says so when it has. */
 export async function finishLogOut() {
-  if ((await endLeftSessions()) && get().ended === "unfinished") set({ ended: "left" });
+  if ((await endLeftSessions(api.client)) && get().ended === "unfinished") set({ ended: "left" });
 }
 
 /** Ends the identity when it expires, even after a sleep in which no timer ran. */
@@ -177,7 +176,7 @@ async function save(send) {
  */
 export const moveTo = (clubId) =>
   change("transfer", async (token) => {
-    set({ transfer: await carryOut(intend("transfer", { clubId }), (one) => api.startTransfer(token, one)) });
+    set({ transfer: await api.startTransfer(token, intend("transfer", { clubId })) });
   });
 
 /** Goes back to the choice of a club. The code that was sent is void as soon as another one is requested. */
@@ -186,7 +185,7 @@ export const chooseAgain = () => set({ transfer: undefined, target: undefined })
 /** @param {string} code from the SMS */
 export async function confirmMove(code) {
   const problem = await change("sign", async (token) => {
-    const transfer = await carryOut(intend("transfer.sign", { code }, undefined, { secret: true }), (one) => api.signTransfer(token, one));
+    const transfer = await api.signTransfer(token, intend("transfer.sign", { code }, { secret: true }));
     set({ transfer });
     if (transfer.state === "signed") {
       signOut("moved");
@@ -206,7 +205,7 @@ export async function startKnown(item, guardian) {
   const { place } = get();
   const problem = await change("start", async (token) => {
     const wanted = { clubId: place.club ?? "", items: [item], ...(guardian && { guardian }), ...attributed() };
-    begun(await carryOut(intend("start.known", wanted), (one) => api.startRegistration(one, token)));
+    begun(await api.startRegistration(intend("start.known", wanted), token));
   });
   const { offerId: offer, startDate, debit } = item;
   if (problem && refuses(problem, "guardian") && get().place === place) go({ me: true, club: place.club, offer, startDate, debitDay: debit?.day ? String(debit.day) : undefined, step: "guardian" });

@@ -44,7 +44,7 @@
  */
 
 import { today } from "./format.js";
-import { tab } from "./storage.js";
+import { tab } from "../client/kept.js";
 import { set } from "./store.js";
 import { findOffer, startDates } from "./terms.js";
 

@@ -1,9 +1,9 @@
 // @ts-check
 /** What the visitor does about a contract that they have: withdraw from it or cancel it, in two steps and without an account. */
+import { intend } from "../client/kept.js";
 import * as api from "./api.js";
 import { statementDraft } from "./draft.js";
-import { intend } from "./intentions.js";
-import { attempt, carryOut } from "./journey.js";
+import { attempt } from "./journey.js";
 import { get, set } from "./store.js";
 
 /** @typedef {"withdrawal" | "cancellation"} Kind */
@@ -19,8 +19,7 @@ export const KINDS = /** @type {const} */ (["withdrawal", "cancellation"]);
 export const state = (kind, body) =>
   attempt("state", async () => {
     const { identity } = get();
-    const intention = intend(kind, body, identity?.token, { secret: true });
-    const stated = await carryOut(intention, (one) => api.stateStatement(kind, one, identity?.token));
+    const stated = await api.stateStatement(kind, intend(kind, body, { after: identity?.token, secret: true }), identity?.token);
     set({ statement: { kind, stated } });
   });
 

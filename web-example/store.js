@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The page's state, in one place. Views read it, and main.js shows them again when what they read changes. What must
- * survive a reload is in the address (see route.js), in intentions.js and in draft.js instead.
+ * survive a reload is in the address (see route.js), in the client's kept.js and in draft.js instead.
  *
  * @typedef {object} State
  * @property {import("./route.js").Place} place what the address names

@@ -171,7 +171,7 @@ func TestBundlerOptions(t *testing.T) {
 		t.Fatal("the page has no options for a bundler")
 	}
 	project := newNodeProject(t, "http://localhost:8080", "client.ts", "signup.ts", "screens.ts")
-	project.write("frontdesk.d.ts", read(t, "web-example/openapi.d.ts"))
+	project.write("frontdesk.d.ts", read(t, "client/openapi.d.ts"))
 	project.write("tsconfig.json", blocks[at].Text)
 	project.must("tsc")
 	if written, err := filepath.Glob(filepath.Join(project.dir, "*.js")); err != nil || len(written) > 0 {

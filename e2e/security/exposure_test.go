@@ -130,7 +130,7 @@ func TestAPI9ImproperInventoryManagement(t *testing.T) {
 		"/admin", "/swagger.json", "/v1/openapi.json", "/openapi.yml", "/v1/openapi.yaml", "/api-docs", "/graphql",
 		"/actuator/health", "/server-status", "/status", "/health",
 		"/.env", "/.git/config", "/go.mod", "/main.go", "/Dockerfile", "/config.yaml", "/README.md", "/jsconfig.json",
-		"/contract.d.ts", "/openapi.d.ts", "/web-example/", "/views/",
+		"/contract.d.ts", "/client/openapi.d.ts", "/client/package.json", "/client/", "/web-example/", "/views/",
 		"/docs/../main.go", "/docs/%2e%2e/%2e%2e/etc/passwd", "/..%5c..%5cmain.go", "/%2e%2e/main.go",
 		"/v1/registrations", "/v1/me/", "/v1/webhooks", "/v1/webhooks/club", "/v1/webhooks/club/",
 		"/v1/webhooks/club/demo-webhook-secre", "/V1/clubs", "/v1/CLUBS", "/v1/clubs;x=1", "/v1/clubs.json",

@@ -115,7 +115,7 @@ func TestContentPolicyAllowsProcessorOnlyForCardFields(t *testing.T) {
 	if policy := contentPolicy(t, plain); strings.Contains(policy, "https:") || !strings.Contains(policy, "default-src 'self'") {
 		t.Errorf("with a page of the processor: %s", policy)
 	}
-	for _, path := range []string{"/openapi.d.ts", "/contract.d.ts", "/jsconfig.json", "/README.md"} {
+	for _, path := range []string{"/client/openapi.d.ts", "/contract.d.ts", "/jsconfig.json", "/README.md"} {
 		plain.Do("GET", path, nil).Problem("not_found")
 	}
 	gateway := frontdesktest.Start(

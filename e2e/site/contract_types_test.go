@@ -23,7 +23,7 @@ func npmTool(t *testing.T, name string) string {
 	return path
 }
 
-// TestTypesMatchContract compares the site's types with openapi.yaml.
+// TestTypesMatchContract compares the client's types with openapi.yaml.
 func TestTypesMatchContract(t *testing.T) {
 	t.Parallel()
 	npmTool(t, "openapi-typescript")
@@ -37,16 +37,16 @@ func TestTypesMatchContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	committed, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "web-example", "openapi.d.ts"))
+	committed, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "client", "openapi.d.ts"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(generated, committed) {
-		t.Error("web-example/openapi.d.ts is not what openapi.yaml says: make generate")
+		t.Error("client/openapi.d.ts is not what openapi.yaml says: make generate")
 	}
 }
 
-// TestSiteTypechecks has the compiler check every file of the site, which has no build step.
+// TestSiteTypechecks has the compiler check every file of the site and of the client, which have no build step.
 func TestSiteTypechecks(t *testing.T) {
 	t.Parallel()
 	check := exec.CommandContext(t.Context(), npmTool(t, "tsc"), "-p", filepath.Join(frontdesktest.Root(), "web-example", "jsconfig.json"))
@@ -58,12 +58,12 @@ func TestSiteTypechecks(t *testing.T) {
 // siteImport finds what a file of the site imports.
 var siteImport = regexp.MustCompile(`(?m)^(?:import|export) .*from "(\./|\.\./)(.+)";$`)
 
-// TestSiteImportsFormNoCircle follows the imports of every file of the site.
+// TestSiteImportsFormNoCircle follows the imports of every file of the site and of the client.
 func TestSiteImportsFormNoCircle(t *testing.T) {
 	t.Parallel()
 	site := filepath.Join(frontdesktest.Root(), "web-example")
 	imports := map[string][]string{}
-	err := filepath.WalkDir(site, func(path string, _ os.DirEntry, err error) error {
+	scan := func(path string, _ os.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".js" {
 			return err
 		}
@@ -72,9 +72,11 @@ func TestSiteImportsFormNoCircle(t *testing.T) {
 			imports[path] = append(imports[path], filepath.Join(filepath.Dir(path), string(found[1]), string(found[2])))
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	}
+	for _, folder := range []string{"web-example", "client"} {
+		if err := filepath.WalkDir(filepath.Join(frontdesktest.Root(), folder), scan); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if entry := imports[filepath.Join(site, "main.js")]; len(entry) < 10 {
 		t.Fatalf("main.js imports %q: are imports written differently now?", entry)

@@ -37,7 +37,7 @@ func TestTextsOfPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	stripes := "incorrect_cvc authentication_required" // the codes of Stripe that the sandbox does not send
-	site := words(t, stripes, "openapi.yaml", "web-example/*.html", "web-example/*.js", "web-example/views/*.js",
+	site := words(t, stripes, "openapi.yaml", "web-example/*.html", "web-example/*.js", "web-example/views/*.js", "client/*.js",
 		"upstream/clubsim/*.go", "upstream/cards/sandbox/*.go")
 	sandbox := words(t, "", "upstream/cards/sandbox/*.go", "upstream/cards/sandbox/web/*.html", "upstream/cards/sandbox/web/*.js")
 	for i, used := range []map[string]bool{site, sandbox} {

@@ -64,7 +64,7 @@ func write(root, into string) error {
 	if err := save(filepath.Join(into, "problems.html"), body); err != nil {
 		return err
 	}
-	types, err := os.ReadFile(filepath.Join(root, "web-example", "openapi.d.ts")) // #nosec G304 G703 -- of this project
+	types, err := os.ReadFile(filepath.Join(root, "client", "openapi.d.ts")) // #nosec G304 G703 -- of this project
 	if err != nil {
 		return err
 	}
