@@ -5,6 +5,7 @@
 # make check: the rest: linters, linters of the contract, every journey, screen and attack, executed documentation,
 #   the image, licences, and short fault campaigns. About eleven minutes on two cores.
 # make image: the image frontdesk, with docker, podman or buildah, and its bill of materials, artefacts/frontdesk.cdx.json.
+# make client: the package of the typed client, artefacts/frontdesk-client-VERSION.tgz.
 # make bench: whole journeys, crowds, streams and starts, in one table; fails when a threshold is missed.
 #   What one process can measure is a Go benchmark in the code's package: go test -run '^$' -bench . -count 10 ./handlers
 # make campaign: the long form of the fault campaigns, two to three hours on two cores, into docs/explanation/reliability.txt.
@@ -13,7 +14,7 @@
 # golangci-lint includes gosec. On its own, gosec finds nothing more and takes as long again:
 # go run github.com/securego/gosec/v2/cmd/gosec@v2.24.7 -exclude-generated -exclude-dir=e2e ./...
 LINT = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-.PHONY: run test check contract tools image generate campaign bench
+.PHONY: run test check contract tools image client generate campaign bench
 
 # -count=1: Go caches results without regard to the binary that these tests run.
 # -timeout ends a hang, and says where, before CI's 90 minutes are over; a busy machine takes several times as long as an idle one.
@@ -52,6 +53,10 @@ image:
 	mkdir -p artefacts
 	CGO_ENABLED=0 GOOS=linux go build -trimpath -o artefacts/frontdesk .
 	go run ./e2e/sbom artefacts/frontdesk $(VERSION) > artefacts/frontdesk.cdx.json
+
+client: VERSION = $(shell git describe --tags --match 'v*' 2>/dev/null || echo 0.0.0-$$(git rev-parse --short HEAD))
+client: tools
+	node client/pack.mjs $(VERSION:v%=%) artefacts
 
 tools: # what the tests need and the machine may lack
 	@.ci/tools

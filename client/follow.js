@@ -5,9 +5,9 @@
  * poll makes the gateway check the processor, and rarely otherwise, in case the stream died unnoticed. It polls at once
  * when the page is visible again, the connection is back, or the computer has slept.
  *
- * @import { Problem } from "./request"
- * @import { Registration } from "./openapi"
- * @import { Client } from "./types"
+ * @import { Problem } from "./request.js"
+ * @import { Registration } from "./openapi.js"
+ * @import { Client } from "./types.js"
  */
 
 /** The first poll comes soon, because most payments are confirmed within a second or two. */

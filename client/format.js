@@ -2,7 +2,7 @@
 /**
  * Amounts and dates as people read them.
  *
- * @import { Money } from "./openapi"
+ * @import { Money } from "./openapi.js"
  */
 
 /**

@@ -3,7 +3,7 @@
  * What the browser keeps of a journey over a reload of the page and a visit to the card page: the keys of requests that wait for
  * their responses, and the registrations of this browser. Nothing of it gives access to anything.
  *
- * @import { Client } from "./types"
+ * @import { Client } from "./types.js"
  */
 
 /**

@@ -3,8 +3,8 @@
  * Requests to the gateway. Each is typed by its method and path in the contract, and is sent again while that is safe and may help.
  * Start reading at `createClient`.
  *
- * @import { KnownProblemCode, Later, ProblemThen, KnownProblemThen, Problem as ProblemDocument } from "./openapi"
- * @import { Client, Options } from "./types"
+ * @import { KnownProblemCode, Later, ProblemThen, KnownProblemThen, Problem as ProblemDocument } from "./openapi.js"
+ * @import { Client, Options } from "./types.js"
  */
 import { randomKey, settle } from "./kept.js";
 

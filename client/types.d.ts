@@ -1,7 +1,7 @@
 /** The types of the client's functions, derived from the contract's operations. */
-import type { Intention } from "./kept";
-import type { ChallengeWidget, KnownProblemCode, Registration, paths } from "./openapi";
-import type { Problem } from "./request";
+import type { Intention } from "./kept.js";
+import type { ChallengeWidget, KnownProblemCode, Registration, paths } from "./openapi.js";
+import type { Problem } from "./request.js";
 
 /** Every problem code of this version of the contract, and the client's own: no response came. */
 export type ProblemCode = KnownProblemCode | "offline";
@@ -69,3 +69,10 @@ export interface Client {
   /** How long the gateway asks to wait before the next poll, in ms; 0 unless it is busy. */
   rest(): number;
 }
+
+export type * from "./openapi.js";
+export type { Problem as ProblemDocument } from "./openapi.js";
+export type { Listener } from "./follow.js";
+export type { Intention } from "./kept.js";
+export * from "./index.js";
+export { Problem } from "./request.js";

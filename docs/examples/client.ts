@@ -1,8 +1,10 @@
-// The typed client. The guide "Build a website" has the commands that generate frontdesk.d.ts.
-import createClient from "openapi-fetch";
-import type { paths } from "./frontdesk.d.ts";
+// The typed client, for a program that keeps the token itself. On a web page, `credentials` take the place of `headers`.
+import { createClient } from "@frontdesk/client";
 
-export const api = createClient<paths>({ baseUrl: "http://localhost:8080" });
+const session = { token: "" };
 
-/** Returns the key of one intention. Make it once for each action of the visitor, and send it again with the same request. */
-export const intention = () => ({ "Idempotency-Key": crypto.randomUUID() });
+export const api = createClient({
+  baseUrl: "http://localhost:8080",
+  headers: (): Record<string, string> => (session.token ? { Authorization: `Bearer ${session.token}` } : {}),
+});
+export const useToken = (token = "") => { session.token = token; };

@@ -1,6 +1,6 @@
 // What to show, from the types alone. Each switch names every value that this version of the contract has: without one of them,
 // this file does not compile. Each default is for the values of a later version.
-import type * as api from "./frontdesk.d.ts";
+import type * as api from "@frontdesk/client";
 
 /** The screen of a registration. */
 export function screen(registration: api.Registration): string {

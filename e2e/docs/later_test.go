@@ -12,7 +12,6 @@ func TestTypedExampleMeetsLaterGateway(t *testing.T) {
 	t.Parallel()
 	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	project := newNodeProject(t, frontdesktest.NewLaterGateway(t, client.URL), "client.ts", "signup.ts", "screens.ts")
-	project.write("frontdesk.d.ts", string(client.Do("GET", "/docs/frontdesk.d.ts", nil).Body))
 	if out, err := project.compile("signup.ts"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

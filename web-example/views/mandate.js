@@ -2,7 +2,6 @@
 /** The step between cart and payment: enter the bank account, then sign with the SMS code (signature.js). */
 import { h, heading, icon, working } from "../dom.js";
 import { date, money } from "../format.js";
-import { isIBAN } from "../iban.js";
 import { cartSchedules, giveAccount, scheduleKey } from "../journey.js";
 import { isKnown } from "../route.js";
 import { get, set } from "../store.js";
@@ -135,4 +134,16 @@ async function submit(event) {
   const problem = await giveAccount({ holder, iban, ...(bic && { bic }) });
   const shown = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form="mandate"]')); // another one if the page has changed meanwhile
   if (shown) mark(shown, Object.fromEntries((problem?.errors ?? []).map((error) => [fieldOf(error.pointer), fieldText(error)])));
+}
+
+/**
+ * Whether the check digits of an IBAN are right (ISO 13616): with its first four characters at the end and letters as 10 to 35, it is
+ * 1 modulo 97.
+ * @param {string} iban with or without spaces
+ */
+function isIBAN(iban) {
+  const bare = iban.replace(/\s/g, "").toUpperCase();
+  if (!/^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/.test(bare)) return false;
+  const digits = (bare.slice(4) + bare.slice(0, 4)).replace(/[A-Z]/g, (letter) => String(parseInt(letter, 36)));
+  return BigInt(digits) % 97n === 1n;
 }
