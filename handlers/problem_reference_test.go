@@ -18,7 +18,7 @@ import (
 	"frontdesk/handlers"
 )
 
-//go:generate go test -run TestProblemReference -update .
+//go:generate go test -run Reference -update .
 
 var update = flag.Bool("update", false, "write the generated file instead of comparing it")
 

@@ -153,10 +153,11 @@ func (s *Server) provokedByAddress(c echo.Context, op operation) (string, error)
 	action, code, _ := strings.Cut(local, ".")
 	canAnswer := false
 	for _, name := range provokable[action] {
-		at := s.operations[name]
-		canAnswer = canAnswer || slices.Contains(at.codes, flows.Code(code))
-		if at.Method == op.Method && at.Path == op.Path && canAnswer {
-			return code, nil
+		if at := s.operations[name]; slices.Contains(at.codes, flows.Code(code)) {
+			canAnswer = true
+			if at.Method == op.Method && at.Path == op.Path {
+				return code, nil
+			}
 		}
 	}
 	if isNew && !canAnswer {

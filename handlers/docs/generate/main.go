@@ -47,6 +47,7 @@ var guides = []string{
 	"how-to/your-own-catalogue.md",
 	"how-to/play-your-installation.md",
 	"reference/problems.md",
+	"reference/provoke.md",
 	"reference/limits.md",
 	"reference/simulator.md",
 	"reference/assumptions.md",
