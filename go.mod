@@ -2,7 +2,7 @@ module frontdesk
 
 go 1.26.0
 
-ignore ./e2e/web/node_modules
+ignore node_modules
 
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0

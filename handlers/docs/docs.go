@@ -41,9 +41,11 @@ const (
 // typeScript is the content type of TypeScript.
 const typeScript = "application/typescript; charset=utf-8"
 
-// files are the parts of the pages. The compressed ones are generated; they would be a fiftieth of the binary.
+// files are the parts of the pages. The compressed ones are generated; they would be a fiftieth of the binary. The second command
+// writes docs/bruno, which is not served.
 //
 //go:generate go run ./generate ../.. .
+//go:generate go test ../../e2e/docs -run TestBrunoCollection$ -update
 //go:embed pages *.gz *.css *.js *.sh
 var files embed.FS
 
