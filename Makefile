@@ -6,6 +6,8 @@
 #   the image, licences, and short fault campaigns. About eleven minutes on two cores.
 # make image: the image frontdesk, with docker, podman or buildah, and its bill of materials, artefacts/frontdesk.cdx.json.
 # make client: the package of the typed client, artefacts/frontdesk-client-VERSION.tgz.
+# make release-snapshot: what a release of this commit publishes, but for the image: archives, checksums and bills of materials
+#   in artefacts/release, npm packages, with the client, in artefacts/npm. make release publishes a tag; .github/workflows/release.yml runs it.
 # make bench: whole journeys, crowds, streams and starts, in one table; fails when a threshold is missed.
 #   What one process can measure is a Go benchmark in the code's package: go test -run '^$' -bench . -count 10 ./handlers
 # make campaign: the long form of the fault campaigns, two to three hours on two cores, into docs/explanation/reliability.txt.
@@ -14,7 +16,10 @@
 # golangci-lint includes gosec. On its own, gosec finds nothing more and takes as long again:
 # go run github.com/securego/gosec/v2/cmd/gosec@v2.24.7 -exclude-generated -exclude-dir=e2e ./...
 LINT = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-.PHONY: run test check contract tools image client generate campaign bench
+# goreleaser looks at the commit only where the repository has a remote; this one is used where there is none.
+GORELEASER = GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/frontdesk/frontdesk \
+  go run github.com/goreleaser/goreleaser/v2@v2.16.0
+.PHONY: run test check contract tools image client release release-snapshot generate campaign bench
 
 # -count=1: Go caches results without regard to the binary that these tests run.
 # -timeout ends a hang, and says where, before CI's 90 minutes are over; a busy machine takes several times as long as an idle one.
@@ -37,6 +42,8 @@ test:
 
 check: tools contract
 	$(LINT) run
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+	$(GORELEASER) check
 	$(E2E) -p 3 -parallel 4 -skip '$(MAIN)' ./e2e/site ./e2e/docs ./e2e/... # the longest first, and more of them than cores, because many wait
 
 contract: tools # linters of openapi.yaml and asyncapi.yaml, with the exceptions of e2e/web/spectral*.yaml, and a comparison with the contract that was released last, but for what only a processor saw (oasdiff-ignore.txt)
@@ -57,6 +64,21 @@ image:
 client: VERSION = $(shell git describe --tags --match 'v*' 2>/dev/null || echo 0.0.0-$$(git rev-parse --short HEAD))
 client: tools
 	node client/pack.mjs $(VERSION:v%=%) artefacts
+
+release-snapshot: SKIP = --skip=docker
+release-snapshot: e2e/web/node_modules
+	$(GORELEASER) release --snapshot --clean $(SKIP)
+	node npm/pack.mjs artefacts/release artefacts/npm
+
+release: TAG = $(shell git describe --tags --exact-match)
+release: e2e/web/node_modules # its notes are the tag's list in CHANGELOG.md
+	@mkdir -p artefacts
+	awk '/^## \[/ { listed = index($$0, "[$(TAG:v%=%)]") } listed' CHANGELOG.md > artefacts/notes.md && test -s artefacts/notes.md
+	$(GORELEASER) release --clean --release-notes artefacts/notes.md
+	node npm/pack.mjs artefacts/release artefacts/npm
+
+e2e/web/node_modules: # the compiler of TypeScript, for the client
+	npm ci --prefix e2e/web --silent --no-audit --no-fund
 
 tools: # what the tests need and the machine may lack
 	@.ci/tools

@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 const [version, folder] = process.argv.slice(2);
+const forge = process.env.GITHUB_REPOSITORY; // npm lets a workflow publish only what names its repository
+const repository = forge && { repository: { type: "git", url: `git+https://github.com/${forge}.git` } };
 const root = resolve(import.meta.dirname, "..");
 const built = mkdtempSync(join(tmpdir(), "frontdesk-client-"));
 const options = { cwd: built, stdio: ["ignore", "inherit", "inherit"] };
@@ -16,7 +18,7 @@ try {
   execFileSync("node", [tsc, "-p", ".", "--noEmit", "false", "--declaration", "--emitDeclarationOnly"], options);
   rmSync(join(built, "tsconfig.json"));
   const about = JSON.parse(readFileSync(join(built, "package.json"), "utf8"));
-  writeFileSync(join(built, "package.json"), JSON.stringify({ ...about, version }, null, 2));
+  writeFileSync(join(built, "package.json"), JSON.stringify({ ...about, version, ...repository }, null, 2));
   mkdirSync(folder, { recursive: true });
   execFileSync("npm", ["pack", "--silent", "--pack-destination", resolve(folder)], options);
 } finally {

@@ -120,8 +120,8 @@ func Launch(ctx context.Context, ready string, environment []string, path string
 // GatewayReady matches the address that the binary prints when it listens.
 const GatewayReady = `http://localhost:\d+|listens on 127\.0\.0\.1:\d+`
 
-// gatewayURL returns the address in the line that contains it. If a line contains two, the first is a proxy's.
-func gatewayURL(out string) string {
+// GatewayURL returns the address in the line that contains it. If a line contains two, the first is a proxy's.
+func GatewayURL(out string) string {
 	address := regexp.MustCompile(GatewayReady)
 	for line := range strings.Lines(out) {
 		if found := address.FindAllString(line, -1); found != nil {
@@ -153,7 +153,7 @@ func TryStart(t TB, environment ...string) *Process {
 	t.Helper()
 	environment = append([]string{"FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=127.0.0.1:0"}, environment...)
 	p, _ := Launch(t.Context(), GatewayReady, environment, Binary(t)) // the log has the reason of a failure
-	p.URL = gatewayURL(p.out.String())
+	p.URL = GatewayURL(p.out.String())
 	p.EndWith(t)
 	return p
 }

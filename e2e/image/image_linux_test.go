@@ -4,11 +4,13 @@ package image_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -24,7 +26,7 @@ const largest = 36_000_000
 // TestImage builds the image once and checks all of it.
 func TestImage(t *testing.T) {
 	builder := newBuilder(t)
-	builder.buildah("bud", "--isolation", "chroot", "--format", "docker", "--build-context", "golang:1.26=container-image://"+builder.golang(),
+	builder.buildah("bud", "--isolation", "chroot", "--format", "docker", "--build-context", "golang:1.26=container-image://"+builder.golang("linux/"+runtime.GOARCH),
 		"--build-arg", "VERSION="+version, "--volume", goEnv(t, "GOROOT")+":/usr/local/go:ro",
 		"--volume", goEnv(t, "GOMODCACHE")+":/go/pkg/mod", "--volume", goEnv(t, "GOCACHE")+":/root/.cache/go-build",
 		"--tag", "localhost/frontdesk", root(t))
@@ -41,6 +43,31 @@ func TestImage(t *testing.T) {
 	})
 	t.Run("materials", func(t *testing.T) { checkMaterials(t, image.folder+"/frontdesk") })
 	t.Run("runs", func(t *testing.T) { checkRuns(t, image) })
+	t.Run("released", func(t *testing.T) { checkReleased(t, builder) })
+}
+
+// checkReleased builds the images of a release, as docker buildx does for goreleaser: each from the program of its platform,
+// which is a text here.
+func checkReleased(t *testing.T, builder *builder) {
+	release := t.TempDir()
+	copyFile(t, filepath.Join(root(t), "Dockerfile"), filepath.Join(release, "Dockerfile"))
+	for _, platform := range []string{"linux/amd64", "linux/arm64"} {
+		program := filepath.Join(release, platform, "frontdesk")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(program), 0o755), os.WriteFile(program, []byte(platform), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		builder.buildah("bud", "--isolation", "chroot", "--format", "docker", "--platform", platform, "--target", "released",
+			"--build-context", "golang:1.26=container-image://"+builder.golang(platform), "--tag", "localhost/released", release)
+		container := strings.TrimSpace(builder.buildah("from", "--pull-never", "--platform", platform, "localhost/released"))
+		inside, err := os.ReadFile(strings.TrimSpace(builder.buildah("mount", container)) + "/frontdesk")
+		if err != nil || string(inside) != platform {
+			t.Errorf("the image for %s has the program for %q (%v)", platform, inside, err)
+		}
+		got := builder.buildah("inspect", "--type", "image", "--format", "{{.OCIv1.OS}}/{{.OCIv1.Architecture}}", "localhost/released")
+		if strings.TrimSpace(got) != platform {
+			t.Errorf("the image for %s is one for %s", platform, got)
+		}
+	}
 }
 
 // checkConfiguration checks what an orchestrator reads of the image.

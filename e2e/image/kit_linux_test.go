@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -55,10 +56,10 @@ func (b *builder) buildah(args ...string) string {
 	return string(out)
 }
 
-// golang makes a replacement for the official image, from what is on this machine: a shell and
-// certificates. The Go tool itself, the modules and the compiled packages are mounted when the build
-// runs.
-func (b *builder) golang() string {
+// golang makes a replacement for the official image for a platform, from what is on this machine: a
+// shell and certificates. The Go tool itself, the modules and the compiled packages are mounted when
+// the build runs.
+func (b *builder) golang(platform string) (name string) {
 	b.t.Helper()
 	content := b.t.TempDir()
 	files := []string{"/etc/ssl/certs/ca-certificates.crt", "/bin/sh"}
@@ -78,8 +79,9 @@ func (b *builder) golang() string {
 	if err := os.WriteFile(recipe, []byte(text), 0o600); err != nil {
 		b.t.Fatal(err)
 	}
-	b.buildah("bud", "--isolation", "chroot", "--file", recipe, "--tag", "localhost/golang", content)
-	return "localhost/golang"
+	name = "localhost/golang:" + path.Base(platform)
+	b.buildah("bud", "--isolation", "chroot", "--file", recipe, "--platform", platform, "--tag", name, content)
+	return name
 }
 
 func copyFile(t *testing.T, from, to string) {
