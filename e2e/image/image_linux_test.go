@@ -26,7 +26,8 @@ const largest = 36_000_000
 // TestImage builds the image once and checks all of it.
 func TestImage(t *testing.T) {
 	builder := newBuilder(t)
-	builder.buildah("bud", "--isolation", "chroot", "--format", "docker", "--build-context", "golang:1.26=container-image://"+builder.golang("linux/"+runtime.GOARCH),
+	golang := builder.golang("linux/" + runtime.GOARCH)
+	builder.buildah("bud", "--isolation", "chroot", "--format", "docker", "--build-context", "golang:1.26=container-image://"+golang,
 		"--build-arg", "VERSION="+version, "--volume", goEnv(t, "GOROOT")+":/usr/local/go:ro",
 		"--volume", goEnv(t, "GOMODCACHE")+":/go/pkg/mod", "--volume", goEnv(t, "GOCACHE")+":/root/.cache/go-build",
 		"--tag", "localhost/frontdesk", root(t))

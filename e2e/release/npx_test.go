@@ -112,8 +112,9 @@ func (r *registry) downloaded() string {
 
 // npmEnvironment is that of a developer with an empty home.
 func (r *registry) npmEnvironment(t *testing.T) []string {
+	path := os.Getenv("PATH") //nolint:forbidigo // it leads to node and npm
 	return []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "npm_config_registry=" + r.URL, "npm_config_update_notifier=false",
+		"PATH=" + path, "HOME=" + t.TempDir(), "npm_config_registry=" + r.URL, "npm_config_update_notifier=false",
 		"npm_config_audit=false", "npm_config_fund=false", "FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=127.0.0.1:0",
 	}
 }
@@ -123,7 +124,8 @@ func checkNpx(t *testing.T, source string) {
 	registry := newRegistry(t, source)
 	environment := registry.npmEnvironment(t)
 	folder, begun := t.TempDir(), time.Now()
-	gateway, err := frontdesktest.Launch(t.Context(), frontdesktest.GatewayReady, environment, "sh", "-c", "cd "+folder+" && exec npx --yes frontdesk")
+	npx := "cd " + folder + " && exec npx --yes frontdesk"
+	gateway, err := frontdesktest.Launch(t.Context(), frontdesktest.GatewayReady, environment, "sh", "-c", npx)
 	frontdesktest.Must(t, err)
 	gateway.EndWith(t)
 	responds(t, gateway)
