@@ -3,8 +3,11 @@ package docs_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -63,3 +66,100 @@ if (data?.step === "done") console.log(data.contact?.number);
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// TestMockServiceWorker signs up with the handlers for Mock Service Worker alone: by the example, and with a problem in between.
+func TestMockServiceWorker(t *testing.T) {
+	t.Parallel()
+	w := newNodeProject(t, "http://localhost:8080", "client.ts", "signup.ts", "screens.ts", "tsconfig.json")
+	w.must("tsc")
+	w.write("mocked.ts", `import { createClient, Problem } from "@frontdesk/client";
+import { mockFrontdesk, problem } from "@frontdesk/client/msw";
+import { setupServer } from "msw/node";
+
+const mock = mockFrontdesk();
+const server = setupServer(...mock.handlers);
+server.listen({ onUnhandledRequest: "error" });
+server.use(problem("POST", "/v1/registrations/{id}/payment", "cart_changed", { once: true }));
+await import("./signup.js" as string);
+while (!mock.registration().final) await new Promise((resolve) => setTimeout(resolve, 50));
+
+mock.show("declined");
+const api = createClient({ baseUrl: "http://localhost:8080" });
+const path = { id: mock.registration().id };
+server.use(problem("DELETE", "/v1/registrations/{id}/items", "token_required"));
+const refused = await api.request("DELETE", "/v1/registrations/{id}/items", { path }).catch((error) => error as Problem);
+console.log(refused instanceof Problem && refused.code, refused instanceof Problem && refused.gone);
+
+const { body } = await fetch("http://localhost:8080/v1/registrations/x/events");
+const events = body!.pipeThrough(new TextDecoderStream()).getReader();
+console.log((await events.read()).value!.slice(0, 19));
+mock.show("done");
+console.log((await events.read()).value!.includes('"step":"done"'), (await events.read()).value);
+`)
+	w.must("tsc", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable", "--skipLibCheck", "--outDir", "out", "mocked.ts")
+	said := w.must("node", "out/mocked.js")
+	for _, want := range []string{"Welcome!\nmember 11-", "token_required true", "event: registration\ntrue event: end"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q:\n%s", want, said)
+		}
+	}
+}
+
+// TestRecordedAnswers compares what the handlers for Mock Service Worker answer with what the simulator answers now: every member, its
+// type, and the codes.
+func TestRecordedAnswers(t *testing.T) {
+	t.Parallel()
+	w := nodeProject{t, t.TempDir(), ""}
+	now := filepath.Join(w.dir, "now.js")
+	w.must("node", filepath.Join(frontdesktest.Root(), "client", "msw", "record.mjs"), frontdesktest.NewMock(t).URL, now)
+	text, err := os.ReadFile(now)
+	frontdesktest.Must(t, err)
+	recorded, answered := traitsOf(t, read(t, "client/msw/recorded.js")), traitsOf(t, string(text))
+	for trait := range recorded {
+		if !answered[trait] {
+			t.Errorf("the simulator no longer answers %s: run client/msw/record.mjs", trait)
+		}
+	}
+	for trait := range answered {
+		if !recorded[trait] {
+			t.Errorf("the recording lacks %s: run client/msw/record.mjs", trait)
+		}
+	}
+	if len(recorded) < 500 {
+		t.Errorf("the recording has only %d members", len(recorded))
+	}
+}
+
+// traitsOf returns the members of a recording with their types and, of those whose values are words of the contract, the values.
+func traitsOf(t *testing.T, text string) map[string]bool {
+	t.Helper()
+	_, text, _ = strings.Cut(text, "export default ")
+	var recorded any
+	frontdesktest.Must(t, json.Unmarshal([]byte(strings.TrimSuffix(strings.TrimSpace(text), ";")), &recorded))
+	traits := map[string]bool{}
+	var walk func(path string, value any)
+	walk = func(path string, value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for name, member := range value {
+				walk(path+"."+name, member)
+			}
+		case []any:
+			for _, member := range value {
+				walk(path+"[]", member)
+			}
+		case string:
+			traits[path+": text"] = true
+			if codeMember.MatchString(path) {
+				traits[path+": "+value] = true
+			}
+		default:
+			traits[fmt.Sprintf("%s: %T", path, value)] = true
+		}
+	}
+	walk("", recorded)
+	return traits
+}
+
+// codeMember matches members whose values are words of the contract.
+var codeMember = regexp.MustCompile(`\.(code|state|step|action|then|retry|kind|type|method|methods\[\]|needs\[\]|button|presentation|payAgain)$`)
