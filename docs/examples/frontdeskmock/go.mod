@@ -1,0 +1,3 @@
+module frontdeskmock
+
+go 1.24
