@@ -229,31 +229,42 @@ const provokeReference = `# Provoke every answer
 
 <!-- Generated from handlers/provoke_reference_test.go and openapi.yaml: go generate ./handlers -->
 
-How a test gets each answer of the API from mock mode. Every world has its own faults and settings, and ~POST /sim/{world}/_control/reset~ ends them. [Inject faults](../how-to/inject-faults.md) explains the control calls. The tests follow every line of both tables.
+` + "How a test gets each answer of the API from mock mode. Every world has its own faults and settings, and ~POST " +
+	"/sim/{world}/_control/reset~ ends them. [Inject faults](../how-to/inject-faults.md) explains the control " +
+	"calls. The tests follow every line of both tables." + `
 
 ## Steps and states
 
-Each line leads to a step, a state of the registration, and where there are any of its payment and its mandate. A call is one of these, sometimes with another body:
+` + "Each line leads to a step, a state of the registration, and where there are any of its payment and its " +
+	"mandate. A call is one of these, sometimes with another body:" + `
 
 | Call | Request |
 |---|---|
 %s
-~{person}~ is that of [Your first signup](../tutorials/first-signup.md), ~{cart}~ and ~{agreements}~ are what the registration shows, ~{payment}~ is what stands before ~_secret_~ in the payment's client secret, ~{code}~ is in ~GET /sim/{world}/_control/sms~. Every ~POST~ below ~/v1~ has an ~Idempotency-Key~. What a fault of a payment leads to is there a moment later.
+` + "~{person}~ is that of [Your first signup](../tutorials/first-signup.md), ~{cart}~ and ~{agreements}~ are what " +
+	"the registration shows, ~{payment}~ is what stands before ~_secret_~ in the payment's client secret, ~{code}~ " +
+	"is in ~GET /sim/{world}/_control/sms~. Every ~POST~ below ~/v1~ has an ~Idempotency-Key~. What a fault of a " +
+	"payment leads to is there a moment later." + `
 
 | Step | Registration | Payment | Mandate | Calls |
 |---|---|---|---|---|
 %s
-The step and the state ~expired~ come with time alone: after the registration's ~expiresAt~. A statement (withdrawal, cancellation) is ~stated~ after ~POST /v1/withdrawals~, and ~received~ after ~POST /v1/withdrawals/{statementId}/confirm~.
+` + "The step and the state ~expired~ come with time alone: after the registration's ~expiresAt~. A statement " +
+	"(withdrawal, cancellation) is ~stated~ after ~POST /v1/withdrawals~, and ~received~ after ~POST " +
+	"/v1/withdrawals/{statementId}/confirm~." + `
 
 ## Problems
 
-This provokes a problem at the operation of its line, once; most problems can be provoked at many others, too: at all that list the code in their ~x-problem-codes~.
+` + "This provokes a problem at the operation of its line, once; most problems can be provoked at many others, too: " +
+	"at all that list the code in their ~x-problem-codes~." + `
 
 ~~~sh
-curl -s -X PUT http://localhost:8080/sim/demo/_control/faults -d '[{"match": {"method": "POST", "path": "/v1/registrations/{id}/payment"}, "kind": "problem", "code": "conflict", "times": 1}]'
+curl -s -X PUT http://localhost:8080/sim/demo/_control/faults` +
+	` -d '[{"match": {"method": "POST", "path": "/v1/registrations/{id}/payment"}, "kind": "problem", "code": "conflict", "times": 1}]'
 ~~~
 
-A browser test that cannot make this call enters the e-mail address of the line for the buyer. The problem then comes whenever that buyer does what the first word says.
+` + "A browser test that cannot make this call enters the e-mail address of the line for the buyer. The problem " +
+	"then comes whenever that buyer does what the first word says." + `
 
 | Code | Operation | E-mail address |
 |---|---|---|
