@@ -49,6 +49,14 @@ func (p panel) Fill(selector, value string) {
 	)
 }
 
+// Choose chooses an option of a list in the panel.
+func (p panel) Choose(selector, option string) {
+	p.b.t.Helper()
+	p.WaitVisible(selector)
+	p.b.Await(option+" is chosen", `(() => { const s = `+p.first(selector)+`; s.value = `+frontdesktest.Quote(option)+
+		`; s.scrollIntoView(); s.dispatchEvent(new Event("change")); return s.value === `+frontdesktest.Quote(option)+` })()`)
+}
+
 // OpenTab opens a tab of the panel, and waits until it shows what it has read.
 func (p panel) OpenTab(name string) {
 	p.b.t.Helper()

@@ -182,6 +182,42 @@ func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 	}
 }
 
+// TestPanelProvokesProblems has operations of the gateway answer with problems that are chosen from the contract's, until the panel
+// removes them.
+func TestPanelProvokesProblems(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string][2]int{"desktop": {1280, 900}, "phone": {390, 844}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			visitor, panel := mockSite(t, size[0], size[1])
+			visitor.ExpectConsole("503 (Service Unavailable)")
+			visitor.goTo("/?club=11&offer=201&startDate=2031-03-01")
+			visitor.giveDetails()
+			visitor.WaitVisible(`[data-pay]`)
+			panel.Click(`.handle`)
+			panel.OpenTab("faults")
+			panel.Choose(`[data-operations]`, "GET /v1/clubs")
+			panel.Choose(`[data-operations]`, "POST /v1/registrations/{id}/payment")
+			panel.Choose(`[data-problem-code]`, "processor_unavailable")
+			visitor.Screenshot("problem")
+			panel.Click(`[data-problem="always"]`)
+			panel.WaitVisible(`[data-mend]`)
+			visitor.Click(`[data-pay]`)
+			visitor.WaitVisible(`[data-error="processor_unavailable"]`)
+			panel.Click(`[data-fault="slow-api"]`)
+			panel.WaitVisible(`[data-fault="slow-api"][aria-checked="true"]`)
+			var faults clubsim.Items[clubsim.Fault]
+			visitor.c.Control("GET", "faults", nil).Into(http.StatusOK, &faults)
+			if len(faults.Items) != 2 || faults.Items[0].Code != "processor_unavailable" || faults.Items[1].Kind != "delay" {
+				t.Errorf("the faults are %+v", faults.Items)
+			}
+			panel.Click(`[data-mend]`)
+			panel.WaitHidden(`[data-mend]`)
+			visitor.Screenshot("provoked")
+		})
+	}
+}
+
 // TestPanelSwitchesWorld checks that the page works in the world chosen in the panel, even after a
 // reload.
 func TestPanelSwitchesWorld(t *testing.T) {

@@ -8,8 +8,8 @@
  * @typedef {{ to: string, contactId: string, signatureRequestId: string, code: string, sentAt: string }} SMS
  * @typedef {{ number: number, to: string, subject: string, messageId: string, text: string, sentAt: string,
  *   attachments: { name: string }[] }} Mail
- * @typedef {{ match: { method?: string, path?: string }, kind: string, status?: number, delayMs?: number, times?: number,
- *   probability?: number, hits?: number }} Fault
+ * @typedef {{ match: { method?: string, path?: string }, kind: string, code?: string, status?: number, delayMs?: number,
+ *   times?: number, probability?: number, hits?: number }} Fault
  * @typedef {{ number: number, at: string, method: string, path: string, operation: string, status: number, clubId: string,
  *   networkNodeId: string, fault: string, durationMs: number, traceId: string }} Call a call to the club system
  * @typedef {{ at: string, method: string, path: string, status: number, code: string, replayed: boolean,
@@ -57,6 +57,23 @@ export const faults = async () => (await request("GET", controlPath("faults"))).
 
 /** @param {Fault[]} list replaces the list */
 export const setFaults = (list) => request("PUT", controlPath("faults"), list);
+
+/** @type {Promise<Map<string, string[]>> | undefined} */
+let contract;
+
+/** The operations of the gateway, such as "GET /v1/clubs", with the codes of the problems that each can answer. */
+export const operations = () => (contract ??= readContract());
+
+async function readContract() {
+  const { paths } = await request("GET", "/openapi.json");
+  const all = new Map();
+  for (const path of Object.keys(paths).filter((one) => one.startsWith("/v1/"))) {
+    for (const [method, { "x-problem-codes": codes }] of Object.entries(paths[path])) {
+      if (codes) all.set(`${method.toUpperCase()} ${path}`, codes.toSorted());
+    }
+  }
+  return all;
+}
 
 /** @returns {Promise<{ now: string }>} */
 export const clock = () => request("GET", controlPath("clock"));

@@ -1,5 +1,5 @@
 // @ts-check
-/** Switches for faults of other systems. Each shows the request that it sends, for terminals and tests. */
+/** Switches for faults of other systems, and problems of the gateway itself. Each shows the request that it sends, for terminals and tests. */
 import * as api from "./api.js";
 import { button, h, heading } from "./dom.js";
 import { copy } from "./page.js";
@@ -15,6 +15,8 @@ const SWITCHES = [
     faults: [{ match: PAYMENT, kind: "drop_after", times: 1 }] },
   { name: "refused", title: "The next payment is not recorded", what: "503, nothing done: in doubt as well, because the outcome is unknown.",
     faults: [{ match: PAYMENT, kind: "error_before", status: 503, times: 1 }] },
+  { name: "refund", title: "The club refuses the next payment", what: "422: the card is refunded.",
+    faults: [{ match: PAYMENT, kind: "error_before", status: 422, times: 1 }] },
   { name: "sms", title: "Text messages fail", what: "The club system cannot send codes.",
     faults: [
       { match: { method: "POST", path: "/signature_requests" }, kind: "error_before", status: 503 },
@@ -24,22 +26,32 @@ const SWITCHES = [
   { name: "slow", title: "The club system is slow", what: "Every response takes two seconds.", faults: [{ match: {}, kind: "delay", delayMs: 2_000 }] },
 ];
 
+/** @type {typeof SWITCHES} the gateway's own */
+const GATEWAY = [
+  { name: "slow-api", title: "The API is slow", what: "Every request waits for two seconds.", faults: [{ match: { path: "/v1/**" }, kind: "delay", delayMs: 2_000 }] },
+  { name: "dropped", title: "The API loses its responses", what: "Writes are carried out, then the connection breaks.",
+    faults: ["POST", "PUT", "PATCH", "DELETE"].map((method) => ({ match: { method, path: "/v1/**" }, kind: "drop_after" })) },
+];
+
+/** The problem that is chosen, which stays when the tab is drawn again. */
+const chosen = { operation: "POST /v1/registrations/{id}/payment", code: "processor_unavailable" };
+
 /** The processor's settings for its webhooks, with a label for each. */
 const WEBHOOKS = [
   ["normal", "arrive"], ["late", "are late"], ["drop", "get lost"], ["duplicate", "arrive twice"], ["reorder", "change their order"],
 ];
 
 const read = async () => {
-  const [faults, sandbox] = await Promise.all([api.faults(), api.sandboxSettings()]);
-  return { faults, sandbox };
+  const [faults, sandbox, operations] = await Promise.all([api.faults(), api.sandboxSettings(), api.operations()]);
+  return { faults, sandbox, operations: [...operations] };
 };
 
 /**
- * @param {{ faults: api.Fault[], sandbox: api.SandboxSettings }} state
+ * @param {{ faults: api.Fault[], sandbox: api.SandboxSettings, operations: [string, string[]][] }} state
  * @param {import("./panel.js").Act} act
  */
-function show({ faults, sandbox }, act) {
-  const others = faults.filter((fault) => isActive(fault) && !SWITCHES.some((one) => one.faults.some((known) => same(known, fault))));
+function show({ faults, sandbox, operations }, act) {
+  const others = faults.filter((fault) => isActive(fault) && ![...SWITCHES, ...GATEWAY].some((one) => one.faults.some((known) => same(known, fault))));
   const isAnything = faults.some(isActive) || sandbox.webhooks !== "normal";
   return [
     heading("The club system", isAnything && button("mend", { class: "quiet", "data-mend": true, onclick: () => act(async () => {
@@ -47,13 +59,52 @@ function show({ faults, sandbox }, act) {
       return "The faults are removed.";
     }) }, "Remove all faults")),
     h("ul", { class: "switches" }, SWITCHES.map((one) => h("li", {}, toggle(one, faults, act)))),
-    others.length > 0 && h("p", { class: "soft" }, "Also active: ", others.map((fault) => `${fault.kind} ${fault.match.method ?? ""} ${fault.match.path ?? "every call"}`).join(", "), "."),
+    others.length > 0 && h("p", { class: "soft" }, "Also active: ", others.map((fault) => `${fault.code ?? fault.kind} ${fault.match.method ?? ""} ${fault.match.path ?? "every call"}`).join(", "), "."),
+    heading("The gateway"),
+    problemForm(new Map(operations), act),
+    h("ul", { class: "switches" }, GATEWAY.map((one) => h("li", {}, toggle(one, faults, act)))),
     heading("The processor's webhooks"),
     h("div", { class: "choices", role: "radiogroup", "aria-label": "The processor's webhooks" }, WEBHOOKS.map(([value, words]) =>
       h("label", {}, h("input", { type: "radio", name: "webhooks", value, "data-key": `webhooks-${value}`, checked: sandbox.webhooks === value,
         onchange: () => act(async () => void (await api.setSandboxSettings({ ...sandbox, webhooks: value }))) }), words))),
     h("p", { class: "soft" }, "Of this world. ", asCurl("webhooks", "PUT", `/sandbox/settings?world=${api.world()}`, { webhooks: sandbox.webhooks }, act)),
   ];
+}
+
+/**
+ * The choice of a problem with which an operation answers.
+ * @param {Map<string, string[]>} operations
+ * @param {import("./panel.js").Act} act
+ */
+function problemForm(operations, act) {
+  /** @param {number} [times] @returns {api.Fault} */
+  const fault = (times) => {
+    const [method, path] = chosen.operation.split(" ");
+    return { match: { method, path }, kind: "problem", code: chosen.code, ...(times && { times }) };
+  };
+  const codes = h("select", { "aria-label": "The problem", "data-key": "problem-code", "data-problem-code": true, onchange: (event) => (chosen.code = event.target.value) });
+  const list = () => {
+    const possible = operations.get(chosen.operation) ?? [];
+    if (!possible.includes(chosen.code)) chosen.code = possible[0];
+    codes.replaceChildren(...possible.map((code) => h("option", { selected: code === chosen.code }, code)));
+  };
+  list();
+  const of = h("select", { "aria-label": "The operation", "data-key": "problem-operation", "data-operations": true, onchange: (event) => {
+    chosen.operation = event.target.value;
+    list();
+  } }, [...operations.keys()].map((name) => h("option", { selected: name === chosen.operation }, name)));
+  /** @param {number} [times] */
+  const provoke = (times) => act(async () => {
+    const others = (await api.faults()).filter((one) => isActive(one) && !(one.code && one.match.method === fault().match.method && one.match.path === fault().match.path));
+    await setAll([fault(times), ...others]);
+    return `${chosen.operation} answers ${chosen.code}.`;
+  });
+  return h("div", { class: "problem" },
+    h("p", { class: "soft" }, "Have an operation answer with a problem:"), of, codes,
+    h("div", { class: "row" },
+      button("problem-once", { "data-problem": "once", onclick: () => provoke(1) }, "Next time"),
+      button("problem-always", { "data-problem": "always", onclick: () => provoke() }, "Every time"),
+      button("curl-problem", { class: "copy", "aria-label": "curl for the problem: copy", onclick: () => act(() => copy(api.curl("PUT", api.controlPath("faults"), [fault(1)]))) }, "curl")));
 }
 
 /**
@@ -78,12 +129,14 @@ function toggle(one, faults, act) {
  */
 async function turn(one, on) {
   const others = (await api.faults()).filter((fault) => isActive(fault) && !one.faults.some((known) => same(known, fault)));
-  const wanted = on ? [...others, ...one.faults] : others;
-  await api.setFaults(wanted.map(({ hits, ...fault }) => fault).sort((a, b) => rank(a) - rank(b)));
+  await setAll(on ? [...others, ...one.faults] : others);
 }
 
-/** @param {api.Fault} fault faults for one path come before those for every call */
-const rank = (fault) => (fault.match.path ? 0 : 1);
+/** @param {api.Fault[]} wanted */
+const setAll = (wanted) => api.setFaults(wanted.map(({ hits, ...fault }) => fault).sort((a, b) => rank(a) - rank(b)));
+
+/** @param {api.Fault} fault faults for one path come before those for every call, or every operation */
+const rank = ({ match: { path } }) => (path && path !== "/v1/**" ? 0 : 1);
 
 /** @param {api.Fault} fault whether it still has a call to hit */
 const isActive = ({ times, hits = 0 }) => times === undefined || hits < times;
