@@ -4,13 +4,18 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
+	"io"
 	"io/fs"
 
 	"frontdesk/cmd"
 )
 
-//go:embed openapi.yaml
+// Without compression, the contract would be a hundredth of the binary.
+//
+//go:embed openapi.yaml.gz
 var contract []byte
 
 //go:embed asyncapi.yaml
@@ -31,12 +36,24 @@ var examples embed.FS
 
 func main() {
 	cmd.Execute(cmd.Assets{
-		Contract: contract,
+		Contract: unpacked(contract),
 		Events:   events,
 		Site:     sub(site, "web-example"),
 		Client:   sub(client, "client"),
 		Examples: sub(examples, "docs/examples"),
 	})
+}
+
+func unpacked(file []byte) []byte {
+	reader, err := gzip.NewReader(bytes.NewReader(file))
+	if err != nil {
+		panic(err) // the embedded file is not compressed
+	}
+	text, err := io.ReadAll(reader)
+	if err != nil {
+		panic(err) // as above
+	}
+	return text
 }
 
 func sub(files embed.FS, folder string) fs.FS {

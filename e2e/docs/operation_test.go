@@ -1,8 +1,11 @@
 package docs_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"regexp"
 	"slices"
@@ -91,6 +94,18 @@ func TestEveryOperationHasExamples(t *testing.T) {
 		if len(op.samples(t)) != 1 {
 			t.Errorf("%s has %d code samples, not one", op.OperationID, len(op.samples(t)))
 		}
+	}
+}
+
+// TestContractIsPacked compares the contract in the binary with openapi.yaml.
+func TestContractIsPacked(t *testing.T) {
+	t.Parallel()
+	file, err := gzip.NewReader(strings.NewReader(read(t, "openapi.yaml.gz")))
+	frontdesktest.Must(t, err)
+	packed, err := io.ReadAll(file)
+	frontdesktest.Must(t, err)
+	if !bytes.Equal(packed, frontdesktest.Contract(t)) {
+		t.Error("openapi.yaml.gz differs from openapi.yaml: run go generate ./handlers/docs")
 	}
 }
 

@@ -65,6 +65,13 @@ func write(root, into string) error {
 	if err := save(filepath.Join(into, "problems.html"), body); err != nil {
 		return err
 	}
+	contract, err := os.ReadFile(filepath.Join(root, "openapi.yaml")) // #nosec G304 G703 -- of this project
+	if err != nil {
+		return err
+	}
+	if err := save(filepath.Join(root, "openapi.yaml"), contract); err != nil { // for main.go
+		return err
+	}
 	types, err := os.ReadFile(filepath.Join(root, "client", "openapi.d.ts")) // #nosec G304 G703 -- of this project
 	if err != nil {
 		return err
