@@ -129,7 +129,8 @@ func TestStateOutlivesTheProcess(t *testing.T) {
 	mock, client := start()
 	registration := client.Register()
 	payment := client.Pay(registration.Id)
-	client.Control("PUT", "faults", `[{"match":{"method":"GET","path":"/sales/*"},"kind":"error_before","status":503}]`).Into(http.StatusOK, nil)
+	unread := `[{"match":{"method":"GET","path":"/sales/*"},"kind":"error_before","status":503}]`
+	client.Control("PUT", "faults", unread).Into(http.StatusOK, nil)
 	client.Confirm(payment, card)
 	path := filepath.Join(folder, "demo-kept.json")
 	frontdesktest.Eventually(t, "the file has the authorised payment", func() bool {
