@@ -29,7 +29,8 @@ func TestConfirmationOnPaper(t *testing.T) {
 	t.Parallel()
 	for language, sections := range map[string][]string{
 		"en": {"Confirmation of your contract with Lumen Bastille", "What you have ordered", "What you pay, and when",
-			"Documents of the contract", "Your direct debit mandate", "Who you have contracted with", "Your right of withdrawal", "Model withdrawal form"},
+			"Documents of the contract", "Your direct debit mandate", "Who you have contracted with", "Your right of withdrawal",
+			"Model withdrawal form"},
 		"fr": {"Confirmation de votre contrat avec Lumen Bastille", "Ce que vous avez commandé", "Ce que vous payez, et quand",
 			"Documents du contrat", "Votre mandat de prélèvement", "Avec qui vous avez conclu", "Votre droit de rétractation",
 			"Modèle de formulaire de rétractation"},
