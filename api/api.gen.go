@@ -1320,8 +1320,9 @@ type AgeRange struct {
 type Agreement struct {
 	// Document `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
 	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
-	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
-	// a document that you do not know with its name, and ask for the agreement.
+	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
+	// `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
+	// goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
 	//
 	//
 	// Example: terms
@@ -1975,8 +1976,9 @@ type ConfirmedAgreement struct {
 
 	// Document `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
 	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
-	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
-	// a document that you do not know with its name, and ask for the agreement.
+	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
+	// `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
+	// goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
 	//
 	//
 	// Example: terms
@@ -2378,8 +2380,9 @@ type DeskMoney struct {
 type Document struct {
 	// Document `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
 	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
-	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
-	// a document that you do not know with its name, and ask for the agreement.
+	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
+	// `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
+	// goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
 	//
 	//
 	// Example: terms
@@ -2414,8 +2417,9 @@ type DocumentList struct {
 
 // DocumentName `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
 // and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
-// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
-// a document that you do not know with its name, and ask for the agreement.
+// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
+// `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
+// goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
 //
 // Example: terms
 type DocumentName = string
@@ -2881,8 +2885,9 @@ type MonthDay = int
 type NeededAgreement struct {
 	// Document `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
 	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
-	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
-	// a document that you do not know with its name, and ask for the agreement.
+	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
+	// `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
+	// goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
 	//
 	//
 	// Example: terms
@@ -3624,8 +3629,9 @@ type RecordedAgreement struct {
 
 	// Document `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
 	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
-	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
-	// a document that you do not know with its name, and ask for the agreement.
+	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
+	// `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
+	// goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
 	//
 	//
 	// Example: terms

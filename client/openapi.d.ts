@@ -63,7 +63,7 @@ export type KnownStatementKind = "withdrawal" | "cancellation";
 export type StatementKind = KnownStatementKind | (string & {});
 export type KnownStatementState = "stated" | "received";
 export type StatementState = KnownStatementState | (string & {});
-export type KnownDocumentName = "terms" | "privacy" | "withdrawal_information" | "early_start_request" | "mandate_text";
+export type KnownDocumentName = "terms" | "privacy" | "withdrawal_information" | "early_start_request" | "mandate_text" | "guarantee_notice";
 export type DocumentName = KnownDocumentName | (string & {});
 export type KnownPaymentState = "requires_action" | "processing" | "recorded" | "declined" | "cancelled" | "in_doubt" | "refunded";
 export type PaymentState = KnownPaymentState | (string & {});
@@ -2775,8 +2775,9 @@ export interface components {
         /**
          * @description `terms`: the conditions of the contract. `privacy`: what happens to personal data. `withdrawal_information`: how to withdraw,
          *     and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
-         *     follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits. Show
-         *     a document that you do not know with its name, and ask for the agreement.
+         *     follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
+         *     `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
+         *     goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
          * @example terms
          */
         DocumentName: KnownDocumentName | Later;

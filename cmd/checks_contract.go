@@ -114,6 +114,8 @@ func (cfg Config) gaps(details catalogue.Details, terms saleTerms) (gaps []gap) 
 	add(details.Creditor == nil, false, "without a creditor: mandates do not name its SEPA identifier", "creditor")
 	add(details.Creditor != nil && details.Documents.MandateText == nil, false,
 		"without a mandate text: a direct debit is authorised in the usual words, which nobody has approved for it", "documents.mandate_text")
+	add(details.Documents.GuaranteeNotice == nil, false,
+		"without the EU's notice on the legal guarantee: orders of goods have a short text in its place", "documents.guarantee_notice")
 	add(details.Mediator == nil, false, "without a mediator: confirmations do not name one", "mediator")
 	add(details.Proofs.Email == "", false, "without an address for proofs of a cancellation's reason", "proofs.email")
 	add(details.Cancellation.Effects == nil, false, "without the effects of a cancellation: acknowledgements do not say them",

@@ -69,6 +69,9 @@ func (s *Server) serveDocument(c echo.Context) error {
 		policy = pdfPolicy
 	}
 	c.Response().Header().Set("Content-Security-Policy", policy)
+	if strings.HasPrefix(document.ContentType, "image/") { // which front ends of other origins show in their pages
+		c.Response().Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
+	}
 	header := http.Header{"Content-Type": {document.ContentType}, "Vary": {s.cacheVary(exchangeOf(ctx))}}
 	kept := immutableCacheControl
 	if hasCredentials(c.Request()) {

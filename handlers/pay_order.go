@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,8 @@ const (
 	pageGuarantee      text.PageCode = "guarantee"
 	pageGuaranteeWords text.PageCode = "guarantee_words"
 	pageGuaranteeMore  text.PageCode = "guarantee_more"
+
+	pageGuaranteeNotice text.PageCode = "guarantee_notice"
 )
 
 // guaranteePage is where the EU describes the legal guarantee of goods.
@@ -43,6 +46,7 @@ type pageOrder struct {
 	Items    []pageItem
 	Terms    []string
 	HasGoods bool
+	Notice   string // the address of the EU's picture about the legal guarantee; empty: the operator has none
 }
 
 // pageItem is a line of the order, as the page shows it.
@@ -64,6 +68,9 @@ func (s *Server) pageOrderOf(texts texts, view flows.View) pageOrder {
 		out.Button = texts.Page[pagePayNow]
 	}
 	out.HasGoods = order.HasGoods()
+	if notice, ok := club.Document(flows.DocumentGuaranteeNotice, texts.Tag); ok {
+		out.Notice = "/v1/clubs/" + url.PathEscape(view.ClubID) + "/documents/" + notice.SHA256
+	}
 	ordered := order.In(texts.Tag, view, club)
 	currency := currencyCode(view.Cart.Currency)
 	for _, item := range ordered.Items {
@@ -142,10 +149,12 @@ func (p cardPage) order() g.Node {
 	}
 }
 
-// guarantee is the notice on the legal guarantee of goods, which stands before the contract.
+// guarantee is the notice on the legal guarantee of goods, which stands before the contract: the EU's, and the same in words.
 func (p cardPage) guarantee() g.Node {
 	return html.Div(html.Class("notice notice-block"), html.Data("guarantee", ""), icon("shield"),
 		html.Div(html.H2(g.Text(p.Page[pageGuarantee])),
+			g.If(p.Order.Notice != "", html.A(html.Href(p.Order.Notice), html.Target("_blank"), html.Class("guarantee"),
+				html.Img(html.Src(p.Order.Notice), html.Alt(p.Page[pageGuaranteeNotice])))),
 			html.P(g.Text(p.Page[pageGuaranteeWords]+" "),
 				html.A(html.Href(guaranteePage), html.Target("_blank"), html.Rel("noopener"), g.Text(p.Page[pageGuaranteeMore])))))
 }

@@ -374,6 +374,7 @@ export default {
     guarantee: {
       heading: "Legal guarantee",
       words: "Goods have a legal guarantee of conformity. For at least two years after delivery, the seller must repair or replace, free of charge, goods that are not as agreed, or else reduce the price or refund you.",
+      notice: "The EU’s notice on the legal guarantee; opens in a new tab",
       more: "Your rights in the EU",
     },
   },

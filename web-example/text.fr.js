@@ -377,6 +377,7 @@ export default {
     guarantee: {
       heading: "Garantie légale",
       words: "Les biens bénéficient d’une garantie légale de conformité. Pendant au moins deux ans après la livraison, le vendeur doit réparer ou remplacer gratuitement un bien non conforme, ou à défaut réduire le prix ou vous rembourser.",
+      notice: "La notice de l’UE sur la garantie légale ; s’ouvre dans un nouvel onglet",
       more: "Vos droits dans l’UE",
     },
   },

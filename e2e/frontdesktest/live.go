@@ -104,6 +104,7 @@ defaults:
     withdrawal_information: {version: "3.1", files: {en: withdrawal.txt}}
     early_start_request: {version: "3.1", files: {en: early.txt}}
     mandate_text: {version: "3.1", files: {en: mandate.txt}}
+    guarantee_notice: {version: "3.1", files: {en: guarantee.svg}}
   creditor: {name: Gym 4711, identifier: FR72ZZZ123456, address: {street: 1 rue du Lac, postalCode: "75004", city: Paris, country: FR}}
   trader: {name: Gym 4711}
   mediator: {name: Mediation 4711, url: "https://mediation.gym-4711.fr"}
@@ -120,6 +121,8 @@ func ApprovedClubs(t TB) (path string) {
 	for _, name := range []string{"terms", "privacy", "withdrawal", "early", "mandate"} {
 		Must(t, os.WriteFile(filepath.Join(folder, name+".txt"), []byte("What the club says for {creditor}: "+name), 0o600))
 	}
+	const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 595 842"><rect width="595" height="842" fill="#039"/></svg>`
+	Must(t, os.WriteFile(filepath.Join(folder, "guarantee.svg"), []byte(picture), 0o600))
 	return path
 }
 

@@ -53,6 +53,7 @@ func TestDoctorReadsContracts(t *testing.T) {
 	bare := []string{
 		rest + "a seller: the order does not say who sells" + set("trader"),
 		rest + "a creditor: mandates do not name its SEPA identifier" + set("creditor"),
+		rest + "the EU's notice on the legal guarantee: orders of goods have a short text in its place" + set("documents.guarantee_notice"),
 		rest + "a mediator: confirmations do not name one" + set("mediator"),
 		rest + "an address for proofs of a cancellation's reason" + set("proofs.email"),
 		rest + "the effects of a cancellation: acknowledgements do not say them" + set("cancellation.effects"),
@@ -97,6 +98,7 @@ func TestDoctorReadsContracts(t *testing.T) {
 				"warning club 13 without withdrawal_information in fr, a language of other documents" + set("documents.withdrawal_information"),
 				"warning club 13 without early_start_request in fr, a language of other documents" + set("documents.early_start_request"),
 				"warning club 13 without mandate_text in fr, a language of other documents" + set("documents.mandate_text"),
+				"warning club 13 without guarantee_notice in fr, a language of other documents" + set("documents.guarantee_notice"),
 				strings.Replace(allWell, "all 5 clubs", "club 12", 1),
 				strings.Replace(noRule, "all 5 clubs", "clubs 11, 13, 21, 22", 1),
 				"ok club 12: buyers below 18 need a guardian",

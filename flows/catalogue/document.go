@@ -17,6 +17,7 @@ type Documents struct {
 	WithdrawalInformation *DocumentFiles `yaml:"withdrawal_information"`
 	EarlyStartRequest     *DocumentFiles `yaml:"early_start_request"`
 	MandateText           *DocumentFiles `yaml:"mandate_text"`
+	GuaranteeNotice       *DocumentFiles `yaml:"guarantee_notice"`
 }
 
 // DocumentFiles is a version of a document, with a file for each language.
@@ -51,6 +52,7 @@ func (d Documents) all() iter.Seq2[flows.DocumentName, *DocumentFiles] {
 			{flows.DocumentWithdrawalInformation, d.WithdrawalInformation},
 			{flows.DocumentEarlyStartRequest, d.EarlyStartRequest},
 			{flows.DocumentMandateText, d.MandateText},
+			{flows.DocumentGuaranteeNotice, d.GuaranteeNotice},
 		} {
 			if one.files != nil && !yield(one.name, one.files) {
 				return
@@ -67,6 +69,7 @@ func (d Documents) or(other Documents) Documents {
 		{&d.WithdrawalInformation, &other.WithdrawalInformation},
 		{&d.EarlyStartRequest, &other.EarlyStartRequest},
 		{&d.MandateText, &other.MandateText},
+		{&d.GuaranteeNotice, &other.GuaranteeNotice},
 	} {
 		if *one.own == nil {
 			*one.own = *one.other

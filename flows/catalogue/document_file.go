@@ -27,7 +27,12 @@ var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".txt":  "text/plain; charset=utf-8",
 	".pdf":  "application/pdf",
+	".svg":  "image/svg+xml",
+	".png":  "image/png",
 }
+
+// signatures are the first bytes of the files that are no texts.
+var signatures = map[string]string{".pdf": "%PDF-", ".png": "\x89PNG\r\n\x1a\n"}
 
 // The forms of a document's version and language, and what an authorisation has in place of a value.
 var (
@@ -69,13 +74,17 @@ func (p Placed) at(key string) string {
 
 // readDocument reads the file of a document. It never leaves the folder: neither by its name nor by a link.
 func readDocument(name flows.DocumentName, file string, files fs.FS) (document flows.Document, err error) {
-	kind, known := contentTypes[path.Ext(file)]
+	extension := path.Ext(file)
+	kind, known := contentTypes[extension]
+	isPicture, signature := strings.HasPrefix(kind, "image/"), signatures[extension]
 	switch {
 	case !fs.ValidPath(file) || file == ".":
 		return document, fmt.Errorf("%q must be a file below the folder of the clubs file, without .. and a leading slash", file)
-	case !known:
+	case name == flows.DocumentGuaranteeNotice && !isPicture:
+		return document, fmt.Errorf("%q must be an .svg or .png file: the EU's own, which may not be changed", file)
+	case name != flows.DocumentGuaranteeNotice && (isPicture || !known):
 		return document, fmt.Errorf("%q must be an .html, .txt or .pdf file", file)
-	case name == flows.DocumentMandateText && path.Ext(file) != ".txt":
+	case name == flows.DocumentMandateText && extension != ".txt":
 		return document, fmt.Errorf("%q must be a .txt file, because the authorisation is shown as a text", file)
 	case files == nil:
 		return document, fmt.Errorf("%q cannot be read without a clubs file: set FRONTDESK_CLUBS_FILE", file)
@@ -93,10 +102,10 @@ func readDocument(name flows.DocumentName, file string, files fs.FS) (document f
 		return document, fmt.Errorf("%q must have at most %d bytes", file, maxDocument)
 	case len(bytes.TrimSpace(body)) == 0:
 		return document, fmt.Errorf("%q is empty", file)
-	case kind != contentTypes[".pdf"] && !utf8.Valid(body):
+	case signature == "" && !utf8.Valid(body):
 		return document, fmt.Errorf("%q must be in UTF-8", file)
-	case kind == contentTypes[".pdf"] && !bytes.HasPrefix(body, []byte("%PDF-")):
-		return document, fmt.Errorf("%q is not a PDF", file)
+	case !bytes.HasPrefix(body, []byte(signature)):
+		return document, fmt.Errorf("%q is not a %s", file, strings.ToUpper(extension[1:]))
 	case name == flows.DocumentMandateText:
 		err = checkMandateText(string(body))
 	}

@@ -26,6 +26,9 @@ var papers = fstest.MapFS{
 	"empty.txt":     {Data: []byte(" \n")},
 	"latin1.txt":    {Data: []byte("pr\xe9avis")},
 	"false.pdf":     {Data: []byte("<p>no PDF</p>")},
+	"notice.svg":    {Data: []byte("<svg/>")},
+	"notice.png":    {Data: []byte("\x89PNG\r\n\x1a\n")},
+	"false.png":     {Data: []byte("<svg/>")},
 	"gap.txt":       {Data: []byte("{creditor} {iban}")},
 	"unnamed.txt":   {Data: []byte("You authorise the club.")},
 	"long.txt":      {Data: []byte(strings.Repeat("a", 1<<20+1))},
@@ -41,11 +44,12 @@ func TestDocumentProblems(t *testing.T) {
     withdrawal_information: {version: "1"}
     early_start_request: {version: "1", files: {en: folder, fr: empty.txt, de: latin1.txt, es: false.pdf, it: long.txt, pt: script.js}}
     mandate_text: {version: "1", files: {en: gap.txt, fr: terms.fr.html, de: unnamed.txt}}
+    guarantee_notice: {version: "1", files: {en: privacy.pdf, fr: false.png}}
   creditor: {name: "", identifier: FR73ZZZ123456, address: {city: Paris, country: fr}}
   preNotificationDays: 0
 clubs:
   "11": {creditor: {name: Lumen, identifier: FR72ZZZ}, preNotificationDays: 61}
-  "12": {documents: {terms: {version: "1", files: {en: gone.html}}}}
+  "12": {documents: {terms: {version: "1", files: {en: gone.html}}, privacy: {version: "1", files: {en: notice.svg}}}}
 `), papers)
 	if err == nil {
 		t.Fatal("no error")
@@ -64,12 +68,14 @@ clubs:
 		"line 7: defaults.documents.mandate_text.files.en: has {iban}, which must be one of {address}, {creditor}, {days}, {identifier}",
 		`line 7: defaults.documents.mandate_text.files.fr: "terms.fr.html" must be a .txt file`,
 		"files.de: must have {creditor}",
-		"defaults.creditor.name: is missing", `line 8: defaults.creditor.identifier: "FR73ZZZ123456" has a typing error`,
+		"defaults.creditor.name: is missing", `line 9: defaults.creditor.identifier: "FR73ZZZ123456" has a typing error`,
 		"defaults.creditor.address.street: is missing", "defaults.creditor.address.postalCode: is missing",
 		`defaults.creditor.address.country: "fr" must be a country`, "defaults.preNotificationDays: must be from 1 to 60",
-		`line 11: clubs.11.creditor.identifier: "FR72ZZZ" must be a creditor identifier`,
+		`line 12: clubs.11.creditor.identifier: "FR72ZZZ" must be a creditor identifier`,
 		"clubs.11.creditor.address.city: is missing", "clubs.11.preNotificationDays: must be from 1 to 60",
-		`line 12: clubs.12.documents.terms.files.en: "gone.html" cannot be read`,
+		`line 13: clubs.12.documents.terms.files.en: "gone.html" cannot be read`,
+		`line 8: defaults.documents.guarantee_notice.files.en: "privacy.pdf" must be an .svg or .png file`, `files.fr: "false.png" is not a PNG`,
+		`line 13: clubs.12.documents.privacy.files.en: "notice.svg" must be an .html`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in:\n%v", want, err)
@@ -115,6 +121,7 @@ defaults:
     terms: {version: "1", files: {fr: terms.fr.html, en: terms.en.html}}
     privacy: {version: "2", files: {fr: privacy.pdf}}
     mandate_text: {version: "3", files: {en: mandate.txt}}
+    guarantee_notice: {version: "4", files: {en: notice.svg, fr: notice.png}}
   creditor: {name: Lumen, identifier: fr72 zzz 123456, address: {street: 1 rue de Rivoli, postalCode: "75004", city: Paris, country: FR}}
   preNotificationDays: 5
 clubs:
@@ -134,6 +141,8 @@ clubs:
 		{"12", "en", flows.DocumentPrivacy, "2", "fr", "application/pdf"},
 		{"11", "fr", flows.DocumentTerms, "9", "en", "text/plain; charset=utf-8"},
 		{"11", "fr", flows.DocumentPrivacy, "2", "fr", "application/pdf"},
+		{"11", "fr", flows.DocumentGuaranteeNotice, "4", "fr", "image/png"},
+		{"11", "de", flows.DocumentGuaranteeNotice, "4", "en", "image/svg+xml"},
 	} {
 		got, ok := clubs.Details(test.club).Document(test.document, test.language)
 		hash := sha256.Sum256(got.Body)

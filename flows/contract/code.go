@@ -69,6 +69,12 @@ const (
 	textFormLines   text.ContractCode = "confirmation_form_lines"
 )
 
+// The texts about the legal guarantee, as the card page has them.
+const (
+	pageGuarantee      text.PageCode = "guarantee"
+	pageGuaranteeWords text.PageCode = "guarantee_words"
+)
+
 // The codes of the texts that tables name.
 const (
 	codePeriodDays                    text.ContractCode = "period_days"

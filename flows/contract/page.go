@@ -128,6 +128,9 @@ func (w writer) ordered() mail.Block {
 		}
 		block.Facts = append(block.Facts, mail.Fact{Name: item.Name, Value: strings.Join(lines, "\n")})
 	}
+	if slices.ContainsFunc(order.Items, func(item Ordering) bool { return item.Type == catalogue.Goods }) {
+		block.Facts = append(block.Facts, mail.Fact{Name: w.Page[pageGuarantee], Value: w.Page[pageGuaranteeWords]})
+	}
 	return block
 }
 

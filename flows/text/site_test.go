@@ -57,6 +57,7 @@ func TestOrderIsAsTheSiteSaysIt(t *testing.T) {
 		`order.withdrawal.delivery`:                  ofContract("withdrawal_of_goods", nil),
 		`order.withdrawal.none("R")`:                 ofContract("no_withdrawal", params{"reason": "R"}),
 		`order.personalised("N")`:                    ofPage("personalised", params{"names": "N"}),
+		`order.guarantee.notice`:                     ofPage("guarantee_notice", nil),
 		`order.guarantee.words`:                      ofPage("guarantee_words", nil),
 		`order.buttons.order_with_obligation_to_pay`: ofPage("order_with_obligation_to_pay", nil),
 	}

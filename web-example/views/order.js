@@ -5,6 +5,7 @@
  */
 import { h, icon, price } from "../dom.js";
 import { date, every, money, span } from "../format.js";
+import { get } from "../store.js";
 import { GOODS } from "../terms.js";
 import { text, textFor } from "../text.js";
 import { placeOf } from "./contact.js";
@@ -110,6 +111,13 @@ const namesOf = (items) => [...new Set(items.map(({ name }) => name))].join(", "
 /** Where the EU describes the guarantee. */
 const GUARANTEE = "https://europa.eu/youreurope/citizens/consumers/shopping/guarantees-returns/index_en.htm";
 
+/** The EU's own notice, a picture that may not be changed; nothing if the club has none. */
+function guaranteeNotice() {
+  const notice = get().documents?.items.find(({ document }) => document === "guarantee_notice");
+  return notice && h("a", { href: notice.url, target: "_blank", rel: "noopener", class: "guarantee", "data-guarantee-notice": true },
+    h("img", { src: notice.url, alt: text.order.guarantee.notice }));
+}
+
 /**
  * The notice on the legal guarantee, if there are goods in the cart: it stands before the contract.
  * @param {Registration} registration
@@ -119,4 +127,5 @@ export const guarantee = ({ cart }) =>
   h("div", { class: "notice", "data-guarantee": true }, icon("shield"),
     h("div", {},
       h("h3", {}, text.order.guarantee.heading),
+      guaranteeNotice(),
       h("p", {}, text.order.guarantee.words, " ", h("a", { href: GUARANTEE, target: "_blank", rel: "noopener" }, text.order.guarantee.more, h("span", { class: "sr-only" }, ` ${text.legal.tab}`)))));
