@@ -77,10 +77,11 @@ func TestUsualMandateText(t *testing.T) {
 		parts      map[string][]string // by language
 	}{
 		"a creditor": {`FRONTDESK_CLUBS={"defaults": {"creditor": {"name": "Gym 4711", "identifier": "FR72ZZZ123456",
-			"address": {"street": "1 rue du Lac", "postalCode": "75004", "city": "Paris", "country": "FR"}}}}`, "Gym 4711", "FR72ZZZ123456", map[string][]string{
-			"en": {"Gym 4711, 1 rue du Lac, 75004 Paris, FR", "FR72ZZZ123456", "eight weeks", "14 days"},
-			"fr": {"FR72ZZZ123456", "huit semaines", "14 jours"},
-		}},
+			"address": {"street": "1 rue du Lac", "postalCode": "75004", "city": "Paris", "country": "FR"}}}}`,
+			"Gym 4711", "FR72ZZZ123456", map[string][]string{
+				"en": {"Gym 4711, 1 rue du Lac, 75004 Paris, FR", "FR72ZZZ123456", "eight weeks", "14 days"},
+				"fr": {"FR72ZZZ123456", "huit semaines", "14 jours"},
+			}},
 		"a notice of a day": {
 			`FRONTDESK_CLUBS={"defaults": {"preNotificationDays": 1, "trader": {"name": "Lumen SAS"}}}`, "Lumen SAS", "",
 			map[string][]string{"en": {"Lumen SAS", "1 day before"}, "fr": {"1 jour avant"}},
