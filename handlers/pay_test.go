@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -184,7 +185,10 @@ func TestCardPageStates(t *testing.T) {
 func TestCardPageTerms(t *testing.T) {
 	t.Parallel()
 	clubs := filepath.Join(t.TempDir(), "clubs.yaml")
-	frontdesktest.Must(t, os.WriteFile(clubs, []byte("defaults: {timeZone: Europe/Paris, trader: {name: Lumen Fitness}}\n"), 0o600))
+	frontdesktest.Must(t, os.WriteFile(clubs, []byte(`defaults: {timeZone: Europe/Paris, trader: {name: Lumen Fitness},
+  documents: {guarantee_notice: {version: "1", files: {en: notice.svg}}}}`), 0o600))
+	frontdesktest.Must(t, os.WriteFile(filepath.Join(filepath.Dir(clubs), "notice.svg"), []byte("<svg/>"), 0o600))
+	notice := fmt.Sprintf(`<img src="/v1/clubs/11/documents/%x"`, sha256.Sum256([]byte("<svg/>")))
 	pages := newCardPages(t, "FRONTDESK_CLUBS_FILE="+clubs)
 	start := frontdesktest.Day(3)
 	pass, bottle := api.NewItem{OfferId: "101", StartDate: &start}, api.NewItem{OfferId: "4001", StartDate: &start}
@@ -220,7 +224,7 @@ func TestCardPageTerms(t *testing.T) {
 				t.Errorf("%s: the essential terms lack %q:\n%s", language, part, essentials)
 			}
 		}
-		for _, part := range []string{words.seller, words.guarantee} {
+		for _, part := range []string{words.seller, words.guarantee, notice} {
 			if !strings.Contains(before, part) {
 				t.Errorf("%s: %q is not above the essential terms:\n%s", language, part, before)
 			}
