@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -187,5 +188,51 @@ func TestRedisHasTheClockOfItsWorld(t *testing.T) {
 		if len(entries) != 2 || entries[0].Values["field"] != "1-2" || entries[1].Values["field"] != "\xff\x00" || entries[1].ID != "1-3" {
 			t.Errorf("the stream of %s is %v", world, entries)
 		}
+	}
+}
+
+// TestUnusedWorldsGo: after a day without a request a world is deleted, and the default one is not.
+func TestUnusedWorldsGo(t *testing.T) {
+	t.Parallel()
+	ticks := make(chan time.Time)
+	var later atomic.Int64
+	server, _ := newServer(t, func(cfg *mock.Config) {
+		cfg.After = func(time.Duration) <-chan time.Time { return ticks }
+		cfg.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	})
+	go server.Run(t.Context()) //nolint:errcheck // the test's end ends it
+	settings := func(method, world, body string) string {
+		recorder := httptest.NewRecorder()
+		server.ServeHTTP(recorder, httptest.NewRequest(method, "/sim/"+world+"/_control/settings", strings.NewReader(body)))
+		return recorder.Body.String()
+	}
+	pass := func(passed time.Duration) {
+		t.Helper()
+		later.Add(int64(passed))
+		for range 2 { // the first tick is over when the second is received
+			frontdesktest.Within(t.Context(), "a tick", frontdesktest.Patience, func() bool { //nolint:errcheck // the settings show it
+				select {
+				case ticks <- time.Time{}:
+					return true
+				default:
+					return false
+				}
+			})
+		}
+	}
+	for _, world := range []string{"demo", "demo-unused", "demo-used"} {
+		get(server, world)
+		settings("PUT", world, `{"pageSize":9}`)
+	}
+	pass(20 * time.Hour)
+	get(server, "demo-used")
+	pass(5 * time.Hour)
+	for world, stays := range map[string]bool{"demo": true, "demo-unused": false, "demo-used": true} {
+		if stayed := strings.Contains(settings("GET", world, ""), `"pageSize":9`); stayed != stays {
+			t.Errorf("%s has stayed: %t", world, stayed)
+		}
+	}
+	if got := get(server, "demo-used"); !strings.HasPrefix(got, "demo-used ") {
+		t.Errorf("a world that rested answers %q", got)
 	}
 }
