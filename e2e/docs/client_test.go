@@ -5,6 +5,9 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -96,7 +99,9 @@ console.log((await events.read()).value!.slice(0, 19));
 mock.show("done");
 console.log((await events.read()).value!.includes('"step":"done"'), (await events.read()).value);
 `)
-	w.must("tsc", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable", "--skipLibCheck", "--outDir", "out", "mocked.ts")
+	w.must(
+		"tsc", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable", "--skipLibCheck", "--outDir", "out", "mocked.ts",
+	)
 	said := w.must("node", "out/mocked.js")
 	for _, want := range []string{"Welcome!\nmember 11-", "token_required true", "event: registration\ntrue event: end"} {
 		if !strings.Contains(said, want) {
@@ -163,3 +168,64 @@ func traitsOf(t *testing.T, text string) map[string]bool {
 
 // codeMember matches members whose values are words of the contract.
 var codeMember = regexp.MustCompile(`\.(code|state|step|action|then|retry|kind|type|method|methods\[\]|needs\[\]|button|presentation|payAgain)$`)
+
+// reactPage is a page that pays by card with the hook.
+const reactPage = `import { createElement as h, StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { createClient, intend } from "@frontdesk/client";
+import { useRegistration } from "@frontdesk/client/react";
+
+const api = createClient({ baseUrl: "http://localhost:8080", credentials: "include" });
+const body = { clubId: "11", items: [{ offerId: "201", startDate: "2030-01-15" }], person: {
+  givenName: "Ada", familyName: "Martin", birthDate: "1990-05-17", email: "ada@example.com", mobile: "+33612345678",
+  address: { street: "12 rue des Lilas", postalCode: "75011", city: "Paris", country: "FR" },
+} };
+const headers = { "X-Frontdesk-Session": "cookie" };
+const { id } = await api.request("POST", "/v1/registrations", { intention: intend("start", body), headers });
+
+function Page() {
+  const { registration, problem, isBusy, act } = useRegistration(api, id);
+  if (!registration) return h("p", { "data-missing": problem?.code ?? "" });
+  const { step, cart, payment } = registration;
+  const pay = (revision) => act(() => api.request("POST", "/v1/registrations/{id}/payment", {
+    path: { id },
+    intention: intend("pay", { method: "card", cart: revision, agreements: registration.order?.agreements }, { keep: true }),
+  }));
+  const leave = () => act(() => api.request("DELETE", "/v1/registrations/{id}", { path: { id } }));
+  const secret = payment?.card?.clientSecret;
+  return h("main", { "data-step": step, "data-busy": String(isBusy), "data-problem": problem?.code ?? "", "data-secret": secret },
+    h("button", { id: "stale", onClick: () => pay("0".repeat(16)) }, "Pay another cart"),
+    h("button", { id: "pay", onClick: () => { pay(cart.revision); pay(cart.revision); } }, "Pay"),
+    h("button", { id: "leave", onClick: leave }, "Leave"));
+}
+createRoot(document.body).render(h(StrictMode, null, h(Page)));
+`
+
+// TestReactHook: a page of another origin pays with the hook, and shows what happens elsewhere.
+func TestReactHook(t *testing.T) {
+	t.Parallel()
+	client := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	w := newNodeProject(t, client.URL)
+	w.write("page.js", reactPage)
+	script := strings.ReplaceAll(w.bundle("page.js"), "</script", "<\\/script")
+	site := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) {
+		response.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(response, "<!doctype html><title>React</title><body></body><script type=module>"+script+"</script>")
+	}))
+	t.Cleanup(site.Close)
+	browser := frontdesktest.NewBrowser(t, 800, 600)
+	browser.AllowConsole("409")
+	browser.Open(site.URL)
+	browser.WaitVisible(`[data-step="ready"]`)
+	browser.Click("#stale")
+	browser.WaitVisible(`[data-step="ready"][data-busy="false"][data-problem="cart_changed"]`)
+	browser.Click("#pay")
+	browser.WaitVisible(`[data-step="at_processor"][data-busy="false"][data-problem=""]`)
+	secret := frontdesktest.Eval[string](browser, `document.querySelector("main").dataset.secret`)
+	payment, _, _ := strings.Cut(secret, "_secret_")
+	client.Do("POST", "/sandbox/payments/"+payment+"/confirm", map[string]string{"card": "4242424242424242"})
+	browser.WaitVisible(`[data-step="done"]`)
+	expectOnePayment(t, client)
+	browser.Click("#leave")
+	browser.WaitVisible(`[data-step="done"][data-busy="false"]:not([data-problem=""])`)
+}
