@@ -2,11 +2,12 @@
 //   node npm/pack.mjs artefacts/release artefacts/npm
 // The first folder is goreleaser's; the tarballs go into the second one, which is emptied first.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+process.umask(0o022); // the packages are the same whatever the umask here
 const [release, out] = process.argv.slice(2);
 const root = fileURLToPath(new URL("..", import.meta.url));
 const read = (file) => JSON.parse(readFileSync(file, "utf8"));
@@ -22,7 +23,10 @@ function add(description, files) {
   const folder = join(stage, description.name.replace("/", "-"));
   mkdirSync(folder);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ ...description, version }, null, 2) + "\n");
-  for (const [to, from] of Object.entries({ ...files, LICENSE: join(root, "LICENSE") })) cpSync(from, join(folder, to));
+  for (const [to, from] of Object.entries({ ...files, LICENSE: join(root, "LICENSE") })) {
+    cpSync(from, join(folder, to));
+    chmodSync(join(folder, to), to.startsWith("bin/") ? 0o755 : 0o644);
+  }
   folders.push(folder);
 }
 
