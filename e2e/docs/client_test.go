@@ -100,7 +100,8 @@ mock.show("done");
 console.log((await events.read()).value!.includes('"step":"done"'), (await events.read()).value);
 `)
 	w.must(
-		"tsc", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable", "--skipLibCheck", "--outDir", "out", "mocked.ts",
+		"tsc", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable", "--skipLibCheck", "--outDir", "out",
+		"mocked.ts",
 	)
 	said := w.must("node", "out/mocked.js")
 	for _, want := range []string{"Welcome!\nmember 11-", "token_required true", "event: registration\ntrue event: end"} {
@@ -167,7 +168,9 @@ func traitsOf(t *testing.T, text string) map[string]bool {
 }
 
 // codeMember matches members whose values are words of the contract.
-var codeMember = regexp.MustCompile(`\.(code|state|step|action|then|retry|kind|type|method|methods\[\]|needs\[\]|button|presentation|payAgain)$`)
+var codeMember = regexp.MustCompile(
+	`\.(code|state|step|action|then|retry|kind|type|method|methods\[\]|needs\[\]|button|presentation|payAgain)$`,
+)
 
 // reactPage is a page that pays by card with the hook.
 const reactPage = `import { createElement as h, StrictMode } from "react";
