@@ -18,9 +18,10 @@ func TestGoMock(t *testing.T) {
 	calls := filepath.Join(folder, "calls")
 	docker := "#!/bin/sh\necho \"$@\" >>" + calls + "\nFRONTDESK_ADDR=${4%:8080} FRONTDESK_OPS_ADDR=127.0.0.1:0 exec " + binary + "\n"
 	frontdesktest.Must(t, os.WriteFile(filepath.Join(folder, "docker"), []byte(docker), 0o755))
+	path := folder + string(filepath.ListSeparator) + os.Getenv("PATH") //nolint:forbidigo // of the test's own commands
 	for name, environment := range map[string][]string{
 		"binary": {"FRONTDESK_BINARY=" + binary},
-		"image":  {"FRONTDESK_IMAGE=frontdesk:v1", "PATH=" + folder + string(filepath.ListSeparator) + os.Getenv("PATH")},
+		"image":  {"FRONTDESK_IMAGE=frontdesk:v1", "PATH=" + path},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

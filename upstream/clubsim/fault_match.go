@@ -18,10 +18,10 @@ type GatewayOperation struct {
 }
 
 const (
-	problemKind   = "problem" // the kind of fault that only the gateway has
-	gatewayPrefix = "/v1/"    // begins the paths of the gateway
-	allOfGateway  = "/v1/**"  // matches all of them
-	tokenRequest  = "/oauth/v2/token"
+	problemKind   = "problem"         // the kind of fault that only the gateway has
+	gatewayPrefix = "/v1/"            // begins the paths of the gateway
+	allOfGateway  = "/v1/**"          // matches all of them
+	tokenRequest  = "/oauth/v2/token" // #nosec G101 -- a path, no credential
 )
 
 // gatewayKinds are the kinds of faults at the gateway.
