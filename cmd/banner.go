@@ -15,18 +15,14 @@ func (cfg Config) printBanner(w io.Writer, at net.Addr) {
 			cfg.Mode, cfg.PublicURL, cfg.Club.BaseURL, at)
 		return
 	}
-	end := "everything is gone when you stop it"
-	if cfg.State != "" {
-		end = cfg.State + " keeps everything"
-	}
-	fmt.Fprintf(w, `Frontdesk, mock mode: nothing here is real, and %[2]s.
+	fmt.Fprintf(w, `Frontdesk, mock mode: nothing here is real, and everything is gone when you stop it.
 
   Signup site         %[1]s/
   Documentation       %[1]s/docs                  for the API below %[1]s/v1
   Club system         %[1]s/sim/demo/_control/    what the simulator holds
   Card processor      %[1]s/sandbox/payments      what the sandbox holds
 
-`, cfg.PublicURL, end)
+`, cfg.PublicURL)
 	printDemoCredentials(w)
 	if slices.Contains(cfg.StaffKeys, demoStaffKey) {
 		fmt.Fprintf(w, "  Staff key           %s, in the header X-Frontdesk-Staff-Key\n", demoStaffKey)

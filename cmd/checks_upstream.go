@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -174,8 +175,8 @@ func (cfg Config) ownPayments(peers clients) *payment.Machine {
 		Store:        store.New(store.Config{Redis: peers.redis, Keys: must(cfg.newKeyring()), Replicas: cfg.RedisWait}),
 		Cards:        peers.cards,
 		Environment:  cfg.Mode,
-		Organisation: cfg.ClubToken,
-		Now:          cfg.now,
+		Organisation: cfg.organisation(),
+		Now:          time.Now,
 		Log:          slog.New(slog.DiscardHandler),
 	})
 }

@@ -34,11 +34,9 @@ import (
 // gateway is what serve runs.
 type gateway struct {
 	public, ops, metrics http.Handler
-	run                  func(context.Context) error // works in the background until the context ends
-	release              func()                      // ends the requests that are kept waiting on purpose
-	close                func()                      // once nothing runs any more
-	forgetCaches         func()                      // of what the club system has told; nil for all worlds of mock mode together
+	worker               *background.Worker
 	payments             *payment.Machine
+	catalogue            *catalogue.Catalogue
 }
 
 // services are what a gateway has behind its listeners.
@@ -79,7 +77,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Redis:         built.clients.redis,
 		Ready:         built.ready,
 		Traces:        seen.traces,
-		Now:           cfg.now,
+		Now:           time.Now,
 		After:         time.After,
 	})
 	if composed.public, err = cfg.newPublic(built, seen, stopping, panel, log); err != nil {
@@ -87,9 +85,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	}
 	composed.ops = cfg.newOps(built, seen, log)
 	composed.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
-	composed.run, composed.payments = built.background.Run, built.payments
-	composed.forgetCaches = func() { built.catalogue.Invalidate(cfg.ClubToken) }
-	composed.release, composed.close = func() {}, func() { _ = built.clients.redis.Close() } // nothing waits for an answer
+	composed.worker, composed.payments, composed.catalogue = built.background, built.payments, built.catalogue
 	return composed, nil
 }
 
@@ -102,7 +98,7 @@ func (cfg Config) addPayments(built *services, metrics *ops.Metrics, log *slog.L
 		Store: built.store,
 		Keys:  built.keys,
 		Mails: built.clients.mail != nil,
-		Now:   cfg.now,
+		Now:   time.Now,
 	})
 	built.payments = payment.New(payment.Config{
 		Store:          built.store,
@@ -111,12 +107,11 @@ func (cfg Config) addPayments(built *services, metrics *ops.Metrics, log *slog.L
 		Cards:          built.clients.cards,
 		Keys:           built.keys,
 		Environment:    cfg.Mode,
-		Organisation:   cfg.ClubToken,
+		Organisation:   cfg.organisation(),
 		Rule:           cfg.rule(),
 		OnTransition:   metrics.CountTransition,
 		OnProblem:      metrics.CountCardProblem,
-		LookUpEvery:    cfg.lookUpEvery(),
-		Now:            cfg.now,
+		Now:            time.Now,
 		After:          time.After,
 		Log:            log,
 		Wake:           built.queue.Wake,
@@ -129,7 +124,7 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		Clubs:  must(cfg.clubs()),
 		Club:   built.clients.club,
 		Shared: built.store,
-		Now:    cfg.now,
+		Now:    time.Now,
 		Log:    log,
 	})
 	built.smsBudget = cfg.newSMSBudget(built.store, log)
@@ -160,7 +155,7 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		},
 		RefreshDue: built.queue.RefreshDue,
 		PublicURL:  cfg.PublicURL,
-		Now:        cfg.now,
+		Now:        time.Now,
 		Log:        log,
 	})
 }
@@ -186,25 +181,26 @@ func (cfg Config) addBackground(built *services, traces trace.TracerProvider, lo
 		Publish: func(ctx context.Context, event flows.OwnEvent) error {
 			return built.background.Relay.Publish(ctx, event)
 		},
-		Now: cfg.now,
+		Now: time.Now,
 		Log: log,
 	})
 	built.background = background.New(background.Config{
-		Store:         built.store,
-		Queue:         built.queue,
-		Payments:      built.payments,
-		Registrations: built.registrations,
-		Statements:    built.statements,
-		Keys:          built.keys,
-		ClientToken:   cfg.ClubToken,
-		Subscribers:   must(cfg.subscribers()),
-		Client:        cfg.egress().NewClient(),
-		Mail:          built.clients.mail,
-		ClocksAgree:   built.store.ClocksAgree,
-		Traces:        traces,
-		Now:           cfg.now,
-		After:         time.After,
-		Log:           log,
+		Store:           built.store,
+		Queue:           built.queue,
+		Payments:        built.payments,
+		Registrations:   built.registrations,
+		Statements:      built.statements,
+		Keys:            built.keys,
+		ClientToken:     cfg.ClubToken,
+		AnyOrganisation: cfg.Mode == "mock",
+		Subscribers:     must(cfg.subscribers()),
+		Client:          cfg.egress().NewClient(),
+		Mail:            built.clients.mail,
+		ClocksAgree:     built.store.ClocksAgree,
+		Traces:          traces,
+		Now:             time.Now,
+		After:           time.After,
+		Log:             log,
 	})
 }
 
@@ -249,6 +245,7 @@ func (cfg Config) newPublic(
 		ClientToken:     cfg.ClubToken,
 		AnyHost:         cfg.anyHost,
 		Provoke:         cfg.provoke,
+		Worlds:          cfg.Mode == "mock",
 		PublicURL:       cfg.PublicURL,
 		Mode:            cfg.Mode,
 		SMSCountries:    cfg.SMS.Countries,
@@ -269,7 +266,7 @@ func (cfg Config) newPublic(
 		OnStream:        seen.metrics.CountStream,
 		Traces:          seen.traces,
 		AccessLevel:     cfg.accessLevel(),
-		Now:             cfg.now,
+		Now:             time.Now,
 		After:           time.After,
 		Log:             log,
 	})
@@ -284,6 +281,7 @@ func (cfg Config) newOps(built *services, seen *telemetry, log *slog.Logger) htt
 		Statements:    built.statements,
 		Operators:     must(cfg.operators()),
 		ClientToken:   cfg.ClubToken,
+		Worlds:        cfg.Mode == "mock",
 		PublicURL:     cfg.PublicURL,
 		Metrics:       seen.metrics,
 		MetricsApart:  cfg.Mode == "live",
@@ -303,18 +301,18 @@ func must[T any](value T, err error) T {
 func (cfg Config) clubSystem(connection redis.UniversalClient, log *slog.Logger, seen *ops.Metrics) *club.Client {
 	config, clubs := must(cfg.clubConfig()), must(cfg.clubs())
 	config.Zone = func(at club.IRI) *time.Location { return clubs.Zone(at.ID()) }
-	config.Traceparent, config.OnAttempt, config.Now, config.Logger = tracing.Traceparent, seen.CountClubCall, cfg.now, log
+	config.Traceparent, config.OnAttempt, config.Now, config.Logger = tracing.Traceparent, seen.CountClubCall, time.Now, log
 	config.ShareCalls = store.ShareCalls(connection)
 	return club.New(config)
 }
 
-// lookUpEvery is the pause between searches for lost payments. In mock mode the processor is in the same process, and what was open before
-// a restart is gone: a page must learn that at once.
-func (cfg Config) lookUpEvery() time.Duration {
+// organisation is the one whose payments the gateway handles. In mock mode it is empty: each world is an
+// organisation of its own.
+func (cfg Config) organisation() string {
 	if cfg.Mode == "mock" {
-		return time.Nanosecond
+		return ""
 	}
-	return 0 // the usual one
+	return cfg.ClubToken
 }
 
 // rule is how a sale of the simulator shows that it is paid. For the real club system
@@ -329,7 +327,7 @@ func (cfg Config) rule() *flows.Rule {
 
 // processor returns the client of the card processor. Only the sandbox gets the address for events.
 func (cfg Config) processor(onCall func(cards.Call)) (*cards.Client, error) {
-	cfg.Stripe.Now, cfg.Stripe.OnCall = cfg.now, onCall
+	cfg.Stripe.Now, cfg.Stripe.OnCall = time.Now, onCall
 	if cfg.usesSandbox() {
 		cfg.Stripe.URL, cfg.Stripe.WebhookURL = cfg.SandboxURL, cfg.PublicURL+"/v1/webhooks/card"
 	}
@@ -360,7 +358,7 @@ func (cfg Config) demoLogin() string {
 // login returns the verifier of the club login's tokens. The simulator's login issues
 // tokens for each demo world separately.
 func (cfg Config) login() *identity.Verifier {
-	cfg.Login.Organisations, cfg.Login.Now = cfg.Login.JWKSURL == cfg.demoLogin(), cfg.now
+	cfg.Login.Organisations, cfg.Login.Now = cfg.Login.JWKSURL == cfg.demoLogin(), time.Now
 	return identity.New(cfg.Login)
 }
 
@@ -388,7 +386,7 @@ func (cfg Config) newSMSBudget(records *store.Store, log *slog.Logger) *registra
 	if !cfg.rateLimited() {
 		return nil
 	}
-	cfg.SMS.Store, cfg.SMS.Now, cfg.SMS.Log = records, cfg.now, log
+	cfg.SMS.Store, cfg.SMS.Now, cfg.SMS.Log = records, time.Now, log
 	cfg.SMS.Daily, cfg.SMS.OrganisationDaily = busyHours*cfg.SMS.Hourly, busyHours*cfg.SMS.OrganisationHourly
 	cfg.SMS.MinConversion = minConversion
 	return registration.NewSMSBudget(cfg.SMS)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -116,11 +117,11 @@ func (p *probeCommand) probe(ctx context.Context) (*probe.Report, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	defer func() { stop(); _ = group.Wait() }()
 	_, port, _ := net.SplitHostPort(p.cfg.Addr)
-	end, err := p.cfg.complete(ctx, group, port)
+	world, err := p.cfg.complete(ctx, group, port, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
-	defer end()
+	defer world.stop()
 	config, err := p.cfg.clubConfig()
 	if err != nil {
 		return nil, err

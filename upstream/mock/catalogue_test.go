@@ -64,14 +64,16 @@ func TestWatchCatalogue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	looks := make(chan time.Time)
-	world, forgotten := newServer(t, func(cfg *mock.Config) {
-		cfg.Catalogue, cfg.After = catalogue, func(time.Duration) <-chan time.Time { return looks }
+	looks, changed := make(chan time.Time), make(chan string, 10)
+	world := mock.New(mock.Config{
+		Now: time.Now, PublicURL: "http://localhost", Catalogue: catalogue,
+		After: func(time.Duration) <-chan time.Time { return looks },
 	})
-	get(world, "demo-a")
+	t.Cleanup(world.Close)
+	handler := world.Wrap(nil, func(clientToken string) { changed <- clientToken })
 	has := func(text string) bool {
 		recorder := httptest.NewRecorder()
-		world.ServeHTTP(recorder, httptest.NewRequest("GET", "/sim/demo-a/_control/catalogue", nil))
+		handler.ServeHTTP(recorder, httptest.NewRequest("GET", "/sim/demo-a/_control/catalogue", nil))
 		return strings.Contains(recorder.Body.String(), text)
 	}
 	if !has("First") {
@@ -89,14 +91,13 @@ func TestWatchCatalogue(t *testing.T) {
 	look() // it watches
 	write("clubs: [{name: Second}]")
 	look()
-	frontdesktest.Eventually(t, "the world changes", func() bool { return forgotten() == "demo-a" })
-	if !has("Second") {
-		t.Error("the world has the former catalogue")
+	if name := frontdesktest.Receive(t, changed, "the world changes"); name != "demo-a" || !has("Second") {
+		t.Errorf("%s has changed", name)
 	}
 	write("clubs: []")
 	look()
 	look() // the file was read before this
-	if !has("Second") || forgotten() != "demo-a" {
+	if !has("Second") || len(changed) > 0 {
 		t.Error("a file with a mistake has changed the world")
 	}
 }

@@ -132,7 +132,7 @@ func (s *Server) createRefund(rq *request) (any, error) {
 		amount:  cmp.Or(amount, left),
 		status:  succeeded,
 		reason:  intern(rq.form.Get("reason")),
-		created: s.cfg.WorldNow(in.world),
+		created: s.cfg.Now(),
 	}
 	if mode == "pending" {
 		refunded.status = "pending"
