@@ -14,12 +14,14 @@ const shelf = (storage) => ({
   /**
    * @param {string} name
    * @param {unknown} value
+   * @returns {boolean} whether it is kept; otherwise, what was kept before stays
    */
   keep(name, value) {
     try {
       storage().setItem(name, JSON.stringify(value));
+      return true;
     } catch {
-      // Storage is forbidden or full.
+      return false; // storage is forbidden or full
     }
   },
 
@@ -85,7 +87,7 @@ export function intend(name, body, { after, secret, keep } = {}) {
   if (same) return kept;
   const fresh = { name, key: randomKey(), body, after: after ?? "", ...(keep && { keep }), at: Date.now() };
   memory.set(name, fresh);
-  if (!secret) tab.keep(PREFIX + name, fresh);
+  if (secret || !tab.keep(PREFIX + name, fresh)) tab.drop(PREFIX + name); // the former one would hide it
   return fresh;
 }
 

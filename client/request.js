@@ -23,8 +23,8 @@ const CROWD_PATIENCE = 300_000;
 /** Jitter: waits are up to this much longer than requested, so that refused visitors do not return together. */
 const JITTER = 0.3;
 
-/** Statuses of intermediate proxies: without a problem document, the request's effect is unknown. */
-const GATEWAY_TROUBLE = [408, 429, 500, 502, 503, 504];
+/** Statuses of intermediate proxies, as all from 500 on: without a problem document, the request's effect is unknown. */
+const PROXY_TROUBLE = [408, 425, 429];
 
 /** What the contract names after a problem. The list can grow: at any other value, a page reads again, which is always safe. */
 const THEN = ["fix_request", "correct_input", "send_again", "read_again", "start_again", "log_in", "captcha"];
@@ -41,6 +41,7 @@ export class Problem extends Error {
     this.code = document.code;
     /** @type {KnownProblemThen} what to do now */
     this.then = THEN.includes(document.then) ? /** @type {KnownProblemThen} */ (document.then) : "read_again";
+    this.type = document.type ?? ""; // empty: the gateway did not answer
     this.text = document.detail ?? document.title;
     this.status = document.status ?? 0;
     this.errors = document.errors ?? [];
@@ -54,6 +55,11 @@ export class Problem extends Error {
   /** Whether sending the same request with the same key can still succeed, at once or later; otherwise the response is definitive. */
   get passing() {
     return this.then === "send_again" || this.then === "captcha";
+  }
+
+  /** Whether the gateway has answered for good. What stands before it, such as a firewall, does not know the request's effect. */
+  get definitive() {
+    return !this.passing && !!this.type;
   }
 
   /** Whether this browser has no access to the registration, or no longer. */
@@ -123,7 +129,7 @@ export function createClient({ baseUrl = "", credentials, language, headers: com
     }
     if (response.status === 204) return undefined;
     const document = parse(text);
-    if (response.ok) rest = 1_000 * Number(response.headers.get("Retry-After"));
+    if (response.ok) rest = 1_000 * Number(response.headers.get("Retry-After")) || 0; // not a number: a date, which only a proxy sends
     if (response.ok && document) return document;
     throw problemOf(response, document);
   }
@@ -138,7 +144,7 @@ export function createClient({ baseUrl = "", credentials, language, headers: com
         if (intention && !intention.keep) settle(intention.name);
         return response;
       } catch (error) {
-        if (intention && error instanceof Problem && !error.passing) settle(intention.name);
+        if (intention && error instanceof Problem && error.definitive) settle(intention.name);
         throw error;
       }
     },
@@ -179,7 +185,7 @@ function queryOf(parameters = {}) {
 function problemOf(response, document) {
   const retryAfter = Number(response.headers.get("Retry-After")) || undefined;
   if (document?.code && document?.then) return new Problem(document, retryAfter);
-  const passing = response.ok || GATEWAY_TROUBLE.includes(response.status);
+  const passing = response.ok || response.status >= 500 || PROXY_TROUBLE.includes(response.status);
   return new Problem({ code: "internal", status: response.status, then: passing ? "send_again" : "fix_request" }, retryAfter);
 }
 

@@ -232,3 +232,43 @@ func TestReactHook(t *testing.T) {
 	browser.Click("#leave")
 	browser.WaitVisible(`[data-step="done"][data-busy="false"]:not([data-problem=""])`)
 }
+
+// keysPage prints how many keys the attempts at one payment had, when something before the gateway answers each, and when the browser's
+// storage is full; and the pause before the next poll, when a proxy tells it as a date.
+const keysPage = `import { createClient, intend } from "@frontdesk/client";
+const kept = new Map();
+let isFull = false;
+globalThis.sessionStorage = {
+  getItem: (name) => kept.get(name) ?? null,
+  setItem: (name, text) => { if (isFull) throw new Error("QuotaExceededError"); kept.set(name, text); },
+  removeItem: (name) => kept.delete(name),
+};
+globalThis.setTimeout = (run) => queueMicrotask(run);
+const client = createClient({ baseUrl: "http://localhost:8080" });
+for (const status of [403, 404, 425, 504, 520, 522, 524, 530]) {
+  const keys = new Set();
+  globalThis.fetch = async (_, { headers }) => { keys.add(headers["Idempotency-Key"]); return new Response("<html>", { status }); };
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const intention = intend("pay.1", { method: "card" }, { keep: true });
+    await client.request("POST", "/v1/registrations/{id}/payment", { path: { id: "1" }, intention }).catch(() => {});
+  }
+  console.log(status, keys.size);
+}
+intend("pay.2", { cart: "a" });
+isFull = true;
+console.log("full", new Set([intend("pay.2", { cart: "b" }).key, intend("pay.2", { cart: "b" }).key]).size);
+globalThis.fetch = async () => new Response("{}", { headers: { "Retry-After": "Mon, 30 Nov 2026 12:00:00 GMT" } });
+await client.request("GET", "/v1/config");
+console.log("rest", client.rest());
+`
+
+// TestClientKeepsKeys: a payment that is requested again has the key of before, unless the gateway itself has answered for good.
+func TestClientKeepsKeys(t *testing.T) {
+	t.Parallel()
+	w := newNodeProject(t, "")
+	w.write("keys.mjs", keysPage)
+	const want = "403 1\n404 1\n425 1\n504 1\n520 1\n522 1\n524 1\n530 1\nfull 1\nrest 0\n"
+	if said := w.must("node", "keys.mjs"); said != want {
+		t.Errorf("it says:\n%s", said)
+	}
+}
