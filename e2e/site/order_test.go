@@ -162,7 +162,7 @@ func TestGuaranteeNotice(t *testing.T) {
 	t.Parallel()
 	gateway, c := frontdesktest.NewEnv(t).Gateway(t, "FRONTDESK_CLUBS_FILE="+frontdesktest.ApprovedClubs(t))
 	visitor := newSiteVisitorAt(t, phone, c, gateway)
-	visitor.goTo("/?club=11&offer=4001")
+	visitor.goTo("/?club=11&offer=4001&startDate=" + tomorrow())
 	visitor.giveDetails()
 	visitor.Await("the notice is loaded", `(() => {
 		const picture = document.querySelector("[data-guarantee] .guarantee img");
