@@ -21,8 +21,9 @@ func TestSaleTerms(t *testing.T) {
 	if _, err := world.client.CurrentSaleTerms(t.Context(), at); club.OutcomeOf(err) != club.Rejected {
 		t.Errorf("an installation without terms: %v", err)
 	}
+	world.configure(func(s *clubsim.Settings) { s.SaleTerms = true })
 	for name, change := range map[string]func(*clubsim.Settings){
-		"as described": func(s *clubsim.Settings) { s.SaleTerms = true },
+		"as described": func(*clubsim.Settings) {},
 		"as PHP":       func(s *clubsim.Settings) { s.PHPJSON = true },
 	} {
 		world.configure(change)
