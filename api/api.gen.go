@@ -1322,7 +1322,7 @@ type Agreement struct {
 	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
 	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
 	// `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
-	// goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
+	// goods, at least 420 pixels wide, unchanged and in colour; it needs no agreement. Show a document that you do not know with its name, and ask for the agreement.
 	//
 	//
 	// Example: terms
@@ -1978,7 +1978,7 @@ type ConfirmedAgreement struct {
 	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
 	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
 	// `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
-	// goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
+	// goods, at least 420 pixels wide, unchanged and in colour; it needs no agreement. Show a document that you do not know with its name, and ask for the agreement.
 	//
 	//
 	// Example: terms
@@ -2382,7 +2382,7 @@ type Document struct {
 	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
 	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
 	// `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
-	// goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
+	// goods, at least 420 pixels wide, unchanged and in colour; it needs no agreement. Show a document that you do not know with its name, and ask for the agreement.
 	//
 	//
 	// Example: terms
@@ -2419,7 +2419,7 @@ type DocumentList struct {
 // and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
 // follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
 // `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
-// goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
+// goods, at least 420 pixels wide, unchanged and in colour; it needs no agreement. Show a document that you do not know with its name, and ask for the agreement.
 //
 // Example: terms
 type DocumentName = string
@@ -2887,7 +2887,7 @@ type NeededAgreement struct {
 	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
 	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
 	// `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
-	// goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
+	// goods, at least 420 pixels wide, unchanged and in colour; it needs no agreement. Show a document that you do not know with its name, and ask for the agreement.
 	//
 	//
 	// Example: terms
@@ -3631,7 +3631,7 @@ type RecordedAgreement struct {
 	// and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
 	// follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
 	// `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
-	// goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
+	// goods, at least 420 pixels wide, unchanged and in colour; it needs no agreement. Show a document that you do not know with its name, and ask for the agreement.
 	//
 	//
 	// Example: terms

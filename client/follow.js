@@ -45,7 +45,7 @@ const isAwake = () => !globalThis.document?.hidden && globalThis.navigator?.onLi
  * @property {(registration: Registration) => void} changed shows what the registration is now; the follower knows it already
  * @property {(problem: Problem) => void} [gone] this browser has no access to the registration, or no longer
  * @property {(id: string) => Promise<void>} [read] reads the registration and shows it, instead of a poll of the client's own
- * @property {() => boolean} [isBusy] whether a request of the visitor is under way, whose response will be shown: until then, changes wait
+ * @property {() => boolean} [isBusy] whether a response to the visitor will be shown soon: until then, changes wait
  */
 
 /**
@@ -77,7 +77,7 @@ export function follow(client, { changed, gone, read, isBusy = () => false }) {
   let ticker;
 
   /**
-   * Is told what the page shows, each time: follows it, at the same pace as before unless it has changed.
+   * Takes what the page shows, whenever that changes: follows it, at the same pace as before unless it has changed.
    * @param {Registration | undefined} registration none if the page shows none
    */
   function show(registration) {

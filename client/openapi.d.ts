@@ -2777,7 +2777,7 @@ export interface components {
          *     and where. `early_start_request`: the express request that the service begins before the right of withdrawal ends, and what
          *     follows from it; ask for it apart, with a box that is not ticked. `mandate_text`: the authorisation of direct debits.
          *     `guarantee_notice`: the EU's harmonised notice on the legal guarantee, a picture; show it before the contract where the cart has
-         *     goods, at least 420 pixels wide, unchanged and in colour; nobody agrees to it. Show a document that you do not know with its name, and ask for the agreement.
+         *     goods, at least 420 pixels wide, unchanged and in colour; it needs no agreement. Show a document that you do not know with its name, and ask for the agreement.
          * @example terms
          */
         DocumentName: KnownDocumentName | Later;

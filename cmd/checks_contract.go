@@ -113,7 +113,7 @@ func (cfg Config) gaps(details catalogue.Details, terms saleTerms) (gaps []gap) 
 	add(details.Trader == nil, false, "without a seller: the order does not say who sells", "trader")
 	add(details.Creditor == nil, false, "without a creditor: mandates do not name its SEPA identifier", "creditor")
 	add(details.Creditor != nil && details.Documents.MandateText == nil, false,
-		"without a mandate text: a direct debit is authorised in the usual words, which nobody has approved for it", "documents.mandate_text")
+		"without a mandate text: a direct debit is authorised in the usual words, which the club has not approved", "documents.mandate_text")
 	add(details.Documents.GuaranteeNotice == nil, false,
 		"without the EU's notice on the legal guarantee: orders of goods have a short text in its place", "documents.guarantee_notice")
 	add(details.Mediator == nil, false, "without a mediator: confirmations do not name one", "mediator")

@@ -42,7 +42,7 @@ var mcpTools = []mcpTool{
 	},
 	{
 		name: "list_personas", call: "GET /sim/{world}/_control/personas",
-		does: "Lists the people whom the clubs know (a member, a debtor, a banned one, a minor …), each with a login token, " +
+		does: "Lists the people that the clubs know (a member, a debtor, a banned one, a minor …), each with a login token, " +
 			"identityToken, for the header Authorization: Bearer of the API.",
 	},
 	{

@@ -17,7 +17,7 @@ const (
 	DocumentWithdrawalInformation DocumentName = "withdrawal_information"
 	DocumentEarlyStartRequest     DocumentName = "early_start_request" // where a service starts before the right of withdrawal ends
 	DocumentMandateText           DocumentName = "mandate_text"        // the authorisation, which the code of a mandate signs
-	DocumentGuaranteeNotice       DocumentName = "guarantee_notice"    // the EU's picture, for goods; nobody agrees to it
+	DocumentGuaranteeNotice       DocumentName = "guarantee_notice"    // the EU's picture, for goods; it needs no agreement
 )
 
 // Document is a document of a club in one language, as it is served.

@@ -198,8 +198,8 @@ func TestCardPageTerms(t *testing.T) {
 		"en": {"Runs for 12 months", "You can withdraw from the contract until", "you receive the goods at the club", "Starts on",
 			"tax", "Nothing more to pay later", "Handed over at the club: Lumen Bastille, 14 rue de la Roquette, 75011 Paris",
 			"Sold by Lumen Fitness, for Lumen Bastille", "Legal guarantee"},
-		"fr": {"Durée : 12 mois", "Vous pouvez vous rétracter du contrat jusqu’à la fin du", "vous recevez les biens au club", "À partir du",
-			"taxes", "Rien d'autre à payer ensuite", "À retirer au club : Lumen Bastille, 14 rue de la Roquette, 75011 Paris",
+		"fr": {"Durée : 12 mois", "Vous pouvez vous rétracter du contrat jusqu’à la fin du", "vous recevez les biens au club",
+			"À partir du", "taxes", "Rien d'autre à payer ensuite", "À retirer au club : Lumen Bastille, 14 rue de la Roquette, 75011 Paris",
 			"Vendu par Lumen Fitness, pour Lumen Bastille", "Garantie légale"},
 	} {
 		var seen api.Registration

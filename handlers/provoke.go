@@ -88,7 +88,7 @@ func (s *Server) provoke(next echo.HandlerFunc) echo.HandlerFunc {
 			panic(http.ErrAbortHandler)
 		case "drop_after":
 			c.Response().Writer = discarded{http.Header{}}
-			_ = next(c) // whatever it is, nobody learns it
+			_ = next(c) // the response is lost, an error too
 			panic(http.ErrAbortHandler)
 		}
 		return next(c)
@@ -142,7 +142,7 @@ func (s *Server) provokedByAddress(c echo.Context, op operation) (string, error)
 	isNew := address != ""
 	if id := c.Param("id"); !isNew && id != "" {
 		view, _, err := s.cfg.Registrations.Load(c.Request().Context(), id, callerOf(c.Request().Context()).token)
-		if err == nil && view.Contact != nil { // otherwise the handler refuses the caller, or there is no buyer
+		if err == nil && view.Contact != nil { // otherwise the handler refuses the caller, or no buyer is known yet
 			address = view.Contact.Entered
 		}
 	}

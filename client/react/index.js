@@ -13,7 +13,7 @@ import { Problem } from "../request.js";
  * @typedef {object} Shown
  * @property {Registration} [registration] as it is now; undefined until it has been read, and once this browser has no access to it
  * @property {Problem} [problem] of the last action or, without a registration, why there is none
- * @property {boolean} isBusy whether an action is under way
+ * @property {boolean} isBusy whether an action is in progress
  */
 
 /**

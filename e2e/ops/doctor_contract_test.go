@@ -84,7 +84,7 @@ func TestDoctorReadsContracts(t *testing.T) {
 		"a creditor without a mandate text": {
 			[]string{"FRONTDESK_CLUBS_FILE=" + clubsBut(t, `    mandate_text: {version: "3.1", files: {en: mandate.txt}}`+"\n", "  \"11\": {}\n")},
 			[]string{
-				rest + "a mandate text: a direct debit is authorised in the usual words, which nobody has approved for it" +
+				rest + "a mandate text: a direct debit is authorised in the usual words, which the club has not approved" +
 					set("documents.mandate_text"),
 				noRule, asksLittle,
 			},

@@ -75,7 +75,7 @@ func (s *Service) listLost(ctx context.Context, p *flows.Payment) error {
 
 // mailConfirmation has the confirmation mailed once, or again as the same mail if the gateway dies before it notes that. Without an
 // address it stays noted as unmailed, and beyond the limit of one of its mailboxes it is held: operators see it, and the buyer, as long
-// as the registration is kept. nil is none.
+// as the registration is kept. There may be no confirmation: nil.
 func (s *Service) mailConfirmation(ctx context.Context, confirmation *flows.Confirmation, of *flows.Registration) error {
 	if s.cfg.SendMail == nil || confirmation == nil {
 		return nil

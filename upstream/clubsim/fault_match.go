@@ -129,7 +129,7 @@ func (w *World) verifyGatewayFault(f Fault) error {
 	case (f.Kind == problemKind) != (f.Code != ""):
 		return errors.New("code: a fault of the kind problem has one, and no other")
 	case f.Code != "" && !all[f.Code]:
-		return fmt.Errorf("code: %q is no problem code of the gateway%s", f.Code, suggestion(nearest(f.Code, all)))
+		return fmt.Errorf("code: %q is not a problem code of the gateway%s", f.Code, suggestion(nearest(f.Code, all)))
 	case f.Code != "" && !here[f.Code]:
 		maps.DeleteFunc(here, func(_ string, can bool) bool { return !can })
 		return fmt.Errorf("code: what matches cannot answer %s, only %s", f.Code, strings.Join(slices.Sorted(maps.Keys(here)), ", "))
@@ -146,14 +146,14 @@ func (m FaultMatch) verifyIn(known map[string]bool) error {
 	}
 	if m.Method != "" {
 		wanted := strings.ToUpper(m.Method) + " " + m.pattern()
-		return fmt.Errorf("match: %s is no operation%s", wanted, suggestion(nearest(wanted, known)))
+		return fmt.Errorf("match: %s is not an operation%s", wanted, suggestion(nearest(wanted, known)))
 	}
 	paths := map[string]bool{}
 	for name := range known {
 		_, at, _ := strings.Cut(name, " ")
 		paths[at] = true
 	}
-	return fmt.Errorf("match.path: %s is no operation%s", m.pattern(), suggestion(nearest(m.pattern(), paths)))
+	return fmt.Errorf("match.path: %s is not an operation%s", m.pattern(), suggestion(nearest(m.pattern(), paths)))
 }
 
 // TakeGatewayFault returns the fault that a request to the gateway must suffer in a world, and counts it; one without a kind for none.

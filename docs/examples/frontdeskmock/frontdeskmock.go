@@ -206,7 +206,7 @@ func (w *World) SMSCode() string {
 	return sent[len(sent)-1].Code
 }
 
-// Token returns the login token of a person whom a club knows, such as customer, debtor or minor.
+// Token returns the login token of a person that a club knows, such as customer, debtor or minor.
 func (w *World) Token(persona string) string {
 	w.t.Helper()
 	for _, person := range list[struct{ Key, IdentityToken string }](w, "personas") {
