@@ -122,11 +122,9 @@ var endpoints = map[string]struct {
 		return v.post(v.path+"/mandate/signature", api.Signature{Code: v.code()}, http.StatusCreated)
 	}},
 	"`POST …/mandate/signature/resend` when no code was sent": {false, func(buyer *visitor) func() {
+		buyer.fault(`{"match":{"method":"POST","path":"/signature_requests"},"kind":"error_before","status":403,"times":1}`)
 		buyer.startDebited()()
-		buyer.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/signature_requests"},"kind":"error_before","status":403}]`).
-			Into(http.StatusOK, nil)
 		buyer.Do("POST", buyer.path+"/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key(""))
-		buyer.Control("PUT", "faults", "[]").Into(http.StatusOK, nil)
 		return buyer.post(buyer.path+"/mandate/signature/resend", nil, http.StatusCreated)
 	}},
 	"`DELETE …/mandate/signature`": {false, func(v *visitor) func() {
@@ -221,6 +219,13 @@ type visitor struct {
 	*frontdesktest.Client
 	t        testing.TB
 	id, path string
+	slow     time.Duration
+}
+
+// fault sets faults before the one that delays each response. It drops the caches, so it precedes what fills them.
+func (v *visitor) fault(others ...string) {
+	delay := fmt.Sprintf(`{"match":{},"kind":"delay","delayMs":%d}`, v.slow.Milliseconds())
+	v.Control("PUT", "faults", "["+strings.Join(append(others, delay), ",")+"]").Into(http.StatusOK, nil)
 }
 
 func (v *visitor) logInAs(persona string) { v.Token = v.Persona(persona).IdentityToken }
@@ -324,12 +329,13 @@ func TestUpstreamCalls(t *testing.T) {
 func measure(buyer *visitor, endpoint string, slow time.Duration) measured {
 	buyer.t.Helper()
 	buyer.Control("PUT", "settings", `{"webhookUrl": ""}`).Into(http.StatusOK, nil) // calls caused by events are not the endpoint's
+	buyer.slow = slow
+	buyer.fault()
 	if !endpoints[endpoint].cold {
 		buyer.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
 	}
 	request := endpoints[endpoint].prepare(buyer)
 	before := len(buyer.Calls())
-	buyer.Control("PUT", "faults", fmt.Sprintf(`[{"match":{},"kind":"delay","delayMs":%d}]`, slow.Milliseconds())).Into(http.StatusOK, nil)
 	request()
 	calls := buyer.Calls()[before:]
 	buyer.Control("PUT", "faults", "[]").Into(http.StatusOK, nil)
