@@ -15,14 +15,18 @@ func (cfg Config) printBanner(w io.Writer, at net.Addr) {
 			cfg.Mode, cfg.PublicURL, cfg.Club.BaseURL, at)
 		return
 	}
-	fmt.Fprintf(w, `Frontdesk, mock mode: nothing here is real, and everything is gone when you stop it.
+	end := "everything is gone when you stop it"
+	if cfg.State != "" {
+		end = cfg.State + " keeps everything"
+	}
+	fmt.Fprintf(w, `Frontdesk, mock mode: nothing here is real, and %[2]s.
 
   Signup site         %[1]s/
   Documentation       %[1]s/docs                  for the API below %[1]s/v1
   Club system         %[1]s/sim/demo/_control/    what the simulator holds
   Card processor      %[1]s/sandbox/payments      what the sandbox holds
 
-`, cfg.PublicURL)
+`, cfg.PublicURL, end)
 	printDemoCredentials(w)
 	if slices.Contains(cfg.StaffKeys, demoStaffKey) {
 		fmt.Fprintf(w, "  Staff key           %s, in the header X-Frontdesk-Staff-Key\n", demoStaffKey)

@@ -51,7 +51,7 @@ func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (peers clients
 	if peers.redis, err = store.Connect(cfg.RedisURL); err != nil {
 		return peers, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
 	}
-	metrics.InstrumentRedis(peers.redis, time.Now)
+	metrics.InstrumentRedis(peers.redis, cfg.now)
 	peers.club, peers.login = cfg.clubSystem(peers.redis, log, metrics), cfg.login()
 	if peers.mail, err = cfg.newMail(); err != nil {
 		return peers, fmt.Errorf("FRONTDESK_SMTP_URL: %w", err)
@@ -168,7 +168,7 @@ func (cfg Config) checkRedis(ctx context.Context, peers clients) []flows.Check {
 		}
 		return finding("redis", "", flows.OK, "embedded; its data is lost when the process ends", "")
 	}
-	checks := store.CheckRedis(ctx, peers.redis, store.CheckOptions{AssumeDurable: cfg.RedisAssumeDurable, Replicas: cfg.RedisWait}, time.Now)
+	checks := store.CheckRedis(ctx, peers.redis, store.CheckOptions{AssumeDurable: cfg.RedisAssumeDurable, Replicas: cfg.RedisWait}, cfg.now)
 	if strings.Contains(cfg.RedisURL, "+sentinel://") {
 		checks[0].Found += ", found by Sentinels"
 	}
@@ -188,7 +188,7 @@ func (cfg Config) checkSealKeys(ctx context.Context, peers clients) []flows.Chec
 		return nil // checkConfiguration reports it
 	}
 	const part = "seal keys"
-	missing, err := store.New(store.Config{Redis: peers.redis, Keys: keys}).MissingSealKeys(ctx, time.Now().Add(-store.KeepSealed))
+	missing, err := store.New(store.Config{Redis: peers.redis, Keys: keys}).MissingSealKeys(ctx, cfg.now().Add(-store.KeepSealed))
 	if err != nil {
 		return nil // checkRedis reports it
 	}
@@ -314,7 +314,7 @@ func (cfg Config) checkGrants(ctx context.Context, client *club.Client, at club.
 		{"products", func() error { _, err := client.ListProducts(ctx, scope, club.ProductQuery{}); return err }},
 		{"offers", func() error { _, err := client.ListOffers(ctx, scope, none("products")); return err }},
 		{"allowed_debit_days", func() error {
-			_, err := client.ListAllowedDebitDays(ctx, scope, time.Now().Format(time.DateOnly))
+			_, err := client.ListAllowedDebitDays(ctx, scope, cfg.now().Format(time.DateOnly))
 			return err
 		}},
 		{"contacts", func() error { _, err := client.GetContact(ctx, scope, none("contacts")); return err }},

@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -175,8 +174,8 @@ func (cfg Config) ownPayments(peers clients) *payment.Machine {
 		Store:        store.New(store.Config{Redis: peers.redis, Keys: must(cfg.newKeyring()), Replicas: cfg.RedisWait}),
 		Cards:        peers.cards,
 		Environment:  cfg.Mode,
-		Organisation: cfg.organisation(),
-		Now:          time.Now,
+		Organisation: cfg.ClubToken,
+		Now:          cfg.now,
 		Log:          slog.New(slog.DiscardHandler),
 	})
 }

@@ -82,7 +82,10 @@ type Config struct {
 
 	Mail mail.Config
 
+	State string // the folder that keeps the worlds of mock mode
+
 	assets    Assets
+	now       func() time.Time
 	anyHost   bool                          // the address under which a page was opened counts as PublicURL
 	documents fs.FS                         // that Clubs names; nil: those in the folder of its file
 	provoke   handlers.Provoke              // has requests fail on purpose; nil except in mock mode
@@ -105,9 +108,10 @@ func (cfg *Config) onOutsideLive(option string) bool {
 	return option == "on" || option == "" && cfg.Mode != "live"
 }
 
-// setDefaults fills in what the mode may leave out. port is the gateway's,
-// mockPort that of the simulator and the sandbox in mock mode.
-func (cfg *Config) setDefaults(port, mockPort string) {
+// setDefaults fills in what the mode may leave out; port is the gateway's. In mock mode the addresses of the outside world are those of
+// each demo world: see at.
+func (cfg *Config) setDefaults(port string) {
+	cfg.now = time.Now
 	cfg.Club.LimitHeaders = cfg.onOutsideLive(cfg.ClubLimitHeaders)
 	set := func(field *string, value string) { *field = cmp.Or(*field, value) }
 	setList := func(field *[]string, values ...string) {
@@ -119,8 +123,6 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	set(&cfg.PublicURL, "http://localhost:"+port)
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
 	if cfg.Mode == "mock" {
-		at := "http://127.0.0.1:" + mockPort
-		cfg.Club.BaseURL, cfg.SandboxURL = at+"/sim", at+"/sandbox"
 		cfg.Stripe, cfg.StripePublicKey = cards.Config{}, ""
 	}
 	if cfg.usesSandbox() {
@@ -146,7 +148,7 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	if cfg.ClubToken == clubsim.DemoClientToken {
 		cfg.setDemoClubs()
 	}
-	if cfg.Login.Secret == "" {
+	if cfg.Login.Secret == "" && cfg.Mode != "mock" {
 		set(&cfg.Login.JWKSURL, cfg.demoLogin())
 	}
 	set(&cfg.MetricsAddr, "off")

@@ -120,6 +120,14 @@ func (cfg *Config) redisOptions() []option {
 			without: "Mock mode embeds its own Redis.",
 		},
 		{
+			variable: "FRONTDESK_STATE",
+			value:    text(&cfg.State),
+			help: "Folder that keeps the worlds of mock mode, each in a file: registrations, the club system, the card processor, mails and the " +
+				"clock. It is made if it does not exist.",
+			setBy:   "Front-end developers whose page should continue after a restart.",
+			without: "Everything is gone when mock mode stops.",
+		},
+		{
 			variable: "FRONTDESK_REDIS_WAIT",
 			value:    number(&cfg.RedisWait),
 			help: "Replicas of Redis that must acknowledge each write (WAIT); a write with fewer is refused. " +

@@ -31,7 +31,7 @@ type doctor struct {
 const claimRoundTimeout = time.Minute
 
 func newDoctorCommand(assets Assets) *cobra.Command {
-	doctor := doctor{cfg: Config{assets: assets}}
+	doctor := doctor{cfg: Config{assets: assets, now: time.Now}}
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the configuration, Redis, the club system, the card processor and the mail server: a line each; exit 1 if a check fails.",
@@ -78,11 +78,11 @@ func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int
 		return failed, nil
 	}
 	_, port, _ := net.SplitHostPort(d.cfg.Addr) // listenRules has checked it
-	world, err := d.cfg.complete(ctx, group, port, slog.New(slog.DiscardHandler))
+	end, err := d.cfg.complete(ctx, group, port)
 	if err != nil {
 		return 0, err
 	}
-	defer world.stop()
+	defer end()
 	peers, err := d.cfg.connect(slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return 0, err

@@ -156,7 +156,7 @@ func Defaults(mode string, flags ...string) (cfg Config, err error) {
 	set := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	addOptions(set, cfg.options()...)
 	err = set.Parse(append([]string{"--mode=" + mode}, flags...))
-	cfg.setDefaults("8080", "8081")
+	cfg.setDefaults("8080")
 	return cfg, err
 }
 

@@ -34,9 +34,11 @@ import (
 // gateway is what serve runs.
 type gateway struct {
 	public, ops, metrics http.Handler
-	worker               *background.Worker
+	run                  func(context.Context) error // works in the background until the context ends
+	release              func()                      // ends the requests that are kept waiting on purpose
+	close                func()                      // once nothing runs any more
+	forgetCaches         func()                      // of what the club system has told; nil for all worlds of mock mode together
 	payments             *payment.Machine
-	catalogue            *catalogue.Catalogue
 }
 
 // services are what a gateway has behind its listeners.
@@ -77,7 +79,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Redis:         built.clients.redis,
 		Ready:         built.ready,
 		Traces:        seen.traces,
-		Now:           time.Now,
+		Now:           cfg.now,
 		After:         time.After,
 	})
 	if composed.public, err = cfg.newPublic(built, seen, stopping, panel, log); err != nil {
@@ -85,7 +87,9 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	}
 	composed.ops = cfg.newOps(built, seen, log)
 	composed.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
-	composed.worker, composed.payments, composed.catalogue = built.background, built.payments, built.catalogue
+	composed.run, composed.payments = built.background.Run, built.payments
+	composed.forgetCaches = func() { built.catalogue.Invalidate(cfg.ClubToken) }
+	composed.release, composed.close = func() {}, func() { _ = built.clients.redis.Close() } // nothing waits for an answer
 	return composed, nil
 }
 
@@ -98,7 +102,7 @@ func (cfg Config) addPayments(built *services, metrics *ops.Metrics, log *slog.L
 		Store: built.store,
 		Keys:  built.keys,
 		Mails: built.clients.mail != nil,
-		Now:   time.Now,
+		Now:   cfg.now,
 	})
 	built.payments = payment.New(payment.Config{
 		Store:          built.store,
@@ -107,11 +111,12 @@ func (cfg Config) addPayments(built *services, metrics *ops.Metrics, log *slog.L
 		Cards:          built.clients.cards,
 		Keys:           built.keys,
 		Environment:    cfg.Mode,
-		Organisation:   cfg.organisation(),
+		Organisation:   cfg.ClubToken,
 		Rule:           cfg.rule(),
 		OnTransition:   metrics.CountTransition,
 		OnProblem:      metrics.CountCardProblem,
-		Now:            time.Now,
+		LookUpEvery:    cfg.lookUpEvery(),
+		Now:            cfg.now,
 		After:          time.After,
 		Log:            log,
 		Wake:           built.queue.Wake,
@@ -124,7 +129,7 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		Clubs:  must(cfg.clubs()),
 		Club:   built.clients.club,
 		Shared: built.store,
-		Now:    time.Now,
+		Now:    cfg.now,
 		Log:    log,
 	})
 	built.smsBudget = cfg.newSMSBudget(built.store, log)
@@ -155,7 +160,7 @@ func (cfg Config) addJourneys(built *services, log *slog.Logger) {
 		},
 		RefreshDue: built.queue.RefreshDue,
 		PublicURL:  cfg.PublicURL,
-		Now:        time.Now,
+		Now:        cfg.now,
 		Log:        log,
 	})
 }
@@ -181,26 +186,25 @@ func (cfg Config) addBackground(built *services, traces trace.TracerProvider, lo
 		Publish: func(ctx context.Context, event flows.OwnEvent) error {
 			return built.background.Relay.Publish(ctx, event)
 		},
-		Now: time.Now,
+		Now: cfg.now,
 		Log: log,
 	})
 	built.background = background.New(background.Config{
-		Store:           built.store,
-		Queue:           built.queue,
-		Payments:        built.payments,
-		Registrations:   built.registrations,
-		Statements:      built.statements,
-		Keys:            built.keys,
-		ClientToken:     cfg.ClubToken,
-		AnyOrganisation: cfg.Mode == "mock",
-		Subscribers:     must(cfg.subscribers()),
-		Client:          cfg.egress().NewClient(),
-		Mail:            built.clients.mail,
-		ClocksAgree:     built.store.ClocksAgree,
-		Traces:          traces,
-		Now:             time.Now,
-		After:           time.After,
-		Log:             log,
+		Store:         built.store,
+		Queue:         built.queue,
+		Payments:      built.payments,
+		Registrations: built.registrations,
+		Statements:    built.statements,
+		Keys:          built.keys,
+		ClientToken:   cfg.ClubToken,
+		Subscribers:   must(cfg.subscribers()),
+		Client:        cfg.egress().NewClient(),
+		Mail:          built.clients.mail,
+		ClocksAgree:   built.store.ClocksAgree,
+		Traces:        traces,
+		Now:           cfg.now,
+		After:         time.After,
+		Log:           log,
 	})
 }
 
@@ -245,7 +249,6 @@ func (cfg Config) newPublic(
 		ClientToken:     cfg.ClubToken,
 		AnyHost:         cfg.anyHost,
 		Provoke:         cfg.provoke,
-		Worlds:          cfg.Mode == "mock",
 		PublicURL:       cfg.PublicURL,
 		Mode:            cfg.Mode,
 		SMSCountries:    cfg.SMS.Countries,
@@ -266,7 +269,7 @@ func (cfg Config) newPublic(
 		OnStream:        seen.metrics.CountStream,
 		Traces:          seen.traces,
 		AccessLevel:     cfg.accessLevel(),
-		Now:             time.Now,
+		Now:             cfg.now,
 		After:           time.After,
 		Log:             log,
 	})
@@ -281,7 +284,6 @@ func (cfg Config) newOps(built *services, seen *telemetry, log *slog.Logger) htt
 		Statements:    built.statements,
 		Operators:     must(cfg.operators()),
 		ClientToken:   cfg.ClubToken,
-		Worlds:        cfg.Mode == "mock",
 		PublicURL:     cfg.PublicURL,
 		Metrics:       seen.metrics,
 		MetricsApart:  cfg.Mode == "live",
@@ -301,18 +303,18 @@ func must[T any](value T, err error) T {
 func (cfg Config) clubSystem(connection redis.UniversalClient, log *slog.Logger, seen *ops.Metrics) *club.Client {
 	config, clubs := must(cfg.clubConfig()), must(cfg.clubs())
 	config.Zone = func(at club.IRI) *time.Location { return clubs.Zone(at.ID()) }
-	config.Traceparent, config.OnAttempt, config.Now, config.Logger = tracing.Traceparent, seen.CountClubCall, time.Now, log
+	config.Traceparent, config.OnAttempt, config.Now, config.Logger = tracing.Traceparent, seen.CountClubCall, cfg.now, log
 	config.ShareCalls = store.ShareCalls(connection)
 	return club.New(config)
 }
 
-// organisation is the one whose payments the gateway handles. In mock mode it is empty: each world is an
-// organisation of its own.
-func (cfg Config) organisation() string {
+// lookUpEvery is the pause between searches for lost payments. In mock mode the processor is in the same process, and what was open before
+// a restart is gone: a page must learn that at once.
+func (cfg Config) lookUpEvery() time.Duration {
 	if cfg.Mode == "mock" {
-		return ""
+		return time.Nanosecond
 	}
-	return cfg.ClubToken
+	return 0 // the usual one
 }
 
 // rule is how a sale of the simulator shows that it is paid. For the real club system
@@ -327,7 +329,7 @@ func (cfg Config) rule() *flows.Rule {
 
 // processor returns the client of the card processor. Only the sandbox gets the address for events.
 func (cfg Config) processor(onCall func(cards.Call)) (*cards.Client, error) {
-	cfg.Stripe.Now, cfg.Stripe.OnCall = time.Now, onCall
+	cfg.Stripe.Now, cfg.Stripe.OnCall = cfg.now, onCall
 	if cfg.usesSandbox() {
 		cfg.Stripe.URL, cfg.Stripe.WebhookURL = cfg.SandboxURL, cfg.PublicURL+"/v1/webhooks/card"
 	}
@@ -358,7 +360,7 @@ func (cfg Config) demoLogin() string {
 // login returns the verifier of the club login's tokens. The simulator's login issues
 // tokens for each demo world separately.
 func (cfg Config) login() *identity.Verifier {
-	cfg.Login.Organisations, cfg.Login.Now = cfg.Login.JWKSURL == cfg.demoLogin(), time.Now
+	cfg.Login.Organisations, cfg.Login.Now = cfg.Login.JWKSURL == cfg.demoLogin(), cfg.now
 	return identity.New(cfg.Login)
 }
 
@@ -386,7 +388,7 @@ func (cfg Config) newSMSBudget(records *store.Store, log *slog.Logger) *registra
 	if !cfg.rateLimited() {
 		return nil
 	}
-	cfg.SMS.Store, cfg.SMS.Now, cfg.SMS.Log = records, time.Now, log
+	cfg.SMS.Store, cfg.SMS.Now, cfg.SMS.Log = records, cfg.now, log
 	cfg.SMS.Daily, cfg.SMS.OrganisationDaily = busyHours*cfg.SMS.Hourly, busyHours*cfg.SMS.OrganisationHourly
 	cfg.SMS.MinConversion = minConversion
 	return registration.NewSMSBudget(cfg.SMS)

@@ -41,6 +41,10 @@ var mcpTools = []mcpTool{
 		does: "Puts a world back to its start: its contacts, sales, messages, ledger, faults, clock and settings, and its card payments.",
 	},
 	{
+		name: "delete_world", call: "DELETE /sim/{world}/_control/",
+		does: "Deletes a world with all that it has. The next request that names it makes a new one.",
+	},
+	{
 		name: "list_personas", call: "GET /sim/{world}/_control/personas",
 		does: "Lists the people that the clubs know (a member, a debtor, a banned one, a minor …), each with a login token, " +
 			"identityToken, for the header Authorization: Bearer of the API.",
@@ -85,11 +89,11 @@ var mcpTools = []mcpTool{
 		}},
 	},
 	{
-		name: "get_clock", call: "GET /sim/{world}/_control/clock", does: "Reads the club system's time.",
+		name: "get_clock", call: "GET /sim/{world}/_control/clock", does: "Reads a world's time.",
 	},
 	{
 		name: "set_clock", call: "PUT /sim/{world}/_control/clock",
-		does: "Moves the club system's time: give one of the two arguments.",
+		does: "Moves a world's time, with what depends on it, such as the end of a registration: give one of the two arguments.",
 		arguments: []mcpArgument{
 			{name: "now", kind: "string", optional: true, does: "An instant, such as 2030-01-15T10:00:00Z."},
 			{name: "advance", kind: "string", optional: true, does: "A duration, such as P1M, P14D or PT2H."},

@@ -3,8 +3,8 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -18,94 +18,116 @@ import (
 	"frontdesk/upstream/mock"
 )
 
-// mockMode is what mock mode adds to the gateway. In the other modes it is empty.
-type mockMode struct {
-	world    *mock.World
-	devtools *devtools.Panel
-	stop     func() // stops the internal server and waits for it
-}
-
-// complete fills in the defaults for a gateway on the given port. In mock mode it also starts the outside world, because
-// the world's address is one of the defaults.
-func (cfg *Config) complete(ctx context.Context, group *errgroup.Group, port string, log *slog.Logger) (*mockMode, error) {
-	if cfg.Mode == "mock" {
-		return cfg.startMock(ctx, group, port, log)
+// complete fills in the defaults for a command that calls what a gateway calls. In mock mode that is the default world, without a gateway,
+// until end is called.
+func (cfg *Config) complete(ctx context.Context, group *errgroup.Group, port string) (end func(), err error) {
+	cfg.setDefaults(port)
+	if cfg.Mode != "mock" {
+		return func() {}, nil
 	}
-	cfg.setDefaults(port, port)
-	return &mockMode{stop: func() {}}, nil
-}
-
-// startMock fills in the defaults of mock mode and starts the outside world. The gateway reaches that world on an internal
-// listener. The public one would not do: it closes first when the process stops, and a payment that is still being recorded
-// needs the simulator until the end.
-func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port string, log *slog.Logger) (*mockMode, error) {
-	internal, err := net.Listen("tcp", "127.0.0.1:0")
+	cfg.State = "" // a gateway may have the folder
+	idle := func(own Config, _ mock.Place) (*mock.Gateway, error) {
+		*cfg = own
+		wait := func(ctx context.Context) error { <-ctx.Done(); return nil }
+		return &mock.Gateway{Run: wait, Close: func() {}}, nil
+	}
+	outside, err := cfg.newMock(port, nil, idle, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
+	group.Go(func() error { return outside.Run(ctx) })
+	return outside.Close, outside.Start(cfg.ClubToken)
+}
+
+// newMock makes the outside world of mock mode, in which each demo world has a gateway of its own, which gateway makes. changed is called
+// after a change that no request of a page made.
+func (cfg *Config) newMock(
+	port string, changed func(), gateway func(Config, mock.Place) (*mock.Gateway, error), log *slog.Logger,
+) (outside *mock.Server, err error) {
 	catalogue, err := cfg.Catalogue.Read()
 	if err != nil {
 		return nil, err
 	}
-	cfg.setDefaults(port, portOf(internal))
-	panel := devtools.New(devtools.Config{Now: time.Now})
 	settings := clubsim.DefaultSettings()
 	settings.OnlineCancellation = true // so that members have memberships to show, and can leave
-	started := &mockMode{
-		devtools: panel,
-		world: mock.New(mock.Config{
-			Catalogue:  catalogue,
-			Gateway:    sync.OnceValue(cfg.assets.operations),
-			OnMail:     panel.Changed,
-			Now:        time.Now,
-			After:      time.After,
-			PublicURL:  cfg.PublicURL,
-			Seed:       cfg.SandboxSeed,
-			Settings:   &settings,
-			Log:        log,
-			WebhookURL: "http://127.0.0.1:" + port + "/v1/webhooks/club/" + cfg.WebhookSecret[0],
-		}),
-	}
-	if cfg.Catalogue.Path != "" {
-		group.Go(func() error { started.world.WatchCatalogue(ctx, cfg.Catalogue); return nil })
-	}
-	cfg.worldAsks, cfg.provoke = started.world.AsksRepeats, started.provoke
-	if cfg.RedisURL, err = started.world.StartRedis(ctx, group); err != nil {
-		return nil, err
-	}
+	outside = mock.New(mock.Config{
+		Catalogue:  catalogue,
+		Operations: sync.OnceValue(cfg.assets.operations),
+		OnChange:   changed,
+		Now:        time.Now,
+		After:      time.After,
+		PublicURL:  cfg.PublicURL,
+		Seed:       cfg.SandboxSeed,
+		Settings:   &settings,
+		Log:        log,
+		WebhookURL: "http://127.0.0.1:" + port + "/v1/webhooks/club/" + cfg.WebhookSecret[0],
+		Default:    cfg.ClubToken,
+		State:      cfg.State,
+		Gateway:    func(at mock.Place) (*mock.Gateway, error) { return gateway(cfg.at(at, outside), at) },
+	})
 	if cfg.Mail.URL == "" {
-		if cfg.Mail.URL, err = started.world.StartMail("127.0.0.1:0"); err != nil {
+		if cfg.Mail.URL, err = outside.StartMail("127.0.0.1:0"); err != nil {
 			return nil, err
 		}
-		log.InfoContext(ctx, "mails are served", "address", strings.TrimPrefix(cfg.Mail.URL, "smtp://"))
+		log.Info("mails are served", "address", strings.TrimPrefix(cfg.Mail.URL, "smtp://"))
 	}
 	cfg.Mail.From = cmp.Or(cfg.Mail.From, demoSender)
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // #nosec G118 -- stop calls it
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		if err := serve(ctx, internal, started.devtools.Wrap(started.world.Handler()), started.world.Close); err != nil {
-			log.ErrorContext(ctx, "simulator stopped with an error", "error", err)
+	if err := outside.Load(); err != nil {
+		outside.Close()
+		return nil, fmt.Errorf("FRONTDESK_STATE: %w", err)
+	}
+	return outside, nil
+}
+
+// at returns the configuration of a world's gateway.
+func (cfg Config) at(place mock.Place, outside *mock.Server) Config {
+	cfg.Club.BaseURL, cfg.SandboxURL, cfg.RedisURL = place.URL+"/sim", place.URL+"/sandbox", place.RedisURL
+	cfg.ClubToken, cfg.now = place.World, place.Now
+	if cfg.Club.ClientID == clubsim.DemoClientID {
+		cfg.Club.ClientID = place.World // the world's own client
+	}
+	if cfg.Login.Secret == "" {
+		cfg.Login.JWKSURL = cmp.Or(cfg.Login.JWKSURL, cfg.demoLogin())
+	}
+	cfg.worldAsks = outside.AsksRepeats
+	cfg.provoke = func(world, method, path, requestPath string) handlers.Fault {
+		fault := outside.TakeGatewayFault(world, method, path, requestPath)
+		return handlers.Fault{Kind: fault.Kind, Code: fault.Code, Delay: time.Duration(fault.DelayMs) * time.Millisecond}
+	}
+	return cfg
+}
+
+// newMockGateway makes the gateways of mock mode and the developer panel.
+func (cfg *Config) newMockGateway(ctx context.Context, port string, traces *telemetry, log *slog.Logger) (composed gateway, err error) {
+	panel := devtools.New(devtools.Config{Now: time.Now})
+	outside, err := cfg.newMock(port, panel.Changed, func(own Config, at mock.Place) (*mock.Gateway, error) {
+		built, err := own.build(at.Log, own.withMetrics(traces), ctx.Done(), panel)
+		if err != nil {
+			return nil, err
 		}
-	})
-	started.stop = func() { cancel(); serving.Wait() }
-	return started, nil
-}
-
-// wrap serves the mock world and the developer tools in front of the gateway. changed is
-// called with the worlds that developers change by hand.
-func (m *mockMode) wrap(gateway http.Handler, changed func(world string)) http.Handler {
-	if m.world == nil {
-		return gateway
+		return &mock.Gateway{
+			Public:       built.public,
+			Operators:    built.ops,
+			Metrics:      built.metrics,
+			Run:          built.run,
+			ForgetCaches: built.forgetCaches,
+			Close:        built.close,
+		}, nil
+	}, log)
+	if err != nil {
+		return composed, err
 	}
-	return m.devtools.Wrap(m.world.Wrap(gateway, changed))
-}
-
-// release ends the requests that are kept waiting on purpose.
-func (m *mockMode) release() {
-	if m.world != nil {
-		m.devtools.Close()
-		m.world.Release()
+	if cfg.Catalogue.Path != "" {
+		go outside.WatchCatalogue(ctx, cfg.Catalogue)
 	}
+	return gateway{
+		public:  panel.Wrap(outside),
+		ops:     http.HandlerFunc(outside.Operators),
+		metrics: http.HandlerFunc(outside.Metrics),
+		run:     outside.Run,
+		release: func() { panel.Close(); outside.Release() },
+		close:   outside.Close,
+	}, outside.Start(cfg.ClubToken)
 }
 
 // operations lists the gateway's operations for the simulator, where its faults are set.
@@ -114,10 +136,4 @@ func (a Assets) operations() (all []clubsim.GatewayOperation) {
 		all = append(all, clubsim.GatewayOperation(op))
 	}
 	return all
-}
-
-// provoke returns what a request to the gateway suffers in a world.
-func (m *mockMode) provoke(world, method, path, requestPath string) handlers.Fault {
-	fault := m.world.TakeGatewayFault(world, method, path, requestPath)
-	return handlers.Fault{Kind: fault.Kind, Code: fault.Code, Delay: time.Duration(fault.DelayMs) * time.Millisecond}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -117,11 +116,11 @@ func (p *probeCommand) probe(ctx context.Context) (*probe.Report, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	defer func() { stop(); _ = group.Wait() }()
 	_, port, _ := net.SplitHostPort(p.cfg.Addr)
-	world, err := p.cfg.complete(ctx, group, port, slog.New(slog.DiscardHandler))
+	end, err := p.cfg.complete(ctx, group, port)
 	if err != nil {
 		return nil, err
 	}
-	defer world.stop()
+	defer end()
 	config, err := p.cfg.clubConfig()
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/spf13/cobra"
@@ -19,7 +20,7 @@ import (
 )
 
 func newServeCommand(assets Assets) *cobra.Command {
-	cfg := Config{assets: assets}
+	cfg := Config{assets: assets, now: time.Now}
 	command := &cobra.Command{
 		Use: "serve", Short: "Run the gateway (the default).", Args: exactArgs(),
 		RunE: func(command *cobra.Command, _ []string) error { return run(command.Context(), cfg) },
@@ -41,11 +42,7 @@ func run(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("FRONTDESK_ADDR: %w", err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	world, err := cfg.complete(ctx, group, portOf(listener), log)
-	if err != nil {
-		return err
-	}
-	defer world.stop() // once the gateway no longer calls it
+	cfg.setDefaults(portOf(listener))
 	operators, err := cfg.listenForOperators(log)
 	if err != nil {
 		return err
@@ -62,25 +59,35 @@ func run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer telemetry.close()
-	gateway, err := cfg.build(log, telemetry, ctx.Done(), world.devtools)
+	gateway, err := cfg.newGateway(ctx, portOf(listener), telemetry, log)
 	if err != nil {
 		return err
 	}
-	if err := cfg.checkFingerprint(ctx, gateway.payments, log); err != nil {
-		return err
-	}
-	public := world.wrap(gateway.public, gateway.catalogue.Invalidate)
+	defer gateway.close()
 	drained := drain(ctx, cfg.DrainDelay)
-	group.Go(func() error { return serve(drained, listener, closeOnShutdown(public, ctx.Done()), world.release) })
+	group.Go(func() error {
+		return serve(drained, listener, closeOnShutdown(gateway.public, ctx.Done()), gateway.release)
+	})
 	if operators != nil {
 		group.Go(func() error { return serve(drained, operators, gateway.ops, func() {}) })
 	}
 	if metrics != nil {
 		group.Go(func() error { return serve(drained, metrics, gateway.metrics, func() {}) })
 	}
-	group.Go(func() error { return gateway.worker.Run(drained) })
+	group.Go(func() error { return gateway.run(drained) })
 	cfg.printBanner(os.Stdout, listener.Addr())
 	return group.Wait()
+}
+
+// newGateway makes the gateway, or in mock mode those of all worlds.
+func (cfg *Config) newGateway(ctx context.Context, port string, seen *telemetry, log *slog.Logger) (composed gateway, err error) {
+	if cfg.Mode == "mock" {
+		return cfg.newMockGateway(ctx, port, seen, log)
+	}
+	if composed, err = cfg.build(log, cfg.withMetrics(seen), ctx.Done(), nil); err != nil {
+		return composed, err
+	}
+	return composed, cfg.checkFingerprint(ctx, composed.payments, log)
 }
 
 // checkFingerprint refuses to start with a Redis that holds the payments of another account, organisation or mode, or with

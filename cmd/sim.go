@@ -172,7 +172,8 @@ func (cfg simConfig) run(ctx context.Context) error {
 	if cfg.catalogue.Path != "" {
 		go world.WatchCatalogue(ctx, cfg.catalogue)
 	}
+	go world.Run(ctx) //nolint:errcheck // it has no gateway that could fail
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
 	printDemoCredentials(os.Stdout)
-	return serve(ctx, listener, world.Handler(), world.Close)
+	return serve(ctx, listener, world, world.Close)
 }

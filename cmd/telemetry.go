@@ -28,15 +28,21 @@ const (
 
 // telemetry is the gateway's metrics and traces. The log is in log.go.
 type telemetry struct {
-	metrics *ops.Metrics
+	metrics *ops.Metrics // see withMetrics
 	traces  trace.TracerProvider
 	close   func() // exports the last spans
 }
 
-// newTelemetry returns the metrics, and traces that are exported if a collector is configured.
+// withMetrics returns the traces with the metrics of one gateway.
+func (cfg Config) withMetrics(seen *telemetry) *telemetry {
+	own := *seen
+	own.metrics = ops.NewMetrics(ops.MetricsConfig{Version: builtVersion(), Mode: cfg.Mode})
+	return &own
+}
+
+// newTelemetry returns traces that are exported if a collector is configured.
 func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetry, error) {
-	metrics := ops.NewMetrics(ops.MetricsConfig{Version: builtVersion(), Mode: cfg.Mode})
-	signals := &telemetry{metrics: metrics, traces: tracing.IDOnlyProvider(), close: func() {}}
+	signals := &telemetry{traces: tracing.IDOnlyProvider(), close: func() {}}
 	export, err := collector.ReadConfig(lookup)
 	if err != nil || export == nil {
 		return signals, err

@@ -104,6 +104,7 @@ func (cfg Config) redisRules() []rule {
 	isSet, err := cfg.RedisURL != "", store.CheckURL(cfg.RedisURL)
 	exposed := err == nil && !store.IsProtected(cfg.RedisURL)
 	return []rule{
+		{"FRONTDESK_STATE", cfg.State != "" && cfg.Mode != "mock", "is for mock mode: in the others Redis and the upstreams keep everything"},
 		{address, !isSet && cfg.Mode != "mock", "is missing: the Redis that the gateways share, such as redis://127.0.0.1:6379"},
 		{address, isSet && err != nil, fmt.Sprintf("cannot be used: %v", err)},
 		{address, exposed && cfg.Mode == "live", "must use TLS, because strangers could read the password and change payments: " +

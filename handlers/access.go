@@ -7,7 +7,6 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -35,38 +34,30 @@ func callerOf(ctx context.Context) *caller {
 	return &caller{}
 }
 
-// worldPattern is the simulator's, without the length, which would multiply the compiled pattern.
-var worldPattern = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]+)?$`)
+// isMock reports whether the gateway is that of a demo world, which is one of several.
+func (s *Server) isMock() bool { return s.cfg.Mode == "mock" }
 
-// IsWorld reports whether a text can name a world of the simulator.
-func IsWorld(name string) bool { return len(name) <= 128 && worldPattern.MatchString(name) }
-
-// organisation returns the client token that a request is for. In mock mode a request may name a
-// world, in a header, or in a cookie because an EventSource has no headers.
-func (s *Server) organisation(r *http.Request) string {
-	if s.cfg.Worlds {
-		if world := r.Header.Get("X-Frontdesk-World"); world != "" {
-			return world
-		}
-		if cookie, err := r.Cookie("frontdesk-world"); err == nil && cookie.Value != "" {
-			return cookie.Value
-		}
+// isElsewhere reports whether a request names a world that is not this gateway's: in a header, or in a cookie because an EventSource has
+// no headers. Mock mode leaves to this gateway what names no world that can exist.
+func (s *Server) isElsewhere(r *http.Request) bool {
+	named := r.Header.Get("X-Frontdesk-World")
+	if cookie, err := r.Cookie("frontdesk-world"); err == nil {
+		named = cmp.Or(named, cookie.Value)
 	}
-	return s.cfg.ClientToken
+	return s.isMock() && named != "" && named != s.cfg.ClientToken
 }
 
 // resolveCaller reads the caller's credentials. A session cookie counts only on a request that the
 // browser attributes to one of our front ends.
 func (s *Server) resolveCaller(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		who := caller{clientToken: s.organisation(c.Request())}
-		if who.clientToken != s.cfg.ClientToken && !IsWorld(who.clientToken) {
+		who := caller{clientToken: s.cfg.ClientToken}
+		if s.isElsewhere(c.Request()) {
 			return &flows.Error{
 				Code:   flows.MalformedRequest,
 				Detail: flows.DetailWorld,
 			}
 		}
-		exchangeOf(c.Request().Context()).World = who.clientToken
 		if credentials, ok := bearerToken(c.Request()); ok {
 			who.token = credentials
 		} else if cookie, err := c.Cookie(s.cookieName(c.Param("id"))); err == nil {

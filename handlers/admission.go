@@ -196,7 +196,7 @@ var errOverQuota = errors.New("the limits of the club system's API gateway leave
 
 // awaitTurn returns how long a newcomer has to wait for the calls of a signup. The key of the request keeps the turn.
 func (s *Server) awaitTurn(r *http.Request) time.Duration {
-	wait, err := s.cfg.Store.AdmitNewcomer(r.Context(), s.organisation(r), cmp.Or(r.Header.Get("Idempotency-Key"), uuid.NewString()))
+	wait, err := s.cfg.Store.AdmitNewcomer(r.Context(), s.cfg.ClientToken, cmp.Or(r.Header.Get("Idempotency-Key"), uuid.NewString()))
 	if err != nil {
 		return 0 // nothing is begun without Redis
 	}

@@ -111,8 +111,8 @@ func checkStart(t testing.TB) (check func(read []byte, sent io.Reader) error, ta
 		t.Fatal(err)
 	}
 	edge := &Server{
-		cfg:        Config{Now: time.Now, Catalogue: catalogue.New(catalogue.Config{Now: time.Now})},
-		operations: operations,
+		cfg:           Config{Now: time.Now, Catalogue: catalogue.New(catalogue.Config{Now: time.Now})},
+		specification: &specification{operations: operations},
 	}
 	taker = new(startTaker)
 	generated, router := api.NewStrictHandler(taker, nil), echo.New()

@@ -169,7 +169,7 @@ func (s *Server) meantPage(path string) string {
 	if _, ok := s.cfg.Docs[path+".md"]; ok {
 		return path + ".md"
 	}
-	if s.cfg.Worlds { // in mock mode
+	if s.isMock() {
 		return map[string]string{"/sim": "/sim/demo/_control/", "/sandbox": "/sandbox/payments"}[path]
 	}
 	return ""

@@ -39,12 +39,11 @@ const (
 
 // cacheKey is what a response depends on, besides the catalogue's version and the day.
 type cacheKey struct {
-	clientToken string
-	home        string // where the caller reaches Frontdesk, which addresses in the response name
-	address     string
-	language    string
-	staff       bool
-	buyer       flows.Buyer // the zero value is every visitor
+	home     string // where the caller reaches Frontdesk, which addresses in the response name
+	address  string
+	language string
+	staff    bool
+	buyer    flows.Buyer // the zero value is every visitor
 }
 
 // addressOf returns the path and the parsed query of a request in one form, however they were written. A question mark
@@ -58,7 +57,7 @@ func addressOf(r *http.Request) string {
 
 // size is the memory that a key takes, which callers with valid parameters choose.
 func (k cacheKey) size() int {
-	return len(k.clientToken) + len(k.home) + len(k.address) + len(k.buyer.Contact) + len(k.buyer.Club) + len(k.buyer.Tags)
+	return len(k.home) + len(k.address) + len(k.buyer.Contact) + len(k.buyer.Club) + len(k.buyer.Tags)
 }
 
 type cacheEntry struct {
@@ -93,7 +92,7 @@ func (s *Server) serveCached(next http.Handler) http.Handler {
 			return
 		}
 		x := exchangeOf(r.Context())
-		x.Route, x.Path, x.World = entry.route, entry.path, s.organisation(r)
+		x.Route, x.Path = entry.route, entry.path
 		trace.SpanFromContext(r.Context()).SetName(r.Method + " " + entry.route)
 		_ = entry.write(w, r, s.cacheControl(r, entry.until, false)) // a visitor who left needs no response
 	})
@@ -101,21 +100,21 @@ func (s *Server) serveCached(next http.Handler) http.Handler {
 
 // cachedFor returns the current entry for an anonymous read; nil without one.
 func (s *Server) cachedFor(r *http.Request) *cacheEntry {
-	if s.cfg.Provoke != nil {
-		return nil // the router asks for faults
+	if s.cfg.Provoke != nil || s.isElsewhere(r) {
+		return nil // the router asks for faults, and refuses
 	}
 	if r.Method != http.MethodGet || r.Header["Origin"] != nil || hasCredentials(r) || r.ContentLength != 0 || r.URL.RawPath != "" {
 		return nil // personal, or there is more to validate
 	}
-	organisation, now := s.organisation(r), exchangeOf(r.Context()).At
-	key := cacheKey{clientToken: organisation, home: s.home(r), address: addressOf(r), language: languageOf(r).Tag}
+	now := exchangeOf(r.Context()).At
+	key := cacheKey{home: s.home(r), address: addressOf(r), language: languageOf(r).Tag}
 	cached, ok := s.responses.GetIfPresent(key)
 	if !ok {
 		return nil
 	}
 	entry := cached.(*cacheEntry)
 	if entry.stale || !now.Before(entry.until) ||
-		entry.version != nil && !s.cfg.Catalogue.Current(organisation, entry.version, now) {
+		entry.version != nil && !s.cfg.Catalogue.Current(s.cfg.ClientToken, entry.version, now) {
 		return nil
 	}
 	return entry
@@ -142,14 +141,14 @@ func hasCredentials(r *http.Request) bool {
 }
 
 // mayShare reports whether caches may give the response to another visitor, where the operation allows that.
-func (s *Server) mayShare(r *http.Request) bool { return !s.cfg.Worlds && !hasCredentials(r) }
+func (s *Server) mayShare(r *http.Request) bool { return !s.isMock() && !hasCredentials(r) }
 
 // cacheControl is the Cache-Control of a response that changes with the club's day, which ends at until.
 func (s *Server) cacheControl(r *http.Request, until time.Time, stale bool) string {
 	switch {
 	case hasCredentials(r):
 		return personalCacheControl
-	case s.cfg.Worlds:
+	case s.isMock():
 		return mockCacheControl
 	}
 	left := max(0, until.Sub(exchangeOf(r.Context()).At).Truncate(time.Second))
@@ -175,12 +174,11 @@ func (s *Server) cacheResponse(
 	stale := version != nil && version.Stale(exchange.At)
 	var failed error
 	key := cacheKey{
-		clientToken: callerOf(ctx).clientToken,
-		home:        s.home(exchange.request),
-		address:     addressOf(exchange.request),
-		language:    language,
-		staff:       callerOf(ctx).staff,
-		buyer:       buyer,
+		home:     s.home(exchange.request),
+		address:  addressOf(exchange.request),
+		language: language,
+		staff:    callerOf(ctx).staff,
+		buyer:    buyer,
 	}
 	cached, _ := s.responses.Compute(key, func(old any, found bool) (any, otter.ComputeOp) {
 		if e, _ := old.(*cacheEntry); found && e.version == version && e.stale == stale && exchange.At.Before(e.until) {
@@ -219,7 +217,7 @@ func (s *Server) cacheVary(x *exchange) string {
 	if s.operations[http.MethodGet+" "+x.Route].hasTexts && namedLanguage(x.request) == "" {
 		headers += ", Accept-Language"
 	}
-	if s.cfg.Worlds {
+	if s.isMock() {
 		headers += ", X-Frontdesk-World, Cookie"
 	}
 	return headers

@@ -7,6 +7,7 @@
 package handlers
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go/adaptivelimiter"
@@ -61,7 +63,6 @@ type Config struct {
 	SMSCountries   []string           // to whose mobile numbers codes are sent; empty: those of the clubs
 	ClientToken    string             // the organisation at the club system
 	AnyHost        bool               // where a page was opened counts as PublicURL (mock mode)
-	Worlds         bool               // a request may name another demo world (mock mode)
 	PublicURL      string             // where browsers reach Frontdesk; https means secure cookies
 	CartOptional   bool               // a payment need not name the revision of the cart that the buyer saw
 	AllowedOrigins []string           // other origins of front ends; "*" is any page on this machine (not in live mode). May be empty.
@@ -97,11 +98,10 @@ const maxBody = 64 // KiB; fits every request of the contract
 
 // Server is the public edge as an http.Handler.
 type Server struct {
-	cfg          Config
-	handler      http.Handler // the middleware of all responses, then the router
-	router       *echo.Echo
-	document     *openapi3.T
-	operations   map[string]operation // by method and route of the router
+	cfg     Config
+	handler http.Handler // the middleware of all responses, then the router
+	router  *echo.Echo
+	*specification
 	readiness    readiness
 	responses    responseCache
 	buckets      *buckets                             // nil: there are no limits
@@ -114,12 +114,7 @@ type Server struct {
 
 // New returns a server. It fails when the contract differs from the tables of routes and problems.
 func New(cfg Config) (*Server, error) {
-	document, err := openapi3.NewLoader().LoadFromData(cfg.Contract)
-	if err != nil {
-		return nil, fmt.Errorf("contract: %w", err)
-	}
-	deferCart(document)
-	operations, err := operationsOf(document)
+	read, err := readSpecification(cfg.Contract)
 	if err != nil {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
@@ -131,14 +126,13 @@ func New(cfg Config) (*Server, error) {
 	}
 	e := echo.New()
 	server := &Server{
-		cfg:          cfg,
-		router:       e,
-		document:     document,
-		operations:   operations,
-		responses:    newResponseCache(),
-		places:       adaptivelimiter.NewBuilder[any]().WithLimits(minPlaces, maxPlaces, maxPlaces).Build(),
-		streams:      openStreams{count: map[string]int{}},
-		keyedTimeout: requestTimeout,
+		cfg:           cfg,
+		router:        e,
+		specification: read,
+		responses:     newResponseCache(),
+		places:        adaptivelimiter.NewBuilder[any]().WithLimits(minPlaces, maxPlaces, maxPlaces).Build(),
+		streams:       openStreams{count: map[string]int{}},
+		keyedTimeout:  requestTimeout,
 	}
 	server.handler = server.observe(server.setSecurityHeaders(server.serveCached(e)))
 	e.HTTPErrorHandler = server.writeProblem
@@ -173,6 +167,34 @@ func New(cfg Config) (*Server, error) {
 		return server, err
 	}
 	return server, server.mountFiles("/client/", cfg.Client)
+}
+
+// specification is openapi.yaml as it is read. It is not changed.
+type specification struct {
+	text       []byte
+	document   *openapi3.T
+	operations map[string]operation // by method and route of the router
+}
+
+// latestSpecification is shared by the gateways of a process: to read it takes most of the time of making one.
+var latestSpecification atomic.Pointer[specification]
+
+func readSpecification(text []byte) (*specification, error) {
+	if latest := latestSpecification.Load(); latest != nil && bytes.Equal(latest.text, text) {
+		return latest, nil
+	}
+	document, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		return nil, err
+	}
+	deferCart(document)
+	operations, err := operationsOf(document)
+	if err != nil {
+		return nil, err
+	}
+	read := &specification{text, document, operations}
+	latestSpecification.Store(read)
+	return read, nil
 }
 
 // contractAsJSON reads the contract once more: the server's own document leaves some of its checks to handlers.

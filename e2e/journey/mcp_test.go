@@ -138,6 +138,8 @@ func (a agent) paysAfterChallenge(client *frontdesktest.Client) {
 	if records := client.Records(); len(records.Ledger) != 0 {
 		a.t.Errorf("the restored world's ledger holds %+v", records.Ledger)
 	}
+	a.read("delete_world", nil, nil)
+	client.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.RegistrationNotFound)
 	a.refused("restore_snapshot", members{"name": "other"}, "no such snapshot")
 	a.refused("save_snapshot", members{"name": "../unpaid"}, "name: letters")
 }

@@ -191,15 +191,17 @@ func TestTransferCodes(t *testing.T) {
 
 	old := newTransferVisitor(t, mock, "old", "former")
 	old.expectTransfer(old.start("13"), api.SignatureAwaitingCode, "12")
-	old.Control("PUT", "clock", `{"advance":"P1D"}`).Into(http.StatusOK, nil)
+	old.Control("PUT", "clock", `{"advance":"PT11M"}`).Into(http.StatusOK, nil)
+	old.Token = old.Persona("former").IdentityToken // the former one has expired too
 	old.sign(old.code()).Problem(api.CodeExpired)
 
 	for _, m := range []*transferVisitor{blocked, old} {
 		m.sign(m.code()).Problem(api.NoCode) // even the right one
 		m.expectClub("12")
-		m.expectSMSLimited(m.start("13"))
 		m.expectCodesSent(1)
 	}
+	blocked.expectSMSLimited(blocked.start("13"))
+	old.expectTransfer(old.start("13"), api.SignatureAwaitingCode, "12") // the wait for another code is over as well
 }
 
 // TestTransferCallsFail makes each call of a move fail. A contact who may have got an SMS gets no

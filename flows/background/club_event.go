@@ -95,7 +95,7 @@ func (i *Intake) kindOf(stored flows.StoredEvent) string {
 // concernsUs reports whether an event is about the organisation, or about nothing.
 func (i *Intake) concernsUs(event flows.Event) bool {
 	for _, iri := range event.Object {
-		if iri.ClientToken() != i.cfg.ClientToken && !i.cfg.AnyOrganisation {
+		if iri.ClientToken() != i.cfg.ClientToken {
 			return false
 		}
 	}

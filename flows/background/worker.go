@@ -39,17 +39,16 @@ import (
 
 // Config is what the background work of a gateway needs; every field is required unless noted.
 type Config struct {
-	Store           *store.Store
-	Queue           *Queue
-	Payments        *payment.Machine
-	Registrations   *registration.Service
-	Statements      *statements.Service
-	Keys            *keyring.Keyring // seal deliveries and mails
-	ClientToken     string           // the organisation whose events count
-	AnyOrganisation bool             // events of every demo world count (mock mode)
-	Subscribers     []Subscriber     // receive the events; checked by EgressPolicy.Check; may be empty
-	Client          *http.Client     // sends deliveries; see EgressPolicy.NewClient
-	Mail            *mail.Client     // sends mails; nil: no mail is sent
+	Store         *store.Store
+	Queue         *Queue
+	Payments      *payment.Machine
+	Registrations *registration.Service
+	Statements    *statements.Service
+	Keys          *keyring.Keyring // seal deliveries and mails
+	ClientToken   string           // the organisation whose events count
+	Subscribers   []Subscriber     // receive the events; checked by EgressPolicy.Check; may be empty
+	Client        *http.Client     // sends deliveries; see EgressPolicy.NewClient
+	Mail          *mail.Client     // sends mails; nil: no mail is sent
 	// ClocksAgree reports whether a clock shows the time of the other gateways; nil: not checked.
 	ClocksAgree func(ctx context.Context, now func() time.Time) (bool, error)
 	Traces      trace.TracerProvider // of jobs, deliveries, sweeps and rebuilds

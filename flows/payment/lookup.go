@@ -14,7 +14,7 @@ import (
 
 // Limits of what a gateway looks up at the processor for a caller whose record Redis lacks.
 const (
-	// onDemandEvery bounds the rebuilds on demand of a gateway, however many callers ask.
+	// onDemandEvery bounds the rebuilds on demand of a gateway, however many callers ask: see Config.LookUpEvery.
 	onDemandEvery = time.Minute
 	// onDemandTimeout: callers wait for no longer. The worker completes the rebuild.
 	onDemandTimeout = 10 * time.Second
@@ -32,14 +32,14 @@ type onDemandRebuild struct {
 
 // RebuildOnDemand rebuilds what the processor created within WholeWindow, for a record that Redis lacks. After
 // nil, a payment that Redis still lacks is older or does not exist at the processor. StorageUnavailable if
-// another rebuild began within onDemandEvery. It takes no lease in Redis, because Redis has lost data.
+// another rebuild began within Config.LookUpEvery. It takes no lease in Redis, because Redis has lost data.
 func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 	_, err, _ := m.onDemand.flight.Do("", func() (any, error) {
 		if err := m.requireOwn(ctx); err != nil {
 			return nil, err
 		}
 		now := m.cfg.Now()
-		if wait := m.onDemand.last.Add(onDemandEvery).Sub(now); wait > 0 {
+		if wait := m.onDemand.last.Add(m.cfg.LookUpEvery).Sub(now); wait > 0 {
 			return nil, lookedUpIn(wait)
 		}
 		m.onDemand.last = now
@@ -80,13 +80,14 @@ func (m *Machine) LookUp(ctx context.Context, registration string) error {
 	if m.lookups.miss(registration, m.cfg.Now()) {
 		return nil
 	}
-	if err := m.RebuildOnDemand(ctx); err != nil {
-		return err
+	for { // a rebuild that had begun before this call does not answer for it
+		if err := m.RebuildOnDemand(ctx); err != nil {
+			return err
+		}
+		if !m.lookups.waits(registration) {
+			return nil
+		}
 	}
-	if m.lookups.waits(registration) { // that rebuild had begun before this call
-		return lookedUpIn(onDemandEvery)
-	}
-	return nil
 }
 
 // miss notes that Redis lacks a registration. It reports whether the processor has no payment of it either.

@@ -16,6 +16,7 @@
 package payment
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -77,6 +78,7 @@ type Config struct {
 	Rule           *flows.Rule                       // of the evidence, until one is calibrated; nil: none
 	OnTransition   func(from, to flows.PaymentState) // called for every transition; nil: not called
 	OnProblem      func(problem string)              // called for every problem with the processor, such as ProblemMissing; nil: not called
+	LookUpEvery    time.Duration                     // the least pause between rebuilds on demand; zero: a minute
 	Now            func() time.Time
 	After          func(time.Duration) <-chan time.Time
 	Log            *slog.Logger
@@ -88,5 +90,6 @@ type Config struct {
 
 // New returns the machine.
 func New(cfg Config) *Machine {
+	cfg.LookUpEvery = cmp.Or(cfg.LookUpEvery, onDemandEvery)
 	return &Machine{cfg: cfg, lookups: lookups{since: map[string]time.Time{}, absent: map[string]time.Time{}}}
 }

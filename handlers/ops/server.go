@@ -41,7 +41,6 @@ type Config struct {
 	Statements    *statements.Service
 	Operators     []Operator   // may call what is below /ops
 	ClientToken   string       // the organisation at the club system
-	Worlds        bool         // X-Frontdesk-World may name another demo world (mock mode)
 	PublicURL     string       // where the links of invitations lead
 	Metrics       http.Handler // answers a scrape
 	// MetricsApart leaves /metrics to the listener of NewMetricsServer (live mode).

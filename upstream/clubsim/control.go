@@ -76,6 +76,11 @@ func (s *Server) serveControl(rw http.ResponseWriter, req *httpRequest) {
 		return
 	}
 	name := strings.Join(req.path[2:], "/")
+	if name == "" && req.Method == http.MethodDelete {
+		s.Delete(world.clientToken)
+		writeResponse(rw, httpResponse{status: http.StatusNoContent})
+		return
+	}
 	if name == "" {
 		world.serveInspector(rw, req)
 		return
@@ -179,9 +184,7 @@ func putClock(world *World, req *httpRequest) (any, error) {
 	if offset.Abs() > maxOffset {
 		return nil, errors.New("the clock must stay within a hundred years from today")
 	}
-	world.mu.Lock()
-	defer world.mu.Unlock()
-	world.clockOffset = offset
+	world.moveTo(offset)
 	return Clock{Now: new(world.now())}, nil
 }
 

@@ -154,7 +154,7 @@ func TestSnapshotAndRestore(t *testing.T) {
 	if iri := other.get(sale).want(200).text("contactId"); !strings.HasPrefix(iri, "/demo-snapshot-copy/") {
 		t.Errorf("the copy speaks of %s", iri)
 	}
-	for _, wrong := range []string{`{}`, `{"version":1}`, `[]`, strings.Replace(snapshot.raw, `"version":4`, `"version":99`, 1),
+	for _, wrong := range []string{`{}`, `{"version":1}`, `[]`, strings.Replace(snapshot.raw, `"version":5`, `"version":99`, 1),
 		strings.Replace(snapshot.raw, `"clubId":11`, `"clubId":99`, 1), strings.Replace(snapshot.raw, `"articles":[6003]`, `"articles":[9]`, 1)} {
 		if err := client.world.Restore([]byte(wrong)); err == nil {
 			t.Errorf("restored from %.60s", wrong)

@@ -83,7 +83,7 @@ func (m FaultMatch) covers(method, operationPath string, numbered bool) bool {
 // verifyFault says what is wrong with a fault, and names the nearest right value.
 func (w *World) verifyFault(f Fault) error {
 	first, _, _ := strings.Cut(strings.TrimPrefix(f.Match.Path, "/"), "/")
-	if isWorldName(first) || first == "{client_token}" {
+	if IsWorld(first) || first == "{client_token}" {
 		return errors.New("match.path: leave out the client token, as in /sales/*/payments")
 	}
 	if _, err := path.Match(f.Match.pattern(), "/"); err != nil {

@@ -48,7 +48,7 @@ func (w *World) recordRequest(request Request, began time.Time, status int) {
 	defer w.mu.Unlock()
 	w.requestCount++
 	request.Number = w.requestCount
-	request.At, request.Status = began.Add(w.clockOffset).UTC(), status
+	request.At, request.Status = began.Add(time.Duration(w.clockOffset.Load())).UTC(), status
 	request.DurationMs = float64(w.server.cfg.Now().Sub(began).Microseconds()) / 1000
 	if len(w.journal) >= journalSize {
 		w.journal = slices.Delete(w.journal, 0, journalSize/4) // in steps, to stay cheap

@@ -60,7 +60,7 @@ func (w *World) disturb(header http.Header, method, callPath string) Fault {
 func (w *World) admitCall(header http.Header) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	limits, windows, now := w.settings.CallLimits, &w.calls, w.server.cfg.Now()
+	limits, windows, now := w.settings.CallLimits, &w.calls, w.callersNow()
 	slice := time.Duration(limits.SliceMs) * time.Millisecond
 	minute := windows.minute.open(now, limits.PerMinute, time.Minute)
 	day := windows.day.open(now, limits.PerDay, 24*time.Hour)

@@ -44,6 +44,33 @@ type mailbox struct {
 	count int // that arrived, including those that left the mailbox
 }
 
+// storedMail is a mail in a snapshot: with the contents of its attachments.
+type storedMail struct {
+	Mail
+	Contents [][]byte `json:"contents,omitempty"`
+}
+
+func (m mailbox) stored() (mails []storedMail) {
+	for _, mail := range m.mails {
+		kept := storedMail{Mail: mail}
+		for _, document := range mail.Attachments {
+			kept.Contents = append(kept.Contents, document.Content)
+		}
+		mails = append(mails, kept)
+	}
+	return mails
+}
+
+func mailboxOf(mails []storedMail) (box mailbox) {
+	for _, kept := range mails {
+		for place, content := range kept.Contents[:min(len(kept.Contents), len(kept.Attachments))] {
+			kept.Attachments[place].Content = content
+		}
+		box.mails, box.count = append(box.mails, kept.Mail), kept.Number
+	}
+	return box
+}
+
 // ReceiveMail puts a mail into the mailbox. A repetition, with the Message-ID of another one, is not shown again.
 func (w *World) ReceiveMail(mail Mail) {
 	w.mu.Lock()

@@ -15,6 +15,7 @@ package clubsim
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -45,7 +46,8 @@ const maxWorldName = 128
 // because a regular expression that counts is compiled into as many copies.
 var worldNamePattern = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]+)?$`)
 
-func isWorldName(name string) bool {
+// IsWorld reports whether a text can name a world.
+func IsWorld(name string) bool {
 	return len(name) <= maxWorldName && worldNamePattern.MatchString(name)
 }
 
@@ -57,11 +59,42 @@ type Config struct {
 	// WebhookURL is where a new or reset world sends its events; empty: nowhere until the
 	// world's settings name an address.
 	WebhookURL string
-	Settings   *Settings                // of a new or reset world; nil: DefaultSettings. ParseSettings reads them
-	Catalogue  *Catalogue               // of a new or reset world; nil: Demo
-	OnReset    func(clientToken string) // called after a world was reset; nil: not called
+	Settings   *Settings  // of a new or reset world; nil: DefaultSettings. ParseSettings reads them
+	Catalogue  *Catalogue // of a new or reset world; nil: Demo
+	Rest       Rest       // of each world; its zero value: there is none
 	// Gateway lists the operations of the gateway in front, which asks TakeGatewayFault; nil: no faults can be set there.
 	Gateway func() []GatewayOperation
+}
+
+// Rest is what belongs to a world beside the club system, such as its payments at the card processor. The functions that change a world
+// must call apply, which changes the club system. A nil function does that alone.
+type Rest struct {
+	Reset func(clientToken string, apply func())
+	Move  func(clientToken string, apply func()) // the clock
+	// Snapshot calls take with what returns the rest as JSON. The club system does not change while that runs.
+	Snapshot func(clientToken string, take func(rest func() json.RawMessage) []byte) []byte
+	// Restore refuses a rest that it cannot read before it changes anything. A nil rest is an empty one.
+	Restore func(clientToken string, rest json.RawMessage, apply func()) error
+	Delete  func(clientToken string, apply func())
+	// Follows: those who call the club system, and its login, have the world's clock.
+	Follows bool
+}
+
+func (r *Rest) setDefaults() {
+	apply := func(_ string, apply func()) { apply() }
+	for _, change := range []*func(string, func()){&r.Reset, &r.Move, &r.Delete} {
+		if *change == nil {
+			*change = apply
+		}
+	}
+	if r.Snapshot == nil {
+		r.Snapshot = func(_ string, take func(func() json.RawMessage) []byte) []byte {
+			return take(func() json.RawMessage { return nil })
+		}
+	}
+	if r.Restore == nil {
+		r.Restore = func(_ string, _ json.RawMessage, apply func()) error { apply(); return nil }
+	}
 }
 
 // Server is the simulator: an http.Handler with any number of worlds.
@@ -90,6 +123,7 @@ func New(cfg Config) *Server {
 	if cfg.Settings == nil {
 		cfg.Settings = new(DefaultSettings())
 	}
+	cfg.Rest.setDefaults()
 	server := &Server{
 		cfg:    cfg,
 		events: http.Client{Timeout: eventTimeout},
@@ -104,7 +138,7 @@ func New(cfg Config) *Server {
 // World returns the world of a client token, made at first use; nil for a client token that
 // is not a demo world.
 func (s *Server) World(clientToken string) *World {
-	if !isWorldName(clientToken) {
+	if !IsWorld(clientToken) {
 		return nil
 	}
 	s.mu.Lock()
@@ -138,6 +172,20 @@ func (s *Server) existingWorld(clientToken string) *World {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.worlds[clientToken]
+}
+
+// Delete forgets a world, with everything that it holds. A later use makes it again.
+func (s *Server) Delete(clientToken string) {
+	s.cfg.Rest.Delete(clientToken, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if world := s.worlds[clientToken]; world != nil {
+			delete(s.worlds, clientToken)
+			world.mu.Lock()
+			defer world.mu.Unlock()
+			world.outbox.clear()
+		}
+	})
 }
 
 // Close ends delays and hangs, waits for the events in flight and refuses new ones.

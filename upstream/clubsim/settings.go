@@ -359,7 +359,7 @@ func clubNumber(raw json.RawMessage) (int, error) {
 	var iri string
 	if json.Unmarshal(raw, &iri) == nil {
 		segments := strings.Split(iri, "/")
-		if len(segments) == 4 && segments[0] == "" && isWorldName(segments[1]) && segments[2] == "clubs" {
+		if len(segments) == 4 && segments[0] == "" && IsWorld(segments[1]) && segments[2] == "clubs" {
 			if number := parseID(segments[3]); number != 0 {
 				return number, nil
 			}

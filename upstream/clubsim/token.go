@@ -40,7 +40,7 @@ type caller struct {
 // mayEnter reports whether the caller may use a world. The organisation's client may use
 // every demo world, a world's own client only that one.
 func (c caller) mayEnter(token string) bool {
-	return isWorldName(token) && (token == c.Client || c.Client == DemoClientID && c.Contact == 0 && c.Club == 0)
+	return IsWorld(token) && (token == c.Client || c.Client == DemoClientID && c.Contact == 0 && c.Club == 0)
 }
 
 // maySee reports whether the caller may read a contact: with its own token, only itself.
@@ -107,7 +107,7 @@ func hasGatewayKey(header http.Header) bool {
 // isTokenPath accepts the documented path, and the same below a client token, which some
 // installations use.
 func isTokenPath(path []string) bool {
-	if len(path) == 4 && isWorldName(path[0]) {
+	if len(path) == 4 && IsWorld(path[0]) {
 		path = path[1:]
 	}
 	return strings.Join(path, "/") == "oauth/v2/token"
@@ -237,9 +237,9 @@ func identityKeys() record {
 }
 
 // identityToken signs a contact's identity as the club's own login does. The login is not
-// part of the club system, so the real clock counts, not the world's.
+// part of the club system: it has the clock of those who read the token.
 func (w *World) identityToken(contact *contact) string {
-	now := w.server.cfg.Now()
+	now := w.callersNow()
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{
 		"sub": itoa(contact.ID), "club": itoa(contact.ClubID), "aud": w.clientToken, "iat": now.Unix(), "exp": now.Add(identityLifetime).Unix(),
 	})

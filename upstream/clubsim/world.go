@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,7 +24,7 @@ type World struct {
 	catalogue    *Catalogue
 	state        *state
 	settings     Settings
-	clockOffset  time.Duration // the world's clock minus the real one
+	clockOffset  atomic.Int64 // the world's clock minus the real one, in nanoseconds; read without the lock
 	faults       []*Fault
 	faultDraws   int // number of draws for faults' probabilities
 	journal      []Request
@@ -135,12 +136,11 @@ func (w *World) Reset() {
 func (w *World) SetCatalogue(catalogue *Catalogue) { w.resetTo(catalogue) }
 
 func (w *World) resetTo(catalogue *Catalogue) {
-	w.mu.Lock()
-	w.reset(catalogue)
-	w.mu.Unlock()
-	if w.server.cfg.OnReset != nil {
-		w.server.cfg.OnReset(w.clientToken)
-	}
+	w.server.cfg.Rest.Reset(w.clientToken, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.reset(catalogue)
+	})
 }
 
 // Catalogue is what the world sells, and where.
@@ -169,7 +169,8 @@ func (w *World) replace(old, catalogue *Catalogue) bool {
 func (w *World) reset(catalogue *Catalogue) {
 	w.settings = w.server.cfg.Settings.clone()
 	w.settings.WebhookURL = cmp.Or(w.server.cfg.WebhookURL, w.settings.WebhookURL)
-	w.clockOffset, w.faults, w.faultDraws, w.journal, w.calls = 0, nil, 0, nil, callWindows{}
+	w.faults, w.faultDraws, w.journal, w.calls = nil, 0, nil, callWindows{}
+	w.clockOffset.Store(0)
 	w.mailbox = mailbox{}
 	w.outbox.clear()
 	w.catalogue = catalogue
@@ -177,20 +178,26 @@ func (w *World) reset(catalogue *Catalogue) {
 }
 
 // now is the world's clock, in UTC: the club system's dates carry no zone.
-func (w *World) now() time.Time { return w.server.cfg.Now().Add(w.clockOffset).UTC() }
+func (w *World) now() time.Time {
+	return w.server.cfg.Now().Add(time.Duration(w.clockOffset.Load())).UTC()
+}
 
 // Now is what the world's clock shows.
-func (w *World) Now() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now()
+func (w *World) Now() time.Time { return w.now() }
+
+// callersNow is the time of those who call the club system: the real one, unless they follow the world's clock.
+func (w *World) callersNow() time.Time {
+	if w.server.cfg.Rest.Follows {
+		return w.now()
+	}
+	return w.server.cfg.Now()
 }
 
 // Advance moves the world's clock.
-func (w *World) Advance(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.clockOffset += d
+func (w *World) Advance(d time.Duration) { w.moveTo(time.Duration(w.clockOffset.Load()) + d) }
+
+func (w *World) moveTo(offset time.Duration) {
+	w.server.cfg.Rest.Move(w.clientToken, func() { w.clockOffset.Store(int64(offset)) })
 }
 
 // draw is the world's randomness: a number derived from the seed, the world, a purpose and
@@ -207,8 +214,10 @@ type snapshot struct {
 	Offset   time.Duration `json:"clockOffset"`
 	Settings Settings      `json:"settings"`
 	State    *state        `json:"state"`
+	Mails    []storedMail  `json:"mails,omitempty"`
 	// Catalogue is the file of the world's catalogue; empty: it is the demo's.
-	Catalogue string `json:"catalogue,omitempty"`
+	Catalogue string          `json:"catalogue,omitempty"`
+	Rest      json.RawMessage `json:"rest,omitempty"` // see Rest
 }
 
 // maxOffset keeps a world's clock within a hundred years from today, where dates can be
@@ -216,34 +225,42 @@ type snapshot struct {
 const maxOffset = 100 * 365 * 24 * time.Hour
 
 // snapshotVersion changes with the shape of the state, so that an old snapshot is refused.
-const snapshotVersion = 4
+const snapshotVersion = 5
 
-var errSnapshot = errors.New("clubsim: not a snapshot of this version")
+var errSnapshot = errors.New("clubsim: not a snapshot of a world")
 
-// Snapshot returns catalogue, data, settings and clock as JSON, without faults and journal.
+// Snapshot returns the world as JSON, without faults and journal: catalogue, data, mails, settings, clock and the Rest.
 func (w *World) Snapshot() []byte {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	taken := snapshot{
-		Version:  snapshotVersion,
-		World:    w.clientToken,
-		Offset:   w.clockOffset,
-		Settings: w.settings,
-		State:    w.state,
-	}
-	if w.catalogue != Demo() {
-		taken.Catalogue = string(w.catalogue.source)
-	}
-	return encode(taken)
+	return w.server.cfg.Rest.Snapshot(w.clientToken, func(rest func() json.RawMessage) []byte {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		taken := snapshot{
+			Version:  snapshotVersion,
+			World:    w.clientToken,
+			Offset:   time.Duration(w.clockOffset.Load()),
+			Settings: w.settings,
+			State:    w.state,
+			Mails:    w.mailbox.stored(),
+			Rest:     rest(),
+		}
+		if w.catalogue != Demo() {
+			taken.Catalogue = string(w.catalogue.source)
+		}
+		return encode(taken)
+	})
 }
 
-// Restore restores a Snapshot of this world or of another one.
+// Restore restores a Snapshot of this world, or of another one, of which it does not take the Rest: that names its world. An error
+// has changed nothing.
 func (w *World) Restore(body []byte) error {
 	restored := snapshot{Settings: DefaultSettings()}
 	if err := json.Unmarshal(body, &restored); err != nil {
 		return fmt.Errorf("%w: %w", errSnapshot, err)
 	}
-	if restored.Version != snapshotVersion || restored.State == nil || restored.Offset.Abs() > maxOffset {
+	switch {
+	case restored.Version != snapshotVersion && restored.Version > 0:
+		return fmt.Errorf("%w of this version: it has the version %d, and version %d is read", errSnapshot, restored.Version, snapshotVersion)
+	case restored.Version == 0 || restored.State == nil || restored.Offset.Abs() > maxOffset:
 		return errSnapshot
 	}
 	catalogue, err := Demo(), error(nil)
@@ -256,11 +273,21 @@ func (w *World) Restore(body []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSnapshot, err)
 	}
+	if restored.World != w.clientToken {
+		restored.Rest = nil
+	}
 	restored.State.index()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.catalogue, w.state, w.settings, w.clockOffset = catalogue, restored.State, restored.Settings, restored.Offset
-	w.outbox.clear()
+	err = w.server.cfg.Rest.Restore(w.clientToken, restored.Rest, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.catalogue, w.state, w.settings = catalogue, restored.State, restored.Settings
+		w.clockOffset.Store(int64(restored.Offset))
+		w.mailbox = mailboxOf(restored.Mails)
+		w.outbox.clear()
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %w", errSnapshot, err)
+	}
 	return nil
 }
 

@@ -41,17 +41,17 @@ const catalogueLook = time.Second
 
 // WatchCatalogue reads the file of the catalogue again when it has changed, until ctx ends. The worlds keep what they have when the
 // new one has mistakes, which are logged.
-func (w *World) WatchCatalogue(ctx context.Context, file CatalogueFile) {
+func (s *Server) WatchCatalogue(ctx context.Context, file CatalogueFile) {
 	last := stamp(file.Path)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-w.cfg.After(catalogueLook):
+		case <-s.cfg.After(catalogueLook):
 		}
 		if now := stamp(file.Path); now != last && now != (time.Time{}) {
 			last = now
-			w.reload(file)
+			s.reload(file)
 		}
 	}
 }
@@ -65,20 +65,18 @@ func stamp(path string) time.Time {
 	return info.ModTime()
 }
 
-func (w *World) reload(file CatalogueFile) {
+func (s *Server) reload(file CatalogueFile) {
 	catalogue, err := file.Read()
 	if err != nil {
 		for line := range strings.Lines(err.Error()) {
-			w.cfg.Log.Error("the former catalogue stays: " + file.Path + ": " + strings.TrimSpace(line))
+			s.cfg.Log.Error("the former catalogue stays: " + file.Path + ": " + strings.TrimSpace(line))
 		}
 		return
 	}
-	worlds := w.club.SetCatalogue(catalogue)
-	w.cfg.Log.Info("the catalogue was read again: " + file.Path)
-	if changed := w.changed.Load(); changed != nil {
-		for _, world := range worlds {
-			(*changed)(world)
-		}
+	worlds := s.club.SetCatalogue(catalogue)
+	s.cfg.Log.Info("the catalogue was read again: " + file.Path)
+	for _, world := range worlds {
+		s.forgetCaches(world)
 	}
 }
 

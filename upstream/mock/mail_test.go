@@ -18,7 +18,7 @@ import (
 func TestMailbox(t *testing.T) {
 	t.Parallel()
 	arrived := make(chan struct{}, 10)
-	world := mock.New(mock.Config{Now: time.Now, PublicURL: "http://localhost", OnMail: func() { arrived <- struct{}{} }})
+	world := mock.New(mock.Config{Now: time.Now, PublicURL: "http://localhost", OnChange: func() { arrived <- struct{}{} }})
 	t.Cleanup(world.Close)
 	url, err := world.StartMail("127.0.0.1:0")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestMailbox(t *testing.T) {
 	}
 	read := func(method, path string) *httptest.ResponseRecorder {
 		recorder := httptest.NewRecorder()
-		world.Handler().ServeHTTP(recorder, httptest.NewRequest(method, path, nil))
+		world.ServeHTTP(recorder, httptest.NewRequest(method, path, nil))
 		return recorder
 	}
 	list := func(world string) (subjects string, items []clubsim.Mail) {

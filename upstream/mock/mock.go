@@ -1,22 +1,17 @@
 // Package mock is the outside world of mock mode in one process: the simulator of the club
-// system, the sandbox card processor, a mail server and an embedded Redis. The gateway speaks HTTP, SMTP
-// and the Redis protocol to them, as to the real ones.
+// system, the sandbox card processor, a mail server, and for each demo world a gateway with an embedded Redis. The gateway speaks HTTP,
+// SMTP and the Redis protocol to them, as to the real ones.
 //
-// Start reading at New.
+// Start reading at New; worlds.go has what a world is, and state.go what is kept of it.
 package mock
 
 import (
-	"context"
+	"cmp"
 	"embed"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
-
-	"github.com/alicebob/miniredis/v2"
-	"golang.org/x/sync/errgroup"
 
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
@@ -33,130 +28,152 @@ var Clubs string
 //go:embed documents
 var Documents embed.FS
 
-// Config is what a World is made from.
+// Config is what a Server is made from.
 type Config struct {
 	Now        func() time.Time                       // required
-	After      func(d time.Duration) <-chan time.Time // required by StartRedis
+	After      func(d time.Duration) <-chan time.Time // required
 	PublicURL  string                                 // where browsers reach this process, such as http://localhost:8080
 	WebhookURL string                                 // where the club system sends its events; empty: nowhere
 	Settings   *clubsim.Settings                      // of the club system's worlds; nil: its defaults
 	Catalogue  *clubsim.Catalogue                     // of the club system's worlds; nil: the demo's
-	Gateway    func() []clubsim.GatewayOperation      // at which faults can be set; nil: none
+	Operations func() []clubsim.GatewayOperation      // of the gateways, at which faults can be set; nil: none
 	Account    sandbox.Account                        // at the card processor; zero: its demo account
 	Seed       uint64                                 // of the card processor's ids; zero: a random one, which is logged
-	OnMail     func()                                 // called after a mail has arrived; nil: nothing is
-	Log        *slog.Logger                           // nil: nothing is logged
+	OnChange   func()                                 // called after a mail has arrived, or a gateway has called; nil: nothing is
+	// Gateway makes the gateway of a world; nil: worlds have none, and those who call the club system have the real clock.
+	Gateway func(Place) (*Gateway, error)
+	Default string       // the world of requests that name none; empty: demo
+	State   string       // the folder that keeps the worlds; empty: they end with the process
+	Log     *slog.Logger // nil: nothing is logged
 }
 
-// World is the simulator of the club system and the sandbox card processor.
-type World struct {
-	cfg   Config
-	club  *clubsim.Server
-	cards *sandbox.Server
-	mails *sink.Server // nil: not started
-
-	changed atomic.Pointer[func(clientToken string)] // called with worlds that have another catalogue; nil: nothing is
+// Server is the simulator of the club system and the sandbox card processor, and the worlds with their gateways.
+type Server struct {
+	cfg    Config
+	club   *clubsim.Server
+	cards  *sandbox.Server
+	mails  *sink.Server // nil: not started
+	worlds worlds
 }
 
-// New makes a world without Redis. Close it. A reset of one of the simulator's demo worlds also resets its payments.
-func New(cfg Config) *World {
+// New makes a server. Close it. What changes a world of the simulator as a whole also changes its payments and its gateway.
+func New(cfg Config) *Server {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	processor := sandbox.New(sandbox.Config{
+	if cfg.OnChange == nil {
+		cfg.OnChange = func() {}
+	}
+	cfg.Default = cmp.Or(cfg.Default, clubsim.DemoClientToken)
+	server := &Server{cfg: cfg, worlds: worlds{byName: map[string]*world{}}}
+	server.cards = sandbox.New(sandbox.Config{
 		Now:      cfg.Now,
+		WorldNow: server.processorNow(),
 		BaseURL:  cfg.PublicURL + "/sandbox",
 		Accounts: []sandbox.Account{cfg.Account},
 		Seed:     cfg.Seed,
 		Logger:   cfg.Log,
 	})
-	club := clubsim.New(clubsim.Config{
+	server.club = clubsim.New(clubsim.Config{
 		Now:        cfg.Now,
 		Logger:     cfg.Log,
 		WebhookURL: cfg.WebhookURL,
 		Settings:   cfg.Settings,
 		Catalogue:  cfg.Catalogue,
-		Gateway:    cfg.Gateway,
-		OnReset:    processor.Reset,
+		Gateway:    cfg.Operations,
+		Rest: clubsim.Rest{
+			Reset:    server.reset,
+			Move:     server.move,
+			Snapshot: server.snapshot,
+			Restore:  server.restore,
+			Delete:   server.remove,
+			Follows:  cfg.Gateway != nil,
+		},
 	})
-	return &World{cfg: cfg, club: club, cards: processor}
+	return server
 }
 
-// Handler serves the simulator below /sim/ and the sandbox below /sandbox/.
-func (w *World) Handler() http.Handler { return w.before(http.NotFoundHandler(), func(string) {}) }
-
-// Wrap is Handler with next for all other paths. It calls changed with a demo world's client
-// token after a request, or a new file of the catalogue, that changed its settings, faults, clock, state or catalogue.
-func (w *World) Wrap(next http.Handler, changed func(clientToken string)) http.Handler {
-	w.changed.Store(&changed)
-	return w.before(next, changed)
-}
-
-// before is not a ServeMux, which would redirect unclean paths before next sees them.
-func (w *World) before(next http.Handler, changed func(clientToken string)) http.Handler {
-	club, cards := http.StripPrefix("/sim", w.club), http.StripPrefix("/sandbox", w.cards)
-	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasPrefix(r.URL.Path, "/sim/"):
-			club.ServeHTTP(rw, r)
-			if token := changedWorld(r); token != "" {
-				changed(token)
-			}
-		case strings.HasPrefix(r.URL.Path, "/sandbox/"):
-			cards.ServeHTTP(rw, r)
-		default:
-			next.ServeHTTP(rw, r)
-		}
-	})
-}
-
-// changedWorld returns the client token of the demo world that a request changed, or "".
-func changedWorld(r *http.Request) string {
-	parts := strings.Split(r.URL.Path, "/")
-	changing := []string{"settings", "faults", "clock", "state", "reset", "catalogue", ""} // "" is the inspector's forms
-	if r.Method == http.MethodGet || len(parts) != 5 || parts[3] != "_control" || !slices.Contains(changing, parts[4]) {
-		return ""
+// processorNow is the processor's clock in a world. It is that of those who call it.
+func (s *Server) processorNow() func(world string) time.Time {
+	if s.cfg.Gateway == nil {
+		return nil
 	}
-	return parts[2]
+	return func(world string) time.Time { return s.club.World(world).Now() }
+}
+
+// ServeHTTP serves the simulator below /sim/, the sandbox below /sandbox/, and all other paths by the gateway of the world that the
+// request names. It is not a ServeMux, which would redirect unclean paths before a gateway sees them.
+func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/sim/"):
+		s.serveClub(rw, r)
+	case strings.HasPrefix(r.URL.Path, "/sandbox/"):
+		s.serveCards(rw, r)
+	default:
+		s.serveGateway(rw, r, func(g *Gateway) http.Handler { return g.Public })
+	}
+}
+
+// serveClub serves the simulator. What a control request changes must not be hidden by the caches of the world's gateway.
+func (s *Server) serveClub(rw http.ResponseWriter, r *http.Request) {
+	parts := strings.Split(r.URL.Path, "/")
+	if name := parts[2]; clubsim.IsWorld(name) {
+		defer s.enter(name).leave(r)
+		if r.Method != http.MethodGet && len(parts) > 3 && parts[3] == "_control" {
+			defer s.forgetCaches(name)
+		}
+	}
+	http.StripPrefix("/sim", s.club).ServeHTTP(rw, r)
+}
+
+// serveCards serves the sandbox. A call names a payment, and not always its world.
+func (s *Server) serveCards(rw http.ResponseWriter, r *http.Request) {
+	http.StripPrefix("/sandbox", s.cards).ServeHTTP(rw, r)
+	if r.Method != http.MethodGet {
+		for _, w := range s.worlds.list() {
+			w.wrote.Store(s.cfg.Now().UnixNano())
+		}
+	}
 }
 
 // AsksRepeats reports whether a demo world asks for the question before a repeated purchase.
-func (w *World) AsksRepeats(clientToken string) bool {
-	world := w.club.World(clientToken)
+func (s *Server) AsksRepeats(clientToken string) bool {
+	world := s.club.World(clientToken)
 	return world != nil && world.Settings().AskRepeats
 }
 
 // TakeGatewayFault is clubsim.Server.TakeGatewayFault.
-func (w *World) TakeGatewayFault(world, method, path, requestPath string) clubsim.Fault {
-	return w.club.TakeGatewayFault(world, method, path, requestPath)
+func (s *Server) TakeGatewayFault(world, method, path, requestPath string) clubsim.Fault {
+	return s.club.TakeGatewayFault(world, method, path, requestPath)
 }
 
 // Release ends the requests that a fault of the simulator keeps waiting.
-func (w *World) Release() { w.club.Release() }
+func (s *Server) Release() { s.club.Release() }
 
-// Close waits for the club events that are being sent, and stops the processor's webhooks.
-func (w *World) Close() {
-	w.club.Close()
-	w.cards.Close()
-	if w.mails != nil {
-		w.mails.Close()
+// Close ends the gateways, waits for the club events that are being sent, and stops the processor's webhooks.
+func (s *Server) Close() {
+	s.closeWorlds()
+	s.club.Close()
+	s.cards.Close()
+	if s.mails != nil {
+		s.mails.Close()
 	}
 }
 
 // StartMail starts a mail server on an address, such as 127.0.0.1:0, and returns its URL. A mail arrives in the mailbox of the
 // demo world that it names, else in that of the world demo.
-func (w *World) StartMail(address string) (url string, err error) {
-	w.mails, err = sink.Listen(address, sink.Config{Now: w.cfg.Now, OnMail: w.receiveMail})
+func (s *Server) StartMail(address string) (url string, err error) {
+	s.mails, err = sink.Listen(address, sink.Config{Now: s.cfg.Now, OnMail: s.receiveMail})
 	if err != nil {
 		return "", err
 	}
-	return "smtp://" + w.mails.Addr, nil
+	return "smtp://" + s.mails.Addr, nil
 }
 
-func (w *World) receiveMail(received sink.Mail) {
-	world := w.club.World(received.World)
+func (s *Server) receiveMail(received sink.Mail) {
+	world := s.club.World(received.World)
 	if world == nil {
-		world = w.club.World(clubsim.DemoClientToken)
+		world = s.club.World(clubsim.DemoClientToken)
 	}
 	mail := clubsim.Mail{
 		To:        received.To,
@@ -172,31 +189,5 @@ func (w *World) receiveMail(received sink.Mail) {
 		})
 	}
 	world.ReceiveMail(mail)
-	if w.cfg.OnMail != nil {
-		w.cfg.OnMail()
-	}
-}
-
-// redisTick is the finest expiry that the gateway relies on.
-const redisTick = time.Second
-
-// StartRedis starts the embedded Redis and returns its URL. The group advances its clock, by
-// which keys expire, until ctx ends. Redis ends with the process: the gateway writes to it
-// while it shuts down.
-func (w *World) StartRedis(ctx context.Context, group *errgroup.Group) (url string, err error) {
-	redis := miniredis.NewMiniRedis()
-	if err := redis.Start(); err != nil {
-		return "", err
-	}
-	group.Go(func() error {
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-w.cfg.After(redisTick):
-				redis.FastForward(redisTick)
-			}
-		}
-	})
-	return "redis://" + redis.Addr(), nil
+	s.cfg.OnChange()
 }

@@ -1,49 +1,85 @@
 package mock_test
 
 import (
+	"context"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"golang.org/x/sync/errgroup"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/mock"
 )
 
-// TestWrap: the simulator and the sandbox serve their paths, the next handler serves all others, and a control
-// request reports the world that it changed.
-func TestWrap(t *testing.T) {
+// newServer returns a server whose worlds have gateways that say which world they serve and what they forget.
+func newServer(t *testing.T, change func(*mock.Config)) (server *mock.Server, forgotten func() string) {
+	t.Helper()
+	var mu sync.Mutex
+	var names []string
+	cfg := mock.Config{Now: time.Now, After: time.After, PublicURL: "http://localhost", Gateway: func(at mock.Place) (*mock.Gateway, error) {
+		return &mock.Gateway{
+			Public: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(at.World + " " + at.RedisURL)) }),
+			Run:    func(ctx context.Context) error { <-ctx.Done(); return nil },
+			Close:  func() {},
+			ForgetCaches: func() {
+				mu.Lock()
+				defer mu.Unlock()
+				names = append(names, at.World)
+			},
+		}, nil
+	}}
+	change(&cfg)
+	server = mock.New(cfg)
+	t.Cleanup(server.Close)
+	return server, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Join(names, " ")
+	}
+}
+
+// get sends a request for a world and returns the body of its response.
+func get(server *mock.Server, world string) string {
+	request := httptest.NewRequest("GET", "/v1/config", nil)
+	request.Header.Set("X-Frontdesk-World", world)
+	recorder := httptest.NewRecorder()
+	server.ServeHTTP(recorder, request)
+	return recorder.Body.String()
+}
+
+// TestPaths: the simulator and the sandbox serve their paths, the gateway of the world serves all others, and forgets what it has cached
+// when a control request changes its world.
+func TestPaths(t *testing.T) {
 	t.Parallel()
-	world := mock.New(mock.Config{Now: time.Now, PublicURL: "http://localhost"})
-	t.Cleanup(world.Close)
-	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
-	var changed []string
-	handler := world.Wrap(next, func(clientToken string) { changed = append(changed, clientToken) })
-	for _, test := range []struct {
-		method, path, body string
-		status             int
-	}{
-		{"GET", "/sim/demo/_control/settings", "", http.StatusOK},
-		{"PUT", "/sim/demo-a/_control/settings", `{"pageSize":10}`, http.StatusOK},
-		{"PUT", "/sim/demo-f/_control/faults", `[]`, http.StatusOK},
-		{"POST", "/sim/demo-b/_control/reset", "", http.StatusNoContent},
-		{"POST", "/sim/demo-c/_control/", "do=reset", http.StatusSeeOther},
-		{"PUT", "/sim/demo-d/_control/catalogue", "clubs: [{name: A}]", http.StatusNoContent},
-		{"GET", "/sandbox/payments", "", http.StatusOK},
-		{"GET", "/sandboxes", "", http.StatusTeapot},
-		{"GET", "//sim/demo", "", http.StatusTeapot},
+	server, forgotten := newServer(t, func(*mock.Config) {})
+	for _, world := range []string{"demo-a", "demo-b", "demo-c", "demo-d", "demo-f"} {
+		get(server, world)
+	}
+	for _, test := range []struct{ method, path, body, says string }{
+		{"GET", "/sim/demo/_control/settings", "", "pageSize"},
+		{"PUT", "/sim/demo-a/_control/settings", `{"pageSize":10}`, "pageSize"},
+		{"PUT", "/sim/demo-f/_control/faults", `[]`, "items"},
+		{"POST", "/sim/demo-b/_control/reset", "", ""},
+		{"POST", "/sim/demo-c/_control/", "do=reset", ""},
+		{"PUT", "/sim/demo-d/_control/catalogue", "clubs: [{name: A}]", ""},
+		{"GET", "/sandbox/payments", "", "["},
+		{"GET", "/sandboxes", "", "demo "},
+		{"GET", "//sim/demo", "", "demo "},
 	} {
 		recorder := httptest.NewRecorder()
-		handler.ServeHTTP(recorder, httptest.NewRequest(test.method, test.path, strings.NewReader(test.body)))
-		if recorder.Code != test.status {
-			t.Errorf("%s %s: status %d, want %d", test.method, test.path, recorder.Code, test.status)
+		server.ServeHTTP(recorder, httptest.NewRequest(test.method, test.path, strings.NewReader(test.body)))
+		if recorder.Code >= 400 || !strings.Contains(recorder.Body.String(), test.says) {
+			t.Errorf("%s %s: %d %s", test.method, test.path, recorder.Code, recorder.Body)
 		}
 	}
-	if got := strings.Join(changed, " "); got != "demo-a demo-f demo-b demo-c demo-d" {
+	if got := forgotten(); got != "demo-a demo-f demo-b demo-c demo-d" {
 		t.Errorf("changed worlds: %s", got)
 	}
 }
@@ -60,7 +96,7 @@ func TestResetOfAWorld(t *testing.T) {
 		request.Header.Set("Content-Type", kind)
 		request.Header.Set("Authorization", "Bearer "+sandbox.DemoSecretKey)
 		recorder := httptest.NewRecorder()
-		world.Handler().ServeHTTP(recorder, request)
+		world.ServeHTTP(recorder, request)
 		if recorder.Code >= 400 {
 			t.Fatalf("%s %s: %d %s", method, path, recorder.Code, recorder.Body)
 		}
@@ -94,31 +130,109 @@ func TestResetOfAWorld(t *testing.T) {
 	}
 }
 
-// TestRedis: keys expire as the injected clock ticks.
-func TestRedis(t *testing.T) {
+// TestRedisHasTheClockOfItsWorld: what it holds expires with the clock of its own world, by ticks or when that clock is moved, and TIME is
+// that clock's.
+func TestRedisHasTheClockOfItsWorld(t *testing.T) {
 	t.Parallel()
 	ticks := make(chan time.Time)
-	world := mock.New(mock.Config{Now: time.Now, After: func(time.Duration) <-chan time.Time { return ticks }})
-	t.Cleanup(world.Close)
-	group, ctx := errgroup.WithContext(t.Context())
-	url, err := world.StartRedis(ctx, group)
-	if err != nil {
-		t.Fatal(err)
-	}
-	options, err := redis.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := redis.NewClient(options)
-	t.Cleanup(func() { _ = client.Close() })
-	if err := client.Set(ctx, "key", "value", 2*time.Second).Err(); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []int64{1, 0} { // the second tick is received after the first has passed
-		ticks <- time.Time{}
-		ticks <- time.Time{}
-		if got := client.Exists(ctx, "key").Val(); want == 0 && got != 0 {
-			t.Errorf("after four seconds the key exists")
+	server, _ := newServer(t, func(cfg *mock.Config) { cfg.After = func(time.Duration) <-chan time.Time { return ticks } })
+	go server.Run(t.Context()) //nolint:errcheck // the test's end ends it
+	redisOf := func(world string) *redis.Client {
+		t.Helper()
+		_, url, _ := strings.Cut(get(server, world), " ")
+		options, err := redis.ParseURL(url)
+		if err != nil {
+			t.Fatal(err)
 		}
+		client := redis.NewClient(options)
+		t.Cleanup(func() { _ = client.Close() })
+		return client
+	}
+	for _, world := range []string{"demo", "demo-moved"} {
+		client := redisOf(world)
+		client.Set(t.Context(), "key", "value", time.Hour)
+		client.Set(t.Context(), "brief", "value", 300*time.Millisecond)
+		client.XAdd(t.Context(), &redis.XAddArgs{Stream: "stream", ID: "1-1", Values: []string{"field", "1-2"}})
+		client.XAdd(t.Context(), &redis.XAddArgs{Stream: "stream", ID: "1-3", Values: []string{"field", "\xff\x00", "other", ""}})
+		client.ZAdd(t.Context(), "asynq:{events}:scheduled", redis.Z{Score: 10_000, Member: "job"})
+	}
+	for range 3 { // the last one is received after the second has passed
+		select {
+		case ticks <- time.Time{}:
+		case <-time.After(frontdesktest.Patience):
+			t.Fatal("nobody waits for the tick")
+		}
+	}
+	recorder := httptest.NewRecorder()
+	advance := httptest.NewRequest("PUT", "/sim/demo-moved/_control/clock", strings.NewReader(`{"advance":"PT2H"}`))
+	server.ServeHTTP(recorder, advance)
+	if recorder.Code != http.StatusOK {
+		t.Fatal(recorder.Body)
+	}
+	for world, want := range map[string]struct {
+		keys  int64
+		ahead time.Duration
+		job   float64
+	}{"demo": {1, 0, 10_000}, "demo-moved": {0, 2 * time.Hour, 2800}} {
+		client := redisOf(world)
+		if keys := client.Exists(t.Context(), "key", "brief").Val(); keys != want.keys {
+			t.Errorf("%s has %d keys, want %d", world, keys, want.keys)
+		}
+		if ahead := time.Until(client.Time(t.Context()).Val()); (ahead - want.ahead).Abs() > time.Minute {
+			t.Errorf("the clock of %s is %s ahead", world, ahead)
+		}
+		if at := client.ZScore(t.Context(), "asynq:{events}:scheduled", "job").Val(); math.Abs(at-want.job) > 1 {
+			t.Errorf("a job of %s waits until %f", world, at)
+		}
+		entries := client.XRange(t.Context(), "stream", "-", "+").Val()
+		if len(entries) != 2 || entries[0].Values["field"] != "1-2" || entries[1].Values["field"] != "\xff\x00" || entries[1].ID != "1-3" {
+			t.Errorf("the stream of %s is %v", world, entries)
+		}
+	}
+}
+
+// TestUnusedWorldsGo: after a day without a request a world is deleted, and the default one is not.
+func TestUnusedWorldsGo(t *testing.T) {
+	t.Parallel()
+	ticks := make(chan time.Time)
+	var later atomic.Int64
+	server, _ := newServer(t, func(cfg *mock.Config) {
+		cfg.After = func(time.Duration) <-chan time.Time { return ticks }
+		cfg.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	})
+	go server.Run(t.Context()) //nolint:errcheck // the test's end ends it
+	settings := func(method, world, body string) string {
+		recorder := httptest.NewRecorder()
+		server.ServeHTTP(recorder, httptest.NewRequest(method, "/sim/"+world+"/_control/settings", strings.NewReader(body)))
+		return recorder.Body.String()
+	}
+	pass := func(passed time.Duration) {
+		t.Helper()
+		later.Add(int64(passed))
+		for range 2 { // the first tick is over when the second is received
+			frontdesktest.Within(t.Context(), "a tick", frontdesktest.Patience, func() bool { //nolint:errcheck // the settings show it
+				select {
+				case ticks <- time.Time{}:
+					return true
+				default:
+					return false
+				}
+			})
+		}
+	}
+	for _, world := range []string{"demo", "demo-unused", "demo-used"} {
+		get(server, world)
+		settings("PUT", world, `{"pageSize":9}`)
+	}
+	pass(20 * time.Hour)
+	get(server, "demo-used")
+	pass(5 * time.Hour)
+	for world, stays := range map[string]bool{"demo": true, "demo-unused": false, "demo-used": true} {
+		if stayed := strings.Contains(settings("GET", world, ""), `"pageSize":9`); stayed != stays {
+			t.Errorf("%s has stayed: %t", world, stayed)
+		}
+	}
+	if got := get(server, "demo-used"); !strings.HasPrefix(got, "demo-used ") {
+		t.Errorf("a world that rested answers %q", got)
 	}
 }

@@ -41,6 +41,9 @@ var testCards = []testCard{
 	{number: "ideal", method: "pm_ideal", kind: "ideal", single: true},
 }
 
+// otherCard is every real card.
+var otherCard = testCard{method: "pm_other", kind: "card", code: "card_declined", declineCode: "test_mode_live_card"}
+
 // findCard finds a test card by its number or its payment method. Any other number is
 // declined, as a real card is in test mode, and its digits are not kept.
 func findCard(typed string) (*testCard, error) {
@@ -65,7 +68,7 @@ func findCard(typed string) (*testCard, error) {
 			status:  http.StatusPaymentRequired,
 		}
 	}
-	return &testCard{method: "pm_other", kind: "card", code: "card_declined", declineCode: "test_mode_live_card"}, nil
+	return &otherCard, nil
 }
 
 // Confirm enters a card, given by a test card's number or a test payment method such as
@@ -229,7 +232,7 @@ func (s *Server) approve(rq *request, in *intent, approved bool) error {
 
 // chargeCard asks the card's bank.
 func (s *Server) chargeCard(rq *request, in *intent, card *testCard) {
-	now, settings := s.cfg.Now(), s.store.of(in.world)
+	now, settings := s.cfg.WorldNow(in.world), s.store.of(in.world)
 	made := &charge{id: s.newID("ch"), card: card, metadata: in.metadata, created: now}
 	if window, _ := settings.captureWindow(); window != 0 {
 		made.captureBefore = now.Add(window)

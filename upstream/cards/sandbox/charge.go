@@ -132,7 +132,7 @@ func (s *Server) createRefund(rq *request) (any, error) {
 		amount:  cmp.Or(amount, left),
 		status:  succeeded,
 		reason:  intern(rq.form.Get("reason")),
-		created: s.cfg.Now(),
+		created: s.cfg.WorldNow(in.world),
 	}
 	if mode == "pending" {
 		refunded.status = "pending"

@@ -83,8 +83,10 @@ func (s *Server) begin(rq *request, key digest) (first *keyUse, replay response,
 	print, bytes := digestOf(rq.method, rq.path, rq.canonical), len(rq.path)+len(rq.canonical)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.cfg.Now().UnixNano()
-	expired := func(use *keyUse) bool { return now-use.first >= int64(keyLifetime) }
+	now := s.cfg.WorldNow(rq.world()).UnixNano()
+	expired := func(use *keyUse) bool {
+		return now-use.first >= int64(keyLifetime) && (use.of == nil || use.of.world == rq.world())
+	}
 	full := func() bool {
 		return len(s.keys) >= s.cfg.MaxPayments*keysPerPayment || s.keyBytes+bytes > s.cfg.MaxPayments*bytesPerPayment
 	}

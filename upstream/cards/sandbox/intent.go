@@ -58,18 +58,18 @@ func (s *Server) createIntent(rq *request) (any, error) {
 	case s.anyType:
 		types = nil
 	}
-	id := s.newID("pi")
+	id, world := s.newPaymentID(), rq.world()
 	in := &intent{view: view{&made{
 		id:          id,
 		secret:      s.newID("secret")[len("secret_"):],
 		account:     rq.account,
-		world:       intern(rq.world()),
+		world:       intern(world),
 		amount:      amount,
 		currency:    intern(currency),
 		manual:      capture == "manual",
 		types:       types,
 		description: intern(description),
-		created:     s.cfg.Now(),
+		created:     s.cfg.WorldNow(world),
 		webhookURL:  intern(rq.header.Get(webhookURLHeader)),
 	}, &state{status: requiresPaymentMethod, metadata: of}}}
 	if err := s.store.add(in); err != nil {
@@ -78,6 +78,15 @@ func (s *Server) createIntent(rq *request) (any, error) {
 	rq.intent = in
 	s.emit(rq, in, "payment_intent.created", in.rendered(0))
 	return in.rendered(rq.expansion), nil
+}
+
+// newPaymentID returns an id that no payment has: one may have been restored that an earlier run made from the same seed.
+func (s *Server) newPaymentID() string {
+	for {
+		if id := s.newID("pi"); s.store.byID[id] == nil {
+			return id
+		}
+	}
 }
 
 func checkAmount(amount int64, currency string) error {
@@ -172,18 +181,18 @@ func (s *Server) void(rq *request, in *intent, reason, reversal string) {
 		s.emit(rq, in, reversal, in.renderedCharge(in.charge(), 0))
 	}
 	next := in.edit()
-	next.status, next.canceledAt, next.cancellationReason, next.pending = canceled, s.cfg.Now().Unix(), intern(reason), nil
+	next.status, next.canceledAt, next.cancellationReason, next.pending = canceled, s.cfg.WorldNow(in.world).Unix(), intern(reason), nil
 	s.emit(rq, in, "payment_intent.canceled", in.rendered(0))
 }
 
-// listIntents is GET /v1/payment_intents, newest first.
+// listIntents is GET /v1/payment_intents, newest first: those of the demo world that the header names, if it names one.
 func (s *Server) listIntents(rq *request) (any, error) {
 	limit, limitErr := rq.pageSize()
 	since, sinceErr := rq.intParam("created[gte]", math.MaxInt64)
 	if err := cmp.Or(limitErr, sinceErr); err != nil {
 		return nil, err
 	}
-	older := s.store.all
+	older, of := s.store.all, rq.header.Get(worldHeader)
 	if after := rq.form.Get("starting_after"); after != "" {
 		in, err := s.find(rq.account, after, "starting_after")
 		if err != nil {
@@ -194,7 +203,7 @@ func (s *Server) listIntents(rq *request) (any, error) {
 	var page []rendering
 	more := false
 	for _, in := range slices.Backward(older) {
-		if in.account != rq.account {
+		if in.account != rq.account || of != "" && in.world != of {
 			continue
 		}
 		if in.created.Unix() < since {

@@ -42,8 +42,10 @@ const (
 
 // Config configures a Server. Its zero value is a double in test mode that listens on its own.
 type Config struct {
-	Now    func() time.Time // zero: the wall clock
-	Logger *slog.Logger     // zero: nothing is logged
+	Now func() time.Time // zero: the wall clock
+	// WorldNow is the clock of a demo world; zero: Now.
+	WorldNow func(world string) time.Time
+	Logger   *slog.Logger // zero: nothing is logged
 
 	// Seed determines all ids; zero: a random one, which is logged.
 	Seed uint64
@@ -105,6 +107,9 @@ func New(cfg Config) *Server {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.WorldNow == nil {
+		cfg.WorldNow = func(string) time.Time { return cfg.Now() }
+	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.HTTPClient = cmp.Or(cfg.HTTPClient, cards.NewHTTPClient())
 	cfg.MaxPayments = cmp.Or(cfg.MaxPayments, defaultMaxPayments)
@@ -116,7 +121,7 @@ func New(cfg Config) *Server {
 		URL:   cfg.BaseURL,
 		cfg:   cfg,
 		ids:   rand.NewPCG(cfg.Seed, 0),
-		store: store{max: cfg.MaxPayments, byID: map[string]*intent{}, settings: map[string]Settings{}},
+		store: store{max: cfg.MaxPayments, byID: map[string]*intent{}, settings: map[string]Settings{}, last: map[string]time.Time{}},
 		keys:  map[digest]*keyUse{},
 	}
 	server.closed, server.stop = context.WithCancel(context.Background())

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // defaultWorld has the payments that name no other. Its settings are also those of worlds without their own.
@@ -33,7 +34,8 @@ type store struct {
 	bytes    int       // that callers wrote, at most max times bytesPerPayment
 	all      []*intent // oldest first
 	byID     map[string]*intent
-	settings map[string]Settings // by demo world
+	settings map[string]Settings  // by demo world
+	last     map[string]time.Time // when the newest payment of each demo world was made
 }
 
 // add stores a new payment. When the store is full, it drops old final ones.
@@ -48,12 +50,12 @@ func (st *store) add(in *intent) error {
 		return err
 	}
 	if n := len(st.all); n > 0 {
-		last := st.all[n-1]
-		in.seq = last.seq + 1
-		if in.created.Before(last.created) { // lists rely on the order
-			in.created = last.created
-		}
+		in.seq = st.all[n-1].seq + 1
 	}
+	if last := st.last[in.world]; in.created.Before(last) { // lists rely on the order
+		in.created = last
+	}
+	st.last[in.world] = in.created
 	st.byID[in.id] = in
 	st.all = append(st.all, in)
 	return nil
@@ -167,12 +169,18 @@ func (s *Server) Payment(id string) (payment Payment, ok bool) {
 func (s *Server) Reset(world string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.reset(world)
+}
+
+func (s *Server) reset(world string) {
 	s.store.remove(func(in *intent) bool { return world == "" || in.world == world })
 	s.forgetKeys(func(use *keyUse) bool {
 		return world == "" || use.of != nil && use.of.gone && use.of.world == world
 	})
 	delete(s.store.settings, world)
+	delete(s.store.last, world)
 	if world == "" {
 		clear(s.store.settings)
+		clear(s.store.last)
 	}
 }

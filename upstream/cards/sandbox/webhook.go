@@ -163,7 +163,7 @@ type outgoing struct {
 func (s *Server) emit(rq *request, in *intent, kind string, about rendering) {
 	settings := s.store.of(in.world)
 	to := s.endpoints(in.account, settings, in.webhookURL)
-	id, now := "", s.cfg.Now()
+	id, now := "", s.cfg.WorldNow(in.world)
 	for _, endpoint := range to {
 		if kind := endpoint.named(kind); kind != "" {
 			id = cmp.Or(id, s.newID("evt"))
@@ -235,7 +235,7 @@ func (w *webhookSender) send(out *outgoing) {
 	out.Body = body
 	out.render = nil
 	if w.cfg.Deliver != nil {
-		out.Signature = Sign(w.cfg.Now(), out.Body, out.secrets...)
+		out.Signature = Sign(w.cfg.WorldNow(out.World), out.Body, out.secrets...)
 		w.cfg.Deliver(out.Delivery)
 		if out.mode == Duplicate {
 			w.cfg.Deliver(out.Delivery)
@@ -329,7 +329,7 @@ func (w *webhookSender) post(out *outgoing) (status int, err error) {
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	req.Header.Set("User-Agent", "Stripe/1.0 (+https://stripe.com/docs/webhooks)")
 	req.Header.Set(worldHeader, out.World)
-	req.Header.Set("Stripe-Signature", Sign(w.cfg.Now(), out.Body, out.secrets...))
+	req.Header.Set("Stripe-Signature", Sign(w.cfg.WorldNow(out.World), out.Body, out.secrets...))
 	resp, err := w.cfg.HTTPClient.Do(req)
 	if err != nil {
 		return 0, err
