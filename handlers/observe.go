@@ -56,7 +56,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		at := s.cfg.Now()
 		ctx, span := tracing.StartTrace(r.Context(), s.cfg.Traces, r.Header.Get(tracing.TraceHeader), "page", trace.SpanKindServer)
 		exchange := &exchange{RequestInfo: RequestInfo{At: at.UTC(), Method: clip(r.Method), World: s.cfg.ClientToken}}
-		response := &responseWriter{ResponseWriter: w, now: s.cfg.Now}
+		response := &responseWriter{ResponseWriter: w}
 		exchange.record = sync.OnceFunc(func() {
 			exchange.Status = cmp.Or(response.status, http.StatusOK)
 			s.record(ctx, span, exchange)

@@ -117,6 +117,17 @@ func TestClockMovesTheWholeWorld(t *testing.T) {
 	client.Await(registration.Id, api.Completed)
 }
 
+// TestClockMovesBack: connections have the real clock, so a world that is back in time answers.
+func TestClockMovesBack(t *testing.T) {
+	t.Parallel()
+	client := newWorldClient(t, frontdesktest.NewMock(t), "demo-back")
+	client.Control("PUT", "clock", map[string]any{"now": time.Now().Add(-time.Hour)}).Into(http.StatusOK, nil)
+	registration := client.Register()
+	payment := client.Pay(registration.Id)
+	client.Confirm(payment, card)
+	client.Await(registration.Id, api.Completed)
+}
+
 // TestStateOutlivesTheProcess kills mock mode while a payment waits to be recorded. The next process, on the same folder, records it
 // once, and the page's token is still valid.
 func TestStateOutlivesTheProcess(t *testing.T) {
