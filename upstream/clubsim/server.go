@@ -178,9 +178,10 @@ func (s *Server) existingWorld(clientToken string) *World {
 func (s *Server) Delete(clientToken string) {
 	s.cfg.Rest.Delete(clientToken, func() {
 		s.mu.Lock()
-		defer s.mu.Unlock()
-		if world := s.worlds[clientToken]; world != nil {
-			delete(s.worlds, clientToken)
+		world := s.worlds[clientToken]
+		delete(s.worlds, clientToken)
+		s.mu.Unlock() // who holds a world's lock may wait for this one
+		if world != nil {
 			world.mu.Lock()
 			defer world.mu.Unlock()
 			world.outbox.clear()
