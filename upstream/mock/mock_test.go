@@ -5,6 +5,8 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -234,5 +236,58 @@ func TestUnusedWorldsGo(t *testing.T) {
 	}
 	if got := get(server, "demo-used"); !strings.HasPrefix(got, "demo-used ") {
 		t.Errorf("a world that rested answers %q", got)
+	}
+}
+
+// TestWorldIsDeletedTwice: of several deletions at once each succeeds, and a payment in another world does not bring the world's file back.
+func TestWorldIsDeletedTwice(t *testing.T) {
+	t.Parallel()
+	ticks, folder := make(chan time.Time), t.TempDir()
+	server, _ := newServer(t, func(cfg *mock.Config) {
+		cfg.State, cfg.After = folder, func(time.Duration) <-chan time.Time { return ticks }
+	})
+	go server.Run(t.Context()) //nolint:errcheck // the test's end ends it
+	send := func(method, path, body string) int {
+		request := httptest.NewRequest(method, path, strings.NewReader(body))
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		request.Header.Set("Authorization", "Bearer "+sandbox.DemoSecretKey)
+		recorder := httptest.NewRecorder()
+		server.ServeHTTP(recorder, request)
+		return recorder.Code
+	}
+	for range 50 {
+		get(server, "demo-deleted")
+		var deletions sync.WaitGroup
+		for range 4 {
+			deletions.Go(func() {
+				if status := send("DELETE", "/sim/demo-deleted/_control/", ""); status != http.StatusNoContent {
+					t.Errorf("a deletion: status %d", status)
+				}
+			})
+		}
+		deletions.Wait()
+	}
+	const payment = "amount=4990&currency=eur&metadata[fd_sale]=/demo/sales/1"
+	if status := send("POST", "/sandbox/v1/payment_intents", payment); status != http.StatusOK {
+		t.Errorf("the payment: status %d", status)
+	}
+	for range 3 {
+		select {
+		case ticks <- time.Time{}:
+		case <-time.After(frontdesktest.Patience):
+			t.Fatal("nobody waits for the tick")
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, "demo-deleted.json")); !os.IsNotExist(err) {
+		t.Errorf("the file of the deleted world: %v", err)
+	}
+}
+
+// TestUnwritableStateIsRefused: mock mode does not begin to keep worlds where it cannot write.
+func TestUnwritableStateIsRefused(t *testing.T) {
+	t.Parallel()
+	server, _ := newServer(t, func(cfg *mock.Config) { cfg.State = "/proc/self" }) // root may write everywhere else
+	if err := server.Load(); err == nil {
+		t.Error("it loads")
 	}
 }

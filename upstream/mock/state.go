@@ -232,18 +232,18 @@ func (s *Server) keep(w *world, now time.Time) {
 	w.files.Lock()
 	defer w.files.Unlock()
 	content := s.club.World(w.name).Snapshot()
-	w.file.at = now
 	if w.isGone() {
 		return
 	}
 	if bytes.Equal(content, w.file.content) {
+		w.file.at = now
 		return
 	}
 	if err := replaceFile(w.path(), content); err != nil {
 		s.cfg.Log.Error("the world is not kept", "world", w.name, "error", err)
-		return
+		return // the next tick tries again
 	}
-	w.file.content = content
+	w.file.content, w.file.at = content, now
 }
 
 // replaceFile writes a file so that a crash leaves the former or the new one.
@@ -287,6 +287,10 @@ func (s *Server) Load() error {
 		return nil
 	}
 	if err := os.MkdirAll(s.cfg.State, 0o700); err != nil {
+		return err
+	}
+	probe := filepath.Join(s.cfg.State, ".writable")
+	if err := errors.Join(replaceFile(probe, nil), os.Remove(probe)); err != nil {
 		return err
 	}
 	files, err := os.ReadDir(s.cfg.State)

@@ -285,10 +285,21 @@ func (w *world) stop(patience time.Duration) {
 	})
 }
 
+// hold returns a world with w.mu held, and not one that was deleted meanwhile.
+func (s *Server) hold(name string) *world {
+	for {
+		w := s.world(name)
+		w.mu.Lock()
+		if !w.gone {
+			return w
+		}
+		w.mu.Unlock()
+	}
+}
+
 // exchange stops what a world runs on, changes the world, and starts it again if it ran.
 func (s *Server) exchange(name string, patience time.Duration, change func(w *world)) {
-	w := s.world(name)
-	w.mu.Lock()
+	w := s.hold(name)
 	defer w.mu.Unlock()
 	ran := w.run != nil
 	w.stop(patience)
@@ -320,20 +331,25 @@ func (s *Server) move(name string, apply func()) {
 }
 
 func (s *Server) remove(name string, apply func()) {
+	var removed *world
 	s.exchange(name, 0, func(w *world) {
 		apply()
 		s.cards.Reset(name)
-		w.kept, w.gone = nil, true
+		w.kept, w.gone, removed = nil, true, w
+		s.worlds.mu.Lock()
+		defer s.worlds.mu.Unlock()
+		delete(s.worlds.byName, name)
 	})
-	s.worlds.mu.Lock()
-	w := s.worlds.byName[name]
-	delete(s.worlds.byName, name)
-	s.worlds.mu.Unlock()
-	w.forgetFile()
+	removed.forgetFile()
 }
 
 func (s *Server) forgetCaches(name string) {
-	w := s.world(name)
+	s.worlds.mu.Lock()
+	w := s.worlds.byName[name]
+	s.worlds.mu.Unlock()
+	if w == nil { // it was deleted
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.run != nil {
