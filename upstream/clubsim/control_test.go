@@ -162,6 +162,24 @@ func TestSnapshotAndRestore(t *testing.T) {
 	}
 }
 
+// TestSnapshotOfAnotherProcess: a world sends its events where the process that restored it expects them, unless the world was told
+// another address.
+func TestSnapshotOfAnotherProcess(t *testing.T) {
+	worldAt := func(address string) *clubsim.World {
+		server := clubsim.New(clubsim.Config{Now: time.Now, WebhookURL: address})
+		t.Cleanup(server.Close)
+		return server.World("demo")
+	}
+	first, second := worldAt("http://first.test/"), worldAt("http://second.test/")
+	if err := second.Restore(first.Snapshot()); err != nil || second.Settings().WebhookURL != "http://second.test/" {
+		t.Errorf("%v: the events go to %s", err, second.Settings().WebhookURL)
+	}
+	told := strings.Replace(string(first.Snapshot()), `"webhookUrl":""`, `"webhookUrl":"http://told.test/"`, 1)
+	if err := second.Restore([]byte(told)); err != nil || second.Settings().WebhookURL != "http://told.test/" {
+		t.Errorf("%v: the events go to %s", err, second.Settings().WebhookURL)
+	}
+}
+
 func TestControlEndpointsAreNamed(t *testing.T) {
 	client := newTestClient(t, "demo-control")
 	client.control("GET", "nonsense", nil).want(404)

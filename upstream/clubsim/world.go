@@ -243,6 +243,9 @@ func (w *World) Snapshot() []byte {
 			Mails:    w.mailbox.stored(),
 			Rest:     rest(),
 		}
+		if taken.Settings.WebhookURL == w.server.cfg.WebhookURL {
+			taken.Settings.WebhookURL = "" // the process that restores it has an address of its own
+		}
 		if w.catalogue != Demo() {
 			taken.Catalogue = string(w.catalogue.source)
 		}
@@ -277,6 +280,7 @@ func (w *World) Restore(body []byte) error {
 		restored.Rest = nil
 	}
 	restored.State.index()
+	restored.Settings.WebhookURL = cmp.Or(restored.Settings.WebhookURL, w.server.cfg.WebhookURL)
 	err = w.server.cfg.Rest.Restore(w.clientToken, restored.Rest, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -280,8 +280,8 @@ func (w *world) forgetFile() {
 	}
 }
 
-// Load reads the worlds that State keeps, without those that nobody has used for a day. It fails with the name of a file that cannot be
-// read, and changes no such file.
+// Load reads the worlds that State keeps. It fails with the name of a file that cannot be read, and changes no such file. A world that
+// nobody uses goes a day later: the file's time tells when it changed, not when it was used.
 func (s *Server) Load() error {
 	if s.cfg.State == "" {
 		return nil
@@ -311,11 +311,6 @@ func (s *Server) Load() error {
 
 func (s *Server) load(name string) error {
 	w := s.world(name)
-	used := stamp(w.path())
-	if name != s.cfg.Default && s.cfg.Now().Sub(used) >= forgetAfter {
-		s.club.Delete(name)
-		return nil
-	}
 	content, err := os.ReadFile(w.path())
 	if err != nil {
 		return err
