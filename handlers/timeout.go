@@ -69,7 +69,7 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 		w.status = http.StatusOK
 	}
 	// The connection has the real clock, not that of a world of mock mode. A writer in memory has no deadlines.
-	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(socketTimeout))
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(socketTimeout)) //nolint:forbidigo // see above
 	return w.ResponseWriter.Write(p)
 }
 
