@@ -37,8 +37,10 @@ type gateway struct {
 	run                  func(context.Context) error // works in the background until the context ends
 	release              func()                      // ends the requests that are kept waiting on purpose
 	close                func()                      // once nothing runs any more
-	forgetCaches         func()                      // of what the club system has told; nil for all worlds of mock mode together
-	payments             *payment.Machine
+	// nextWork is background.Queue's; nil for all worlds of mock mode together, as the next one.
+	nextWork     func(context.Context) (in time.Duration, waits bool, err error)
+	forgetCaches func() // of what the club system has told
+	payments     *payment.Machine
 }
 
 // services are what a gateway has behind its listeners.
@@ -87,7 +89,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	}
 	composed.ops = cfg.newOps(built, seen, log)
 	composed.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
-	composed.run, composed.payments = built.background.Run, built.payments
+	composed.run, composed.nextWork, composed.payments = built.background.Run, built.queue.NextWork, built.payments
 	composed.forgetCaches = func() { built.catalogue.Invalidate(cfg.ClubToken) }
 	composed.release, composed.close = func() {}, func() { _ = built.clients.redis.Close() } // nothing waits for an answer
 	return composed, nil

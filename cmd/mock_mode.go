@@ -29,7 +29,8 @@ func (cfg *Config) complete(ctx context.Context, group *errgroup.Group, port str
 	idle := func(own Config, _ mock.Place) (*mock.Gateway, error) {
 		*cfg = own
 		wait := func(ctx context.Context) error { <-ctx.Done(); return nil }
-		return &mock.Gateway{Run: wait, Close: func() {}}, nil
+		none := func(context.Context) (time.Duration, bool, error) { return 0, false, nil }
+		return &mock.Gateway{Run: wait, NextWork: none, Close: func() {}}, nil
 	}
 	outside, err := cfg.newMock(port, nil, idle, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -110,6 +111,7 @@ func (cfg *Config) newMockGateway(ctx context.Context, port string, traces *tele
 			Operators:    built.ops,
 			Metrics:      built.metrics,
 			Run:          built.run,
+			NextWork:     built.nextWork,
 			ForgetCaches: built.forgetCaches,
 			Close:        built.close,
 		}, nil

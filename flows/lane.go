@@ -17,4 +17,5 @@ type Waiting struct {
 	Due    int       // that a gateway can take
 	Later  int       // that are not due yet, those that a gateway took included
 	Oldest time.Time // when the first of those due became due; zero without one
+	Next   time.Time // when the first of the others is due; zero without one
 }

@@ -209,6 +209,22 @@ type QueueState struct {
 	Processed int    `json:"processed"` // today
 	Failed    int    `json:"failed"`    // today
 	LatencyMs int64  `json:"latencyMs"` // of the oldest pending job
+	NextMs    int64  `json:"nextMs"`    // until the first of those scheduled or retried becomes pending; 0 without one
+}
+
+// NextWork returns in how long something is to be done: zero if that is now or something is in progress. waits is false if nothing is to be
+// done. It fails with StorageUnavailable.
+func (q *Queue) NextWork(ctx context.Context) (in time.Duration, waits bool, err error) {
+	states, err := q.Queues(ctx)
+	for _, state := range states {
+		if state.Pending+state.Active > 0 {
+			return 0, true, err
+		}
+		if next := time.Duration(state.NextMs) * time.Millisecond; state.Scheduled+state.Retry > 0 && (!waits || next < in) {
+			in, waits = next, true
+		}
+	}
+	return in, waits, err
 }
 
 // Queues returns the states of the lanes, and then of all queues. What is active in a lane is what this gateway works on.
@@ -223,6 +239,9 @@ func (q *Queue) Queues(ctx context.Context) ([]QueueState, error) {
 		state := QueueState{Name: string(lane.name), Pending: waiting.Due, Active: lane.inProgress(), Scheduled: waiting.Later}
 		if waiting.Due > 0 {
 			state.LatencyMs = max(0, now.Sub(waiting.Oldest).Milliseconds())
+		}
+		if waiting.Later > 0 {
+			state.NextMs = max(0, waiting.Next.Sub(now).Milliseconds())
 		}
 		states = append(states, state)
 	}
@@ -239,6 +258,10 @@ func (q *Queue) Queues(ctx context.Context) ([]QueueState, error) {
 		if err != nil {
 			return nil, flows.StorageFailed(err)
 		}
+		next, err := q.nextJob(info)
+		if err != nil {
+			return nil, flows.StorageFailed(err)
+		}
 		states = append(states, QueueState{
 			Name:      name,
 			Paused:    info.Paused,
@@ -251,7 +274,27 @@ func (q *Queue) Queues(ctx context.Context) ([]QueueState, error) {
 			Processed: info.Processed,
 			Failed:    info.Failed,
 			LatencyMs: info.Latency.Milliseconds(),
+			NextMs:    next.Milliseconds(),
 		})
 	}
 	return states, nil
+}
+
+// nextJob returns in how long the first of a queue's jobs that are scheduled or retried becomes pending, by the machine's clock as asynq
+// does; zero without one.
+func (q *Queue) nextJob(queue *asynq.QueueInfo) (next time.Duration, err error) {
+	if queue.Scheduled+queue.Retry == 0 {
+		return 0, nil
+	}
+	scheduled, err := q.inspector.ListScheduledTasks(queue.Queue, asynq.PageSize(1)) // the first one
+	if err != nil {
+		return 0, err
+	}
+	retried, err := q.inspector.ListRetryTasks(queue.Queue, asynq.PageSize(1))
+	for i, job := range append(scheduled, retried...) {
+		if in := max(0, time.Until(job.NextProcessAt)); i == 0 || in < next {
+			next = in
+		}
+	}
+	return next, err
 }

@@ -158,13 +158,15 @@ func (s *Store) Unschedule(ctx context.Context, id flows.PaymentID) error {
 	return s.run(ctx, drop, []string{openPayments, paymentStates, unverifiedPayments}, string(id)).Err()
 }
 
-// Waiting counts the payments of a lane that are due and those that are due later, and says since when the oldest is due.
+// Waiting counts the payments of a lane that are due and those that are due later, and says since when the oldest is due, and when the next
+// one is.
 func (s *Store) Waiting(ctx context.Context, lane flows.Lane, now time.Time) (flows.Waiting, error) {
 	list, until := laneKeys[lane], strconv.FormatInt(now.UnixMilli(), 10)
 	pipe := s.redis.Pipeline()
 	all, due := pipe.ZCard(ctx, list), pipe.ZCount(ctx, list, "-inf", until)
 	woken := pipe.ZRangeByScoreWithScores(ctx, list, &redis.ZRangeBy{Min: "-inf", Max: "(0", Count: 1})
 	overdue := pipe.ZRangeByScoreWithScores(ctx, list, &redis.ZRangeBy{Min: "0", Max: until, Count: 1})
+	later := pipe.ZRangeByScoreWithScores(ctx, list, &redis.ZRangeBy{Min: "(" + until, Max: "+inf", Count: 1})
 	if _, err := pipe.Exec(ctx); err != nil {
 		return flows.Waiting{}, err
 	}
@@ -176,6 +178,9 @@ func (s *Store) Waiting(ctx context.Context, lane flows.Lane, now time.Time) (fl
 		if at := time.UnixMilli(int64(first.Score)); waiting.Oldest.IsZero() || at.Before(waiting.Oldest) {
 			waiting.Oldest = at
 		}
+	}
+	for _, first := range later.Val() {
+		waiting.Next = time.UnixMilli(int64(first.Score))
 	}
 	return waiting, nil
 }

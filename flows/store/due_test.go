@@ -38,7 +38,7 @@ func TestWake(t *testing.T) {
 		waiting := func(want flows.Waiting) {
 			redis.Helper()
 			w, err := redis.Waiting(redis.Context(), flows.OpenLane, now)
-			if err != nil || w.Due != want.Due || w.Later != want.Later || !w.Oldest.Equal(want.Oldest) {
+			if err != nil || w.Due != want.Due || w.Later != want.Later || !w.Oldest.Equal(want.Oldest) || !w.Next.Equal(want.Next) {
 				redis.Errorf("waiting are %+v (%v), want %+v", w, err, want)
 			}
 		}
@@ -52,13 +52,13 @@ func TestWake(t *testing.T) {
 		schedule(payment("later-1", flows.Authorised), now.Add(time.Hour))
 		schedule(payment("unlisted-1", flows.Refunded), time.Time{})
 		due(2, "[later-1 unlisted-1]")
-		waiting(flows.Waiting{Due: 1, Later: 2, Oldest: now.Add(-time.Minute)})
+		waiting(flows.Waiting{Due: 1, Later: 2, Oldest: now.Add(-time.Minute), Next: now.Add(time.Minute)})
 		schedule(payment("later-1", flows.Authorised), now.Add(time.Hour))
 		schedule(payment("unlisted-1", flows.Refunded), time.Time{})
 		due(3, "[overdue-1]")
-		waiting(flows.Waiting{Later: 2})
+		waiting(flows.Waiting{Later: 2, Next: now.Add(time.Minute)})
 		wake("overdue-1", now.Add(-time.Second)) // while a gateway works on it
-		waiting(flows.Waiting{Due: 1, Later: 1, Oldest: now.Add(-time.Second)})
+		waiting(flows.Waiting{Due: 1, Later: 1, Oldest: now.Add(-time.Second), Next: now.Add(time.Hour)})
 		due(3, "[overdue-1]")
 	})
 }

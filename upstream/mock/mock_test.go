@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,9 +28,10 @@ func newServer(t *testing.T, change func(*mock.Config)) (server *mock.Server, fo
 	var names []string
 	cfg := mock.Config{Now: time.Now, After: time.After, PublicURL: "http://localhost", Gateway: func(at mock.Place) (*mock.Gateway, error) {
 		return &mock.Gateway{
-			Public: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(at.World + " " + at.RedisURL)) }),
-			Run:    func(ctx context.Context) error { <-ctx.Done(); return nil },
-			Close:  func() {},
+			Public:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(at.World + " " + at.RedisURL)) }),
+			Run:      func(ctx context.Context) error { <-ctx.Done(); return nil },
+			Close:    func() {},
+			NextWork: func(context.Context) (time.Duration, bool, error) { return 0, false, nil },
 			ForgetCaches: func() {
 				mu.Lock()
 				defer mu.Unlock()
@@ -211,16 +213,7 @@ func TestUnusedWorldsGo(t *testing.T) {
 	pass := func(passed time.Duration) {
 		t.Helper()
 		later.Add(int64(passed))
-		for range 2 { // the first tick is over when the second is received
-			frontdesktest.Within(t.Context(), "a tick", frontdesktest.Patience, func() bool { //nolint:errcheck // the settings show it
-				select {
-				case ticks <- time.Time{}:
-					return true
-				default:
-					return false
-				}
-			})
-		}
+		tickTwice(t, ticks)
 	}
 	for _, world := range []string{"demo", "demo-unused", "demo-used"} {
 		get(server, world)
@@ -236,6 +229,108 @@ func TestUnusedWorldsGo(t *testing.T) {
 	}
 	if got := get(server, "demo-used"); !strings.HasPrefix(got, "demo-used ") {
 		t.Errorf("a world that rested answers %q", got)
+	}
+}
+
+// TestUnusedWorldsRest: the gateway of a world ends after seconds without a request, unless background work is due or is the default world's.
+// It starts again when background work is due, and after the clock was moved.
+func TestUnusedWorldsRest(t *testing.T) {
+	t.Parallel()
+	ticks := make(chan time.Time)
+	var later atomic.Int64
+	var mu sync.Mutex
+	runs, works := map[string]int{}, map[string]time.Duration{"demo-busy": 0, "demo-waits": time.Hour}
+	server, _ := newServer(t, func(cfg *mock.Config) {
+		cfg.After = func(time.Duration) <-chan time.Time { return ticks }
+		cfg.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+		gateway := cfg.Gateway
+		cfg.Gateway = func(at mock.Place) (*mock.Gateway, error) {
+			made, err := gateway(at)
+			made.Run = func(ctx context.Context) error {
+				mu.Lock()
+				runs[at.World]++
+				mu.Unlock()
+				<-ctx.Done()
+				mu.Lock()
+				runs[at.World]--
+				mu.Unlock()
+				return nil
+			}
+			made.NextWork = func(context.Context) (time.Duration, bool, error) {
+				in, waits := works[at.World]
+				return in, waits, nil
+			}
+			return made, err
+		}
+	})
+	go server.Run(t.Context()) //nolint:errcheck // the test's end ends it
+	pass := func(passed time.Duration) {
+		later.Add(int64(passed))
+		tickTwice(t, ticks)
+	}
+	expect := func(when, want string) {
+		t.Helper()
+		running := func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			var names []string
+			for name, n := range runs {
+				if n > 0 {
+					names = append(names, name)
+				}
+			}
+			slices.Sort(names)
+			return strings.Join(names, " ")
+		}
+		frontdesktest.Eventually(t, when+" these run: "+want+"; but: "+running(), func() bool { return running() == want })
+	}
+	const all = "demo demo-busy demo-idle demo-waits"
+	for _, world := range strings.Fields(all) {
+		get(server, world)
+	}
+	pass(5 * time.Second)
+	expect("after 5 s", all)
+	pass(15 * time.Second)
+	expect("after 20 s", "demo demo-busy")
+	pass(time.Hour)
+	expect("after an hour", "demo demo-busy demo-waits")
+	pass(time.Minute)
+	expect("a minute later", "demo demo-busy")
+	if got := get(server, "demo-idle"); !strings.HasPrefix(got, "demo-idle ") {
+		t.Errorf("a world that rested answers %q", got)
+	}
+	expect("when it is used again", "demo demo-busy demo-idle")
+}
+
+// tickTwice has a server tick, and returns when the first tick is over.
+func tickTwice(t *testing.T, ticks chan<- time.Time) {
+	t.Helper()
+	for range 2 {
+		select {
+		case ticks <- time.Time{}:
+		case <-time.After(frontdesktest.Patience):
+			t.Fatal("nobody waits for the tick")
+		}
+	}
+}
+
+// TestCardPageIsThePayments: a card page that another site leads to is served by its payment's world, whatever the browser's cookie says.
+func TestCardPageIsThePayments(t *testing.T) {
+	t.Parallel()
+	server, _ := newServer(t, func(*mock.Config) {})
+	body := "amount=4990&currency=eur&metadata[fd_sale]=/demo-paid/sales/1&metadata[fd_registration]=one"
+	request := httptest.NewRequest("POST", "/sandbox/v1/payment_intents", strings.NewReader(body))
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Authorization", "Bearer "+sandbox.DemoSecretKey)
+	server.ServeHTTP(httptest.NewRecorder(), request)
+	for path, want := range map[string]string{
+		"/pay/one-1/proof": "demo-paid ", "/pay/two-1/proof": "demo-cookie ", "/pay/": "demo-cookie ", "/pay/-/": "demo-cookie ",
+	} {
+		recorder, request := httptest.NewRecorder(), httptest.NewRequest("GET", path, nil)
+		request.AddCookie(&http.Cookie{Name: "frontdesk-world", Value: "demo-cookie"})
+		if server.ServeHTTP(recorder, request); !strings.HasPrefix(recorder.Body.String(), want) {
+			t.Errorf("%s is served by %q", path, recorder.Body)
+		}
 	}
 }
 

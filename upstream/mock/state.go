@@ -316,6 +316,7 @@ func (s *Server) load(name string) error {
 		return err
 	}
 	err = s.club.World(name).Restore(content)
-	w.wrote.Store(0) // the file has it
+	w.wrote.Store(0)    // the file has it
+	w.due = s.cfg.Now() // its payments may wait
 	return err
 }

@@ -23,8 +23,10 @@ import (
 type Gateway struct {
 	Public, Operators, Metrics http.Handler
 	Run                        func(context.Context) error // works in the background until the context ends, and finishes what is in progress
-	ForgetCaches               func()                      // of what the club system has told
-	Close                      func()                      // ends its connections
+	// NextWork returns in how long Run has something to do: zero if that is now. waits is false if it has nothing to do.
+	NextWork     func(context.Context) (in time.Duration, waits bool, err error)
+	ForgetCaches func() // of what the club system has told
+	Close        func() // ends its connections
 }
 
 // Place is where the gateway of a world finds the rest of it.
@@ -39,8 +41,9 @@ type Place struct {
 const (
 	// tick is the finest expiry in Redis that a gateway relies on, and how often changed worlds are kept.
 	tick = 250 * time.Millisecond
-	// restAfter is how long a world is unused when its gateway and its Redis end, until the next use: forms are filled in faster.
-	restAfter = 10 * time.Minute
+	// restAfter is how long a world is unused when its gateway and its Redis end, until the next use or the next background work. Both cost
+	// a process with a hundred worlds more than the few that are used.
+	restAfter = 15 * time.Second
 	// forgetAfter is how long a world is unused when it is deleted: longer than a developer's night. The default world stays.
 	forgetAfter = 24 * time.Hour
 	// patience is for the background work of a gateway that ends, while what it works on continues.
@@ -72,6 +75,7 @@ type world struct {
 	mu   sync.Mutex // held while what the world runs on is exchanged
 	run  *run       // nil: nothing runs
 	kept []record   // what Redis held, while nothing runs
+	due  time.Time  // when it has background work to do, while nothing runs; zero: it has none
 	gone bool       // it was deleted
 
 	files sync.Mutex // held while its file is written
@@ -81,6 +85,7 @@ type world struct {
 // run is a gateway with its Redis, and the listener on which it reaches the simulator and the sandbox. The public listener would not do: it
 // closes first when the process stops, and a payment that is still being recorded needs the simulator until the end.
 type run struct {
+	began   time.Time
 	gateway *Gateway
 	redis   *miniredis.Miniredis
 	calls   *http.Server
@@ -121,9 +126,15 @@ func (w *world) leave(r *http.Request) {
 }
 
 // worldOf returns the world that a request names, by a header or by a cookie because an EventSource has no headers; else the default one,
-// whose gateway refuses a name that is not a world's.
+// whose gateway refuses a name that is not a world's. A card page is its payment's, because other sites lead there.
 func (s *Server) worldOf(r *http.Request) string {
 	name := r.Header.Get("X-Frontdesk-World")
+	if paid, ok := strings.CutPrefix(r.URL.Path, "/pay/"); ok && name == "" {
+		payment, _, _ := strings.Cut(paid, "/")
+		if name = s.cards.WorldOf(payment[:max(0, strings.LastIndex(payment, "-"))]); name != "" {
+			r.Header.Set("X-Frontdesk-World", name)
+		}
+	}
 	if name == "" {
 		if cookie, err := r.Cookie("frontdesk-world"); err == nil {
 			name = cookie.Value
@@ -187,7 +198,7 @@ func (w *world) begin() (err error) {
 	case w.server.worlds.closed.Load() || w.gone:
 		return http.ErrServerClosed
 	}
-	running := &run{redis: miniredis.NewMiniRedis(), ended: make(chan struct{})}
+	running := &run{began: w.server.cfg.Now(), redis: miniredis.NewMiniRedis(), ended: make(chan struct{})}
 	running.context, running.cut = context.WithCancel(context.Background())
 	work, end := context.WithCancel(running.context)
 	running.end = end
@@ -234,7 +245,7 @@ func (w *world) begin() (err error) {
 			w.server.cfg.Log.Error("background work ended", "world", w.name, "error", err)
 		}
 	}()
-	w.run, w.kept = running, nil
+	w.run, w.kept, w.due = running, nil, time.Time{}
 	return nil
 }
 
@@ -297,7 +308,7 @@ func (s *Server) hold(name string) *world {
 	}
 }
 
-// exchange stops what a world runs on, changes the world, and starts it again if it ran.
+// exchange stops what a world runs on, changes the world, and starts it again if it ran or may have work to do.
 func (s *Server) exchange(name string, patience time.Duration, change func(w *world)) {
 	w := s.hold(name)
 	defer w.mu.Unlock()
@@ -305,7 +316,7 @@ func (s *Server) exchange(name string, patience time.Duration, change func(w *wo
 	w.stop(patience)
 	change(w)
 	w.wrote.Store(s.cfg.Now().UnixNano())
-	if ran && !w.gone {
+	if (ran || len(w.kept) > 0) && !w.gone && s.cfg.Gateway != nil {
 		if err := w.begin(); err != nil {
 			s.cfg.Log.Error("the gateway does not start again", "world", name, "error", err)
 		}
@@ -359,49 +370,57 @@ func (s *Server) forgetCaches(name string) {
 
 // Run keeps the clocks of the embedded Redis and what State keeps, until ctx ends. It then finishes the background work of all gateways.
 func (s *Server) Run(ctx context.Context) error {
-	go s.resume()
 	for {
 		select {
 		case <-ctx.Done():
 			s.finish()
 			return nil
 		case <-s.cfg.After(tick):
-			s.tick()
+			s.tick(ctx)
 		}
 	}
 }
 
-// resume starts the gateways of the worlds that were kept: their payments may wait.
-func (s *Server) resume() {
-	for _, w := range s.worlds.list() {
-		w.mu.Lock()
-		if w.kept != nil {
-			if err := w.begin(); err != nil {
-				s.cfg.Log.Error("the gateway does not start", "world", w.name, "error", err)
-			}
-		}
-		w.mu.Unlock()
-	}
-}
-
-func (s *Server) tick() {
+func (s *Server) tick(ctx context.Context) {
 	now := s.cfg.Now()
 	for _, w := range s.worlds.list() {
-		w.mu.Lock()
-		if w.run != nil {
-			w.run.redis.FastForward(tick)
-		}
-		w.mu.Unlock()
-		s.keep(w, now)
-		unused := now.Sub(time.Unix(0, w.used.Load()))
-		switch {
-		case w.open.Load() > 0 || w.name == s.cfg.Default:
-		case unused >= forgetAfter:
-			s.club.Delete(w.name)
-		case unused >= restAfter:
-			w.mu.Lock()
-			w.stop(patience)
+		if w.mu.TryLock() { // what holds it stops or starts Redis
+			w.turn(ctx, now)
 			w.mu.Unlock()
+		}
+		s.keep(w, now)
+		if w.unused(now) >= forgetAfter && w.name != s.cfg.Default {
+			s.club.Delete(w.name)
+		}
+	}
+}
+
+// unused returns for how long nobody has used the world.
+func (w *world) unused(now time.Time) time.Duration {
+	if w.open.Load() > 0 {
+		return 0
+	}
+	return now.Sub(time.Unix(0, w.used.Load()))
+}
+
+// turn keeps the clock of Redis, lets an unused world rest, and starts one whose background work is due; w.mu is held.
+func (w *world) turn(ctx context.Context, now time.Time) {
+	switch {
+	case w.run == nil && !w.due.IsZero() && !now.Before(w.due):
+		if err := w.begin(); err != nil {
+			w.server.cfg.Log.Error("the gateway does not start", "world", w.name, "error", err)
+		}
+	case w.run == nil:
+	case w.name == w.server.cfg.Default || min(w.unused(now), now.Sub(w.run.began)) < restAfter:
+		w.run.redis.FastForward(tick)
+	default:
+		w.run.redis.FastForward(tick)
+		in, waits, err := w.run.gateway.NextWork(ctx)
+		if err != nil || waits && in < restAfter {
+			return
+		}
+		if w.stop(patience); waits {
+			w.due = now.Add(in)
 		}
 	}
 }

@@ -136,6 +136,18 @@ func (s *Server) PaymentsIn(world string) []Payment {
 	return s.shown(func(in *intent) bool { return in.world == world })
 }
 
+// WorldOf returns the demo world with a payment whose metadata name a registration; empty: there is none.
+func (s *Server) WorldOf(registration string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, in := range slices.Backward(s.store.all) {
+		if slices.Contains(in.metadata, metadataEntry{"fd_registration", registration}) {
+			return in.world
+		}
+	}
+	return ""
+}
+
 func (s *Server) shown(which func(*intent) bool) (out []Payment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
