@@ -405,23 +405,36 @@ func (w *world) unused(now time.Time) time.Duration {
 
 // turn keeps the clock of Redis, lets an unused world rest, and starts one whose background work is due; w.mu is held.
 func (w *world) turn(ctx context.Context, now time.Time) {
-	switch {
-	case w.run == nil && !w.due.IsZero() && !now.Before(w.due):
+	if w.run != nil {
+		w.run.redis.FastForward(tick)
+		if w.mayRest(now) {
+			w.server.worlds.ending.Go(func() { w.rest(ctx, now) })
+		}
+	} else if !w.due.IsZero() && !now.Before(w.due) {
 		if err := w.begin(); err != nil {
 			w.server.cfg.Log.Error("the gateway does not start", "world", w.name, "error", err)
 		}
-	case w.run == nil:
-	case w.name == w.server.cfg.Default || min(w.unused(now), now.Sub(w.run.began)) < restAfter:
-		w.run.redis.FastForward(tick)
-	default:
-		w.run.redis.FastForward(tick)
-		in, waits, err := w.run.gateway.NextWork(ctx)
-		if err != nil || waits && in < restAfter {
-			return
-		}
-		if w.stop(patience); waits {
-			w.due = now.Add(in)
-		}
+	}
+}
+
+// mayRest reports whether the world has run unused for long enough; w.mu is held.
+func (w *world) mayRest(now time.Time) bool {
+	return w.name != w.server.cfg.Default && min(w.unused(now), now.Sub(w.run.began)) >= restAfter
+}
+
+// rest stops what an unused world runs on, unless background work is due soon.
+func (w *world) rest(ctx context.Context, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.run == nil || !w.mayRest(now) {
+		return
+	}
+	in, waits, err := w.run.gateway.NextWork(ctx)
+	if err != nil || waits && in < restAfter {
+		return
+	}
+	if w.stop(patience); waits {
+		w.due = now.Add(in)
 	}
 }
 
