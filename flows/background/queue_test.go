@@ -50,6 +50,39 @@ func TestNoIdleWorker(t *testing.T) {
 	}
 }
 
+// TestNextWork: a queue says when something is to be done: the next payment or the next job, and what is due is now.
+func TestNextWork(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	g := world.Gateway()
+	next := func() (in time.Duration, waits bool) {
+		t.Helper()
+		in, waits, err := g.Queue.NextWork(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in, waits
+	}
+	if in, waits := next(); waits {
+		t.Errorf("without payments, something waits for %s", in)
+	}
+	world.Authorised(g)
+	in, waits := next()
+	if !waits || in <= time.Second || in > time.Hour {
+		t.Errorf("a payment that has begun waits (%t) for %s", waits, in)
+	}
+	if err := g.Queue.RefreshDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if job, waits := next(); !waits || job > time.Second {
+		t.Errorf("a job that is due within a second waits (%t) for %s", waits, job)
+	}
+	world.Clock.Advance(in)
+	if in, waits := next(); !waits || in != 0 {
+		t.Errorf("a payment that is due waits (%t) for %s", waits, in)
+	}
+}
+
 // TestGatewayDiesWithPayments: a gateway that has taken payments ends. Another one takes them after the lease.
 func TestGatewayDiesWithPayments(t *testing.T) {
 	t.Parallel()
