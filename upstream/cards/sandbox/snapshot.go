@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 )
 
-// savedWorld is what a snapshot holds of a demo world, as JSON.
+// savedWorld is what a snapshot holds of a demo world, as JSON. An address of this process is a path in it, because the process that
+// restores it has another origin.
 type savedWorld struct {
 	Settings *Settings      `json:"settings,omitempty"` // nil: it has none of its own
 	Payments []savedPayment `json:"payments"`           // oldest first
@@ -42,7 +44,6 @@ type savedPayment struct {
 
 type savedPending struct {
 	Card      string `json:"card"`
-	BankURL   string `json:"bankUrl,omitempty"`
 	ReturnURL string `json:"returnUrl,omitempty"`
 }
 
@@ -105,7 +106,7 @@ func (s *Server) Snapshot(world string, meanwhile func()) json.RawMessage {
 	}
 	for _, in := range s.store.all {
 		if in.world == world {
-			payment := in.saved()
+			payment := s.saved(in)
 			payment.Keys = keys[in]
 			slices.SortFunc(payment.Keys, func(one, other savedKey) int { return bytes.Compare([]byte(one.Key), []byte(other.Key)) })
 			saved.Payments = append(saved.Payments, payment)
@@ -122,15 +123,33 @@ func encoded(value any) json.RawMessage {
 	return body
 }
 
-func (v view) saved() savedPayment {
+// origin is where the process of the double is, such as http://localhost:8080.
+func (s *Server) origin() string { return strings.TrimSuffix(s.URL, s.mount) }
+
+// portable returns an address as a snapshot has it, and located such a one as this process has it.
+func (s *Server) portable(address string) string {
+	if path, own := strings.CutPrefix(address, s.origin()+"/"); own {
+		return "/" + path
+	}
+	return address
+}
+
+func (s *Server) located(saved string) string {
+	if strings.HasPrefix(saved, "/") {
+		return s.origin() + saved
+	}
+	return saved
+}
+
+func (s *Server) saved(v *intent) savedPayment {
 	payment := savedPayment{
 		ID: v.id, Secret: v.secret, Amount: v.amount, Currency: v.currency, Manual: v.manual, Types: v.types, Description: v.description,
-		Created: v.created, WebhookURL: v.webhookURL, Status: v.status, Captured: v.captured, CanceledAt: v.canceledAt,
+		Created: v.created, WebhookURL: s.portable(v.webhookURL), Status: v.status, Captured: v.captured, CanceledAt: v.canceledAt,
 		CancellationReason: v.cancellationReason, LastError: v.lastError.saved(), Declines: v.declines, Method: v.method,
 		Capturing: v.capturing, Metadata: v.metadata.saved(),
 	}
 	if v.pending != nil {
-		payment.Pending = &savedPending{v.pending.card.method, v.pending.bankURL, v.pending.returnURL}
+		payment.Pending = &savedPending{v.pending.card.method, s.portable(v.pending.returnURL)}
 	}
 	for _, c := range v.charges {
 		payment.Charges = append(payment.Charges, savedCharge{
@@ -171,7 +190,7 @@ func (s *Server) Restore(world string, snapshot json.RawMessage) (apply func(), 
 	restored := make([]*intent, len(saved.Payments))
 	keys := map[digest]*keyUse{}
 	for i, payment := range saved.Payments {
-		if restored[i], err = payment.intent(s.accounts[0], world); err != nil {
+		if restored[i], err = s.restored(payment, world); err != nil {
 			return nil, err
 		}
 		for _, key := range payment.Keys {
@@ -217,7 +236,7 @@ func (st *store) sort() {
 	}
 }
 
-func (p savedPayment) intent(of *account, world string) (*intent, error) {
+func (s *Server) restored(p savedPayment, world string) (*intent, error) {
 	if p.ID == "" || p.Amount <= 0 || p.Status == "" || p.Captured > 0 && len(p.Charges) == 0 {
 		return nil, errSaved
 	}
@@ -226,14 +245,17 @@ func (p savedPayment) intent(of *account, world string) (*intent, error) {
 		return nil, err
 	}
 	in := &intent{view: view{&made{
-		id: p.ID, secret: p.Secret, account: of, world: intern(world), amount: p.Amount, currency: intern(p.Currency), manual: p.Manual,
-		types: p.Types, description: intern(p.Description), created: p.Created, webhookURL: intern(p.WebhookURL),
+		id: p.ID, secret: p.Secret, account: s.accounts[0], world: intern(world), amount: p.Amount, currency: intern(p.Currency),
+		manual: p.Manual, types: p.Types, description: intern(p.Description), created: p.Created, webhookURL: intern(s.located(p.WebhookURL)),
 	}, &state{
 		status: p.Status, captured: p.Captured, canceledAt: p.CanceledAt, cancellationReason: p.CancellationReason, lastError: lastError,
 		declines: p.Declines, method: p.Method, capturing: p.Capturing, metadata: readMetadata(p.Metadata),
 	}}}
 	if p.Pending != nil {
-		in.pending = &pending{cardOf(p.Pending.Card), p.Pending.BankURL, p.Pending.ReturnURL}
+		in.pending = &pending{card: cardOf(p.Pending.Card), returnURL: s.located(p.Pending.ReturnURL)}
+		if in.pending.returnURL != "" {
+			in.pending.bankURL = s.challengeURL(in)
+		}
 	}
 	for _, c := range p.Charges {
 		failed, err := readError(c.Failed)
