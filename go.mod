@@ -21,6 +21,7 @@ require (
 	github.com/go-json-experiment/json v1.27.2
 	github.com/go-playground/locales v0.14.2
 	github.com/go-redis/redis_rate/v10 v10.0.1
+	github.com/gofrs/flock v0.13.2
 	github.com/golang-jwt/jwt/v5 v5.3.1
 	github.com/google/licensecheck v0.3.1
 	github.com/google/uuid v1.6.0

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -168,6 +169,23 @@ func TestStateOutlivesTheProcess(t *testing.T) {
 	}
 	if err := mock.Stop(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestStateHasOneProcess: a second mock mode on a folder does not start, and commands that do not serve need no folder.
+func TestStateHasOneProcess(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	state := "FRONTDESK_STATE=" + folder
+	frontdesktest.Start(t, state)
+	second := frontdesktest.TryStart(t, state)
+	if err := second.Wait(); err == nil || !strings.Contains(second.Log(), "another mock mode has the folder "+folder) {
+		t.Errorf("the second mock mode: %v %s", err, second.Log())
+	}
+	doctor := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "doctor")
+	doctor.Env = []string{state, "FRONTDESK_ADDR=127.0.0.1:0"}
+	if said, err := doctor.CombinedOutput(); err != nil {
+		t.Errorf("doctor: %v %s", err, said)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/mail/sink"
@@ -54,6 +56,7 @@ type Server struct {
 	cards  *sandbox.Server
 	mails  *sink.Server // nil: not started
 	worlds worlds
+	lock   *flock.Flock // on the folder State; nil: not loaded
 }
 
 // New makes a server. Close it. What changes a world of the simulator as a whole also changes its payments and its gateway.
@@ -157,6 +160,9 @@ func (s *Server) Close() {
 	s.cards.Close()
 	if s.mails != nil {
 		s.mails.Close()
+	}
+	if s.lock != nil {
+		_ = s.lock.Unlock() // the end of the process does it otherwise
 	}
 }
 

@@ -58,6 +58,19 @@ func get(server *mock.Server, world string) string {
 	return recorder.Body.String()
 }
 
+// clientOf returns a client of a world's Redis.
+func clientOf(t *testing.T, server *mock.Server, world string) *redis.Client {
+	t.Helper()
+	_, url, _ := strings.Cut(get(server, world), " ")
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
 // TestPaths: the simulator and the sandbox serve their paths, the gateway of the world serves all others, and forgets what it has cached
 // when a control request changes its world.
 func TestPaths(t *testing.T) {
@@ -141,19 +154,8 @@ func TestRedisHasTheClockOfItsWorld(t *testing.T) {
 	ticks := make(chan time.Time)
 	server, _ := newServer(t, func(cfg *mock.Config) { cfg.After = func(time.Duration) <-chan time.Time { return ticks } })
 	go server.Run(t.Context()) //nolint:errcheck // the test's end ends it
-	redisOf := func(world string) *redis.Client {
-		t.Helper()
-		_, url, _ := strings.Cut(get(server, world), " ")
-		options, err := redis.ParseURL(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		client := redis.NewClient(options)
-		t.Cleanup(func() { _ = client.Close() })
-		return client
-	}
 	for _, world := range []string{"demo", "demo-moved"} {
-		client := redisOf(world)
+		client := clientOf(t, server, world)
 		client.Set(t.Context(), "key", "value", time.Hour)
 		client.Set(t.Context(), "brief", "value", 300*time.Millisecond)
 		client.XAdd(t.Context(), &redis.XAddArgs{Stream: "stream", ID: "1-1", Values: []string{"field", "1-2"}})
@@ -178,7 +180,7 @@ func TestRedisHasTheClockOfItsWorld(t *testing.T) {
 		ahead time.Duration
 		job   float64
 	}{"demo": {1, 0, 10_000}, "demo-moved": {0, 2 * time.Hour, 2800}} {
-		client := redisOf(world)
+		client := clientOf(t, server, world)
 		if keys := client.Exists(t.Context(), "key", "brief").Val(); keys != want.keys {
 			t.Errorf("%s has %d keys, want %d", world, keys, want.keys)
 		}
@@ -384,5 +386,27 @@ func TestUnwritableStateIsRefused(t *testing.T) {
 	server, _ := newServer(t, func(cfg *mock.Config) { cfg.State = "/proc/self" }) // root may write everywhere else
 	if err := server.Load(); err == nil {
 		t.Error("it loads")
+	}
+}
+
+// TestStateHasOneProcess: two servers would overwrite each other's worlds, so the second one is refused until the first one has ended.
+func TestStateHasOneProcess(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	on := func() *mock.Server {
+		server, _ := newServer(t, func(cfg *mock.Config) { cfg.State = folder })
+		return server
+	}
+	first, second := on(), on()
+	if err := first.Load(); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Load(); err == nil || !strings.Contains(err.Error(), folder) {
+		t.Errorf("the second server: %v", err)
+	}
+	second.Close()
+	first.Close()
+	if err := on().Load(); err != nil {
+		t.Errorf("after the first has ended: %v", err)
 	}
 }

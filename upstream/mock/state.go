@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/gofrs/flock"
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/upstream/clubsim"
@@ -280,13 +281,16 @@ func (w *world) forgetFile() {
 	}
 }
 
-// Load reads the worlds that State keeps. It fails with the name of a file that cannot be read, and changes no such file. A world that
-// nobody uses goes a day later: the file's time tells when it changed, not when it was used.
+// Load reads the worlds that State keeps, in a folder that no other process has. It fails with the name of a file that cannot be read, and
+// changes no such file. A world that nobody uses goes a day later: the file's time tells when it changed, not when it was used.
 func (s *Server) Load() error {
 	if s.cfg.State == "" {
 		return nil
 	}
 	if err := os.MkdirAll(s.cfg.State, 0o700); err != nil {
+		return err
+	}
+	if err := s.lockState(); err != nil {
 		return err
 	}
 	probe := filepath.Join(s.cfg.State, ".writable")
@@ -306,6 +310,20 @@ func (s *Server) Load() error {
 			return fmt.Errorf("%s: %w; move or delete the file to start without it", filepath.Join(s.cfg.State, file.Name()), err)
 		}
 	}
+	return nil
+}
+
+// lockState takes the folder until Close: two processes would overwrite each other's worlds.
+func (s *Server) lockState() error {
+	lock := flock.New(filepath.Join(s.cfg.State, ".lock"))
+	locked, err := lock.TryLock()
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s cannot be locked: %w", s.cfg.State, err)
+	case !locked:
+		return fmt.Errorf("another mock mode has the folder %s: stop that one, or give this one a folder of its own", s.cfg.State)
+	}
+	s.lock = lock
 	return nil
 }
 
