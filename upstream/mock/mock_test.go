@@ -410,3 +410,63 @@ func TestStateHasOneProcess(t *testing.T) {
 		t.Errorf("after the first has ended: %v", err)
 	}
 }
+
+// control sends a control request for a world, and returns the status and the body of its response.
+func control(server *mock.Server, method, world, name, body string) (status int, got string) {
+	recorder := httptest.NewRecorder()
+	server.ServeHTTP(recorder, httptest.NewRequest(method, "/sim/"+world+"/_control/"+name, strings.NewReader(body)))
+	return recorder.Code, recorder.Body.String()
+}
+
+// TestDamagedRecords: a snapshot with a record that Redis does not take is refused with the record's key and changes nothing, and a file
+// of the folder that has it is named.
+func TestDamagedRecords(t *testing.T) {
+	t.Parallel()
+	server, _ := newServer(t, func(*mock.Config) {})
+	clientOf(t, server, "demo-damaged").Set(t.Context(), "key", "value", 0)
+	_, snapshot := control(server, "GET", "demo-damaged", "state", "")
+	of := func(records string) string {
+		return strings.Replace(snapshot, `"gateway":[{"key":"key","kind":"string","values":["dmFsdWU="]}]`, `"gateway":[`+records+`]`, 1)
+	}
+	for _, records := range []string{
+		`{"key":"of-no-kind","kind":"none","values":["YQ=="]}`,
+		`{"key":"without-value","kind":"string","values":[]}`,
+		`{"key":"two-strings","kind":"string","values":["YQ==","YQ=="]}`,
+		`{"key":"two-strings","kind":"string","values":["YQ==","Tlg="]}`, // NX is an option of SET
+		`{"key":"field-alone","kind":"hash","values":["YQ=="]}`,
+		`{"key":"no-score","kind":"zset","values":["YQ==","YQ=="]}`,
+		`{"key":"score-alone","kind":"zset","values":["MQ=="]}`,
+		`{"key":"with-option","kind":"zset","values":["Tlg=","MQ==","YQ=="]}`,
+		`{"key":"without-entries","kind":"stream","values":["YQ==","YQ=="]}`,
+		`{"key":"too-few","kind":"stream","values":["YQ==","YQ=="],"entries":[{"id":"1-1","fields":4}]}`,
+		`{"key":"too-many","kind":"stream","values":["YQ==","YQ==","YQ==","YQ=="],"entries":[{"id":"1-1","fields":2}]}`,
+		`{"key":"negative","kind":"stream","values":["YQ==","YQ=="],"entries":[{"id":"1-1","fields":-2},{"id":"1-2","fields":2}]}`,
+		`{"key":"out-of-order","kind":"stream","values":["YQ==","YQ==","YQ==","YQ=="],` +
+			`"entries":[{"id":"2-1","fields":2},{"id":"1-1","fields":2}]}`,
+		`{"key":"twice","kind":"string","values":["YQ=="]},{"key":"twice","kind":"string","values":["YQ=="]}`,
+		`{"key":"after-the-end","kind":"string","values":["YQ=="],"until":"99999-01-01T00:00:00Z"}`,
+	} {
+		key := strings.Split(records, `"`)[3]
+		status, refusal := control(server, "PUT", "demo-damaged", "state", of(records))
+		if status != http.StatusBadRequest || !strings.Contains(refusal, key) && key != "after-the-end" {
+			t.Errorf("%s: %d %s", key, status, refusal)
+		}
+		if held := clientOf(t, server, "demo-damaged").Get(t.Context(), "key").Val(); held != "value" {
+			t.Fatalf("%s: Redis holds %q", key, held)
+		}
+	}
+	last := of(`{"key":"for-ages","kind":"string","values":["YQ=="],"until":"9999-12-31T23:59:59Z"}`)
+	if status, refusal := control(server, "PUT", "demo-damaged", "state", last); status != http.StatusNoContent {
+		t.Errorf("the last day: %d %s", status, refusal)
+	}
+	if status, kept := control(server, "GET", "demo-damaged", "state", ""); status != http.StatusOK || !strings.Contains(kept, "for-ages") {
+		t.Errorf("a snapshot with the last day: %d", status)
+	}
+	folder := t.TempDir()
+	path := filepath.Join(folder, "demo-damaged.json")
+	frontdesktest.Must(t, os.WriteFile(path, []byte(of(`{"key":"no-score","kind":"zset","values":["YQ==","YQ=="]}`)), 0o600))
+	started, _ := newServer(t, func(cfg *mock.Config) { cfg.State = folder })
+	if err := started.Load(); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "no-score") {
+		t.Errorf("the file: %v", err)
+	}
+}

@@ -125,8 +125,37 @@ func load(embedded *miniredis.Miniredis, records []record, now time.Time) error 
 			pipeline.PExpire(context.Background(), r.Key, r.Until.Sub(now))
 		}
 	}
-	_, err := pipeline.Exec(context.Background())
+	commands, err := pipeline.Exec(context.Background())
+	for _, command := range commands {
+		if command.Err() != nil {
+			return fmt.Errorf("%v: %w", command.Args()[1], command.Err())
+		}
+	}
 	return err
+}
+
+// check refuses records that a Redis does not hold as they are. It tries it with a spare one.
+func check(records []record) error {
+	spare := miniredis.NewMiniRedis()
+	if err := spare.Start(); err != nil {
+		return err
+	}
+	defer spare.Close()
+	if err := load(spare, records, time.Time{}); err != nil {
+		return err
+	}
+	held := map[string]record{}
+	for _, r := range dump(spare, time.Time{}) {
+		held[r.Key] = r
+	}
+	for _, r := range records {
+		got := held[r.Key]
+		if len(got.Values) == 0 || len(got.Values) != len(r.Values) || !slices.Equal(got.Entries, r.Entries) {
+			return fmt.Errorf("%s does not have the values of a %s", r.Key, r.Kind)
+		}
+		delete(held, r.Key) // another record of the same key is one too many
+	}
+	return nil
 }
 
 // writes returns the arguments of each command that writes the record: of a stream one for each of its entries.
@@ -137,7 +166,7 @@ func (r record) writes() [][][]byte {
 	var all [][][]byte
 	left := r.Values
 	for _, entry := range r.Entries {
-		fields := min(entry.Fields, len(left))
+		fields := max(0, min(entry.Fields, len(left))) // other values are refused later, see check
 		all = append(all, append([][]byte{[]byte(entry.ID)}, left[:fields]...))
 		left = left[fields:]
 	}
@@ -194,10 +223,8 @@ func (s *Server) restore(name string, body json.RawMessage, apply func()) error 
 			return err
 		}
 	}
-	for _, r := range restored.Gateway {
-		if r.Key == "" || writers[r.Kind] == "" || len(r.Values) == 0 {
-			return errors.New("the gateway's records cannot be read")
-		}
+	if err := check(restored.Gateway); err != nil {
+		return fmt.Errorf("the gateway's records cannot be read: %w", err)
 	}
 	payments, err := s.cards.Restore(name, restored.Processor)
 	if err != nil {
