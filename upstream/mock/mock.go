@@ -76,6 +76,7 @@ func New(cfg Config) *Server {
 		Accounts: []sandbox.Account{cfg.Account},
 		Seed:     cfg.Seed,
 		Logger:   cfg.Log,
+		Changed:  server.cardsChanged,
 	})
 	server.club = clubsim.New(clubsim.Config{
 		Now:        cfg.Now,
@@ -111,7 +112,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, "/sim/"):
 		s.serveClub(rw, r)
 	case strings.HasPrefix(r.URL.Path, "/sandbox/"):
-		s.serveCards(rw, r)
+		http.StripPrefix("/sandbox", s.cards).ServeHTTP(rw, r)
 	default:
 		s.serveGateway(rw, r, func(g *Gateway) http.Handler { return g.Public })
 	}
@@ -129,11 +130,10 @@ func (s *Server) serveClub(rw http.ResponseWriter, r *http.Request) {
 	http.StripPrefix("/sim", s.club).ServeHTTP(rw, r)
 }
 
-// serveCards serves the sandbox. A call names a payment, and not always its world.
-func (s *Server) serveCards(rw http.ResponseWriter, r *http.Request) {
-	http.StripPrefix("/sandbox", s.cards).ServeHTTP(rw, r)
-	if r.Method != http.MethodGet {
-		for _, w := range s.worlds.list() {
+// cardsChanged is sandbox.Config's Changed.
+func (s *Server) cardsChanged(name string) {
+	for _, w := range s.worlds.list() {
+		if name == "" || w.name == name {
 			w.wrote.Store(s.cfg.Now().UnixNano())
 		}
 	}

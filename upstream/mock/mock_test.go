@@ -470,3 +470,52 @@ func TestDamagedRecords(t *testing.T) {
 		t.Errorf("the file: %v", err)
 	}
 }
+
+// TestSandboxCallKeepsItsWorld: a call of the sandbox writes the file of the world that it was about, and other worlds are not compared
+// with their files: what their Redis got without a request is not there.
+func TestSandboxCallKeepsItsWorld(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	ticks := make(chan time.Time)
+	var later atomic.Int64
+	server, _ := newServer(t, func(cfg *mock.Config) {
+		cfg.State, cfg.After = folder, func(time.Duration) <-chan time.Time { return ticks }
+		cfg.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	})
+	frontdesktest.Must(t, server.Load())
+	go server.Run(t.Context()) //nolint:errcheck // the test's end ends it
+	pass := func() {
+		t.Helper()
+		later.Add(int64(time.Minute))
+		for range 2 { // the first tick is over when the second is received
+			select {
+			case ticks <- time.Time{}:
+			case <-time.After(frontdesktest.Patience):
+				t.Fatal("nobody waits for the tick")
+			}
+		}
+	}
+	worlds := map[string]bool{"demo-called": true, "demo-idle": false}
+	for world := range worlds {
+		control(server, "PUT", world, "settings", `{"pageSize":9}`)
+	}
+	pass()
+	for world := range worlds {
+		clientOf(t, server, world).Set(t.Context(), "unnoticed", "value", 0)
+	}
+	request := httptest.NewRequest("POST", "/sandbox/v1/payment_intents",
+		strings.NewReader("amount=4990&currency=eur&metadata[fd_sale]=/demo-called/sales/1"))
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Authorization", "Bearer "+sandbox.DemoSecretKey)
+	recorder := httptest.NewRecorder()
+	if server.ServeHTTP(recorder, request); recorder.Code != http.StatusOK {
+		t.Fatal(recorder.Body)
+	}
+	pass()
+	for world, compared := range worlds {
+		file, err := os.ReadFile(filepath.Join(folder, world+".json"))
+		if err != nil || strings.Contains(string(file), "unnoticed") != compared {
+			t.Errorf("%s: %v %s", world, err, file)
+		}
+	}
+}

@@ -253,12 +253,12 @@ func (w *world) path() string { return filepath.Join(w.server.cfg.State, w.name+
 
 // keep writes the file of a world if something may have changed since it was written; with the time zero in any case.
 func (s *Server) keep(w *world, now time.Time) {
+	w.files.Lock()
+	defer w.files.Unlock()
 	wrote := time.Unix(0, w.wrote.Load())
 	if s.cfg.State == "" || w.wrote.Load() == 0 || !now.IsZero() && w.file.at.After(wrote.Add(settle)) {
 		return
 	}
-	w.files.Lock()
-	defer w.files.Unlock()
 	content := s.club.World(w.name).Snapshot()
 	if w.isGone() {
 		return

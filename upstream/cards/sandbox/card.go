@@ -123,16 +123,21 @@ func (s *Server) Expire(id string) (Payment, error) {
 
 // act is a step of the buyer, of a bank or of the processor itself.
 func (s *Server) act(id string, do func(*intent) error) (payment Payment, err error) {
+	world := ""
 	s.step(func() {
 		in, ok := s.store.byID[id]
 		if !ok {
 			_, err = s.find(nil, id, "intent")
 			return
 		}
+		world = in.world
 		if err = do(in); err == nil {
 			payment = in.shown()
 		}
 	})
+	if world != "" {
+		s.cfg.Changed(world)
+	}
 	return payment, err
 }
 

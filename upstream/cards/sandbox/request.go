@@ -107,6 +107,9 @@ func (s *Server) call(r *http.Request, path string) *http.Response {
 		out, _ = errorResponse(err)
 	} else {
 		out, replayed = s.respond(rq)
+		if rq.method != http.MethodGet {
+			s.cfg.Changed(rq.world())
+		}
 	}
 	s.record(rq)
 	if rq.broken {

@@ -62,6 +62,9 @@ type Config struct {
 	Deliver    func(Delivery)
 	HTTPClient *http.Client // posts events; zero: cards.NewHTTPClient
 
+	// Changed is called after a call that may have changed a demo world, or all of them: then the name is empty. Nil: nothing is.
+	Changed func(world string)
+
 	// MaxPayments limits the memory: so many payments, 10 idempotency keys for each, and for both of them 4 KiB a payment of what callers
 	// write; zero: 100,000, which need 1.5 GB at most. At the limit, the oldest payments that are final are dropped; while none is final,
 	// creation and more metadata are refused. New keys are refused until the oldest are a day old.
@@ -109,6 +112,9 @@ func New(cfg Config) *Server {
 	}
 	if cfg.WorldNow == nil {
 		cfg.WorldNow = func(string) time.Time { return cfg.Now() }
+	}
+	if cfg.Changed == nil {
+		cfg.Changed = func(string) {}
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.HTTPClient = cmp.Or(cfg.HTTPClient, cards.NewHTTPClient())

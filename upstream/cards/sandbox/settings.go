@@ -112,6 +112,7 @@ func (s *Server) Configure(world string, settings Settings) error {
 	if !worldPattern.MatchString(world) {
 		return fmt.Errorf("the world must be demo, or demo- and letters, digits, dots, underscores and hyphens")
 	}
+	defer s.cfg.Changed(world)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.store.settings) > maxWorlds {

@@ -50,3 +50,38 @@ func TestSnapshotOfAnotherProcess(t *testing.T) {
 		}
 	}
 }
+
+// TestChanged: a call names the demo world that it may have changed, and reading names none.
+func TestChanged(t *testing.T) {
+	t.Parallel()
+	var changed []string
+	d := newDoor(t, sandbox.Config{Changed: func(world string) { changed = append(changed, world) }})
+	var id string
+	for _, test := range []struct {
+		what string
+		call func()
+		want []string
+	}{
+		{"a creation", func() { id = d.create("/demo-a/sales/1") }, []string{"demo-a"}},
+		{"reading", func() {
+			d.send("GET /payments", "")
+			d.send("GET /payments/"+id, "")
+			d.merchant("", "GET /v1/payment_intents/"+id)
+		}, nil},
+		{"the buyer's card", func() { d.act(id, "confirm", confirmation("4242424242424242")) }, []string{"demo-a"}},
+		{"a capture", func() { d.merchant("", "POST /v1/payment_intents/"+id+"/capture") }, []string{"demo-a"}},
+		{"a refund", func() { d.merchant("", "POST /v1/refunds", "payment_intent", id) }, []string{"demo-a"}},
+		{"an action without a payment", func() { d.act("pi_none", "expire", "{}") }, nil},
+		{"settings", func() {
+			d.send("PUT /settings?world=demo-b", `{"webhooks":"drop"}`, "Content-Type", "application/json")
+		}, []string{"demo-b"}},
+		{"a reset", func() { d.send("POST /reset?world=demo-a", "") }, []string{"demo-a"}},
+		{"a reset of all", func() { d.send("POST /reset", "") }, []string{""}},
+	} {
+		changed = nil
+		test.call()
+		if !slices.Equal(slices.Compact(changed), test.want) {
+			t.Errorf("%s has changed %q, want %q", test.what, changed, test.want)
+		}
+	}
+}

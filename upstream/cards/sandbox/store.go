@@ -179,6 +179,7 @@ func (s *Server) Payment(id string) (payment Payment, ok bool) {
 // Reset forgets the payments, idempotency keys, settings and undelivered events of a demo world; empty: of all. A call in
 // progress does not find its payment. No id is used again.
 func (s *Server) Reset(world string) {
+	defer s.cfg.Changed(world)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reset(world)
