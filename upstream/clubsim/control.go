@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ var controls = map[string]control{
 	"PUT clock":         putClock,
 	"GET events":        func(w *World, _ *httpRequest) (any, error) { return Items[Event]{w.Events()}, nil },
 	"POST events":       postEvent,
-	"GET state":         func(w *World, _ *httpRequest) (any, error) { return json.RawMessage(w.Snapshot()), nil },
+	"GET state":         getState,
 	"PUT state":         func(w *World, req *httpRequest) (any, error) { return nil, w.Restore(req.body) },
 }
 
@@ -127,6 +128,15 @@ func unknownControl(name string) httpResponse {
 	a := controlError(http.StatusMethodNotAllowed, "Method Not Allowed")
 	a.header.Set("Allow", strings.Join(allowed, ", "))
 	return a
+}
+
+// getState refuses a snapshot that PUT would not take.
+func getState(world *World, _ *httpRequest) (any, error) {
+	taken := world.Snapshot()
+	if len(taken) > maxSnapshot {
+		return nil, fmt.Errorf("the world is too large for a snapshot: it has %d MiB, and %d can be restored", len(taken)>>20, maxSnapshot>>20)
+	}
+	return json.RawMessage(taken), nil
 }
 
 // putFaults takes a plain array of faults, or the object in which they are listed.

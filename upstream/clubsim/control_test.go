@@ -191,6 +191,7 @@ func TestControlEndpointsAreNamed(t *testing.T) {
 			t.Errorf("%s: %s", list, r.raw)
 		}
 	}
+	client.control("PUT", "settings", strings.Repeat(" ", 1<<20)).want(413).wantText("1 MiB")
 	client.token = "acme"
 	client.control("GET", "personas", nil).want(404)
 }

@@ -3,6 +3,7 @@ package clubsim
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -14,11 +15,11 @@ import (
 )
 
 // Limits of a request body. The largest documented body, a payment with cheques, stays
-// below 10 KiB, so 1 MiB is generous. A snapshot grows with its world: 64 MiB hold one
-// that was used for weeks.
+// below 10 KiB, so 1 MiB is generous. A snapshot grows with its world, by 100 KB with
+// each paid registration: 256 MiB hold 2,600 of them.
 const (
 	maxBody     = 1 << 20
-	maxSnapshot = 64 << 20
+	maxSnapshot = 256 << 20
 )
 
 // slashes are what clients write that join paths without care; the club system reads one.
@@ -86,7 +87,7 @@ func readRequest(rw http.ResponseWriter, r *http.Request) (*httpRequest, error) 
 		body, err = io.ReadAll(http.MaxBytesReader(rw, r.Body, limit))
 	}
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, failure(http.StatusRequestEntityTooLarge, "", "The request body is too large.")
+		return nil, failure(http.StatusRequestEntityTooLarge, "", fmt.Sprintf("The request body has more than %d MiB.", limit>>20))
 	} else if err != nil {
 		return nil, badRequest("", "The request body cannot be read.")
 	}

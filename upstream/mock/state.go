@@ -54,9 +54,11 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
 end
 return all`
 
-// clientOf returns a client of an embedded Redis. Close it.
+// clientOf returns a client of an embedded Redis, which waits as long as a large world takes. Close it.
 func clientOf(embedded *miniredis.Miniredis) *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: embedded.Addr(), DisableIdentity: true, MaxRetries: -1})
+	return redis.NewClient(&redis.Options{
+		Addr: embedded.Addr(), DisableIdentity: true, MaxRetries: -1, DialTimeout: time.Minute, ReadTimeout: -1, WriteTimeout: -1,
+	})
 }
 
 // dump returns what Redis holds at one moment.
