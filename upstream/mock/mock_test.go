@@ -2,6 +2,7 @@ package mock_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -468,6 +469,46 @@ func TestDamagedRecords(t *testing.T) {
 	started, _ := newServer(t, func(cfg *mock.Config) { cfg.State = folder })
 	if err := started.Load(); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "no-score") {
 		t.Errorf("the file: %v", err)
+	}
+}
+
+// TestFilesOfWorlds: worlds whose names differ in case alone, or have dots where Windows allows none, are kept in files that every file
+// system tells apart. What a crash has left of a file that was being written goes.
+func TestFilesOfWorlds(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	worlds := []string{"demo", "demo-a", "demo-A", "demo-con.", "demo-1.JSON", "demo-_A.a-", "demo-" + strings.Repeat("A", 123)}
+	left := filepath.Join(folder, ".new-123")
+	frontdesktest.Must(t, os.WriteFile(left, []byte(`{"ver`), 0o600))
+	start := func() *mock.Server {
+		server, _ := newServer(t, func(cfg *mock.Config) { cfg.State = folder })
+		frontdesktest.Must(t, server.Load())
+		return server
+	}
+	first := start()
+	for i, world := range worlds {
+		control(first, "PUT", world, "settings", fmt.Sprintf(`{"pageSize":%d}`, i+1))
+	}
+	first.Close()
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, file := range files {
+		names[strings.ToLower(file.Name())] = true
+		if strings.HasSuffix(file.Name(), ".") || strings.HasPrefix(file.Name(), ".new-") {
+			t.Errorf("the folder has the file %s", file.Name())
+		}
+	}
+	if want := len(worlds) + len([]string{".lock"}); len(names) != want {
+		t.Errorf("%d names of files, want %d: %v", len(names), want, names)
+	}
+	second := start()
+	for i, world := range worlds {
+		if _, settings := control(second, "GET", world, "settings", ""); !strings.Contains(settings, fmt.Sprintf(`"pageSize":%d,`, i+1)) {
+			t.Errorf("%s: %s", world, settings)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -251,7 +252,36 @@ type stored struct {
 // settle is how long after a change a world is still kept at each tick: what the change has caused is kept too.
 const settle = 2 * time.Second
 
-func (w *world) path() string { return filepath.Join(w.server.cfg.State, w.name+".json") }
+func (w *world) path() string { return filepath.Join(w.server.cfg.State, fileOf(w.name)) }
+
+// fileOf returns the name of a world's file. Some file systems do not tell capital letters from small ones, so a number says where they are.
+func fileOf(world string) string {
+	var capitals big.Int
+	for i, letter := range []byte(world) {
+		if letter >= 'A' && letter <= 'Z' {
+			capitals.SetBit(&capitals, i, 1)
+		}
+	}
+	if capitals.Sign() == 0 {
+		return world + ".json"
+	}
+	return strings.ToLower(world) + "+" + capitals.Text(36) + ".json"
+}
+
+// worldOfFile returns the world that a file is of; ok is false for another file.
+func worldOfFile(file string) (world string, ok bool) {
+	var capitals big.Int
+	lower, places, _ := strings.Cut(strings.TrimSuffix(file, ".json"), "+")
+	capitals.SetString(places, 36)
+	letters := []byte(lower)
+	for i := range letters {
+		if capitals.Bit(i) == 1 {
+			letters[i] = strings.ToUpper(lower)[i]
+		}
+	}
+	world = string(letters)
+	return world, clubsim.IsWorld(world) && fileOf(world) == file
+}
 
 // keep writes the file of a world if something may have changed since it was written; with the time zero in any case.
 func (s *Server) keep(w *world, now time.Time) {
@@ -269,16 +299,19 @@ func (s *Server) keep(w *world, now time.Time) {
 		w.file.at = now
 		return
 	}
-	if err := replaceFile(w.path(), content); err != nil {
+	if err := ReplaceFile(w.path(), content); err != nil {
 		s.cfg.Log.Error("the world is not kept", "world", w.name, "error", err)
 		return // the next tick tries again
 	}
 	w.file.content, w.file.at = content, now
 }
 
-// replaceFile writes a file so that a crash leaves the former or the new one.
-func replaceFile(path string, content []byte) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+// newFile begins the names of files that are being written.
+const newFile = ".new-"
+
+// ReplaceFile writes a file so that a crash leaves the former or the new one.
+func ReplaceFile(path string, content []byte) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), newFile+"*")
 	if err != nil {
 		return err
 	}
@@ -323,7 +356,7 @@ func (s *Server) Load() error {
 		return err
 	}
 	probe := filepath.Join(s.cfg.State, ".writable")
-	if err := errors.Join(replaceFile(probe, nil), os.Remove(probe)); err != nil {
+	if err := errors.Join(ReplaceFile(probe, nil), os.Remove(probe)); err != nil {
 		return err
 	}
 	files, err := os.ReadDir(s.cfg.State)
@@ -331,12 +364,16 @@ func (s *Server) Load() error {
 		return err
 	}
 	for _, file := range files {
-		name, isWorld := strings.CutSuffix(file.Name(), ".json")
-		if !isWorld || !clubsim.IsWorld(name) {
+		path := filepath.Join(s.cfg.State, file.Name())
+		if strings.HasPrefix(file.Name(), newFile) {
+			_ = os.Remove(path) // it takes room, and the next start tries again
+		}
+		name, isWorld := worldOfFile(file.Name())
+		if !isWorld {
 			continue
 		}
 		if err := s.load(name); err != nil {
-			return fmt.Errorf("%s: %w; move or delete the file to start without it", filepath.Join(s.cfg.State, file.Name()), err)
+			return fmt.Errorf("%s: %w; move or delete the file to start without it", path, err)
 		}
 	}
 	return nil
