@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"frontdesk/upstream/mock"
 )
 
 // mcpTimeout bounds a call of a tool. Control endpoints answer at once.
@@ -91,7 +93,7 @@ func (m *mcpServer) call(ctx context.Context, tool mcpTool, arguments map[string
 	case tool.reads():
 		state, err := m.send(ctx, tool, arguments)
 		if err == nil {
-			err = errors.Join(os.MkdirAll(m.snapshots, 0o750), os.WriteFile(snapshot, []byte(state), 0o600))
+			err = errors.Join(os.MkdirAll(m.snapshots, 0o750), mock.ReplaceFile(snapshot, []byte(state)))
 		}
 		return "Saved as " + snapshot, err
 	}
