@@ -254,7 +254,7 @@ const settle = 2 * time.Second
 
 func (w *world) path() string { return filepath.Join(w.server.cfg.State, fileOf(w.name)) }
 
-// fileOf returns the name of a world's file. Some file systems do not tell capital letters from small ones, so a number says where they are.
+// fileOf returns the name of a world's file. A number says where capital letters are: some file systems do not tell them from small ones.
 func fileOf(world string) string {
 	var capitals big.Int
 	for i, letter := range []byte(world) {
