@@ -64,7 +64,7 @@ async function putRegistration(request, path, ui) {
   ui.preauthorizeApiKey("token", latest.token);
   request.url = request.url.replace(EXAMPLE.id, latest.id);
   if (operation === REMOVE) request.url = request.url.replace(EXAMPLE.item, await chosenItem(latest));
-  request.headers.Authorization = `Bearer ${latest.token}`;
+  Object.assign(request.headers, holder(latest));
   if (body.code === EXAMPLE.code) setBody(request, { ...body, code: await lastCode(latest.world) });
   if (body.accessToken === EXAMPLE.accessToken) setBody(request, { ...body, accessToken: (await persona("prospect", latest.world)).accessToken });
   if (body.cart === EXAMPLE.revision) setBody(request, { ...body, cart: (await read(latest)).cart.revision, agreements: await seen(body.agreements) });
@@ -84,8 +84,8 @@ async function seen(agreements) {
 const chosenItem = async (one) => (await read(one)).cart.items.find(({ origin }) => origin === "chosen").id;
 
 /** A registration as it stands; undefined if it cannot be read. */
-async function read({ id, token }) {
-  const response = await fetch(`/v1/registrations/${id}`, { headers: holder(token) });
+async function read(one) {
+  const response = await fetch(`/v1/registrations/${one.id}`, { headers: holder(one) });
   return response.ok ? response.json() : undefined;
 }
 
@@ -109,7 +109,7 @@ async function makeFor(operation, body) {
   if (operation === CONFIRMATION) {
     const ordered = await start(cart(FREE_TRIAL));
     const { cart: { revision } } = await read(ordered);
-    await send("POST", `/v1/registrations/${ordered.id}/payment`, { method: "free", cart: revision }, holder(ordered.token));
+    await send("POST", `/v1/registrations/${ordered.id}/payment`, { method: "free", cart: revision }, holder(ordered));
     return ordered;
   }
   if (!operation.includes("/mandate")) return start(cart(PAID_BY_CARD));
@@ -119,7 +119,7 @@ async function makeFor(operation, body) {
     await send("PUT", "/sim/demo/_control/faults",
       [{ match: { method: "POST", path: "/signature_requests" }, kind: "error_before", status: 421, times: 1 }]);
   }
-  await send("POST", `/v1/registrations/${made.id}/mandate`, { holder: "Ada Martin", iban: "FR76 3000 6000 0112 3456 7890 189" }, holder(made.token));
+  await send("POST", `/v1/registrations/${made.id}/mandate`, { holder: "Ada Martin", iban: "FR76 3000 6000 0112 3456 7890 189" }, holder(made));
   return made;
 }
 
@@ -143,8 +143,8 @@ async function putPersona(request, path) {
 /** Puts a new link in the place of the example's. */
 async function putLink(request) {
   if (JSON.parse(request.body).resume !== EXAMPLE.resume) return;
-  const { id, token } = await start(cart(PAID_BY_CARD));
-  const { url } = await send("POST", `/v1/registrations/${id}/resume-link`, undefined, holder(token));
+  const started = await start(cart(PAID_BY_CARD));
+  const { url } = await send("POST", `/v1/registrations/${started.id}/resume-link`, undefined, holder(started));
   setBody(request, { resume: new URL(url).searchParams.get("resume") });
 }
 
@@ -211,7 +211,8 @@ async function lastCode(world) {
   return items.at(-1)?.code ?? EXAMPLE.code;
 }
 
-const holder = (token) => ({ Authorization: `Bearer ${token}` });
+/** The headers of requests about a registration, which only its own world knows. */
+const holder = ({ token, world }) => ({ Authorization: `Bearer ${token}`, ...(world !== "demo" && { "X-Frontdesk-World": world }) });
 
 const world = () => `demo-docs-${random().slice(0, 8)}`;
 
