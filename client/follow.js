@@ -161,10 +161,13 @@ export function follow(client, { changed, gone, read, isBusy = () => false }) {
     else take(registration);
   }
 
-  /** @param {string} id */
+  /**
+   * Polls at once: a stream that has ended or is refused does not say whether the registration is gone.
+   * @param {string} id
+   */
   function refused(id) {
     stop = undefined;
-    plan();
+    again();
     streamTimer = setTimeout(() => {
       if (streamed !== id) return;
       streamed = "";

@@ -65,6 +65,7 @@ func TestPanelInBrowser(t *testing.T) {
 
 			panel.OpenTab("world")
 			visitor.Screenshot("world")
+			visitor.AllowConsole("status of 404") // the page may read its registration before it goes to its start
 			panel.Click(`[data-reset]`)
 			visitor.WaitVisible(`[data-step="club"] [data-club]`)
 			panel.WaitVisible(`[data-pane="world"]`) // it stayed open
@@ -247,6 +248,44 @@ func TestPanelSwitchesWorld(t *testing.T) {
 	}
 	panel.Click(`[data-advance="P1D"]`)
 	panel.WaitVisible(`[data-clock="set"]`)
+	panel.Click(`[data-key="leap-back"]`)
+	panel.WaitVisible(`[data-clock="real"]`)
+	problem := elsewhere.Do("GET", "/v1/clubs/99/products", nil).Problem(api.ClubNotFound)
+	panel.OpenTab("requests") // what is new is above what is of a later day
+	panel.WaitVisible(`.requests li:first-child [data-trace="` + *problem.TraceId + `"]`)
+}
+
+// TestOpenPageSaysThatItIsGone: a page that shows a registration says that it is gone once its world is reset: after its stream was opened
+// again, without the ten seconds until it polls.
+func TestOpenPageSaysThatItIsGone(t *testing.T) {
+	t.Parallel()
+	visitor, _ := mockSite(t, 1280, 900)
+	visitor.ExpectConsole("status of 404")
+	visitor.goTo("/?club=11&offer=201&startDate=2031-03-01")
+	visitor.giveDetails()
+	visitor.WaitVisible(`[data-pay]`)
+	registration := "/v1/registrations/" + visitor.Registration()
+	at := func(path string, status int) (times []time.Time) {
+		for _, response := range answersOf(visitor.c, "demo") {
+			if response.Path == path && response.Status == status {
+				times = append(times, response.At)
+			}
+		}
+		return times
+	}
+	visitor.c.Control("POST", "reset", nil).Into(http.StatusNoContent, nil)
+	visitor.WaitVisible(`main[data-state="missing"]`)
+	visitor.says("We cannot show this sign-up here")
+	visitor.Screenshot("gone")
+	refused, polls := at(registration+"/events", http.StatusNotFound), at(registration, http.StatusNotFound)
+	if len(refused) == 0 || len(polls) == 0 || polls[0].Sub(refused[0]) > 8*time.Second {
+		t.Errorf("the stream was refused at %v, and the page polled at %v", refused, polls)
+	}
+	visitor.Click(`[data-restart]`)
+	visitor.WaitVisible(`[data-club]`)
+	if visitor.Count(`[data-resume]`) != 0 {
+		t.Error("the page still knows the registration")
+	}
 }
 
 // enterWorld fills in the name of a world.

@@ -25,12 +25,9 @@ const KEPT = 2_000;
 const opened = new Set();
 
 async function read() {
-  const [{ items }, { now }] = await Promise.all([api.answers(), api.clock(), readJournal()]);
-  return rows(items, journal.calls, Math.round((Date.parse(now) - Date.now()) / ROUGHLY) * ROUGHLY);
+  const [{ items }] = await Promise.all([api.answers(), readJournal()]);
+  return rows(items, journal.calls);
 }
-
-/** The clocks are compared to within 10 s, so that the time that a read takes does not look like a change. */
-const ROUGHLY = 10_000;
 
 async function readJournal() {
   const world = api.world();
@@ -44,28 +41,42 @@ async function readJournal() {
 /**
  * @param {api.Answer[]} answers
  * @param {api.Call[]} calls
- * @param {number} ahead how far the world's clock, which the journal uses, is ahead of ours, in ms
  * @returns {Row[]} newest first
  */
-function rows(answers, calls, ahead) {
-  /** @type {Map<string, Row>} */
-  const byTrace = new Map();
-  for (const answer of answers) byTrace.set(answer.traceId + answer.at, { traceId: answer.traceId, at: Date.parse(answer.at), answer, calls: [] });
-  /** @type {Map<string, Row>} */
-  const latest = new Map([...byTrace.values()].map((row) => [row.traceId, row]));
-  const since = Math.min(...[...latest.values()].map((row) => row.at));
+function rows(answers, calls) {
+  /** @type {Row[]} */
+  const answered = answers.map((answer) => ({ traceId: answer.traceId, at: Date.parse(answer.at), answer, calls: [] }));
+  /** @type {Row[]} */
+  const later = [];
+  const latest = new Map(answered.map((row) => [row.traceId, row]));
+  const since = Math.min(...answered.map((row) => row.at));
   for (const call of calls.filter((one) => one.traceId)) {
-    const at = Date.parse(call.at) - ahead;
+    const at = Date.parse(call.at);
     let row = latest.get(call.traceId);
     if (!row) {
       if (at < since) continue; // its request was dropped from the list
       row = { traceId: call.traceId, at, answer: undefined, calls: [] };
       latest.set(call.traceId, row);
-      byTrace.set(call.traceId, row);
+      later.push(row);
     }
     row.calls.push(call);
   }
-  return [...byTrace.values()].sort((one, other) => other.at - one.at);
+  return merge(answered, later).reverse();
+}
+
+/**
+ * Merges two lists by the world's time. Each keeps its own order, because the clock may have been moved back meanwhile.
+ * @param {Row[]} some
+ * @param {Row[]} others
+ */
+function merge(some, others) {
+  const merged = [];
+  let next = 0;
+  for (const row of some) {
+    while (next < others.length && others[next].at < row.at) merged.push(others[next++]);
+    merged.push(row);
+  }
+  return [...merged, ...others.slice(next)];
 }
 
 /**

@@ -25,7 +25,7 @@ function show({ minute, isSet, worlds }, act) {
   const name = h("input", { type: "text", id: "world-name", list: "worlds", placeholder: "demo-anything", spellcheck: "false", autocomplete: "off", "data-key": "world-name", "data-field": "world" });
   return [
     heading("World"),
-    h("p", { class: "soft" }, "A club system of its own, with its own people and payments. This browser works in ", h("strong", {}, api.world()), ". By curl: ", h("code", {}, `-H 'X-Frontdesk-World: ${api.world()}'`)),
+    h("p", { class: "soft" }, "A gateway, a club system and a card processor of its own, with its own people and payments. This browser works in ", h("strong", {}, api.world()), ". By curl: ", h("code", {}, `-H 'X-Frontdesk-World: ${api.world()}'`)),
     h("form", { class: "row", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); act(() => enter(name.value.trim())); } },
       h("label", { for: "world-name" }, "Go to "), name,
       h("datalist", { id: "worlds" }, worlds.map((one) => h("option", { value: one }))),
@@ -33,13 +33,13 @@ function show({ minute, isSet, worlds }, act) {
     h("div", { class: "row" }, worlds.filter((one) => one !== api.world()).map((one) => button(`world-${one}`, { class: "quiet", onclick: () => act(() => enter(one)) }, one))),
 
     heading("Clock"),
-    h("p", { class: "soft" }, "The club system's time: ", h("strong", { "data-clock": isSet ? "set" : "real" }, `${minute.replace("T", " ")} UTC`), isSet ? " (set)" : "",
-      ". Codes of text messages expire by it; tokens of the club's login and the gateway's own limits go by the real time."),
+    h("p", { class: "soft" }, "The world's time: ", h("strong", { "data-clock": isSet ? "set" : "real" }, `${minute.replace("T", " ")} UTC`), isSet ? " (set)" : "",
+      ". Sign-ups, codes of text messages and logins end by it, and what waits comes nearer."),
     h("div", { class: "row" }, LEAPS.map(([advance, words]) => button(`leap-${advance}`, { "data-advance": advance, onclick: () => act(async () => void (await api.setClock({ advance }))) }, words)),
       isSet && button("leap-back", { class: "quiet", onclick: () => act(async () => void (await api.setClock({ now: new Date().toISOString() }))) }, "now")),
 
     heading("Start again"),
-    h("p", { class: "soft" }, "Contacts, sales, payments, faults, settings and clock of ", api.world(), " as they were made; the page goes to its start and forgets its registration."),
+    h("p", { class: "soft" }, "Everything in ", api.world(), " as it was made: registrations, contacts, sales, payments, faults, settings and clock. The page goes to its start; another page that shows a registration of this world says that it is gone."),
     h("div", { class: "row" }, button("reset", { class: "danger", "data-reset": true, onclick: () => act(begin) }, `Reset ${api.world()}`)),
 
     heading("Look elsewhere"),
