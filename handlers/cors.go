@@ -82,12 +82,13 @@ func (s *Server) cookieName(registration string) string {
 
 func (s *Server) secure() bool { return strings.HasPrefix(s.cfg.PublicURL, "https://") }
 
-// sessionCookie hides a registration's token from scripts. A browser deletes one that has expired.
-func (s *Server) sessionCookie(registration, token string, expires time.Time) string {
+// sessionCookie hides a registration's token from scripts. A browser deletes one without life. It is not an instant, because neither the
+// browser nor a demo world need have the right time.
+func (s *Server) sessionCookie(registration, token string, life time.Duration) string {
 	cookie := http.Cookie{ // #nosec G124 -- without Secure on plain http alone, which live mode refuses
 		Name:     s.cookieName(registration),
 		Value:    token,
-		Expires:  expires,
+		MaxAge:   int(life.Seconds()),
 		Path:     "/",
 		HttpOnly: true,
 		Secure:   s.secure(),

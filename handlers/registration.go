@@ -67,7 +67,7 @@ func (s *Server) withToken(
 ) (api.Registration, api.StartRegistration201ResponseHeaders) {
 	body, headers := s.registrationOf(ctx, view), api.StartRegistration201ResponseHeaders{Location: new(pathOf(view.ID))}
 	if cookie {
-		headers.SetCookie = new(s.sessionCookie(view.ID, token, view.ExpiresAt.Add(flows.KeepRegistration)))
+		headers.SetCookie = new(s.sessionCookie(view.ID, token, view.ExpiresAt.Add(flows.KeepRegistration).Sub(s.cfg.Now())))
 	} else {
 		body.Token = &token
 	}
@@ -371,6 +371,6 @@ func (s *Server) EndSession(ctx context.Context, request api.EndSessionRequestOb
 			return nil, err
 		}
 	}
-	expired := s.sessionCookie(request.Id, "", time.Unix(0, 0))
+	expired := s.sessionCookie(request.Id, "", -time.Second)
 	return api.EndSession204Response{Headers: api.EndSession204ResponseHeaders{SetCookie: &expired}}, nil
 }
