@@ -36,8 +36,6 @@ func newConfirmationCommand() *cobra.Command {
 		},
 	)
 	addOptions(group.PersistentFlags(), client.options()...)
-	const usage = "The registration's world in the simulator, such as demo-x; mock mode only."
-	group.PersistentFlags().StringVar(&client.world, "world", "", usage)
 	return group
 }
 

@@ -33,7 +33,6 @@ func newEraseCommand() *cobra.Command {
 	command.Flags().StringVar(&person.Mobile, "mobile", "", "The person's complete mobile number with its country code, such as +33612345678.")
 	command.Flags().StringVar(&person.Registration, "registration", "", "The id of one registration.")
 	command.Flags().StringVar(&person.Contact, "contact", "", "The contact's id at the club system, such as 1001.")
-	command.Flags().StringVar(&client.world, "world", "", "The person's world in the simulator, such as demo-x; mock mode only.")
 	command.MarkFlagsOneRequired("email", "mobile", "registration", "contact")
 	command.MarkFlagsMutuallyExclusive("email", "mobile", "registration", "contact")
 	return command

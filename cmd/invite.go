@@ -25,7 +25,6 @@ func newInviteCommand() *cobra.Command {
 	command.Flags().StringVar(&contact, "contact", "", "The contact's id at the club system, such as 1001; required.")
 	command.Flags().StringVar(&club, "club", "", "The id of the contact's own club, such as 11; required.")
 	command.Flags().DurationVar(&ttl, "ttl", 72*time.Hour, "Validity of the link.")
-	command.Flags().StringVar(&client.world, "world", "", "The contact's world in the simulator, such as demo-x; mock mode only.")
 	_, _ = command.MarkFlagRequired("contact"), command.MarkFlagRequired("club") // they fail only for flags that do not exist
 	return command
 }

@@ -38,7 +38,8 @@ var (
 var mcpTools = []mcpTool{
 	{
 		name: "reset_world", call: "POST /sim/{world}/_control/reset",
-		does: "Puts a world back to its start: its contacts, sales, messages, ledger, faults, clock and settings, and its card payments.",
+		does: "Puts a world back to its start: its registrations, contacts, sales, messages, ledger, faults, clock and settings, and its " +
+			"card payments.",
 	},
 	{
 		name: "delete_world", call: "DELETE /sim/{world}/_control/",
@@ -121,12 +122,12 @@ var mcpTools = []mcpTool{
 	},
 	{
 		name: "save_snapshot", call: "GET /sim/{world}/_control/state", arguments: []mcpArgument{snapshotArgument}, snapshot: true,
-		does: "Saves a world under a name, to restore it later.",
+		does: "Saves a world under a name, with its registrations and card payments, to restore it later.",
 	},
 	{
 		name: "restore_snapshot", call: "PUT /sim/{world}/_control/state", arguments: []mcpArgument{snapshotArgument}, snapshot: true,
 		body: "state",
-		does: "Puts a world back to a snapshot of save_snapshot, or makes another world a copy of it.",
+		does: "Puts a world back to a snapshot of save_snapshot. Another world takes over the club system alone.",
 	},
 	{
 		name: "list_payments", call: "GET /sandbox/payments?world={world}",

@@ -31,7 +31,7 @@ type opsClient struct {
 	addr  string
 	json  bool   // print responses as they are
 	token string // identifies the operator
-	world string // the simulator's world, in mock mode; empty: the default one
+	world string // in mock mode; empty: the default one
 }
 
 // options are the flags of every command that uses the client.
@@ -44,6 +44,7 @@ func (o *opsClient) options() []option {
 			help:         "Address on which the gateway serves operators.",
 		},
 		{flag: "json", value: yesNo(&o.json), help: "Print JSON."},
+		{flag: "world", value: text(&o.world), help: "The world that is meant, such as demo-x; mock mode only."},
 		{
 			variable:     "FRONTDESK_OPERATOR_TOKEN",
 			value:        text(&o.token),

@@ -118,7 +118,7 @@ func TestClockMovesTheWholeWorld(t *testing.T) {
 	client.Await(registration.Id, api.Completed)
 }
 
-// TestClockMovesBack: connections have the real clock, so a world that is back in time answers.
+// TestClockMovesBack: connections and cookies have the real clock, so a world that is back in time answers.
 func TestClockMovesBack(t *testing.T) {
 	t.Parallel()
 	client := newWorldClient(t, frontdesktest.NewMock(t), "demo-back")
@@ -127,6 +127,30 @@ func TestClockMovesBack(t *testing.T) {
 	payment := client.Pay(registration.Id)
 	client.Confirm(payment, card)
 	client.Await(registration.Id, api.Completed)
+	started := client.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: client.Club()}, frontdesktest.Key(""),
+		[2]string{"X-Frontdesk-Session", "cookie"})
+	started.Into(http.StatusCreated, nil)
+	cookie, err := http.ParseSetCookie(started.Header.Get("Set-Cookie"))
+	if err != nil || cookie.MaxAge < 43*60*60 || !cookie.Expires.IsZero() {
+		t.Errorf("the browser gets the cookie %v, %v", cookie, err)
+	}
+}
+
+// TestOperatorsChooseTheWorld: a command of operators reaches the gateway of the world that it names.
+func TestOperatorsChooseTheWorld(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	client := newWorldClient(t, mock, "demo-operators")
+	registration := client.Register()
+	client.Confirm(client.Pay(registration.Id), card)
+	client.Await(registration.Id, api.Completed)
+	for world, known := range map[string]bool{"demo-operators": true, "demo": false} {
+		list := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "payments", "list", "--all", "--json", "--world", world)
+		list.Env = []string{"FRONTDESK_OPS_ADDR=" + mock.OpsAddress()}
+		if out, err := list.CombinedOutput(); err != nil || strings.Contains(string(out), registration.Id) != known {
+			t.Errorf("%s: %v, %s", world, err, out)
+		}
+	}
 }
 
 // TestStateOutlivesTheProcess kills mock mode while a payment waits to be recorded. The next process, on the same folder, records it

@@ -117,6 +117,10 @@ func New(cfg Config) *Server {
 				server.writeProblem(w, r, err)
 				return
 			}
+			if err := server.checkWorld(r); err != nil {
+				server.writeProblem(w, r, err)
+				return
+			}
 			result, err := handler(r, operator)
 			if err != nil {
 				server.writeProblem(w, r, err)
@@ -161,6 +165,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.writeProblem(w, r, &flows.Error{Code: flows.NotFound})
+}
+
+// checkWorld refuses a request for a world that is not this gateway's: it would act on another organisation.
+func (s *Server) checkWorld(r *http.Request) error {
+	if world := r.Header.Get("X-Frontdesk-World"); world != "" && world != s.cfg.ClientToken {
+		return &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: flows.InHeader + "X-Frontdesk-World",
+			Message: "Worlds exist only in mock mode; the name must be demo, or demo- followed by letters, digits, dots, underscores and hyphens."}}}
+	}
+	return nil
 }
 
 // muxRefusal takes the mux's own response, which is not a problem document.
