@@ -288,6 +288,26 @@ func TestOpenPageSaysThatItIsGone(t *testing.T) {
 	}
 }
 
+// TestPanelClockEndsTheSignUp: the page follows the clock that the panel moves, and the visitor starts again in the world's new day.
+func TestPanelClockEndsTheSignUp(t *testing.T) {
+	t.Parallel()
+	visitor, panel := mockSite(t, 1280, 900)
+	visitor.goTo("/?club=11&offer=201&startDate=2031-03-01")
+	visitor.giveDetails()
+	visitor.WaitVisible(`[data-pay]`)
+	panel.PressKey()
+	panel.OpenTab("world")
+	panel.Click(`[data-advance="P1D"]`)
+	panel.WaitVisible(`[data-clock="set"]`)
+	visitor.WaitVisible(`main[data-state="expired"]`)
+	visitor.says("It was left open for too long")
+	panel.PressKey()
+	visitor.goTo("/?club=11&offer=201&startDate=2031-03-01")
+	visitor.giveDetails()
+	visitor.payByCard()
+	visitor.expectMember()
+}
+
 // enterWorld fills in the name of a world.
 func enterWorld(p panel, world string) {
 	p.WaitVisible(`[data-field="world"]`)
