@@ -34,7 +34,7 @@ function show({ minute, isSet, worlds }, act) {
 
     heading("Clock"),
     h("p", { class: "soft" }, "The world's time: ", h("strong", { "data-clock": isSet ? "set" : "real" }, `${minute.replace("T", " ")} UTC`), isSet ? " (set)" : "",
-      ". Sign-ups, codes of text messages and logins end by it, and what waits comes nearer."),
+      ". Registrations, codes of text messages and logins expire by it."),
     h("div", { class: "row" }, LEAPS.map(([advance, words]) => button(`leap-${advance}`, { "data-advance": advance, onclick: () => act(async () => void (await api.setClock({ advance }))) }, words)),
       isSet && button("leap-back", { class: "quiet", onclick: () => act(async () => void (await api.setClock({ now: new Date().toISOString() }))) }, "now")),
 
