@@ -63,8 +63,8 @@ func (w *World) pageHead(inOrder bool) g.Node {
 		actionForm("advance", "", by("PT15M", "+ 15 min"), g.Text(" "), by("P1D", "+ 1 day"), g.Text(" "), by("P1M", "+ 1 month")),
 		html.A(html.Href("./"), g.Text("Refresh")),
 		html.Details(html.Summary(g.Text("Reset the world")), actionForm("reset", "",
-			html.P(g.Text("Everything goes back to the start: contacts, sales, payments, faults, settings, the clock, and in mock mode registrations. "+
-				"This cannot be undone.")),
+			html.P(g.Text("Everything goes back to the start: contacts, sales, payments, faults, settings, the clock, and in mock mode "+
+				"registrations. This cannot be undone.")),
 			html.Button(html.Class("danger"), g.Text("Yes, reset "+w.clientToken)),
 		)),
 	)
