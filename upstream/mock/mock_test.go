@@ -267,12 +267,10 @@ func TestUnusedWorldsRest(t *testing.T) {
 		}
 	})
 	go server.Run(t.Context()) //nolint:errcheck // the test's end ends it
-	pass := func(passed time.Duration) {
-		later.Add(int64(passed))
-		tickTwice(t, ticks)
-	}
-	expect := func(when, want string) {
+	pass := func(passed time.Duration) { later.Add(int64(passed)) }
+	expect := func(when, want string) { // with further ticks, as a world may be between running and resting at one
 		t.Helper()
+		tickTwice(t, ticks)
 		running := func() string {
 			mu.Lock()
 			defer mu.Unlock()
@@ -285,7 +283,10 @@ func TestUnusedWorldsRest(t *testing.T) {
 			slices.Sort(names)
 			return strings.Join(names, " ")
 		}
-		frontdesktest.Eventually(t, when+" these run: "+want+"; but: "+running(), func() bool { return running() == want })
+		frontdesktest.Eventually(t, when+" these run: "+want+"; but: "+running(), func() bool {
+			tickTwice(t, ticks)
+			return running() == want
+		})
 	}
 	const all = "demo demo-busy demo-idle demo-waits"
 	for _, world := range strings.Fields(all) {

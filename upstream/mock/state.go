@@ -247,6 +247,7 @@ func (s *Server) restore(name string, body json.RawMessage, apply func()) error 
 type stored struct {
 	content []byte
 	at      time.Time // when it was last compared
+	next    time.Time // when it is compared again at the earliest: a tenth of the time goes into it
 }
 
 // settle is how long after a change a world is still kept at each tick: what the change has caused is kept too.
@@ -288,9 +289,10 @@ func (s *Server) keep(w *world, now time.Time) {
 	w.files.Lock()
 	defer w.files.Unlock()
 	wrote := time.Unix(0, w.wrote.Load())
-	if s.cfg.State == "" || w.wrote.Load() == 0 || !now.IsZero() && w.file.at.After(wrote.Add(settle)) {
+	if s.cfg.State == "" || w.wrote.Load() == 0 || !now.IsZero() && (w.file.at.After(wrote.Add(settle)) || now.Before(w.file.next)) {
 		return
 	}
+	defer func(began time.Time) { w.file.next = s.cfg.Now().Add(9 * s.cfg.Now().Sub(began)) }(s.cfg.Now())
 	content := s.club.World(w.name).Snapshot()
 	if w.isGone() {
 		return
