@@ -412,7 +412,7 @@ func (w *world) turn(ctx context.Context, now time.Time) {
 		}
 	} else if !w.due.IsZero() && !now.Before(w.due) {
 		if err := w.begin(); err != nil {
-			w.server.cfg.Log.Error("the gateway does not start", "world", w.name, "error", err)
+			w.server.cfg.Log.ErrorContext(ctx, "the gateway does not start", "world", w.name, "error", err)
 		}
 	}
 }
