@@ -306,6 +306,46 @@ func TestUnusedWorldsRest(t *testing.T) {
 	expect("when it is used again", "demo demo-busy demo-idle")
 }
 
+// TestClockMovesBackOverLocks: what Redis holds for seconds does not stay for the hours by which a clock goes back, and the rest does.
+func TestClockMovesBackOverLocks(t *testing.T) {
+	t.Parallel()
+	server, _ := newServer(t, func(*mock.Config) {})
+	client := clientOf(t, server, "demo-back")
+	client.Set(t.Context(), "lock", "value", time.Minute)
+	client.Set(t.Context(), "record", "value", time.Hour)
+	back := fmt.Sprintf(`{"now":%q}`, time.Now().Add(-5*time.Hour).Format(time.RFC3339))
+	if status, got := control(server, "PUT", "demo-back", "clock", back); status != http.StatusOK {
+		t.Fatal(got)
+	}
+	client = clientOf(t, server, "demo-back")
+	if left := client.TTL(t.Context(), "lock").Val(); left <= 0 || left > time.Minute {
+		t.Errorf("the lock stays for %s", left)
+	}
+	if left := client.TTL(t.Context(), "record").Val(); left < 5*time.Hour {
+		t.Errorf("the record stays for %s", left)
+	}
+}
+
+// TestRedisAgesThoughTicksAreLate: keys of Redis expire by the time that has passed, not by the number of ticks.
+func TestRedisAgesThoughTicksAreLate(t *testing.T) {
+	t.Parallel()
+	ticks := make(chan time.Time)
+	var later atomic.Int64
+	server, _ := newServer(t, func(cfg *mock.Config) {
+		cfg.After = func(time.Duration) <-chan time.Time { return ticks }
+		cfg.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	})
+	go server.Run(t.Context()) //nolint:errcheck // the test's end ends it
+	client := clientOf(t, server, "demo")
+	client.Set(t.Context(), "brief", "value", 10*time.Second)
+	client.Set(t.Context(), "long", "value", time.Hour)
+	later.Add(int64(time.Minute))
+	tickTwice(t, ticks)
+	if brief, long := client.Exists(t.Context(), "brief").Val(), client.Exists(t.Context(), "long").Val(); brief != 0 || long != 1 {
+		t.Errorf("after a minute there are %d keys for 10 s and %d for an hour", brief, long)
+	}
+}
+
 // tickTwice has a server tick, and returns when the first tick is over.
 func tickTwice(t *testing.T, ticks chan<- time.Time) {
 	t.Helper()
@@ -358,6 +398,11 @@ func TestWorldIsDeletedTwice(t *testing.T) {
 		get(server, "demo-deleted")
 		var deletions sync.WaitGroup
 		for range 4 {
+			deletions.Go(func() {
+				if got := get(server, "demo-deleted"); !strings.HasPrefix(got, "demo-deleted ") {
+					t.Errorf("a request during deletions: %q", got)
+				}
+			})
 			deletions.Go(func() {
 				if status := send("DELETE", "/sim/demo-deleted/_control/", ""); status != http.StatusNoContent {
 					t.Errorf("a deletion: status %d", status)

@@ -176,9 +176,17 @@ func (r record) writes() [][][]byte {
 	return all
 }
 
-// moved returns records for a clock that was moved. The queues of jobs have the real clock, so what they wait for comes nearer.
-func moved(records []record, by time.Duration) []record {
-	for _, r := range records {
+// moment is longer than any lock or pause in Redis that a gateway waits for.
+const moment = 5 * time.Minute
+
+// moved returns records for a clock that was moved. The queues of jobs have the real clock, so what they wait for comes nearer. What ends
+// within a moment still does when the clock goes back: a lock would be there for as long.
+func moved(records []record, from, to time.Time) []record {
+	by := to.Sub(from)
+	for place, r := range records {
+		if by < 0 && !r.Until.IsZero() && r.Until.Sub(from) <= moment {
+			records[place].Until = r.Until.Add(by)
+		}
 		if !strings.HasPrefix(r.Key, "asynq:{") || !strings.HasSuffix(r.Key, ":scheduled") && !strings.HasSuffix(r.Key, ":retry") {
 			continue
 		}
@@ -293,6 +301,9 @@ func (s *Server) keep(w *world, now time.Time) {
 		return
 	}
 	defer func(began time.Time) { w.file.next = s.cfg.Now().Add(9 * s.cfg.Now().Sub(began)) }(s.cfg.Now())
+	if w.isGone() { // a snapshot would make it again
+		return
+	}
 	content := s.club.World(w.name).Snapshot()
 	if w.isGone() {
 		return

@@ -2,6 +2,7 @@ package mock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -86,6 +87,7 @@ type world struct {
 // closes first when the process stops, and a payment that is still being recorded needs the simulator until the end.
 type run struct {
 	began   time.Time
+	ticked  time.Time // until when the keys of Redis have aged
 	gateway *Gateway
 	redis   *miniredis.Miniredis
 	calls   *http.Server
@@ -95,6 +97,8 @@ type run struct {
 	end     context.CancelFunc // ends the background work
 	ended   chan struct{}
 }
+
+var errDeleted = errors.New("the world was deleted")
 
 // world returns a world, made at first use.
 func (s *Server) world(name string) *world {
@@ -159,8 +163,13 @@ func (s *Server) Metrics(rw http.ResponseWriter, r *http.Request) {
 // serveGateway serves a request by the gateway of its world, which starts at first use.
 func (s *Server) serveGateway(rw http.ResponseWriter, r *http.Request, pick func(*Gateway) http.Handler) {
 	w := s.enter(s.worldOf(r))
-	defer w.leave(r)
+	defer func() { w.leave(r) }()
 	running, err := w.start()
+	for errors.Is(err, errDeleted) { // meanwhile: the request is for the new one
+		w.leave(r)
+		w = s.enter(w.name)
+		running, err = w.start()
+	}
 	if err != nil {
 		s.cfg.Log.ErrorContext(r.Context(), "the world has no gateway", "world", w.name, "error", err)
 		http.Error(rw, "The world cannot be served.", http.StatusServiceUnavailable)
@@ -195,10 +204,13 @@ func (w *world) begin() (err error) {
 	switch {
 	case w.run != nil:
 		return nil
-	case w.server.worlds.closed.Load() || w.gone:
+	case w.server.worlds.closed.Load():
 		return http.ErrServerClosed
+	case w.gone:
+		return errDeleted
 	}
-	running := &run{began: w.server.cfg.Now(), redis: miniredis.NewMiniRedis(), ended: make(chan struct{})}
+	began := w.server.cfg.Now()
+	running := &run{began: began, ticked: began, redis: miniredis.NewMiniRedis(), ended: make(chan struct{})}
 	running.context, running.cut = context.WithCancel(context.Background())
 	work, end := context.WithCancel(running.context)
 	running.end = end
@@ -276,7 +288,7 @@ func (w *world) stop(patience time.Duration) {
 		return
 	}
 	running := w.run
-	w.run = nil
+	w.run, w.due = nil, time.Time{}
 	running.end()
 	if patience > 0 {
 		select {
@@ -337,7 +349,7 @@ func (s *Server) move(name string, apply func()) {
 	s.exchange(name, patience, func(w *world) {
 		before := club.Now()
 		apply()
-		w.kept = moved(w.kept, club.Now().Sub(before))
+		w.kept = moved(w.kept, before, club.Now())
 	})
 }
 
@@ -406,7 +418,8 @@ func (w *world) unused(now time.Time) time.Duration {
 // turn keeps the clock of Redis, lets an unused world rest, and starts one whose background work is due; w.mu is held.
 func (w *world) turn(ctx context.Context, now time.Time) {
 	if w.run != nil {
-		w.run.redis.FastForward(tick)
+		w.run.redis.FastForward(max(tick, now.Sub(w.run.ticked))) // a busy machine is late
+		w.run.ticked = now
 		if w.mayRest(now) {
 			w.server.worlds.ending.Go(func() { w.rest(ctx, now) })
 		}
