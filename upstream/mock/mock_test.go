@@ -235,8 +235,8 @@ func TestUnusedWorldsGo(t *testing.T) {
 	}
 }
 
-// TestUnusedWorldsRest: the gateway of a world ends after seconds without a request, unless background work is due or is the default world's.
-// It starts again when background work is due, and after the clock was moved.
+// TestUnusedWorldsRest: the gateway of a world ends after seconds without a request, unless background work is due or it is the default
+// world's. It starts again when background work is due, and after the clock was moved.
 func TestUnusedWorldsRest(t *testing.T) {
 	t.Parallel()
 	ticks := make(chan time.Time)
