@@ -413,7 +413,6 @@ func (s *Server) load(name string) error {
 		return err
 	}
 	err = s.club.World(name).Restore(content)
-	w.wrote.Store(0)    // the file has it
-	w.due = s.cfg.Now() // its payments may wait
+	w.wrote.Store(0) // the file has it
 	return err
 }

@@ -320,7 +320,7 @@ func (s *Server) hold(name string) *world {
 	}
 }
 
-// exchange stops what a world runs on, changes the world, and starts it again if it ran or may have work to do.
+// exchange stops what a world runs on, changes the world, and starts it again if it ran, or at the next tick if it may have work to do.
 func (s *Server) exchange(name string, patience time.Duration, change func(w *world)) {
 	w := s.hold(name)
 	defer w.mu.Unlock()
@@ -328,10 +328,14 @@ func (s *Server) exchange(name string, patience time.Duration, change func(w *wo
 	w.stop(patience)
 	change(w)
 	w.wrote.Store(s.cfg.Now().UnixNano())
-	if (ran || len(w.kept) > 0) && !w.gone && s.cfg.Gateway != nil {
+	switch {
+	case w.gone || s.cfg.Gateway == nil:
+	case ran:
 		if err := w.begin(); err != nil {
 			s.cfg.Log.Error("the gateway does not start again", "world", name, "error", err)
 		}
+	case len(w.kept) > 0:
+		w.due = s.cfg.Now() // it may have work to do
 	}
 }
 
@@ -401,7 +405,7 @@ func (s *Server) tick(ctx context.Context) {
 			w.mu.Unlock()
 		}
 		s.keep(w, now)
-		if w.unused(now) >= forgetAfter && w.name != s.cfg.Default {
+		if s.cfg.Gateway != nil && w.name != s.cfg.Default && w.unused(now) >= forgetAfter { // gateways elsewhere keep what they know of a world
 			s.club.Delete(w.name)
 		}
 	}
