@@ -93,10 +93,12 @@ func TestOtherOriginsReadOnlyBuyersCalls(t *testing.T) {
 			t.Errorf("with the key %q: %d, origins %q", key, r.status, allowed)
 		}
 	}
-	preflight := door.send("OPTIONS /v1/payment_intents/"+id, "", "Access-Control-Request-Headers", "x-frontdesk-world")
-	origin, headers := preflight.header.Get("Access-Control-Allow-Origin"), preflight.header.Get("Access-Control-Allow-Headers")
-	if preflight.status != http.StatusNoContent || origin != "*" || headers != "X-Frontdesk-World" { // above all, not the merchant's key
-		t.Errorf("%d: pages of the origins %q may send %q", preflight.status, origin, headers)
+	for _, path := range []string{"/v1/payment_intents/" + id, "/v3/challenge/" + id} {
+		preflight := door.send("OPTIONS "+path, "", "Access-Control-Request-Headers", "x-frontdesk-world")
+		origin, headers := preflight.header.Get("Access-Control-Allow-Origin"), preflight.header.Get("Access-Control-Allow-Headers")
+		if preflight.status != http.StatusNoContent || origin != "*" || headers != "X-Frontdesk-World" { // above all, not the merchant's key
+			t.Errorf("%s: %d: pages of the origins %q may send %q", path, preflight.status, origin, headers)
+		}
 	}
 }
 
