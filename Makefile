@@ -62,7 +62,7 @@ image:
 	go run ./e2e/sbom artefacts/frontdesk $(VERSION) > artefacts/frontdesk.cdx.json
 
 client: VERSION = $(shell git describe --tags --match 'v*' 2>/dev/null || echo 0.0.0-$$(git rev-parse --short HEAD))
-client: tools
+client: e2e/web/node_modules
 	node client/pack.mjs $(VERSION:v%=%) artefacts
 
 release-snapshot: SKIP = --skip=docker

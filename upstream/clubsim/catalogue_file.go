@@ -140,6 +140,9 @@ func nearest[V any](name string, known map[string]V) (found string) {
 	least := len(name)/2 + 1
 	for other := range known {
 		changes := distance(strings.ToLower(name), strings.ToLower(other))
+		if len(name) > 2 && strings.HasSuffix(strings.ToLower(other), strings.ToLower(name)) { // such as price, for listPrice
+			changes = min(changes, len(name)/2)
+		}
 		if changes < least || changes == least && other < found {
 			found, least = other, changes
 		}

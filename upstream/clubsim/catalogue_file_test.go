@@ -76,6 +76,7 @@ func TestMistakesOfACatalogue(t *testing.T) {
 			"line 3: network[0].parent: the node is above itself",
 		},
 		{product + "    type: subscripton\n", "did you mean subscription?"},
+		{product + "    offers: [{price: 5}]\n", "did you mean listPrice?"},
 		{product + "    restrictions: {clubs: [4]}\n", "line 4: products[0].restrictions.clubs[0]: there is no club 4"},
 		{product + "    restrictions: {months: {from: 9, through: 3}}\n", "line 4: products[0].restrictions.months: "},
 		{product + "    offers:\n      - listPrice: 19.90\n", "line 5: `19.90` must be a whole number"},

@@ -67,7 +67,8 @@ var controls = map[string]control{
 func (s *Server) serveControl(rw http.ResponseWriter, req *httpRequest) {
 	world := s.World(req.path[0])
 	if world == nil {
-		writeResponse(rw, controlError(http.StatusNotFound, "The world does not exist."))
+		writeResponse(rw, controlError(http.StatusNotFound,
+			"There is no such world: its name must be demo, or demo- followed by letters, digits, dots, underscores and hyphens."))
 		return
 	}
 	// Tools send neither Origin nor Sec-Fetch-Site and pass; a page of another site that
