@@ -68,6 +68,22 @@ func TestRebuildWhenRedisForgot(t *testing.T) {
 	}
 }
 
+// TestLostResponseIsNoLoss: a heartbeat arrived and its response did not. Nothing is rebuilt, because Redis has lost nothing.
+func TestLostResponseIsNoLoss(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	sweeps := world.worker(world.Gateway())
+	world.quiet(sweeps)
+	world.Redis.Incr(t.Context(), world.Redis.Keys(t.Context(), "fd:heartbeat:*").Val()[0])
+	lists := world.Listed()
+	for range 4 { // a comparison that the first one owes would have begun at the third
+		sweeps <- world.Clock.Now()
+	}
+	if world.Listed() != lists {
+		t.Error("the payments were compared with the processor's")
+	}
+}
+
 // TestRebuildAfterAFailedSweep: Redis may come back from an outage with less data.
 func TestRebuildAfterAFailedSweep(t *testing.T) {
 	t.Parallel()

@@ -194,7 +194,7 @@ func (s *Store) MissingSealKeys(ctx context.Context, since time.Time) ([]string,
 // keepHeartbeat: a gateway that is silent for longer has ended, or must check everything again.
 const keepHeartbeat = time.Hour
 
-// Heartbeat stores a gateway's n-th heartbeat and returns the previous one, 0 for none. If the gateway left another one, Redis
+// Heartbeat stores a gateway's n-th heartbeat and returns the previous one, 0 for none. If the gateway left a later one, Redis
 // lost writes.
 func (s *Store) Heartbeat(ctx context.Context, gateway string, n int64) (int64, error) {
 	before, err := s.redis.SetArgs(ctx, heartbeatKey(gateway), n, redis.SetArgs{Get: true, TTL: keepHeartbeat}).Result()

@@ -399,9 +399,10 @@ func (s *Server) Run(ctx context.Context) error {
 
 func (s *Server) tick(ctx context.Context) {
 	now := s.cfg.Now()
+	woken := false // one world at a tick, so that a folder of many does not take the whole machine at start
 	for _, w := range s.worlds.list() {
 		if w.mu.TryLock() { // what holds it stops or starts Redis
-			w.turn(ctx, now)
+			woken = w.turn(ctx, now, !woken) || woken
 			w.mu.Unlock()
 		}
 		s.keep(w, now)
@@ -419,19 +420,24 @@ func (w *world) unused(now time.Time) time.Duration {
 	return now.Sub(time.Unix(0, w.used.Load()))
 }
 
-// turn keeps the clock of Redis, lets an unused world rest, and starts one whose background work is due; w.mu is held.
-func (w *world) turn(ctx context.Context, now time.Time) {
+// turn keeps the clock of Redis, lets an unused world rest, and starts one whose background work is due, if it may: then it returns true.
+// w.mu is held.
+func (w *world) turn(ctx context.Context, now time.Time, mayStart bool) (started bool) {
 	if w.run != nil {
 		w.run.redis.FastForward(max(tick, now.Sub(w.run.ticked))) // a busy machine is late
 		w.run.ticked = now
 		if w.mayRest(now) {
 			w.server.worlds.ending.Go(func() { w.rest(ctx, now) })
 		}
-	} else if !w.due.IsZero() && !now.Before(w.due) {
-		if err := w.begin(); err != nil {
-			w.server.cfg.Log.ErrorContext(ctx, "the gateway does not start", "world", w.name, "error", err)
-		}
+		return false
 	}
+	if w.due.IsZero() || now.Before(w.due) || !mayStart {
+		return false
+	}
+	if err := w.begin(); err != nil {
+		w.server.cfg.Log.ErrorContext(ctx, "the gateway does not start", "world", w.name, "error", err)
+	}
+	return true
 }
 
 // mayRest reports whether the world has run unused for long enough; w.mu is held.
