@@ -190,7 +190,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path := r.URL.EscapedPath()
 	isPreflight := r.Method == http.MethodOptions
-	if !strings.HasPrefix(path, "/v1/") && !(strings.HasPrefix(path, "/v3/challenge/") && (isPreflight || r.Method == http.MethodPost)) {
+	isBanks := strings.HasPrefix(path, "/v3/challenge/") && (isPreflight || r.Method == http.MethodPost)
+	if !isBanks && !strings.HasPrefix(path, "/v1/") {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
 		if _, pattern := s.mux.Handler(r); pattern == "" {
