@@ -47,6 +47,8 @@ const (
 	restAfter = 15 * time.Second
 	// forgetAfter is how long a world is unused when it is deleted: longer than a developer's night. The default world stays.
 	forgetAfter = 24 * time.Hour
+	// drain is how long the requests in progress may take that a world has when it changes as a whole. Then they are cut, as streams are.
+	drain = 2 * time.Second
 	// patience is for the background work of a gateway that ends, while what it works on continues.
 	patience = 5 * time.Second
 )
@@ -93,9 +95,11 @@ type run struct {
 	calls   *http.Server
 	called  sync.RWMutex // held to read by each call in progress
 	context context.Context
-	cut     context.CancelFunc // breaks the requests
-	end     context.CancelFunc // ends the background work
-	ended   chan struct{}
+	// requests are those in progress, without streams.
+	requests sync.WaitGroup
+	cut      context.CancelFunc // breaks the requests
+	end      context.CancelFunc // ends the background work
+	ended    chan struct{}
 }
 
 var errDeleted = errors.New("the world was deleted")
@@ -175,6 +179,11 @@ func (s *Server) serveGateway(rw http.ResponseWriter, r *http.Request, pick func
 		http.Error(rw, "The world cannot be served.", http.StatusServiceUnavailable)
 		return
 	}
+	if strings.HasSuffix(r.URL.Path, "/events") { // a stream ends when it is cut
+		running.requests.Done()
+	} else {
+		defer running.requests.Done()
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(running.context, cancel)()
@@ -186,16 +195,20 @@ func (s *Server) Start(name string) error {
 	if s.cfg.Gateway == nil {
 		return nil
 	}
-	_, err := s.world(name).start()
-	return err
+	w := s.world(name)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.begin()
 }
 
+// start returns what the world runs on, with one more request to it.
 func (w *world) start() (*run, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
+	w.run.requests.Add(1)
 	return w.run, nil
 }
 
@@ -289,6 +302,15 @@ func (w *world) stop(patience time.Duration) {
 	}
 	running := w.run
 	w.run, w.due = nil, time.Time{}
+	finished := make(chan struct{})
+	go func() {
+		running.requests.Wait()
+		close(finished)
+	}()
+	select {
+	case <-finished:
+	case <-time.After(drain):
+	}
 	running.end()
 	if patience > 0 {
 		select {

@@ -232,6 +232,49 @@ func tickTwice(t *testing.T, ticks chan<- time.Time) {
 	}
 }
 
+// TestRequestsFinishBeforeAReset: a request that is in progress when its world is reset is answered, and an open stream does not delay it.
+func TestRequestsFinishBeforeAReset(t *testing.T) {
+	t.Parallel()
+	entered, release := make(chan string, 2), make(chan struct{})
+	server, _ := newServer(t, func(cfg *mock.Config) {
+		gateway := cfg.Gateway
+		cfg.Gateway = func(at mock.Place) (*mock.Gateway, error) {
+			made, err := gateway(at)
+			made.Public = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				entered <- r.URL.Path
+				select {
+				case <-r.Context().Done():
+					w.WriteHeader(http.StatusServiceUnavailable)
+				case <-release:
+				}
+			})
+			return made, err
+		}
+	})
+	var waiting sync.WaitGroup
+	for path, want := range map[string]int{"/v1/registrations/one": http.StatusOK, "/v1/registrations/one/events": 0} {
+		waiting.Go(func() {
+			recorder := httptest.NewRecorder()
+			server.ServeHTTP(recorder, httptest.NewRequest("GET", path, nil))
+			if want != 0 && recorder.Code != want {
+				t.Errorf("GET %s: status %d", path, recorder.Code)
+			}
+		})
+	}
+	for range 2 {
+		select {
+		case <-entered:
+		case <-time.After(frontdesktest.Patience):
+			t.Fatal("the gateway got no request")
+		}
+	}
+	time.AfterFunc(50*time.Millisecond, func() { close(release) })
+	if status, body := control(server, "POST", "demo", "reset", ""); status != http.StatusNoContent {
+		t.Errorf("the reset: status %d %s", status, body)
+	}
+	waiting.Wait()
+}
+
 // TestCardPageIsThePayments: a card page that another site leads to is served by its payment's world, whatever the browser's cookie says.
 func TestCardPageIsThePayments(t *testing.T) {
 	t.Parallel()
